@@ -13,19 +13,18 @@ Source: Partition, UnifiedLog.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from coordinator.errors import RequestRefused
-from coordinator.partitions.compaction import CompactionRun, LogCompaction
-from coordinator.partitions.log import Log, ReadBatches
-from coordinator.partitions.producers import EndTransactionMarker, Producers
 from coordinator.partitions.settings import RecordSettings
 from coordinator.partitions.validation import accept, stamp
-from coordinator.store.partition_files import LeaderEpoch
+from coordinator.store.log import Log, ReadBatches
+from coordinator.store.log_compaction import CompactionRun, LogCompaction
+from coordinator.store.partition_files import UNDEFINED, LeaderEpoch, LeaderEpochs
+from coordinator.store.producers import EndTransactionMarker, Producers
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP, Batch, batch_at
 from wire.log.batch_writer import encode_batch
@@ -33,57 +32,6 @@ from wire.log.compression import MOST_BYTES
 from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.indexes import AbortedTransaction
 from wire.log.log_records import each_record
-
-UNDEFINED = -1
-"""No epoch, or no offset."""
-
-
-class LeaderEpochs:
-    """The epochs of one partition, ascending."""
-
-    def __init__(self, epochs: Iterable[LeaderEpoch] = ()) -> None:
-        self.epochs = list(epochs)
-
-    @property
-    def latest(self) -> int:
-        """The epoch of the current leader; `UNDEFINED` before the first one."""
-        return self.epochs[-1].epoch if self.epochs else UNDEFINED
-
-    def begin(self, epoch: int, offset: int) -> None:
-        """Start `epoch` at `offset`, and remove previous epochs without records."""
-        if epoch <= self.latest:
-            return
-        while self.epochs and self.epochs[-1].start_offset >= offset:
-            self.epochs.pop()
-        self.epochs.append(LeaderEpoch(epoch=epoch, start_offset=offset))
-
-    def of(self, offset: int) -> int:
-        """The epoch in which the record at `offset` was written, or would be."""
-        place = bisect_right(self.epochs, offset, key=lambda each: each.start_offset)
-        return self.epochs[place - 1].epoch if place else UNDEFINED
-
-    def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
-        """The largest epoch up to `epoch` that has records, and the offset after its last record.
-
-        (`UNDEFINED`, `UNDEFINED`) for an epoch that has not started.
-        """
-        if epoch == UNDEFINED or epoch > self.latest:
-            return UNDEFINED, UNDEFINED
-        if epoch == self.latest:
-            return epoch, log_end
-        place = bisect_right(self.epochs, epoch, key=lambda each: each.epoch)
-        found = self.epochs[place - 1].epoch if place else epoch
-        return found, self.epochs[place].start_offset
-
-    def forget_before(self, log_start: int) -> None:
-        """Remove the epochs before the new log start offset; the first remaining epoch starts there."""
-        place = bisect_right(self.epochs, log_start, key=lambda each: each.start_offset)
-        if place:
-            first = replace(
-                self.epochs[place - 1], start_offset=max(log_start, self.epochs[place - 1].start_offset)
-            )
-            self.epochs[:place] = [first]
-
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
     -1,
@@ -353,12 +301,12 @@ class Partition:
             self._log.expire(settings, now_ms)
             self._forget_before_start()
 
-    def begin_compaction(self, now_ms: int) -> CompactionRun | None:
+    def begin_compaction(self, now_ms: int, producer_expiration_ms: int) -> CompactionRun | None:
         """The compaction work that is due, None if there is none; `compaction.end` must follow."""
         settings = self._settings()
         if self.compaction is None or not settings.cleanup_compacts:
             return None
-        return self.compaction.begin(settings, self.last_stable_offset, now_ms)
+        return self.compaction.begin(settings.compaction(producer_expiration_ms), now_ms)
 
     def _forget_before_start(self) -> None:
         self._epochs.forget_before(self.log_start_offset)

@@ -6,20 +6,28 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Protocol
 from uuid import UUID
 
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import RequestRefused
-from coordinator.partitions.coordinator_log import CoordinatorLog
-from coordinator.partitions.directory import RecordDirectory, StoredCheckpoints, StoredPartition
-from coordinator.partitions.log import Log, MemoryFiles
-from coordinator.partitions.partition import LeaderEpochs, Partition
+from coordinator.partitions.directory import RecordDirectory, StoredCheckpoints
+from coordinator.partitions.partition import Partition
 from coordinator.partitions.settings import RecordSettings
-from coordinator.store.partition_files import INTERNAL_TOPICS, read_leader_epochs
+from coordinator.store.log import Log, MemoryFiles
+from coordinator.store.log_files import StoredLog
+from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.errors import ErrorCode
 from wire.log.errors import DamagedLog
 
 _log = logging.getLogger(__name__)
+
+
+class CoordinatorLog(Protocol):
+    """An internal topic."""
+
+    def stored(self, number: int) -> StoredLog | None:
+        """The log of a partition; None if the topic is not created yet."""
 
 
 class Partitions:
@@ -30,18 +38,19 @@ class Partitions:
         image: TopicImage,
         configs: Callable[[str], Mapping[str, object]],
         directory: RecordDirectory | None = None,
+        coordinator_logs: Mapping[str, CoordinatorLog] | None = None,
     ) -> None:
         """`configs` returns the settings of a topic: the same mapping as long as none of them changes.
 
-        `directory`: for records that outlive the process. Records of internal topics are written by coordinators, and
-        only read here.
+        `directory`: for records that outlive the process. `coordinator_logs`: the internal topics that coordinators
+        write to; they are only read here.
         """
         self._configs = configs
         self._settings: dict[str, tuple[Mapping[str, object], RecordSettings]] = {}
         self._image = image
         self._directory = directory
         self._by_topic: dict[UUID, dict[int, Partition]] = {}
-        self._of_coordinators: dict[tuple[UUID, int], CoordinatorLog] = {}
+        self._coordinator_logs = coordinator_logs or {}
         self._damaged: set[tuple[UUID, int]] = set()
         self._epochs: dict[tuple[UUID, int], int] = {}
         """The leader epochs of partitions that were inspected but not opened."""
@@ -67,7 +76,7 @@ class Partitions:
 
     def file_remover(self) -> Callable[[], None]:
         """A function that removes the files of deleted records, in any thread."""
-        return _nothing if self._directory is None else self._directory.file_remover()
+        return _nothing if self._directory is None else self._directory.files.file_remover()
 
     def set_topics(self, image: TopicImage) -> None:
         """Replace the topics: the partitions of deleted ones are closed."""
@@ -101,12 +110,31 @@ class Partitions:
         if topic is None or not 0 <= number < topic.partitions:
             return None
         opened = self._by_topic.setdefault(topic_id, {})
-        if number not in opened:
-            opened[number] = self._open(topic, number)
-        if (log := self._of_coordinators.get((topic_id, number))) is not None:
+        if number in opened:
+            return opened[number]
+        settings = partial(self.settings, topic.name)
+        stored = None
+        if self._directory is not None:
             with self._reading(topic, number):
-                log.catch_up()
-        return opened[number]
+                stored = self._stored(self._directory, topic.name, number)
+        if self._directory is None or stored is None:
+            partition = Partition(topic.name, topic.id, number, Log(MemoryFiles()), settings)
+            if topic.name in self._coordinator_logs:
+                return partition  # until its coordinator has something to write
+        else:
+            partition = Partition(
+                topic.name,
+                topic.id,
+                number,
+                stored.log,
+                settings,
+                stored.epochs,
+                stored.producers,
+                StoredCheckpoints(self._directory, topic.name, number),
+                stored.compaction,
+            )
+        opened[number] = partition
+        return partition
 
     def appended(self, topic_id: UUID, numbers: Collection[int]) -> None:
         """Notify readers that a coordinator has written to partitions of its topic."""
@@ -115,27 +143,11 @@ class Partitions:
             if number in opened:
                 opened[number].notify()
 
-    def _open(self, topic: TopicInfo, number: int) -> Partition:
-        settings = partial(self.settings, topic.name)
-        if self._directory is None:
-            return Partition(topic.name, topic.id, number, Log(MemoryFiles()), settings)
-        with self._reading(topic, number):
-            stored = (
-                self._of_coordinator(self._directory, topic, number)
-                if topic.name in INTERNAL_TOPICS
-                else self._directory.open(topic.name, number)
-            )
-        return Partition(
-            topic.name,
-            topic.id,
-            number,
-            stored.log,
-            settings,
-            stored.epochs,
-            stored.producers,
-            stored.checkpoints,
-            stored.compaction,
-        )
+    def _stored(self, directory: RecordDirectory, topic: str, number: int) -> StoredLog | None:
+        """The log of a partition; None if its coordinator has not created it. :raises DamagedLog: :raises OSError:"""
+        if topic in INTERNAL_TOPICS:
+            return self._coordinator_logs[topic].stored(number) if topic in self._coordinator_logs else None
+        return directory.open(topic, number)
 
     @contextmanager
     def _reading(self, topic: TopicInfo, number: int) -> Iterator[None]:
@@ -150,14 +162,6 @@ class Partitions:
             self._damaged.add((topic.id, number))
             _log.warning("%s-%d is not served: %s", topic.name, number, error)
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
-
-    def _of_coordinator(self, directory: RecordDirectory, topic: TopicInfo, number: int) -> StoredPartition:
-        """:raises DamagedLog: :raises OSError:"""
-        path = directory.path(topic.name, number)
-        log = CoordinatorLog(path)
-        self._of_coordinators[topic.id, number] = log
-        epochs = LeaderEpochs(read_leader_epochs(path))
-        return StoredPartition(log, epochs, log.producers, StoredCheckpoints(directory, topic.name, number))
 
     def settings(self, topic: str) -> RecordSettings:
         """The current settings for a topic's records."""

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from coordinator.store.cleaner import CompactionSettings
+from coordinator.store.log import SegmentLimits
 from wire.log.compression import Codec
 
 HOUR_MS = 3_600_000
 MAX_LONG = 2**63 - 1
-UNLIMITED = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordSettings:
+class RecordSettings(SegmentLimits):
     """The topic configs with Kafka's names and defaults, `_` for `.` (TopicConfig).
 
     `compression_codec` None is `compression.type=producer`: batches stay as they are.
@@ -30,10 +31,19 @@ class RecordSettings:
     message_timestamp_after_max_ms: int = HOUR_MS
     min_cleanable_dirty_ratio: float = 0.5
     min_compaction_lag_ms: int = 0
-    retention_bytes: int = UNLIMITED
     retention_ms: int = 168 * HOUR_MS
     segment_bytes: int = 1 << 30
     segment_ms: int = 168 * HOUR_MS
+
+    def compaction(self, producer_expiration_ms: int) -> CompactionSettings:
+        """The settings of the log cleaner for the topic."""
+        return CompactionSettings(
+            segment_bytes=self.segment_bytes,
+            min_cleanable_dirty_ratio=self.min_cleanable_dirty_ratio,
+            delete_retention_ms=self.delete_retention_ms,
+            min_compaction_lag_ms=self.min_compaction_lag_ms,
+            producer_expiration_ms=producer_expiration_ms,
+        )
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:

@@ -32,7 +32,6 @@ from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.partitions import Partitions
-from coordinator.partitions.producers import EndTransactionMarker
 from coordinator.server.broker import Broker, Session
 from coordinator.server.faults.rules import Rules
 from coordinator.server.group_coordinator import Coordinators, GroupCoordinator
@@ -48,9 +47,10 @@ from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, RecoveredContent
 from coordinator.store.directory_files import ConfigKind
 from coordinator.store.log import SegmentLimits
-from coordinator.store.offsets_log import OffsetsLog
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, partition_for
+from coordinator.store.producers import EndTransactionMarker
 from coordinator.store.records import encode_record
+from coordinator.store.topic_log import TopicLog
 from coordinator.transactions.coordinator import TransactionCoordinator
 from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
@@ -134,12 +134,12 @@ class Cluster:
         except InvalidSetting as error:
             raise Unusable(f"the stored broker configs: {error}") from None
         self._records = None if data is None else RecordDirectory(data.path, was_clean=data.was_clean)
-        self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records)
-        self._coordinator_logs: dict[str, OffsetsLog | TransactionsLog] = {}
+        logs: dict[str, TopicLog | TransactionsLog] = {}
         if data is not None and self._transactions_log is not None:
-            self._coordinator_logs = {OFFSETS_TOPIC: data.log, TRANSACTIONS_TOPIC: self._transactions_log}
-        for name, log in self._coordinator_logs.items():
-            log.watch(partial(self.partitions.appended, self._internal[name].id))
+            logs = {OFFSETS_TOPIC: data.log.topic, TRANSACTIONS_TOPIC: self._transactions_log}
+        self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records, logs)
+        for name, log in logs.items():
+            log.appended = partial(self.partitions.appended, self._internal[name].id)
         # Larger than any that an earlier process has assigned.
         self.producer_ids = count(self.now_ms() * 1000)
         self.transactions = Transactions(
@@ -260,7 +260,7 @@ class Cluster:
             others = [log for log in (self._records, self._transactions_log) if log is not None]
             self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, others)
             if self._transactions_log is not None:
-                self._data.compacted[TRANSACTIONS_TOPIC] = self._transactions_log.active
+                self._data.compacted[TRANSACTIONS_TOPIC] = self._transactions_log.compactions
             self._compactor = Compactor(
                 self._data,
                 self.partitions,
@@ -394,8 +394,6 @@ class Cluster:
                 partition = None if known is None else self.partitions.find(known.id, number)
                 if partition is not None:
                     partition.begin_epoch(partition.leader_epoch + 1)
-                    if topic in self._coordinator_logs:
-                        self._coordinator_logs[topic].begin_epoch(number, partition.leader_epoch)
                     partition.notify()
         self.coordinators.reload((number for topic, number in changed if topic == OFFSETS_TOPIC), loading_ms)
 
@@ -404,7 +402,7 @@ class Cluster:
         count = self.config.offsets_topic_num_partitions if log is None else log.partitions
         factor = min(self.config.offsets_topic_replication_factor, len(self.brokers))
         self.placement.put(OFFSETS_TOPIC, self.placement.choose(OFFSETS_TOPIC, range(count), factor))
-        topic_id = uuid4() if log is None else log.topic_id
+        topic_id = uuid4() if log is None else log.topic.topic_id
         return TopicInfo(name=OFFSETS_TOPIC, id=topic_id, partitions=count)
 
     def _transactions_topic(self) -> TopicInfo:
@@ -454,7 +452,7 @@ class Cluster:
                     except OSError as error:
                         raise StorageFailed("ending a transaction in", str(partition), error) from error
         if offsets and self._data is not None:
-            self._data.log.end_transaction(producer, offsets, now_ms, committed=committed)
+            self._data.log.topic.end_transaction(producer, offsets, now_ms, committed=committed)
         self._engine.end_transaction(producer.id, committed=committed)
 
     def _fail(self, error: Exception) -> None:
@@ -474,7 +472,7 @@ def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
 
 def _transactions_log(data: DataDirectory, settings: BrokerSettings) -> TransactionsLog:
     limits = SegmentLimits(
-        segment_bytes=settings.transaction_state_log_segment_bytes, roll_ms=settings.log_roll_ms
+        segment_bytes=settings.transaction_state_log_segment_bytes, segment_ms=settings.log_roll_ms
     )
     partitions = settings.transaction_state_log_num_partitions
     return TransactionsLog(data.path, partitions, limits, was_clean=data.was_clean)

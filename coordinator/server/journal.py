@@ -51,7 +51,7 @@ class Journal:
     ) -> None:
         """`others`: logs that `write` is used for, besides the log of `data`."""
         self._data = data
-        self._logs: Sequence[SyncedLog] = (data.log, *others)
+        self._logs: Sequence[SyncedLog] = (data.log.topic, *others)
         self._interval_s = interval_ms / 1000
         self._failed = failed
         self.held = 0

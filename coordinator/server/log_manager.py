@@ -1,7 +1,7 @@
 """Work on the records while the server runs: compaction, and retention by the settings of their topics.
 
 Compaction runs in a thread, so that answers wait for it at most as long as the interpreter switches threads. Compacted
-segments of topics are put in place in the event loop. Retention checks one partition at a time, and clients are
+segments are put in place in the event loop. Retention checks one partition at a time, and clients are
 answered in between; a thread removes the files.
 """
 
@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from coordinator.partitions.partition import Partition
 from coordinator.partitions.partitions import Partitions
@@ -42,7 +43,8 @@ class Compactor:
         self._now_ms = now_ms
         self._closing = asyncio.Event()
         self._stopped = threading.Event()
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._loop = asyncio.get_running_loop()
+        self._task = self._loop.create_task(self._run())
 
     async def close(self) -> None:
         """Stop after the current segment."""
@@ -53,7 +55,8 @@ class Compactor:
     async def _run(self) -> None:
         while not await self._is_closed_within(self._backoff_s):
             try:
-                while await asyncio.to_thread(self._data.compact, self._now_ms(), self._stopped.is_set):
+                compact = partial(self._data.compact, self._now_ms(), self._stopped.is_set, self._in_loop)
+                while await asyncio.to_thread(compact):
                     pass  # another partition may be due
                 for partition in self._partitions.kept(lambda settings: settings.cleanup_compacts):
                     await self._compact_topic(partition)
@@ -65,24 +68,23 @@ class Compactor:
     async def _compact_topic(self, partition: Partition) -> None:
         """:raises Interrupted:"""
         await asyncio.sleep(0)
-        work = partition.begin_compaction(self._now_ms())
+        work = partition.begin_compaction(self._now_ms(), self._producer_expiration_ms)
         if work is None:
             return
-        loop = asyncio.get_running_loop()
 
         def in_loop(call: Callable[[], None]) -> None:
-            async def called() -> None:
+            def unless_closed() -> None:
                 if partition.is_closed:
                     raise Interrupted
                 call()
 
-            asyncio.run_coroutine_threadsafe(called(), loop).result()
+            self._in_loop(unless_closed)
 
         def is_stopped() -> bool:
             return partition.is_closed or self._stopped.is_set()
 
         try:
-            await asyncio.to_thread(work.run, in_loop, self._producer_expiration_ms, is_stopped)
+            await asyncio.to_thread(work.run, in_loop, is_stopped)
         except Interrupted:
             if not partition.is_closed:
                 raise
@@ -93,6 +95,12 @@ class Compactor:
             if not partition.is_closed:
                 with suppress(OSError):  # the next segment deletes files that could not be deleted now
                     work.compaction.end(work)
+
+    def _in_loop(self, call: Callable[[], None]) -> None:
+        async def called() -> None:
+            call()
+
+        asyncio.run_coroutine_threadsafe(called(), self._loop).result()
 
     async def _is_closed_within(self, seconds: float) -> bool:
         try:

@@ -54,6 +54,7 @@ class CompactionSettings:
     segment_bytes: int = 100 << 20
     min_cleanable_dirty_ratio: float = 0.5
     delete_retention_ms: int = DAY_MS
+    min_compaction_lag_ms: int = 0
     producer_expiration_ms: int = DAY_MS
 
 
@@ -79,20 +80,6 @@ class _SegmentGroup:
 
 class Interrupted(Exception):
     """Compaction was stopped; the log is as complete as before."""
-
-
-def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
-    """The share of dirty bytes, 0 to 1, in the segments before the active one, which has the base offset `active`.
-
-    :raises OSError:
-    """
-    clean = dirty = 0
-    for span in closed_segments(directory, active):
-        if span.end <= first_dirty:
-            clean += span.path.stat().st_size
-        else:
-            dirty += span.path.stat().st_size
-    return dirty / (clean + dirty) if dirty else 0.0
 
 
 def closed_segments(directory: Path, active: int) -> list[SegmentSpan]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
@@ -31,7 +32,7 @@ from uuid import uuid4
 from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.store.cleaner import CompactionSettings, compact, dirty_ratio
+from coordinator.store.cleaner import CompactionSettings
 from coordinator.store.directory_files import (
     CLEANER,
     ConfigKind,
@@ -46,12 +47,12 @@ from coordinator.store.directory_files import (
 )
 from coordinator.store.disk import DirectoryLock, FsyncPolicy, write_atomically
 from coordinator.store.log import SegmentLimits
+from coordinator.store.log_compaction import CompactionRun, InLogsThread, LogCompaction
 from coordinator.store.offsets_log import OffsetsLog
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.records import encode_record
 from coordinator.store.topic_directories import TopicDirectories
-from coordinator.store.topic_log import ActivePartition
-from wire.log.errors import DamagedLog, StorageFailed, Unusable
+from wire.log.errors import StorageFailed, Unusable
 from wire.log.segments import Torn
 from wire.uuids import format_uuid
 
@@ -77,7 +78,7 @@ class StorageSettings:
             fsync=fsync,
             node_id=brokers.node_id,
             partitions=config.offsets_topic_num_partitions,
-            limits=SegmentLimits(segment_bytes=segment_bytes, roll_ms=brokers.log_roll_ms),
+            limits=SegmentLimits(segment_bytes=segment_bytes, segment_ms=brokers.log_roll_ms),
             compaction=CompactionSettings(
                 segment_bytes=segment_bytes,
                 min_cleanable_dirty_ratio=brokers.log_cleaner_min_cleanable_ratio,
@@ -102,7 +103,7 @@ class RecoveredContent:
 
 
 class DataDirectory:
-    """See the module. One process at a time; appending and topics belong to one thread, `compact` to any other."""
+    """See the module. One process at a time. Everything belongs to one thread, except `compact`."""
 
     def __init__(self, path: Path, settings: StorageSettings, lock: DirectoryLock) -> None:
         self.path = path
@@ -113,13 +114,10 @@ class DataDirectory:
         self.topics = TopicDirectories(path)
         self.configs: dict[ConfigKind, Configs] = {kind: read_configs(path, kind) for kind in ConfigKind}
         self._first_dirty = read_checkpoint(path / CLEANER)
-        self._uncleanable: set[tuple[str, int]] = set()
-        self._held_up: dict[tuple[str, int], int] = {}
-        """Partitions in which an open transaction blocked compaction, and the active segment at that time."""
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
         self.log = OffsetsLog.open(path, settings.partitions, settings.limits, was_clean=self.was_clean)
-        self.compacted: dict[str, Callable[[], Iterator[ActivePartition]]] = {OFFSETS_TOPIC: self.log.active}
-        """The topics that `compact` manages, with a function that returns their partitions (`TopicLog.active`)."""
+        self.compacted = {OFFSETS_TOPIC: self.log.topic.compactions}
+        """The topics that `compact` manages (`TopicLog.compactions`)."""
 
     @classmethod
     def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:
@@ -156,7 +154,7 @@ class DataDirectory:
             offsets=sum(map(len, state.offsets.values())),
             records=records,
             unknown_records=replay.unknown_keys.total(),
-            torn=self.log.torn,
+            torn=self.log.topic.torn,
             was_clean=self.was_clean,
         )
 
@@ -166,7 +164,7 @@ class DataDirectory:
         :raises StorageFailed: :raises ValueError: a record does not fit Kafka's schemas; nothing is written
         """
         self.log.append([(record.group, encode_record(record)) for record in records], now_ms)
-        if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.unsynced()) is not None:
+        if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.topic.unsynced()) is not None:
             unsynced()
 
     def set_config(self, kind: ConfigKind, name: str, values: Mapping[str, str]) -> None:
@@ -184,43 +182,35 @@ class DataDirectory:
             raise StorageFailed(f"writing the settings of {kind.value}s to", self.path, error) from error
         self.configs[kind] = configs
 
-    def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> bool:
+    def compact(
+        self,
+        now_ms: int,
+        stopped: Callable[[], bool] = lambda: False,
+        in_logs_thread: InLogsThread = lambda call: call(),
+    ) -> bool:
         """Compact the partition that needs it most; False: none needs it.
 
-        A partition with an open transaction is compacted up to that, and again when the next segment exists. If a
-        partition cannot be compacted, it is skipped from then on. :raises Interrupted: :raises StorageFailed:
+        After an error it is skipped until more is to compact. :raises Interrupted: :raises StorageFailed:
         :raises DamagedLog:
         """
-        settings = self.settings.compaction
-        place = None
-        try:
-            ratio, place, directory, active = max(self._dirty())
-            if ratio <= settings.min_cleanable_dirty_ratio:
-                return False
-            first_dirty = compact(
-                directory,
-                settings,
-                first_dirty=self._dirty_from(place, active),
-                active=active,
-                now_ms=now_ms,
-                stopped=stopped,
-            )
-            if first_dirty < active:
-                self._held_up[place] = active
-            self._first_dirty[place] = first_dirty
-            write_checkpoint(self.path / CLEANER, self._first_dirty)
-        except (OSError, DamagedLog) as error:
-            if place is not None:
-                self._uncleanable.add(place)
-            if isinstance(error, OSError):
+        due: list[tuple[tuple[str, int], CompactionRun]] = []
+        in_logs_thread(lambda: due.extend(self._due(now_ms)))
+        for place, work in due:
+            try:
+                try:
+                    work.run(in_logs_thread, stopped)
+                finally:
+                    in_logs_thread(partial(work.compaction.end, work))
+                self._first_dirty[place] = work.compaction.first_dirty
+                write_checkpoint(self.path / CLEANER, self._first_dirty)
+            except OSError as error:
                 raise StorageFailed("compacting", error.filename or self.path, error) from error
-            raise
-        return True
+        return bool(due)
 
     def close(self) -> None:
         """Synchronize, mark the directory as clean, and unlock it. :raises StorageFailed: :raises DamagedLog:"""
         try:
-            self.log.close()
+            self.log.topic.close()
             try:
                 write_atomically(self.path / CLEAN_SHUTDOWN, _CLEAN)
             except OSError as error:
@@ -230,25 +220,20 @@ class DataDirectory:
 
     def abandon(self) -> None:
         """Close it as a kill would: after an error, when it is unknown what is on the disk."""
-        self.log.abandon()
+        self.log.topic.abandon()
         self._lock.release()
 
-    def _dirty(self) -> Iterator[tuple[float, tuple[str, int], Path, int]]:
-        """For every partition: its dirty ratio, name and directory, and the base offset of the active segment."""
-        for topic, partitions in self.compacted.items():
-            for number, directory, active in partitions():
-                place = topic, number
-                if place in self._uncleanable or self._held_up.get(place) == active:
-                    ratio = 0.0
-                else:
-                    first_dirty = self._dirty_from(place, active)
-                    ratio = dirty_ratio(directory, first_dirty=first_dirty, active=active)
-                yield ratio, place, directory, active
-
-    def _dirty_from(self, place: tuple[str, int], active: int) -> int:
-        """The first offset that was not compacted; 0 if the checkpoint is impossible."""
-        checkpoint = self._first_dirty.get(place, 0)
-        return checkpoint if checkpoint <= active else 0
+    def _due(self, now_ms: int) -> Iterator[tuple[tuple[str, int], CompactionRun]]:
+        """The work on the partition with the most dirty bytes, if it needs it."""
+        settings = self.settings.compaction
+        partitions: dict[tuple[str, int], LogCompaction] = {}
+        for topic, compactions in self.compacted.items():
+            for number, compaction in enumerate(compactions()):
+                compaction.continue_from(self._first_dirty.get((topic, number), 0))
+                partitions[topic, number] = compaction
+        place = max(partitions, key=lambda each: partitions[each].dirty_ratio(settings, now_ms))
+        if (work := partitions[place].begin(settings, now_ms)) is not None:
+            yield place, work
 
 
 def _cluster_id(path: Path, node_id: int) -> str:

@@ -1,222 +1,366 @@
-"""The log of one partition, open for appending.
+"""The log of a partition: batches in segments, found by offset and by time.
 
-    __consumer_offsets-7/
-        partition.metadata, leader-epoch-checkpoint
-        00000000000000000000.log  .index  .timeindex     full segments
-        00000000000000123456.log                         the active one, which is appended to
+Theory of operation. A log keeps only the indexes of its segments; `Files` has their bytes, in memory or on a disk
+(`log_files`). A segment that is full by size, by the age of its first batch or by its range of offsets is followed by a
+new one. Only the last segment, the active one, grows. Records are deleted from the start, a whole segment at a time;
+`start_offset` may be within a segment.
 
-Theory of operation. A batch is written after the last one, with one call if possible; an incomplete write is cut off
-again, so that the file always ends with a complete batch while the process runs. A batch that a kill leaves half
-written is cut off when the log is opened. A full segment is synchronized before the next one is created: only the
-active segment can have a torn tail, in any other it is damage. Its index files are written when it is full or the log
-is closed (`cleaner.write_missing_indexes`), not at every append: a broker creates missing ones itself.
+A batch that is written belongs to the log once it is indexed: before that, `take_back` removes it.
 
-Source: UnifiedLog.append, maybeRoll; LogSegment.shouldRoll, recover.
+Source: LocalLog, UnifiedLog.maybeRoll, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import errno
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Self, TypeAlias
-from uuid import UUID
+from itertools import pairwise
+from typing import NamedTuple, Protocol, Self
 
-from coordinator.store.cleaner import delete_indexes, finish_interrupted, write_missing_indexes
-from coordinator.store.disk import sync
-from coordinator.store.partition_files import (
-    LeaderEpoch,
-    read_leader_epochs,
-    read_topic_id,
-    write_leader_epochs,
-    write_topic_id,
-)
-from wire.log.batch_header import ProducerIdentity
-from wire.log.batches import encode_batch
-from wire.log.segments import MOST_BYTES, MOST_OFFSETS, Segment, Torn, list_segments, read_log, segment_name
+from wire.log.batch_header import HEADER_BYTES, NO_TIMESTAMP, Batch, batch_at
+from wire.log.indexes import INTERVAL_BYTES, index_entries, time_entries
+from wire.log.segments import MOST_BYTES, MOST_OFFSETS, Segment
 
-KeyAndValue: TypeAlias = tuple[bytes, bytes | None]
+UNLIMITED = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentLimits:
-    """When the next segment is created: a broker's `offsets.topic.segment.bytes` and `log.roll.ms`, with its
-    defaults."""
+    """When the next segment is created, and when segments are deleted: Kafka's topic configs, `_` for `.`.
+
+    The defaults are a broker's for the topics of coordinators.
+    """
 
     segment_bytes: int = 100 << 20
-    roll_ms: int = 7 * 86_400_000
+    segment_ms: int = 7 * 86_400_000
+    retention_bytes: int = UNLIMITED
+    retention_ms: int = UNLIMITED
 
 
-def prepare(directory: Path, topic_id: UUID) -> None:
-    """Create missing files of a partition's directory, and complete an interrupted compaction.
+class SegmentIndex:
+    """One segment as far as it is written; its first possible offset is `base_offset`."""
 
-    :raises DamagedLog: a small file is not a broker's, or a `.swap` is incomplete :raises OSError:
-    """
-    directory.mkdir(exist_ok=True)
-    if read_topic_id(directory) is None:
-        write_topic_id(directory, topic_id)
-    if not read_leader_epochs(directory):
-        write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
-    finish_interrupted(directory)
-    if not list_segments(directory):
-        create_segment(directory, 0)
+    __slots__ = (
+        "_last_entry",
+        "_offsets",
+        "_positions",
+        "_time_offsets",
+        "_times",
+        "base_offset",
+        "first_timestamp",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "next_offset",
+        "size",
+    )
 
-
-class PartitionLog:
-    """See the module. After any OSError, earlier appends are unchanged."""
-
-    def __init__(
-        self, directory: Path, limits: SegmentLimits, active: Segment, leader_epoch: int, *, is_indexed: bool
-    ) -> None:
-        self.directory = directory
-        self._limits = limits
-        self.leader_epoch = leader_epoch
-        """The leader epoch of later batches."""
-        self.active = active.base_offset
-        """The base offset of the active segment."""
-        self.next_offset = active.next_offset
-        """The offset that the next record gets."""
-        self._size = active.batches.end
-        self._size_before = self._size
-        self._next_offset_before = self.next_offset
-        self._first_ms = active.batches[0].max_timestamp if len(active.batches) else None
-        self._is_indexed = is_indexed
-        self._descriptor = os.open(active.path, os.O_RDWR)
+    def __init__(self, base_offset: int) -> None:
+        self.base_offset = base_offset
+        self.size = 0
+        self.next_offset = base_offset
+        self.first_timestamp: int | None = None
+        """The largest timestamp of the first batch; None while the segment is empty."""
+        self.max_timestamp = NO_TIMESTAMP
+        self.max_timestamp_offset = base_offset
+        """The last offset of the first batch that has `max_timestamp`."""
+        self._offsets, self._positions = array("q"), array("q")
+        self._times, self._time_offsets = array("q"), array("q")
+        self._last_entry = 0
 
     @classmethod
-    def open(
-        cls,
-        directory: Path,
-        limits: SegmentLimits,
-        see: Callable[[Segment], None] = lambda _: None,
-        *,
-        was_clean: bool = False,
-    ) -> tuple[Self, Torn | None]:
-        """Open the log in a prepared directory, and cut off a torn tail. Returns the log and the tail.
+    def of(cls, segment: Segment) -> Self:
+        """The index of a segment that was read."""
+        index, batches = cls(segment.base_offset), segment.batches
+        if not len(batches):
+            return index
+        entries = index_entries(batches)
+        times, places = time_entries(batches, entries)
+        last_offsets = batches.last_offsets
+        index._offsets = array("q", last_offsets[entries].tobytes())
+        index._positions = array("q", batches.positions[entries].tobytes())
+        index._times = array("q", times.tobytes())
+        index._time_offsets = array("q", last_offsets[places].tobytes())
+        index._last_entry = index._positions[-1] if index._positions else 0
+        index.first_timestamp = int(batches.headers["max_timestamp"][0])
+        if index._times:
+            index.max_timestamp, index.max_timestamp_offset = index._times[-1], index._time_offsets[-1]
+        index.size, index.next_offset = batches.end, segment.next_offset
+        return index
 
-        `see` is called with every segment, in order. `was_clean`: the index files are complete.
+    def add(self, batch: Batch) -> None:
+        """Append a batch to the index; its position is the current size."""
+        if self.first_timestamp is None:
+            self.first_timestamp = batch.max_timestamp
+        if batch.max_timestamp > self.max_timestamp:
+            self.max_timestamp, self.max_timestamp_offset = batch.max_timestamp, batch.last_offset
+        if self.size - self._last_entry > INTERVAL_BYTES:
+            self._offsets.append(batch.last_offset)
+            self._positions.append(self.size)
+            if self.max_timestamp > (self._times[-1] if self._times else NO_TIMESTAMP):
+                self._times.append(self.max_timestamp)
+                self._time_offsets.append(self.max_timestamp_offset)
+            self._last_entry = self.size
+        self.size += batch.size
+        self.next_offset = batch.next_offset
 
-        :raises DamagedLog: a file is not a broker's :raises OSError:
-        """
-        for active in read_log(directory):
-            see(active)
-        if active.torn is not None:
-            cut_segment(active.path, active.batches.end)
-        is_indexed = was_clean and active.torn is None
-        if not is_indexed:
-            delete_indexes(active.path)
-        checkpoint = read_leader_epochs(directory)[-1].epoch
-        epoch = max(checkpoint, active.batches[-1].leader_epoch if len(active.batches) else 0)
-        return cls(directory, limits, active, epoch, is_indexed=is_indexed), active.torn
+    def position_of(self, offset: int) -> int:
+        """The position at or before the batch that contains `offset`."""
+        place = bisect_right(self._offsets, offset)
+        return self._positions[place - 1] if place else 0
 
-    def append(
-        self,
-        records: Sequence[KeyAndValue],
-        now_ms: int,
-        producer: ProducerIdentity | None = None,
-        *,
-        control: bool = False,
-    ) -> None:
-        """Write the records as one batch, in the transaction of `producer` if any.
+    def position_of_time(self, timestamp: int) -> int:
+        """The position at or before the first batch with a record of `timestamp` or later."""
+        # The entry refers to the first batch with its time: for an equal time, to that batch itself.
+        place = bisect_right(self._times, timestamp)
+        return self.position_of(self._time_offsets[place - 1]) if place else 0
 
-        It is in the operating system's cache then, and on the disk after `sync`. :raises OSError:
-        """
-        of_producer = producer or ProducerIdentity()
-        batch = encode_batch(
-            records,
-            base_offset=self.next_offset,
-            timestamp=now_ms,
-            leader_epoch=self.leader_epoch,
-            producer_id=of_producer.id,
-            producer_epoch=of_producer.epoch,
-            transactional=producer is not None,
-            control=control,
-        )
-        if self._is_indexed:
-            delete_indexes(self.directory / segment_name(self.active))
-            self._is_indexed = False
-        if self._is_full(len(batch), len(records), now_ms):
+
+class ReadBatches(NamedTuple):
+    """Whole batches, and the offset after the last of them."""
+
+    data: bytes
+    end: int
+
+
+READ_AHEAD = 16 * 1024
+"""The bytes read at once when looking for headers: a few entries of an index lie within them."""
+
+
+class Files(Protocol):
+    """The bytes of segments, by base offset. After an OSError nothing has changed."""
+
+    def create(self, base_offset: int) -> None:
+        """Create a segment, which becomes the active one."""
+
+    def append(self, batch: bytes | bytearray) -> None:
+        """Write to the active segment."""
+
+    def cut(self, size: int) -> None:
+        """Cut off the active segment after `size` bytes, as far as the system permits."""
+
+    def read(self, base_offset: int, position: int, size: int) -> bytes:
+        """Up to `size` bytes of a segment."""
+
+    def delete(self, base_offset: int) -> None:
+        """Delete a segment."""
+
+
+class MemoryFiles:
+    """Segments in memory."""
+
+    def __init__(self) -> None:
+        self._segments: dict[int, bytearray] = {}
+        self._active = bytearray()
+
+    def create(self, base_offset: int) -> None:
+        self._active = self._segments[base_offset] = bytearray()
+
+    def append(self, batch: bytes | bytearray) -> None:
+        self._active += batch
+
+    def cut(self, size: int) -> None:
+        del self._active[size:]
+
+    def read(self, base_offset: int, position: int, size: int) -> bytes:
+        return bytes(memoryview(self._segments[base_offset])[position : position + size])
+
+    def delete(self, base_offset: int) -> None:
+        del self._segments[base_offset]
+
+
+class Log:
+    """See the module. Failures of `files` raise OSError."""
+
+    def __init__(self, files: Files, segments: Sequence[SegmentIndex] = (), start_offset: int = 0) -> None:
+        """`segments`: the segments in `files`, ascending; if there are none, the first batch creates one."""
+        self._files = files
+        self._is_begun = bool(segments)
+        self._segments = list(segments) or [SegmentIndex(start_offset)]
+        self.start_offset = start_offset
+        """The offset of the first record that can be read."""
+        self._is_held = False
+
+    @property
+    def end_offset(self) -> int:
+        """The offset that the next record gets."""
+        return self._segments[-1].next_offset
+
+    @property
+    def size(self) -> int:
+        """The size of all segments, in bytes."""
+        return sum(segment.size for segment in self._segments)
+
+    @property
+    def active(self) -> int:
+        """The base offset of the active segment."""
+        return self._segments[-1].base_offset
+
+    def append(self, batch: bytes | bytearray, limits: SegmentLimits) -> Batch:
+        """Write a batch, whose base offset is the log's end."""
+        header = self.write(batch, limits)
+        self.add(header)
+        return header
+
+    def write(self, batch: bytes | bytearray, limits: SegmentLimits) -> Batch:
+        """Write a batch to the files; `add` or `take_back` must follow."""
+        header = batch_at(batch)
+        if not self._is_begun:
+            self._files.create(self.end_offset)
+            self._is_begun = True
+        elif self._is_full(header, limits):
             self._roll()
-        self._write(batch)
-        self._size_before, self._next_offset_before = self._size, self.next_offset
-        self._size += len(batch)
-        self.next_offset += len(records)
-        if self._first_ms is None:
-            self._first_ms = now_ms
+        self._files.append(batch)
+        return header
+
+    def add(self, header: Batch) -> None:
+        """Index the batch that was written."""
+        self._segments[-1].add(header)
 
     def take_back(self) -> None:
-        """Cut off the last appended batch, as far as the system permits."""
-        self._cut_off(self._size_before)
-        self._size, self.next_offset = self._size_before, self._next_offset_before
+        """Remove the batch that was written and not indexed, as far as the system permits."""
+        self._files.cut(self._segments[-1].size)
 
-    def duplicate(self) -> int:
-        """A descriptor of the active segment for a thread that synchronizes it, which must close it. :raises
-        OSError:"""
-        return os.dup(self._descriptor)
+    def read(self, offset: int, max_bytes: int, end: int, *, at_least_one: bool) -> ReadBatches:
+        """Whole batches of one segment, from the batch that contains `offset` up to the offset `end`.
 
-    def close(self) -> None:
-        """Synchronize, and write missing index files. :raises OSError: :raises DamagedLog:"""
-        try:
-            os.fsync(self._descriptor)
-        finally:
-            os.close(self._descriptor)
-        write_missing_indexes(self.directory, before=self.next_offset + 1)
+        Only the first batch may exceed `max_bytes`, if `at_least_one` (KIP-74).
+        """
+        for segment in self._segments[self._place_of(offset) :]:
+            if segment.base_offset >= end:
+                break
+            found = self._read(segment, offset, max_bytes, end, at_least_one)
+            if found is not None:
+                return found
+        return ReadBatches(b"", offset)
 
-    def abandon(self) -> None:
-        """Close the files as a kill would."""
-        os.close(self._descriptor)
+    def batches_since(self, timestamp: int) -> Iterator[bytes]:
+        """The batches with a record of `timestamp` or later, including deleted ones."""
+        for segment in self._segments:
+            if segment.max_timestamp >= timestamp:
+                for batch in self._headers(segment, segment.position_of_time(timestamp)):
+                    if batch.max_timestamp >= timestamp:
+                        yield self._files.read(segment.base_offset, batch.position, batch.size)
 
-    def _is_full(self, size: int, count: int, now_ms: int) -> bool:
-        if self._first_ms is None:
-            return False
-        return (
-            self._size + size > min(self._limits.segment_bytes, MOST_BYTES)
-            or now_ms - self._first_ms > self._limits.roll_ms
-            or self.next_offset + count - self.active > MOST_OFFSETS
+    @property
+    def max_timestamp(self) -> int:
+        """The latest timestamp of all records; -1 if there are none."""
+        return max(segment.max_timestamp for segment in self._segments)
+
+    def start_at(self, offset: int) -> None:
+        """Move the log start offset to at least `offset`; earlier segments are deleted."""
+        self.start_offset = max(self.start_offset, offset)
+        while (
+            not self._is_held
+            and len(self._segments) > 1
+            and self._segments[1].base_offset <= self.start_offset
+        ):
+            self._files.delete(self._segments[0].base_offset)
+            del self._segments[0]
+
+    def expire(self, limits: SegmentLimits, now_ms: int) -> None:
+        """Delete the segments that are no longer retained, by size, time or log start offset."""
+        surplus = self.size - limits.retention_bytes
+        offset = self.start_offset
+        for segment in self._segments:
+            surplus -= segment.size
+            too_large = limits.retention_bytes != UNLIMITED and surplus >= 0
+            is_timed = limits.retention_ms != UNLIMITED and segment.max_timestamp != NO_TIMESTAMP
+            too_old = is_timed and now_ms - segment.max_timestamp > limits.retention_ms
+            if not segment.size or not (too_large or too_old):
+                break
+            offset = segment.next_offset
+        if offset >= self.end_offset and self._segments[-1].size:
+            self._roll()
+        self.start_at(offset)
+
+    def hold(self) -> None:
+        """Delete no segment until `release`, as segments are being compacted."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Delete the segments that are due since `hold`. :raises OSError:"""
+        self._is_held = False
+        self.start_at(self.start_offset)
+
+    def cleanable_end(self, stable_end: int, newest_ms: int) -> int:
+        """The base offset of the first segment that must not be compacted.
+
+        This segment is active, or extends beyond `stable_end`, or has a record later than `newest_ms`.
+        """
+        for segment, following in pairwise(self._segments):
+            if following.base_offset > stable_end or segment.max_timestamp > newest_ms:
+                return segment.base_offset
+        return self._segments[-1].base_offset
+
+    def dirty_ratio(self, first_dirty: int, end: int) -> float:
+        """The share, 0 to 1, of the bytes before offset `end` that are at or after the offset `first_dirty`."""
+        clean = dirty = 0
+        for segment in self._segments:
+            if segment.base_offset < first_dirty:
+                clean += segment.size
+            elif segment.base_offset < end:
+                dirty += segment.size
+        return dirty / (clean + dirty) if dirty else 0.0
+
+    def replace(self, compacted: SegmentIndex, end: int) -> None:
+        """Replace the segments from the base offset of a compacted one up to the offset `end` by it."""
+        first, behind = (
+            bisect_left(self._segments, offset, key=lambda each: each.base_offset)
+            for offset in (compacted.base_offset, end)
         )
+        self._segments[first:behind] = [compacted]
 
     def _roll(self) -> None:
-        os.fsync(self._descriptor)
-        path = create_segment(self.directory, self.next_offset)
-        descriptor = os.open(path, os.O_RDWR)
-        os.close(self._descriptor)
-        self._descriptor = descriptor
-        self.active, self._size, self._first_ms = self.next_offset, 0, None
+        self._files.create(self.end_offset)
+        self._segments.append(SegmentIndex(self.end_offset))
 
-    def _write(self, batch: bytes) -> None:
-        write_batch(self._descriptor, batch, self._size)
+    def _is_full(self, batch: Batch, limits: SegmentLimits) -> bool:
+        active = self._segments[-1]
+        if active.first_timestamp is None:
+            return False
+        return (
+            active.size + batch.size > min(limits.segment_bytes, MOST_BYTES)
+            or batch.max_timestamp - active.first_timestamp > limits.segment_ms
+            or batch.last_offset - active.base_offset >= MOST_OFFSETS
+        )
 
-    def _cut_off(self, size: int) -> None:
-        # If even that fails, the next start finds a torn tail.
-        with suppress(OSError):
-            os.ftruncate(self._descriptor, size)
+    def _place_of(self, offset: int) -> int:
+        """The index of the segment that `offset` belongs to."""
+        place = bisect_right(self._segments, offset, key=lambda each: each.base_offset)
+        return max(place - 1, 0)
 
+    def _read(
+        self, segment: SegmentIndex, offset: int, max_bytes: int, end: int, at_least_one: bool
+    ) -> ReadBatches | None:
+        """As `read`; None if the segment has nothing from `offset`."""
+        start: int | None = None
+        stop, read_to = 0, offset
+        for batch in self._headers(segment, segment.position_of(offset)):
+            if batch.last_offset < offset:
+                continue
+            if start is None:
+                start = stop = batch.position
+            after = batch.position + batch.size
+            is_allowed = after - start <= max_bytes or (at_least_one and stop == start)
+            if batch.base_offset >= end or not is_allowed:
+                break
+            stop, read_to = after, batch.next_offset
+        if start is None:
+            return None
+        return ReadBatches(self._files.read(segment.base_offset, start, stop - start), read_to)
 
-def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> None:
-    """Write a batch at `position`, the end of a segment. :raises OSError: no part of it is written"""
-    left, at = memoryview(batch), position
-    try:
-        while left:
-            written = os.pwrite(descriptor, left, at)
-            left, at = left[written:], at + written
-    except OSError:
-        with suppress(OSError):
-            os.ftruncate(descriptor, position)
-        raise
-
-
-def create_segment(directory: Path, base_offset: int) -> Path:
-    """Create an empty segment and synchronize its directory. :raises OSError:"""
-    path = directory / segment_name(base_offset)
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
-    sync(directory)
-    return path
-
-
-def cut_segment(path: Path, size: int) -> None:
-    """Cut off everything after `size` bytes. :raises OSError:"""
-    with open(path, "r+b") as segment:
-        segment.truncate(size)
-        os.fsync(segment.fileno())
+    def _headers(self, segment: SegmentIndex, position: int) -> Iterator[Batch]:
+        """The batches of a segment from `position`, with their positions in the segment."""
+        chunk, begin = b"", position
+        while position < segment.size:
+            at = position - begin
+            if at + HEADER_BYTES > len(chunk):
+                chunk, begin, at = self._files.read(segment.base_offset, position, READ_AHEAD), position, 0
+                if len(chunk) < HEADER_BYTES:
+                    raise OSError(errno.EIO, f"segment {segment.base_offset} is shorter than it was")
+            batch = batch_at(chunk, at, position)
+            yield batch
+            position += batch.size

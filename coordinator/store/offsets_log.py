@@ -5,7 +5,7 @@ The records of a group are in one partition, determined by the hash of its id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -15,24 +15,23 @@ import numpy as np
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Written
 from coordinator.store.digest import Digest
-from coordinator.store.log import KeyAndValue, SegmentLimits
+from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for, partitions_for
 from coordinator.store.replay import Malformed, Replay
-from coordinator.store.topic_log import ActivePartition, TopicLog
+from coordinator.store.topic_log import KeyAndValue, TopicLog
 from wire.log.batch_header import ProducerIdentity
 from wire.log.batches import columns_of
-from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.errors import DamagedLog, Unusable
-from wire.log.segments import Segment, Torn, base_offset_of, list_segments, read_segment
+from wire.log.segments import Segment, base_offset_of, list_segments, read_segment
 
 
 class OffsetsLog:
     """See the module."""
 
     def __init__(self, log: TopicLog, digests: Sequence[Digest]) -> None:
-        self.topic_id = log.topic_id
         self.partitions = len(log)
-        self._log = log
+        self.topic = log
+        """Its partitions."""
         self._digests: Sequence[Digest] = digests
         self._partition_for = lru_cache(maxsize=100_000)(lambda group: partition_for(group, self.partitions))
 
@@ -51,11 +50,6 @@ class OffsetsLog:
 
         log = TopicLog.open(root, OFFSETS_TOPIC, partitions, limits, see, was_clean=was_clean)
         return cls(log, [digests[number] for number in range(len(log))])
-
-    @property
-    def torn(self) -> Sequence[Torn]:
-        """The tails that were cut off when the logs were opened."""
-        return self._log.torn
 
     def recover(self, engine: Engine) -> Replay:
         """Load the partitions into an engine. :raises DamagedLog: a record is malformed :raises Unusable:"""
@@ -88,43 +82,12 @@ class OffsetsLog:
         by_partition: dict[int, list[KeyAndValue]] = {}
         for group, key_and_value in written:
             by_partition.setdefault(self._partition_for(group), []).append(key_and_value)
-        self._log.append(by_partition, now_ms, producer)
-
-    def end_transaction(
-        self, producer: ProducerIdentity, partitions: Iterable[int], now_ms: int, *, committed: bool
-    ) -> None:
-        """Write the marker that ends a transaction to each of the partitions. :raises StorageFailed:"""
-        marker = end_of_transaction(ControlType.COMMIT if committed else ControlType.ABORT, epoch=0)
-        self._log.append({number: [marker] for number in partitions}, now_ms, producer, control=True)
-
-    def watch(self, appended: Callable[[Collection[int]], object]) -> None:
-        """Call `appended` with the partitions that are written to."""
-        self._log.appended = appended
-
-    def begin_epoch(self, number: int, epoch: int) -> None:
-        """As `TopicLog.begin_epoch`."""
-        self._log.begin_epoch(number, epoch)
-
-    def unsynced(self) -> Callable[[], object] | None:
-        """As `TopicLog.unsynced`."""
-        return self._log.unsynced()
-
-    def active(self) -> Iterator[ActivePartition]:
-        """As `TopicLog.active`."""
-        return self._log.active()
-
-    def close(self) -> None:
-        """As `TopicLog.close`."""
-        self._log.close()
-
-    def abandon(self) -> None:
-        """As `TopicLog.abandon`."""
-        self._log.abandon()
+        self.topic.append(by_partition, now_ms, producer)
 
     def _damage(self, number: int, malformed: Malformed) -> DamagedLog:
         """The error with the position of the malformed record."""
         offset, reason = malformed
-        directory = self._log.directory(number)
+        directory = self.topic.directory(number)
         path = [each for each in list_segments(directory) if base_offset_of(each) <= offset][-1]
         batches = read_segment(path).batches
         batch = batches[int(np.searchsorted(batches.last_offsets, offset))]
@@ -137,7 +100,7 @@ class OffsetsLog:
         for group, place in zip(groups, partitions_for(groups, count), strict=True):
             if place != number:
                 raise Unusable(
-                    f"{self._log.directory(number)} holds group {group}, which belongs in partition {place} of "
+                    f"{self.topic.directory(number)} holds group {group}, which belongs in partition {place} of "
                     f"{count}: some partitions of {OFFSETS_TOPIC} are missing next to it. "
                     "Put the directories of all partitions there."
                 )

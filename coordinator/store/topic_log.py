@@ -1,4 +1,4 @@
-"""All partitions of an internal topic, open for appending: `__consumer_offsets`, `__transaction_state`.
+"""All partitions of an internal topic, which its coordinator appends to: `__consumer_offsets`, `__transaction_state`.
 
 Theory of operation. A hash modulo the partition count determines a record's partition, so the count must never change:
 it is fixed when the partitions are created, and equals the number of directories from then on. The directory of the
@@ -10,36 +10,52 @@ removed again.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Self, TypeAlias
 from uuid import UUID, uuid4
 
+from coordinator.store.cleaner import finish_interrupted, write_missing_indexes
 from coordinator.store.disk import side_by_side, sync
-from coordinator.store.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
-from coordinator.store.partition_files import DirectorySuffix, partition_directories, read_topic_id
-from wire.log.batch_header import ProducerIdentity
+from coordinator.store.log import Log, SegmentLimits
+from coordinator.store.log_compaction import LogCompaction
+from coordinator.store.log_files import LogFiles, StoredLog, create_segment
+from coordinator.store.partition_files import (
+    DirectorySuffix,
+    LeaderEpoch,
+    partition_directories,
+    read_leader_epochs,
+    read_topic_id,
+    write_leader_epochs,
+    write_topic_id,
+)
+from coordinator.store.producers import EndTransactionMarker
+from wire.log.batch_header import Batch, ProducerIdentity
+from wire.log.batches import encode_batch
+from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.errors import StorageFailed, Unusable
-from wire.log.segments import Segment, Torn
+from wire.log.segments import Segment, list_segments, read_log
 
 MOST_PARTITIONS = 10_000
 
-ActivePartition: TypeAlias = tuple[int, Path, int]
-"""A partition's number, its directory, and the base offset of its active segment."""
+KeyAndValue: TypeAlias = tuple[bytes, bytes | None]
 
 
 class TopicLog:
     """See the module."""
 
-    def __init__(self, topic_id: UUID, logs: Sequence[PartitionLog], torn: Sequence[Torn]) -> None:
+    def __init__(
+        self, topic_id: UUID, limits: SegmentLimits, files: LogFiles, partitions: Mapping[Path, StoredLog]
+    ) -> None:
         self.topic_id = topic_id
-        self._logs = logs
-        self._unsynced: set[int] = set()
-        self.torn = tuple(torn)
+        self._limits = limits
+        self._files = files
+        self._directories = tuple(partitions)
+        self._partitions = tuple(partitions.values())
+        self.torn = tuple(each.torn for each in self._partitions if each.torn is not None)
         """The tails that were cut off when the logs were opened."""
+        self.unsynced = files.unsynced
         self.appended: Callable[[Collection[int]], object] = _ignore
         """Called with the partitions that were written to."""
 
@@ -61,8 +77,8 @@ class TopicLog:
 
         :raises DamagedLog: :raises StorageFailed: :raises Unusable:
         """
-        logs: list[PartitionLog] = []
-        torn: list[Torn] = []
+        files = LogFiles(ordered=True)
+        opened: dict[Path, StoredLog] = {}
         try:
             existing = partitions_of(root, topic)
             if max(existing, default=0) >= MOST_PARTITIONS:
@@ -73,92 +89,106 @@ class TopicLog:
             *others, last = (
                 root / f"{topic}-{number}" for number in range(max(existing, default=partitions - 1) + 1)
             )
-            prepare(last, topic_id)
-            side_by_side(partial(prepare, topic_id=topic_id), others)
+            _prepare(last, topic_id)
+            side_by_side(partial(_prepare, topic_id=topic_id), others)
             sync(root)
             for number, directory in enumerate((*others, last)):
-                log, cut = PartitionLog.open(directory, limits, partial(see, number), was_clean=was_clean)
-                logs.append(log)
-                torn += [] if cut is None else [cut]
-        except BaseException as error:
-            for log in logs:
-                log.abandon()
-            if isinstance(error, OSError):
-                raise StorageFailed("opening", error.filename or root, error) from error
-            raise
-        return cls(topic_id, logs, torn)
+                segments = _seen(directory, partial(see, number))
+                opened[directory] = files.open(directory, segments, was_clean=was_clean)
+        except OSError as error:
+            raise StorageFailed("opening", error.filename or root, error) from error
+        return cls(topic_id, limits, files, opened)
 
     def __len__(self) -> int:
-        return len(self._logs)
+        return len(self._partitions)
 
     def directory(self, number: int) -> Path:
         """The directory of a partition."""
-        return self._logs[number].directory
+        return self._directories[number]
 
-    def begin_epoch(self, number: int, epoch: int) -> None:
-        """Set the leader epoch of later batches."""
-        self._logs[number].leader_epoch = epoch
+    def stored(self, number: int) -> StoredLog:
+        """The log of a partition, to be read."""
+        return self._partitions[number]
 
     def append(
         self,
         records: Mapping[int, Sequence[KeyAndValue]],
         now_ms: int,
         producer: ProducerIdentity | None = None,
-        *,
-        control: bool = False,
     ) -> None:
         """Write records by partition; all of them, or none. The operating system has them then, not yet the disk.
 
-        Records of a `producer` belong to its transaction, or are the `control` record that ends it.
-        :raises StorageFailed:
+        Records of a `producer` belong to its transaction. :raises StorageFailed:
         """
-        done: list[PartitionLog] = []
-        for number, encoded in records.items():
-            log = self._logs[number]
-            try:
-                log.append(encoded, now_ms, producer, control=control)
-            except OSError as error:
-                for each in done:
-                    each.take_back()
-                raise StorageFailed("writing to", log.directory, error) from error
-            done.append(log)
-        self._unsynced.update(records)
+        for number, batch in self._write(records, now_ms, producer).items():
+            if producer is not None:
+                self._partitions[number].producers.append(batch)
         self.appended(records)
 
-    def unsynced(self) -> Callable[[], object] | None:
-        """A function that synchronizes all appends since the last call; None if there were none.
+    def end_transaction(
+        self, producer: ProducerIdentity, partitions: Collection[int], now_ms: int, *, committed: bool
+    ) -> None:
+        """Write the marker that ends a transaction to each of the partitions. :raises StorageFailed:"""
+        marker = end_of_transaction(ControlType.COMMIT if committed else ControlType.ABORT, epoch=0)
+        records = {number: [marker] for number in partitions}
+        for number, batch in self._write(records, now_ms, producer, control=True).items():
+            end = EndTransactionMarker(*producer, committed)
+            self._partitions[number].producers.end(end, batch.base_offset, now_ms)
+        self.appended(partitions)
 
-        Call it once, in any thread. :raises StorageFailed: it is unknown what is on the disk
-        """
-        if not self._unsynced:
-            return None
-        descriptors: list[tuple[Path, int]] = []
-        for number in sorted(self._unsynced):
-            log = self._logs[number]
-            try:
-                descriptors.append((log.directory, log.duplicate()))
-            except OSError as error:
-                for _, descriptor in descriptors:
-                    os.close(descriptor)
-                raise StorageFailed("synchronizing", log.directory, error) from error
-        self._unsynced.clear()
-        return partial(side_by_side, _sync, descriptors)
-
-    def active(self) -> Iterator[ActivePartition]:
-        """All partitions."""
-        return ((number, log.directory, log.active) for number, log in enumerate(self._logs))
+    def compactions(self) -> Iterator[LogCompaction]:
+        """The compaction of each partition."""
+        return (each.compaction for each in self._partitions)
 
     def close(self) -> None:
         """Synchronize and close everything. :raises StorageFailed: :raises DamagedLog:"""
-        logs, self._logs = self._logs, ()
-        side_by_side(_close, logs)
+        try:
+            if (unsynced := self.unsynced()) is not None:
+                unsynced()
+            side_by_side(partial(write_missing_indexes, before=1 << 63), self._directories)
+        except OSError as error:
+            raise StorageFailed("closing", error.filename or self._directories[0], error) from error
+        finally:
+            self.abandon()
 
     def abandon(self) -> None:
         """Close everything as a kill would."""
-        for log in self._logs:
-            with suppress(OSError):
-                log.abandon()
-        self._logs = ()
+        self._files.opened.close()
+
+    def _write(
+        self,
+        records: Mapping[int, Sequence[KeyAndValue]],
+        now_ms: int,
+        producer: ProducerIdentity | None,
+        *,
+        control: bool = False,
+    ) -> dict[int, Batch]:
+        """Write one batch to each partition. :raises StorageFailed: nothing is written"""
+        identity = producer or ProducerIdentity()
+        written: list[Log] = []
+        batches: dict[int, Batch] = {}
+        for number, encoded in records.items():
+            log, epochs = self._partitions[number][:2]
+            batch = encode_batch(
+                encoded,
+                base_offset=log.end_offset,
+                timestamp=now_ms,
+                leader_epoch=epochs.latest,
+                producer_id=identity.id,
+                producer_epoch=identity.epoch,
+                transactional=producer is not None,
+                control=control,
+            )
+            try:
+                batches[number] = log.write(batch, self._limits)
+            except OSError as error:
+                for each in written:
+                    each.take_back()
+                raise StorageFailed("writing to", self.directory(number), error) from error
+            written.append(log)
+        for number, header in batches.items():
+            self._partitions[number].log.add(header)
+        return batches
 
 
 def partitions_of(root: Path, topic: str) -> dict[int, Path]:
@@ -170,22 +200,27 @@ def partitions_of(root: Path, topic: str) -> dict[int, Path]:
     }
 
 
+def _prepare(directory: Path, topic_id: UUID) -> None:
+    """Create missing files of a partition's directory, and complete an interrupted compaction.
+
+    :raises DamagedLog: a small file is not a broker's, or a `.swap` is incomplete :raises OSError:
+    """
+    directory.mkdir(exist_ok=True)
+    if read_topic_id(directory) is None:
+        write_topic_id(directory, topic_id)
+    if not read_leader_epochs(directory):
+        write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+    finish_interrupted(directory)
+    if not list_segments(directory):
+        create_segment(directory, 0)
+        sync(directory)
+
+
+def _seen(directory: Path, see: Callable[[Segment], None]) -> Iterator[Segment]:
+    for segment in read_log(directory):
+        see(segment)
+        yield segment
+
+
 def _ignore(_: Collection[int]) -> None:
     pass
-
-
-def _sync(directory_and_descriptor: tuple[Path, int]) -> None:
-    directory, descriptor = directory_and_descriptor
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        raise StorageFailed("synchronizing", directory, error) from error
-    finally:
-        os.close(descriptor)
-
-
-def _close(log: PartitionLog) -> None:
-    try:
-        log.close()
-    except OSError as error:
-        raise StorageFailed("closing", log.directory, error) from error

@@ -13,8 +13,10 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from coordinator.store.log import SegmentLimits
+from coordinator.store.log_compaction import LogCompaction
+from coordinator.store.log_files import StoredLog
 from coordinator.store.partition_files import TRANSACTIONS_TOPIC, partition_for
-from coordinator.store.topic_log import ActivePartition, TopicLog, partitions_of
+from coordinator.store.topic_log import TopicLog, partitions_of
 from coordinator.transactions.transaction import (
     TopicPartition,
     Transaction,
@@ -125,7 +127,8 @@ class TransactionsLog:
         """The content of the log when it was opened, by transactional id."""
         self._new_id = uuid4()
         self._log: TopicLog | None = None
-        self._appended: Callable[[Collection[int]], object] | None = None
+        self.appended: Callable[[Collection[int]], object] = lambda _: None
+        """As `TopicLog.appended`."""
         if partitions_of(root, TRANSACTIONS_TOPIC):
             self._log = self._open(was_clean=was_clean)
 
@@ -143,29 +146,20 @@ class TransactionsLog:
         """Write the state of a transactional id. :raises StorageFailed:"""
         if self._log is None:
             self._log = self._open(was_clean=False)
-            if self._appended is not None:
-                self.watch(self._appended)
         partition = partition_for(transaction.transactional_id, len(self._log))
         self._log.append({partition: [encode_transaction(transaction)]}, now_ms)
-
-    def watch(self, appended: Callable[[Collection[int]], object]) -> None:
-        """Call `appended` with the partitions that are written to."""
-        self._appended = appended
-        if self._log is not None:
-            self._log.appended = appended
-
-    def begin_epoch(self, number: int, epoch: int) -> None:
-        """As `TopicLog.begin_epoch`."""
-        if self._log is not None:
-            self._log.begin_epoch(number, epoch)
 
     def unsynced(self) -> Callable[[], object] | None:
         """As `TopicLog.unsynced`."""
         return None if self._log is None else self._log.unsynced()
 
-    def active(self) -> Iterator[ActivePartition]:
-        """As `TopicLog.active`; none while there is no log."""
-        return iter(()) if self._log is None else self._log.active()
+    def compactions(self) -> Iterator[LogCompaction]:
+        """As `TopicLog.compactions`; none while there is no log."""
+        return iter(()) if self._log is None else self._log.compactions()
+
+    def stored(self, number: int) -> StoredLog | None:
+        """As `TopicLog.stored`; None while there is no log."""
+        return None if self._log is None else self._log.stored(number)
 
     def close(self) -> None:
         """As `TopicLog.close`."""
@@ -178,7 +172,7 @@ class TransactionsLog:
             self._log.abandon()
 
     def _open(self, *, was_clean: bool) -> TopicLog:
-        return TopicLog.open(
+        log = TopicLog.open(
             self._root,
             TRANSACTIONS_TOPIC,
             self._partitions,
@@ -187,6 +181,11 @@ class TransactionsLog:
             was_clean=was_clean,
             new_id=self._new_id,
         )
+        log.appended = self._tell
+        return log
+
+    def _tell(self, partitions: Collection[int]) -> None:
+        self.appended(partitions)
 
     def _read(self, segment: Segment) -> None:
         """Apply a segment; only the last record of a key is decoded."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
 from coordinator.errors import RequestRefused
-from coordinator.partitions.producers import EndTransactionMarker, Producer
 from coordinator.server.apis.fields import LazyEntries, judged_partition
 from coordinator.server.apis.fields import by_topic as gathered
 from coordinator.server.apis.leadership import led_partition, refusal
 from coordinator.server.apis.offsets import forbidden_commits
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS, OFFSETS_TOPIC
+from coordinator.store.producers import EndTransactionMarker, Producer
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
 from coordinator.transactions.log import by_topic
 from coordinator.transactions.transaction import (

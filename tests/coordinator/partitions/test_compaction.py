@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from coordinator.partitions.compaction import InLogsThread
 from coordinator.partitions.partition import Partition
-from coordinator.partitions.producers import EndTransactionMarker
 from coordinator.store.cleaner import Interrupted
+from coordinator.store.log_compaction import InLogsThread
+from coordinator.store.producers import EndTransactionMarker
 from tests.coordinator.partitions.test_directory import SETTINGS, Store, append
 from wire.log.batch_header import batch_at
 from wire.log.batch_writer import encode_batch, rewrite_batch
@@ -83,10 +83,10 @@ def at_once(call: Callable[[], None]) -> None:
 
 
 def compact(partition: Partition, in_thread: InLogsThread = at_once) -> bool:
-    work = partition.begin_compaction(NOW_MS)
+    work = partition.begin_compaction(NOW_MS, DAY_MS)
     if work is None:
         return False
-    work.run(in_thread, DAY_MS, lambda: False)
+    work.run(in_thread, lambda: False)
     work.compaction.end(work)
     return True
 
@@ -155,10 +155,10 @@ def test_an_interrupted_compaction_changes_nothing(store: Store) -> None:
     partition = store.partition()
     fill(partition)
     before = records(partition)
-    work = partition.begin_compaction(NOW_MS)
+    work = partition.begin_compaction(NOW_MS, DAY_MS)
     assert work is not None
     with pytest.raises(Interrupted):
-        work.run(at_once, DAY_MS, lambda: True)
+        work.run(at_once, lambda: True)
     work.compaction.end(work)
     assert records(partition) == before
 

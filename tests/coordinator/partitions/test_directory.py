@@ -10,10 +10,11 @@ from uuid import uuid4
 import pytest
 
 from coordinator.engine.topics import TopicImage, TopicInfo
-from coordinator.partitions.directory import LOG_STARTS, OpenFiles, RecordDirectory
+from coordinator.partitions.directory import LOG_STARTS, RecordDirectory
 from coordinator.partitions.partition import EARLIEST, Partition
 from coordinator.partitions.partitions import Partitions
 from coordinator.partitions.validation import single_batch
+from coordinator.store.log_files import OpenFiles
 from coordinator.store.partition_files import read_leader_epochs
 from coordinator.store.topic_directories import TopicDirectories
 from tests.coordinator.store.test_disk_full import longest_file
@@ -165,7 +166,7 @@ def test_where_a_log_begins_lasts(store: Store) -> None:
     before = list_segments(store.root / "orders-0")
     assert store.partition().delete_records(50) == 50
     assert list_segments(store.root / "orders-0")[0] != before[0]
-    store.directory.file_remover()()
+    store.directory.files.file_remover()()
     assert not list((store.root / "orders-0").glob("*.deleted"))
     for leave in (store.kill, store.close):
         leave()

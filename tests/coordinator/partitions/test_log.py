@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.partitions.log import Log, MemoryFiles
-from coordinator.partitions.partition import UNDEFINED, LeaderEpochs
 from coordinator.partitions.settings import RecordSettings
+from coordinator.store.log import Log, MemoryFiles
+from coordinator.store.partition_files import UNDEFINED, LeaderEpochs
 from wire.log.batch_header import Batch, batch_at
 from wire.log.batch_writer import encode_batch
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from coordinator.errors import RequestRefused
-from coordinator.partitions.producers import EndTransactionMarker, Producer, Producers
+from coordinator.store.producers import EndTransactionMarker, Producer, Producers
 from wire.errors import ErrorCode
 from wire.log.batch_header import Batch
 from wire.log.batch_scan import scan

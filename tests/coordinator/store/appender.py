@@ -15,6 +15,7 @@ import os
 import random
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -49,6 +50,7 @@ class _Appender:
     def __init__(self, path: Path, seed: int, fsync: FsyncPolicy, said: Path) -> None:
         self._said = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         self._random = random.Random(seed)
+        self._owned = threading.Lock()
         self._data = DataDirectory.open(path, replace(SETTINGS, fsync=fsync))
         engine = Engine()
         self._data.recover(engine)
@@ -79,7 +81,8 @@ class _Appender:
             offset = None if is_deleted else self._offset
             records.append(committed(group, partition, offset, metadata))
         self._say(*map(_line, records))
-        self._data.append(records, now_ms=_now_ms())
+        with self._owned:
+            self._data.append(records, now_ms=_now_ms())
         self._say("done")
 
     def _change_topic(self, name: str) -> None:
@@ -104,8 +107,12 @@ class _Appender:
 
     def _compact(self) -> None:
         while True:
-            self._data.compact(_now_ms())
+            self._data.compact(_now_ms(), in_logs_thread=self._in_logs_thread)
             time.sleep(0.001)
+
+    def _in_logs_thread(self, call: Callable[[], None]) -> None:
+        with self._owned:
+            call()
 
 
 def _line(record: OffsetRecord) -> str:

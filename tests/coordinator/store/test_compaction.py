@@ -15,7 +15,6 @@ from coordinator.store.cleaner import (
     CompactionSettings,
     Interrupted,
     compact,
-    dirty_ratio,
     finish_interrupted,
     write_missing_indexes,
 )
@@ -260,18 +259,6 @@ def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in list_segments(directory)}
     run(directory)
     assert {path.name: path.read_bytes() for path in list_segments(directory)} == before
-
-
-def test_dirty_ratio(tmp_path: Path) -> None:
-    log = Written()
-    for _ in range(4):
-        log.batch([(b"a", b"1")])
-        log.roll()
-    directory = log.save(tmp_path)
-    assert dirty_ratio(directory, first_dirty=0, active=4) == 1.0
-    assert dirty_ratio(directory, first_dirty=3, active=4) == 0.25
-    assert dirty_ratio(directory, first_dirty=4, active=4) == 0.0
-    assert dirty_ratio(directory, first_dirty=0, active=0) == 0.0
 
 
 def test_damage_is_named_and_changes_nothing(tmp_path: Path) -> None:

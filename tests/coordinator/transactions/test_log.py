@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.log import PartitionLog, SegmentLimits
+from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import TRANSACTIONS_TOPIC
 from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import Transaction, TransactionState
 from wire.log.batch_header import ProducerIdentity
+from wire.log.batches import encode_batch
 from wire.log.errors import DamagedLog
 
 NOW_MS = 1_700_000_000_000
@@ -60,7 +61,7 @@ def test_the_last_record_of_an_id_counts_and_a_tombstone_ends_it(tmp_path: Path)
 def test_compaction_keeps_what_counts(tmp_path: Path) -> None:
     data = DataDirectory.open(tmp_path)
     log = opened(tmp_path)
-    data.compacted[TRANSACTIONS_TOPIC] = log.active
+    data.compacted[TRANSACTIONS_TOPIC] = log.compactions
     for number in range(200):
         log.append(changed("a", number, TransactionState.ONGOING), NOW_MS)
     before = size(tmp_path)
@@ -81,8 +82,7 @@ def test_an_undecodable_record_is_reported(tmp_path: Path) -> None:
     log.append(changed("a", 0, TransactionState.ONGOING), NOW_MS)
     log.close()
     partition = next(path for path in tmp_path.glob("*/*.log") if path.stat().st_size)
-    partition_log, _ = PartitionLog.open(partition.parent, SegmentLimits())
-    partition_log.append([(b"\0\0\0\1a", b"\0\7")], NOW_MS)
-    partition_log.close()
+    with partition.open("ab") as segment:
+        segment.write(encode_batch([(b"\0\0\0\1a", b"\0\7")], base_offset=1, timestamp=NOW_MS))
     with pytest.raises(DamagedLog, match="the record at offset 1 cannot be decoded"):
         opened(tmp_path)

@@ -9,7 +9,8 @@ uncommitted record must not hide an older one. No segment is deleted while they 
 the old ones in the log's thread, which reads the old ones until then. Before that they are files without effect
 (`.cleaned`), as a new topic of the same name may use the directory by now.
 
-The progress of compaction is known while a log is open. After a start the whole log is dirty.
+The progress of compaction is known while a log is open. After a start the whole log is dirty, unless the progress was
+stored (`DataDirectory.compact`).
 
 Source: LogCleanerManager.grabFilthiestCompactedLog, cleanableOffsets.
 """
@@ -21,11 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from coordinator.partitions.log import Log, SegmentIndex
-from coordinator.partitions.producers import Producers
-from coordinator.partitions.settings import MAX_LONG, RecordSettings
 from coordinator.store.cleaner import CompactionSettings, closed_segments, compact, replace_segments
 from coordinator.store.disk import sync
+from coordinator.store.log import Log, SegmentIndex
+from coordinator.store.producers import Producers
 from wire.log.indexes import AbortedTransaction, aborted_transactions
 from wire.log.segments import read_segment
 
@@ -38,7 +38,7 @@ class CompactionRun:
     """The segments from the start of a log up to the offset `end`, dirty from `first_dirty`."""
 
     compaction: LogCompaction
-    settings: RecordSettings
+    settings: CompactionSettings
     first_dirty: int
     end: int
     now_ms: int
@@ -46,9 +46,7 @@ class CompactionRun:
     """The offset up to which the log was compacted; None: compaction failed."""
     aborted: Sequence[AbortedTransaction] = ()
 
-    def run(
-        self, in_logs_thread: InLogsThread, producer_expiration_ms: int, stopped: Callable[[], bool]
-    ) -> None:
+    def run(self, in_logs_thread: InLogsThread, stopped: Callable[[], bool]) -> None:
         """Compact. After an error each segment is the old or the new one.
 
         :raises Interrupted: :raises DamagedLog: :raises OSError:
@@ -65,11 +63,7 @@ class CompactionRun:
                 sync(span.path)  # an older record is removed only once the later one is on the disk
         done_to = compact(
             directory,
-            CompactionSettings(
-                segment_bytes=self.settings.segment_bytes,
-                delete_retention_ms=self.settings.delete_retention_ms,
-                producer_expiration_ms=producer_expiration_ms,
-            ),
+            self.settings,
             first_dirty=self.first_dirty,
             active=self.end,
             now_ms=self.now_ms,
@@ -89,26 +83,39 @@ class LogCompaction:
         self, directory: Path, log: Log, producers: Producers, close_files: Callable[[], None]
     ) -> None:
         self.directory = directory
+        self.first_dirty = 0
+        """The offset up to which the log was compacted."""
         self._log = log
         self._producers = producers
         self._close_files = close_files
-        self._first_dirty = 0
         self._tried_to = 0
         """The offset up to which compaction was tried: after a failure it is retried when more is to compact."""
 
-    def begin(self, settings: RecordSettings, last_stable_offset: int, now_ms: int) -> CompactionRun | None:
+    def continue_from(self, first_dirty: int) -> None:
+        """The log was compacted up to an offset earlier; an impossible one is ignored."""
+        if first_dirty <= self._log.active:
+            self.first_dirty = max(self.first_dirty, first_dirty)
+
+    def dirty_ratio(self, settings: CompactionSettings, now_ms: int) -> float:
+        """The share, 0 to 1, of dirty bytes in what can be compacted; 0 if that was tried."""
+        end = self._end(settings, now_ms)
+        return self._log.dirty_ratio(self.first_dirty, end) if end > self._tried_to else 0.0
+
+    def begin(self, settings: CompactionSettings, now_ms: int) -> CompactionRun | None:
         """The work, if enough of the log is dirty."""
-        lag_ms = settings.min_compaction_lag_ms
-        end = self._log.cleanable_end(last_stable_offset, now_ms - lag_ms if lag_ms else MAX_LONG)
-        if end <= self._tried_to:
+        if self.dirty_ratio(settings, now_ms) <= settings.min_cleanable_dirty_ratio:
             return None
-        if self._log.dirty_ratio(self._first_dirty, end) <= settings.min_cleanable_dirty_ratio:
-            return None
-        self._tried_to = end
+        self._tried_to = end = self._end(settings, now_ms)
         self._log.hold()
         return CompactionRun(
-            compaction=self, settings=settings, first_dirty=self._first_dirty, end=end, now_ms=now_ms
+            compaction=self, settings=settings, first_dirty=self.first_dirty, end=end, now_ms=now_ms
         )
+
+    def _end(self, settings: CompactionSettings, now_ms: int) -> int:
+        """The base offset of the first segment that cannot be compacted."""
+        lag_ms = settings.min_compaction_lag_ms
+        stable_end = self._producers.last_stable_offset(self._log.end_offset)
+        return self._log.cleanable_end(stable_end, now_ms - lag_ms if lag_ms else 1 << 63)
 
     def replace(self, cleaned: Path, index: SegmentIndex, end: int) -> None:
         """Replace the segments up to the offset `end` by a compacted one. :raises OSError:"""
@@ -119,6 +126,6 @@ class LogCompaction:
     def end(self, work: CompactionRun) -> None:
         """Record the finished work. :raises OSError: a segment that should be deleted still exists"""
         if work.done_to is not None:
-            self._first_dirty = work.done_to
+            self.first_dirty = work.done_to
             self._producers.compacted(work.end, work.aborted)
         self._log.release()
