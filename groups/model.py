@@ -307,11 +307,15 @@ class LogOffsets(NamedTuple):
 
 def log_of(topics: Mapping[str, Topic] | None, partition: TopicPartition) -> LogOffsets:
     """The known offsets of a partition's log."""
-    topic = (topics or {}).get(partition[0])
+    name, number = partition
+    topic = (topics or {}).get(name)
     if topic is None:
         return LogOffsets()
-    offsets = (topic.start_offsets, topic.stable_offsets, topic.end_offsets)
-    return LogOffsets(*((known or {}).get(partition[1]) for known in offsets))
+    return LogOffsets(
+        (topic.start_offsets or {}).get(number),
+        (topic.stable_offsets or {}).get(number),
+        (topic.end_offsets or {}).get(number),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -340,4 +340,5 @@ def waits_for_transaction(case: DiagnosisCase, partition: TopicPartition) -> boo
 
 def is_held(log: LogOffsets, committed: int | None, next_record: NextRecord | None) -> bool:
     """Whether everything that can be read from a committed offset waits for the end of an open transaction."""
-    return readable(committed, **log._asdict(), next_record=next_record).is_held
+    start, stable, end = log
+    return readable(committed, start=start, stable=stable, end=end, next_record=next_record).is_held

@@ -22,7 +22,6 @@ from groups.model import (
     commit_of,
     each_commit,
     each_partition,
-    log_of,
 )
 from groups.progress import FEW_RECORDS
 
@@ -55,10 +54,10 @@ def unread_partitions(
     still: dict[TopicPartition, CommittedOffset] = {}
     late: dict[TopicPartition, tuple[int, CommittedOffset]] = {}
     for key, commit in each_commit(group.offsets):
-        end = log_of(last.topics, key).end
+        end = _end(last, key)
         if commit.offset is None or end is None or not 0 <= commit.offset < end:
             continue
-        unread, produced = end - commit.offset, end - (log_of(first.topics, key).end or 0)
+        unread, produced = end - commit.offset, end - (_end(first, key) or 0)
         known = None if base.group is None else commit_of(base.group.offsets, key)
         if known is not None and known.offset == commit.offset:
             still[key] = commit
@@ -79,6 +78,11 @@ def unread_partitions(
         if earlier is not None and earlier.offset != commit.offset:
             before.setdefault(topic, {})[number] = earlier
     return (replace(first.group, offsets=before), replace(group, offsets=chosen)) if chosen else None
+
+
+def _end(observation: Observation, partition: TopicPartition) -> int | None:
+    topic = (observation.topics or {}).get(partition[0])
+    return None if topic is None else (topic.end_offsets or {}).get(partition[1])
 
 
 def some_commits(group: Group) -> Group:
