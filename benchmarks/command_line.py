@@ -27,16 +27,16 @@ from cli.verbs.describe.view import DescribeMode, describe_document
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Topic
 from tests.cli.fleet import running_fleet
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
-from tests.kafka.jars import fetch
-from tests.kafka.java import java
-from tests.kafka.java_host import JavaHost
-from tests.kafka.many_groups import (
+from tests.kafka.commits import (
     QUICK_COORDINATOR,
     make_classic_groups,
     make_consumer_groups,
     make_share_groups,
 )
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.jars import fetch
+from tests.kafka.java import java
+from tests.kafka.java_host import JavaHost
 from tests.kafka.topics import create_topics
 
 ROWS = 100_000

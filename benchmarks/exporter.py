@@ -23,10 +23,9 @@ from confluent_kafka import Producer
 
 from benchmarks.timing import plain_environment
 from tests.kafka.broker import Broker
-from tests.kafka.commits import commit_request, send_commits
+from tests.kafka.commits import QUICK_COORDINATOR, commit_request, send_commits
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.jars import fetch
-from tests.kafka.many_groups import QUICK_COORDINATOR
 from tests.kafka.topics import create_topics
 
 GROUPS, PARTITIONS, RECORDS = 5_000, 20, 1_000

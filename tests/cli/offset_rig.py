@@ -16,10 +16,9 @@ from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Answer, Kohort, Word
 from tests.kafka.broker import RunningBroker
-from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import CONSUMER_GROUPS, Completed, ToolHost
-from tests.kafka.topics import create_topics, delete_records
+from tests.kafka.topics import create_topics, delete_records, set_config
 from tests.kafka.wait import wait_until
 from tests.support.terminals import Shown, on_terminal
 

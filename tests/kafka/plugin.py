@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.kafka.broker import Broker
-from tests.kafka.class_archive import ensure_archive
-from tests.kafka.coordinator import running_broker
+from tests.kafka.coordinator import ensure_archive, running_broker
 from tests.kafka.jars import KafkaUnavailableError, fetch
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import OTHERS, Members

@@ -33,8 +33,7 @@ from tests.coordinator.simulation.story_files import (
     with_library,
 )
 from tests.kafka.broker import Broker
-from tests.kafka.class_archive import ensure_archive
-from tests.kafka.coordinator import running_broker
+from tests.kafka.coordinator import ensure_archive, running_broker
 from tests.kafka.jars import fetch, kafka_version
 from tests.kafka.java_host import JavaHost
 from tests.kafka.story_player import LateError, StoryPlayer, warm_up

@@ -9,8 +9,8 @@ from confluent_kafka.admin._resource import ResourceType
 from migration.model import MemberStart
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
 from tests.kafka.members import Members
+from tests.kafka.topics import set_config
 from tests.migration.rolled_fleet import CONSUMER, COOPERATIVE, RANGE, Fleet, Way
 from tests.support.long import LONG
 from tests.support.slowness import Slowness

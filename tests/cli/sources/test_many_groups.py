@@ -14,13 +14,13 @@ from groups.model import CommittedOffset, GroupState, GroupType
 from tests.cli.command import Kohort
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import running_broker
-from tests.kafka.many_groups import (
+from tests.kafka.commits import (
     QUICK_COORDINATOR,
     make_classic_groups,
     make_consumer_groups,
     make_share_groups,
 )
+from tests.kafka.coordinator import running_broker
 from tests.kafka.topics import create_topics
 from tests.support.long import IS_LONG
 from wire.client.connection import Connection, Request

@@ -22,12 +22,12 @@ from tests.cli.command import Kohort
 from tests.coordinator.store.real_log_story import BROKER_SETTINGS, BUSY, Story
 from tests.coordinator.store.what_was_said import Moment, Witness, moments_from_json, moments_to_json
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.jars import fetch
 from tests.kafka.java_host import JavaHost
 from tests.kafka.members import Members
 from tests.kafka.tool_host import ToolHost
+from tests.kafka.topics import set_config
 
 BLOCK_BYTES = 1 << 20
 SEGMENT_BYTES = 64 * 1024

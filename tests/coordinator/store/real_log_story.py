@@ -17,13 +17,12 @@ from kio.schema.errors import ErrorCode
 
 from tests.coordinator.store.what_was_said import Document, Witness
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
 from tests.kafka.connect import join_connect_group
 from tests.kafka.groups import wait_group
 from tests.kafka.member import Member
 from tests.kafka.members import Members, Setting
 from tests.kafka.tool_host import CONSUMER_GROUPS
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import create_topics, set_config
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 

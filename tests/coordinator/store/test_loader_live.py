@@ -15,9 +15,8 @@ from tests.coordinator.store.real_log import RealLog
 from tests.coordinator.store.replayed import Sequential, groups, other_groups
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
-from tests.kafka.configs import set_config
 from tests.kafka.coordinator import wait_for_coordinator
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import create_topics, set_config
 
 TOPIC = "orders"
 GROUPS = [f"g{number}" for number in range(20)]

@@ -24,7 +24,6 @@ from confluent_kafka.admin._resource import ResourceType
 from tests.coordinator.store.real_log import OFFSETS_TOPIC, copy_directory
 from tests.coordinator.store.real_log_story import BROKER_SETTINGS, commit_plainly
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import GroupView, describe
 from tests.kafka.jars import fetch
@@ -32,7 +31,7 @@ from tests.kafka.java_host import JavaHost
 from tests.kafka.member import Member
 from tests.kafka.members import Members, Setting
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import create_topics, set_config
 from tests.kafka.wait import wait_until
 from tests.pipeline.story.notes import Caused, Committed, Notes
 

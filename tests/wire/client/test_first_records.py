@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
-from tests.kafka.topics import delete_records, fresh_topic
+from tests.kafka.topics import delete_records, fresh_topic, set_config
 from tests.kafka.wait import wait_until
 from wire.client.cluster import KafkaClient
 from wire.client.first_records import MOST_BYTES, FirstRecord, FirstRecords, NoRecord, _Search, first_records

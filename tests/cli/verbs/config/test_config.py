@@ -26,10 +26,10 @@ from groups.settings import ConfigOrigin, GroupConfig, bounds, faults
 from groups.snapshot import Snapshot, write_snapshot
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
-from tests.kafka.configs import set_config
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
+from tests.kafka.topics import set_config
 from tests.kafka.wait import wait_until
 
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import faults
+from tests.kafka.commits import make_consumer_groups, make_share_groups
 from tests.kafka.groups import wait_group
-from tests.kafka.many_groups import make_consumer_groups, make_share_groups
 from tests.kafka.members import Members, fresh_name
 from tests.support.golden import assert_recorded
 

@@ -13,11 +13,10 @@ from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
 from tests.kafka.coordinator import wait_topics_known
 from tests.kafka.groups import wait_group
 from tests.kafka.members import fresh_name
-from tests.kafka.topics import fresh_topic
+from tests.kafka.topics import fresh_topic, set_config
 from tests.kafka.wire import ask
 from tests.migration.raw_consumer import STATIC_LEAVE, RawConsumer
 from tests.migration.raw_group import RawGroup

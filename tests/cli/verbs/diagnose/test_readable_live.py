@@ -12,8 +12,7 @@ from confluent_kafka.admin._resource import ResourceType
 from tests.cli.command import Kohort
 from tests.cli.verbs.diagnose.scene import Scene
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
-from tests.kafka.topics import delete_records
+from tests.kafka.topics import delete_records, set_config
 from tests.kafka.wait import wait_until
 
 pytestmark = pytest.mark.kafka

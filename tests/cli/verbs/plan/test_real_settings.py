@@ -15,14 +15,13 @@ from kio.schema.errors import ErrorCode
 from migration.client_config import ClientConfig, kept
 from tests.cli.command import Answer, Kohort
 from tests.kafka.broker import Broker
-from tests.kafka.configs import set_config
 from tests.kafka.coordinator import running_broker
 from tests.kafka.events import Event
 from tests.kafka.groups import wait_group
 from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
-from tests.kafka.topics import create_topics
+from tests.kafka.topics import create_topics, set_config
 from tests.migration.raw_consumer import RawConsumer
 from tests.migration.raw_group import RawGroup
 from tests.support.authorizer import AUTHORIZER, OPEN_AUTHORIZER, allow
