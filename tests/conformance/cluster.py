@@ -29,7 +29,6 @@ class Cluster:
         return plain(await self._peer.send(message, response_type(api, version)))
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._peer.close()
 
     async def create(self, partitions: Mapping[str, int]) -> None:
@@ -67,14 +66,12 @@ class Cluster:
             await self.ask("DeleteGroups", 2, groups_names=[group])
 
     async def grow(self, partitions: Mapping[str, int]) -> None:
-        """Give topics more partitions."""
         wanted = [{"name": name, "count": count, "assignments": None} for name, count in partitions.items()]
         answer = await self.ask("CreatePartitions", 3, topics=wanted, timeout=TIMEOUT_MS)
         _check(answer["results"])
         await self._shown(partitions)
 
     async def drop(self, names: Iterable[str]) -> None:
-        """Delete topics."""
         gone = list(names)
         wanted = [{"name": name, "topic_id": None} for name in gone]
         answer = await self.ask("DeleteTopics", 6, topics=wanted, timeout=TIMEOUT_MS)

@@ -45,7 +45,6 @@ class Peer:
         return future
 
     def send_bytes(self, content: bytes) -> None:
-        """Send a frame of these bytes."""
         self._writer.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
 
     async def ended(self) -> None:
@@ -53,7 +52,6 @@ class Peer:
         await asyncio.shield(self._task)
 
     async def close(self) -> None:
-        """Close it from this side."""
         self._task.cancel()
         self._writer.close()
         await asyncio.gather(self._task, self._writer.wait_closed(), return_exceptions=True)

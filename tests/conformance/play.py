@@ -103,12 +103,10 @@ class Play:
         await self._learn_topics(self._script.topics)
 
     async def close(self) -> None:
-        """Close every connection."""
         for name in list(self._peers):
             await self.hang_up(name)
 
     async def hang_up(self, connection: str) -> None:
-        """Close a connection."""
         await self._peers.pop(connection).close()
 
     def shown(self, sent: Sent) -> Any:

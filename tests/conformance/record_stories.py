@@ -75,17 +75,14 @@ class Asker:
         return bool(answer.topics[0].partitions[0].error_code == 0)
 
     def delete(self) -> None:
-        """Delete the topic."""
         self.raw(DELETE_TOPICS, 6, topics=[{"name": self.topic, "topic_id": None}], timeout_ms=10_000)
 
     def close(self) -> None:
-        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def send(self, api: Api, version: int, **fields: Any) -> socket.socket:
-        """Send a request and do not wait."""
         if self._connection is None:
             self._connection = socket.create_connection((HOST, self.port), TIMEOUT_S)
         message = api.encode_request(version, next(self._correlation), "stories", fields)
@@ -93,7 +90,6 @@ class Asker:
         return self._connection
 
     def receive(self, api: Api, version: int) -> Any:
-        """The next answer."""
         assert self._connection is not None
         with self._connection.makefile("rb") as stream:
             head = stream.read(4)
@@ -104,12 +100,10 @@ class Asker:
         return api.decode_response(version, content[4:])
 
     def raw(self, api: Api, version: int, **fields: Any) -> Any:
-        """Send a request and return its answer."""
         self.send(api, version, **fields)
         return self.receive(api, version)
 
     def note(self, word: str, answer: Any) -> Any:
-        """Keep an answer."""
         self.answers.append((word, plain(answer, self)))
         return answer
 
@@ -131,7 +125,6 @@ class Asker:
         self.send(PRODUCE, version, transactional_id=None, acks=acks, timeout_ms=10_000, topic_data=[topic])
 
     def new_producer_id(self) -> int:
-        """Get an id for a producer without transactions."""
         answer = self.raw(INIT_PRODUCER_ID, 4, transactional_id=None, transaction_timeout_ms=60_000)
         assert answer.error_code == 0
         return int(answer.producer_id)
@@ -167,7 +160,6 @@ class Asker:
         }
 
     def fetch(self, word: str, *partitions: Mapping[str, Any], version: int = 12, **fields: Any) -> Any:
-        """Fetch, and keep the answer."""
         return self.note(word, self.raw(FETCH, version, **self.fetch_fields(partitions, **fields)))
 
     def start_of(self, partition: int) -> int:
@@ -206,7 +198,6 @@ class Asker:
         )
 
     def delete_records(self, word: str, offset: int, *, partition: int = 0) -> Any:
-        """DeleteRecords of one partition."""
         one = {"partition_index": partition, "offset": offset}
         return self.note(
             word,
@@ -342,7 +333,6 @@ def tell_of_offsets(asker: Asker) -> None:
 
 
 def tell_of_fetches(asker: Asker) -> None:
-    """Fetches, and refused fetches."""
     asker.create()
     for value in (b"a", b"b", b"c"):
         asker.produce("one", batch_of(value * 100))
@@ -367,7 +357,6 @@ def tell_of_fetches(asker: Asker) -> None:
 
 
 def tell_of_sessions(asker: Asker) -> None:
-    """Fetch sessions."""
     asker.create(partitions=3)
     asker.produce("one", batch_of(b"a"))
     begun = asker.fetch("begins", {"partition": 0}, {"partition": 1}, session=(0, 0))

@@ -203,7 +203,6 @@ def out_and_in(stage: Stage, kind: Settings) -> list[Rest]:
 
 
 def crash(stage: Stage, kind: Settings) -> list[Rest]:
-    """One of two members crashes."""
     a = stage.join("a", QUICK, kind)
     seen = [stage.settle(a)]
     b = stage.join("b", QUICK, kind)

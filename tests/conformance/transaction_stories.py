@@ -43,7 +43,6 @@ class TransactionAsker(Asker):
         self._is_found = False
 
     def tell(self, word: str, api: Api, version: int, **fields: Any) -> Any:
-        """Send a request, and keep the answer."""
         answer = self.raw(api, version, **fields)
         self.note(word, answer)
         self.answers[-1] = (word, self._shown(self.answers[-1][1]))
@@ -87,7 +86,6 @@ class TransactionAsker(Asker):
         return self.tell(word, INIT_PRODUCER_ID, version, **asked)
 
     def producer(self, **given: int) -> dict[str, Any]:
-        """The producer's fields in a request."""
         return {"producer_id": self.id, "producer_epoch": self.epoch, **given}
 
     def add(self, word: str, *partitions: int, version: int = 3, topic: str = "", **given: Any) -> None:

@@ -31,7 +31,6 @@ PAGES = {
 
 
 def page() -> str:
-    """The whole page."""
     entries = glossary().partition("\n## ")[2].replace("\nSee also:", "\n\nSee also:")
     return f"{HEAD}\n## " + LINK.sub(lambda link: f"[{link[1]}]({PAGES[link[2]]})", entries)
 

@@ -28,7 +28,6 @@ SHARED = {SOURCE_PANEL: "--context", OUTPUT_PANEL: "--columns"}
 
 
 def reference() -> str:
-    """The whole page."""
     every = commands()
     sections = "".join(_section(name, command) for name, command in every.items())
     shared = "".join(_shared_panel(panel, every) for panel in SHARED)

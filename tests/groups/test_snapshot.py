@@ -115,7 +115,6 @@ log_offsets = st.none() | st.dictionaries(partition_numbers, st.none() | st.inte
 
 
 def topic_named(name: str) -> st.SearchStrategy[Topic]:
-    """A topic of that name."""
     racks = st.lists(texts, max_size=3).map(tuple)
     return st.builds(
         Topic,
@@ -130,7 +129,6 @@ def topic_named(name: str) -> st.SearchStrategy[Topic]:
 
 
 def group_named(name: str) -> st.SearchStrategy[Group]:
-    """A group of that id."""
     return st.builds(
         Group,
         id=st.just(name),

@@ -33,7 +33,6 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
 
 
 async def main() -> None:
-    """Run the member that the first argument describes."""
     wanted, reporter, commands = asked()
     config = underscored(wanted["config"])
     consumer = AIOKafkaConsumer(**config, partition_assignment_strategy=(RangePartitionAssignor,))

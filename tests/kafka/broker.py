@@ -84,7 +84,6 @@ class Broker:
 
     @property
     def is_started(self) -> bool:
-        """Whether its process runs."""
         return self._process is not None and self._process.poll() is None
 
     @property
@@ -129,7 +128,6 @@ class Broker:
         return None if self._process is None else end(self._process, kill_after_s=kill_after_s)
 
     def crash(self) -> None:
-        """Kill the broker without a warning."""
         if self._process is not None:
             kill(self._process)
 

@@ -15,7 +15,6 @@ class Child:
     """A process whose stdout is a stream of events and whose end of stdin means to close."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Start `command` in the root of the project."""
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -106,7 +106,6 @@ class ConfluentMember:
             )
 
     def act(self, action: Mapping[str, Any]) -> None:
-        """Do what a line of stdin asks for."""
         match action["do"]:
             case "subscribe":
                 self.subscribe(action["topics"])
@@ -146,7 +145,6 @@ class ConfluentMember:
         self.follow("assigned", lambda: take_over(partitions))
 
     def given_up(self, event: str, partitions: list[TopicPartition]) -> None:
-        """Let go of `partitions` and say so."""
         self.reporter.given_up(event, _named(partitions), self.member_id)
         consumer = self.consumer
         self.follow(
@@ -157,7 +155,6 @@ class ConfluentMember:
     def produce(
         self, topic: str, partition: int, compression: str, records: Iterable[tuple[str, str]]
     ) -> None:
-        """Write records, and say when all are acknowledged."""
         errors: list[KafkaError] = []
         producer = Producer(
             {"bootstrap.servers": self.servers, "compression.type": compression, "linger.ms": 50}
@@ -208,7 +205,6 @@ def _named(partitions: Iterable[TopicPartition]) -> set[Partition]:
 
 
 def main() -> None:
-    """Run the member that the first argument describes."""
     wanted, reporter, commands = asked()
     member = ConfluentMember(
         wanted["config"], reporter, commands, wanted.get("listener"), wanted.get("pollAgain", False)

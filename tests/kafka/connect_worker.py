@@ -64,7 +64,6 @@ class ConnectWorker:
         return json.loads(text) if text else None
 
     def end(self) -> None:
-        """Ask it to end, and wait for that."""
         end(self._process)
 
     def _answers(self) -> bool:

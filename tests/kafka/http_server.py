@@ -14,8 +14,6 @@ from tests.kafka.ports import HOST
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A request."""
-
     path: str
     headers: Mapping[str, str]
     body: bytes

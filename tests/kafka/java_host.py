@@ -13,7 +13,6 @@ class JavaHost:
     """One JVM, started with its first consumer; `java/Member.java` describes its input and output."""
 
     def __init__(self, jars: Path) -> None:
-        """Start nothing yet."""
         self._jars = jars
         self._child: Child | None = None
 
@@ -27,11 +26,9 @@ class JavaHost:
 
     @property
     def log(self) -> EventLog:
-        """The events of all its consumers."""
         return self.child.log
 
     def start(self, command: dict[str, object]) -> None:
-        """Start the consumer that `command` describes."""
         self.child.send(json.dumps({"do": "start", **command}))
 
     def act(self, name: str, action: str, **fields: object) -> None:
@@ -53,6 +50,5 @@ class JavaHost:
         self.log.wait(closed, f"{name} is closed", PATIENCE_S)
 
     def crash(self) -> None:
-        """Kill the JVM with all its consumers."""
         if self._child is not None:
             self._child.crash()

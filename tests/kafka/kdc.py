@@ -36,7 +36,6 @@ class Realm:
         return file
 
     def run(self, *command: str | Path) -> None:
-        """Run one of Kerberos' programs."""
         subprocess.run(command, env={**os.environ, **self.env}, check=True, capture_output=True)
 
 

@@ -18,7 +18,6 @@ STDIN = 0
 
 
 def main() -> None:
-    """Run the consumer that the first argument configures."""
     config = json.loads(sys.argv[1])
     consumer = Consumer(config, logger=None)
     incremental = config["partition.assignment.strategy"] == "cooperative-sticky"

@@ -144,7 +144,6 @@ class LibrdkafkaLeader:
                 return led if joins == 1 else None
 
     def close(self) -> None:
-        """End the consumer."""
         self._end()
         self._coordinator.close()
 

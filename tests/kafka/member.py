@@ -30,7 +30,6 @@ class Member:
         self.act("subscribe", topics=list(topics))
 
     def events(self) -> list[Event]:
-        """Return its events so far, in order."""
         return self.log.of(self.name)
 
     def assignment(self) -> Partitions:

@@ -95,7 +95,6 @@ def running(jars: Path, *, heap_mb: int = 2048, options: Sequence[str] = ()) -> 
 
 
 def as_json(spec: GroupSpec) -> dict[str, Any]:
-    """The group as the oracle reads it."""
     return {"topics": [_topic(t) for t in spec.topics], "members": [_member(m) for m in spec.members]}
 
 

@@ -45,7 +45,6 @@ class Answerer:
         return answer
 
     def close(self) -> None:
-        """End the program."""
         if self._process is not None:
             for pipe in (self._process.stdin, self._process.stdout):
                 if pipe is not None:

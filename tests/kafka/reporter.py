@@ -54,7 +54,6 @@ class Reporter:
         self.say_partitions("assigned", named, member_id)
 
     def given_up(self, event: str, partitions: Iterable[Partition], member_id: str | None) -> None:
-        """Report partitions that are `revoked` or `lost`."""
         named = set(partitions)
         # From here on nothing is consumed; with the last call others may have them, at once.
         self._write_down(event, named)
@@ -64,15 +63,12 @@ class Reporter:
     def consumed(
         self, topic: str, partition: int, offset: int, key: bytes | str | None, value: bytes | str | None
     ) -> None:
-        """Write down a record that it was given."""
         self._write(f"record {topic} {partition} {offset} {text(key)}:{text(value)}")
 
     def say(self, event: str, **fields: object) -> None:
-        """Print one event."""
         print(json.dumps({"member": self.name, "event": event, **fields}), flush=True)
 
     def say_partitions(self, event: str, partitions: Iterable[Partition], member_id: str | None) -> None:
-        """Print the event of a listener's call."""
         held = by_topic(self.held)
         self.say(event, partitions=by_topic(partitions), assignment=held, member_id=member_id)
 

@@ -58,7 +58,6 @@ class SecureBroker:
     admin: AdminClient
 
     def at(self, listener: str, host: str = HOST) -> str:
-        """Where a listener is."""
         return f"{host}:{self.ports[listener]}"
 
     def settings(self, listener: str, **changes: Any) -> ConnectionSettings:
@@ -85,7 +84,6 @@ class SecureBroker:
         wait_until(lambda: self._entries(principal) >= set(bindings), "the entries are there", every_s=0.01)
 
     def forbid_all(self, principal: str) -> None:
-        """Take all entries of a principal away."""
         done: Any = self.admin.delete_acls([_all_of(principal)])
         for future in done.values():
             future.result()

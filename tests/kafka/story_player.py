@@ -110,7 +110,6 @@ class Process:
         return self.events
 
     def end(self) -> None:
-        """End it, however it is."""
         if self.child is None:
             return
         if self.host is not None and not self.own:

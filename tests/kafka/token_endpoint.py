@@ -35,13 +35,11 @@ class TokenEndpoint:
     asked: list[dict[str, str]] = field(default_factory=list)
 
     def token(self, scope: str) -> str:
-        """An unsecured token."""
         now = time.time()
         claims = {"sub": self.subject, "iat": now, "exp": now + self.life_s, "scope": scope}
         return f"{_segment({'alg': 'none'})}.{_segment(claims)}."
 
     def respond(self, login: str, form: Mapping[str, str]) -> tuple[int, object]:
-        """Status and body of an answer."""
         self.asked.append(dict(form))
         if self.answer is not None:
             return self.answer

@@ -24,7 +24,6 @@ class ToolHost(Answerer):
     """One JVM, started with the first call; a call takes some 0.1 s where a separate JVM takes 0.7 s."""
 
     def __init__(self, jars: Path) -> None:
-        """Start nothing yet."""
         super().__init__(jars, "Tools", options=LOGGING)
 
     def run(self, main: str, *args: str) -> Completed:
@@ -37,5 +36,4 @@ class ToolHost(Answerer):
         return subprocess.CompletedProcess((main, *args), said["status"], said["stdout"], said["stderr"])
 
     def ask(self, broker: RunningBroker, main: str, *args: str) -> Completed:
-        """Run a tool against `broker`."""
         return self.run(main, "--bootstrap-server", broker.bootstrap, *args)

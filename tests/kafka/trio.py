@@ -68,7 +68,6 @@ class Trio:
         freeze(self.brokers[node].pid)
 
     def thaw(self, node: int) -> None:
-        """Resume it."""
         os.kill(self.brokers[node].pid, signal.SIGCONT)
 
     def wait_alive(self, count: int) -> None:
@@ -88,7 +87,6 @@ class Trio:
 
 @contextmanager
 def trio(jars: Path, directory: Path) -> Iterator[Trio]:
-    """Start three brokers below `directory`."""
     *clients, controller = free_ports(len(NODES) + 1)
     brokers: dict[int, Broker] = {}
     for node, port in zip(NODES, clients, strict=True):

@@ -49,7 +49,6 @@ class Turnstile:
         """The API keys of the requests that were counted."""
 
     def open(self, to: int) -> None:
-        """Pass connections on to this port."""
         self._to = to
         Thread(target=self._accept, daemon=True).start()
 
@@ -60,7 +59,6 @@ class Turnstile:
         self._muted = Event()
 
     def close(self) -> None:
-        """End everything."""
         self._end_all()
         self._listener.close()
 

@@ -65,7 +65,6 @@ class Scene:
         return self.ask(line, *more, "--output", "json").succeeded().document
 
     def names(self, *types: str) -> list[str]:
-        """The groups of these types."""
         return [name for name, kind in self.groups.items() if kind in types]
 
     def admin(self) -> dict[str, Any]:

@@ -45,7 +45,6 @@ def requirements(name: str) -> list[str]:
 
 
 def main() -> None:
-    """Write every lock."""
     LOCKS.mkdir(exist_ok=True)
     for name in EXTRAS:
         subprocess.run(

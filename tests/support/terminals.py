@@ -33,7 +33,6 @@ class TerminalText(io.StringIO):
 
 
 def resize(terminal: int, columns: int, lines: int) -> None:
-    """Give a terminal another size."""
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 

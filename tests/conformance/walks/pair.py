@@ -74,7 +74,6 @@ class Pair:
         return cls(script, plays, clusters, kohort)
 
     async def close(self) -> None:
-        """Close both connections."""
         for play in (self._theirs, self._ours):
             await play.close()
         for cluster in self._clusters:

@@ -59,7 +59,6 @@ def group(*members: Member, **more: Any) -> Group:
 
 
 def classic_group(*members: Member, **more: Any) -> Group:
-    """A classic group that is Stable."""
     facts = {"type": GroupType.CLASSIC, "protocol": "range", "group_epoch": None, "assignment_epoch": None}
     return group(*members, **{**facts, **more})
 
@@ -92,7 +91,6 @@ def observations(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> l
 
 
 def findings(seen: Sequence[Observation], **limits: Any) -> dict[str, Finding]:
-    """What is found, by rule."""
     found = diagnose("payments", seen, replace(Thresholds(), **limits)).findings
     assert len({each.rule for each in found}) == len(found), found
     return {each.rule: each for each in found}

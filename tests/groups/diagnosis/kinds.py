@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of group."""
-
     name: str
     about: str
     rules: frozenset[str] = frozenset()

@@ -103,7 +103,6 @@ class State:
         return replace(self, group=replace(changed, members=(*changed.members[:-1], added)))
 
     def changed(self, what_if: WhatIf) -> State:
-        """This state after a change."""
         return State(group=change_group(self.group, what_if), topics=change_topics(self.topics, what_if))
 
     def renamed(self, old: str, new: str) -> State:
@@ -113,7 +112,6 @@ class State:
         return replace(self, group=replace(self.group, members=(*others, replace(gone, id=new))))
 
     def member(self, name: str) -> Member:
-        """The member with that client id."""
         return next(member for member in self.group.members if member.client.id == name)
 
 
@@ -172,14 +170,12 @@ class LiveGroup:
         return names
 
     def grow(self, topic: str, count: int) -> None:
-        """Add partitions to a topic."""
         admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
         for future in admin.create_partitions([NewPartitions(topic, count)]).values():
             future.result()
         self.counts[topic] = count
 
     def join(self, topics: Sequence[str], kind: Kind | None = None, **settings: Setting) -> str:
-        """Start a member."""
         kind = kind or self.kind
         name = fresh_name("member")
         asked: dict[str, Any] = {**kind.settings, **(kind.refresh if self.refreshing else {}), **settings}
@@ -197,7 +193,6 @@ class LiveGroup:
         self.consumers.pop(name).stop()
 
     def subscribe(self, name: str, topics: Sequence[str]) -> None:
-        """Have a member want other topics."""
         self.wants[name] = frozenset(topics)
         self.consumers[name].subscribe(topics)
 
@@ -279,11 +274,9 @@ class LiveGroup:
         return self._check(lambda: self.leave(name), "--remove", name)
 
     def check_growth(self, topic: str, count: int) -> list[Any]:
-        """A topic gets more partitions."""
         return self._check(lambda: self.grow(topic, count), "--topic-partitions", f"{topic}={count}")
 
     def check_subscribe(self, name: str, topics: Sequence[str]) -> list[Any]:
-        """A running member wants other topics."""
         return self._check(lambda: self.subscribe(name, topics), "--subscribe", f"{name}={','.join(topics)}")
 
     def _check(self, change: Callable[[], None], *options: str) -> list[Any]:
