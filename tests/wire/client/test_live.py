@@ -8,26 +8,21 @@ from groups.described import committed_offsets
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import fresh_topic
-from tests.kafka.wait import wait_until
 from wire.acls import ConfigResourceType, ConfigSource
 from wire.client.cluster import KafkaClient
-from wire.client.groups import describe_groups, list_groups
+from wire.client.groups import describe_groups
 from wire.client.offsets import (
     EARLIEST,
     LAST_STABLE,
     LATEST,
     OffsetSpec,
     fetch_offsets,
-    fetch_share_offsets,
     offsets_at,
 )
 from wire.client.security import ConnectionSettings
 from wire.client.settings import describe_configs
-from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
-from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
-from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 CONSUMER = 1
 
@@ -59,22 +54,6 @@ def test_the_cluster(client: KafkaClient, broker: Broker) -> None:
     assert client.home().features.levels["group.version"] == 1
 
 
-def test_a_classic_group(client: KafkaClient, broker: Broker, members: Members) -> None:
-    topic, group = fresh_topic(broker, 2), fresh_name("classic")
-    member = members.java(broker, group, [topic], group_instance_id="one")
-    member.wait_assignment({topic: [0, 1]})
-    (listed,) = [one for one in list_groups(client).groups if one.group_id == group]
-    assert (listed.protocol_type, listed.group_state, listed.group_type) == ("consumer", "Stable", "classic")
-    described = describe_groups(client, DESCRIBE_GROUPS, [group]).found[group]
-    assert (described.group_state, described.protocol_type) == ("Stable", "consumer")
-    assert described.protocol_data == "range"
-    (shown,) = described.members
-    assert (shown.client_id, shown.group_instance_id, shown.client_host) == (member.name, "one", "/127.0.0.1")
-    assert read_subscription(shown.member_metadata).topics == (topic,)
-    assert read_assignment(shown.member_assignment).partitions == {topic: (0, 1)}
-    assert describe_groups(client, CONSUMER_GROUP_DESCRIBE, [group]).failed[group].code == 69
-
-
 def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members) -> None:
     topic, group = fresh_topic(broker, 2), fresh_name("consumer")
     members.java(broker, group, re2=f"{topic}.*", group_protocol="consumer").wait_assignment({topic: [0, 1]})
@@ -93,45 +72,6 @@ def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members)
     assert member.target_assignment == member.assignment
     refused = describe_groups(client, DESCRIBE_GROUPS, [group]).failed[group]
     assert refused.message == f"Group {group} is not a classic group. (GROUP_ID_NOT_FOUND)"
-
-
-def test_a_share_group(client: KafkaClient, broker: Broker, members: Members) -> None:
-    topic, group = fresh_topic(broker), fresh_name("share")
-    members.share(broker, group, [topic])
-
-    def held() -> bool:
-        found = describe_groups(client, SHARE_GROUP_DESCRIBE, [group]).found
-        return group in found and any(one.assignment.topic_partitions for one in found[group].members)
-
-    wait_until(held, "the share group has an assignment")
-    described = describe_groups(client, SHARE_GROUP_DESCRIBE, [group]).found[group]
-    (member,) = described.members
-    assert (described.group_state, member.subscribed_topic_names) == ("Stable", (topic,))
-    assert [(one.topic_name, one.partitions) for one in member.assignment.topic_partitions] == [(topic, (0,))]
-    wait_until(
-        lambda: topic in {one.topic_name for one in fetch_share_offsets(client, [group]).found[group].topics},
-        "the share group's partitions are reported",
-    )
-    listed = [one.group_type for one in list_groups(client).groups if one.group_id == group]
-    assert listed == ["share"]
-
-
-def test_a_streams_group(client: KafkaClient, broker: Broker, members: Members) -> None:
-    topic, group = fresh_topic(broker, 2), fresh_name("streams")
-    members.streams(broker, group, [topic])
-
-    def held() -> bool:
-        found = describe_groups(client, STREAMS_GROUP_DESCRIBE, [group]).found
-        return group in found and any(one.assignment.active_tasks for one in found[group].members)
-
-    wait_until(held, "the streams group has tasks")
-    described = describe_groups(client, STREAMS_GROUP_DESCRIBE, [group]).found[group]
-    assert described.topology is not None
-    assert described.topology.subtopologies is not None
-    assert [one.source_topics for one in described.topology.subtopologies] == [(topic,)]
-    assert [[task.partitions for task in one.assignment.active_tasks] for one in described.members] == [
-        [(0, 1)]
-    ]
 
 
 def test_offsets(client: KafkaClient, broker: Broker) -> None:

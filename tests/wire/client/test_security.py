@@ -4,16 +4,12 @@ Every way in and every refusal that the command line shares with librdkafka: tes
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
 
-from cli.sources.admin import librdkafka_config
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.wire.client.certificates import KEY_PASSWORD
 from wire.client.cluster import KafkaClient
-from wire.client.config.properties import load_properties
 from wire.client.errors import (
     AuthenticationFailed,
     TlsFailed,
@@ -40,11 +36,6 @@ def failure(settings: ConnectionSettings) -> WireError:
     assert "secret" not in str(caught.value)
     assert "sécret" not in str(caught.value)
     return caught.value
-
-
-def test_tls_with_the_authority_inline(secure: SecureBroker) -> None:
-    tls = TlsSettings(ca_pem=(secure.files / "ca.pem").read_text())
-    assert works(replace(secure.settings("SSL"), tls=tls))
 
 
 def test_certificates_need_not_be_checked(secure: SecureBroker) -> None:
@@ -112,51 +103,3 @@ def test_logins_that_this_client_cannot_make(
     error = failure(secure.settings("SASL_PLAINTEXT", sasl_mechanism=mechanism))
     assert isinstance(error, kind)
     assert said in str(error)
-
-
-JAVA_FILE = """
-bootstrap.servers={at}
-security.protocol=SASL_SSL
-sasl.mechanism=SCRAM-SHA-512
-sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \\
-    username="bob" password="{password}";
-ssl.truststore.type=PEM
-ssl.truststore.location={ca}
-"""
-LIBRDKAFKA_FILE = """
-bootstrap.servers={at}
-security.protocol=sasl_ssl
-sasl.mechanisms=SCRAM-SHA-512
-sasl.username=bob
-sasl.password={password}
-ssl.ca.location={ca}
-"""
-
-
-@pytest.mark.parametrize("text", [JAVA_FILE, LIBRDKAFKA_FILE], ids=["Java", "librdkafka"])
-def test_a_command_config_serves_both_clients(secure: SecureBroker, tmp_path: Path, text: str) -> None:
-    file = tmp_path / "client.properties"
-    file.write_text(
-        text.format(at=secure.at("SASL_SSL"), password=SCRAM_PASSWORD, ca=secure.files / "ca.pem"),
-        encoding="utf-8",
-    )
-    settings = load_properties(file)
-    assert works(settings)
-    admin = AdminClient(librdkafka_config(settings))
-    assert admin.list_topics(timeout=60).cluster_id
-
-
-def test_librdkafka_takes_every_tls_setting(secure: SecureBroker) -> None:
-    tls = replace(
-        secure.settings("MUTUAL").tls,
-        certificate_pem=(secure.files / "client.pem").read_text(),
-        key_pem=Secret((secure.files / "client.encrypted.key").read_text()),
-        key_password=Secret(KEY_PASSWORD),
-        verify_hostname=False,
-    )
-    settings = replace(
-        secure.settings("MUTUAL"), tls=tls, bootstrap_servers=(secure.at("MUTUAL", "localhost"),)
-    )
-    admin = AdminClient(librdkafka_config(settings))
-    assert admin.list_topics(timeout=60).cluster_id
-    assert works(settings)

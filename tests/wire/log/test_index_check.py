@@ -8,10 +8,13 @@ import pytest
 
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog, segments_of
+from tests.support.long import cases
 from wire.log.batches import ControlType
 from wire.log.index_check import check_indexes
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import read_segment
+
+CASES = cases("KOHORT_FUZZ_CASES", 500, many=5_000)
 
 
 @pytest.fixture
@@ -86,12 +89,12 @@ def test_an_index_of_an_empty_segment_is_found(segment: Path) -> None:
 def test_any_bytes_end_in_an_answer(segment: Path) -> None:
     chance = random.Random(4)
     whole = {suffix: segment.with_suffix(suffix).read_bytes() for suffix in INDEX_SUFFIXES}
-    faults = 0
-    for _ in range(1500):
+    read, faults = read_segment(segment), 0
+    for _ in range(CASES):
         for suffix, data in whole.items():
             changed = bytearray(data if chance.random() < 0.8 else chance.randbytes(chance.randrange(200)))
             if changed:
                 changed[chance.randrange(len(changed))] = chance.randrange(256)
             segment.with_suffix(suffix).write_bytes(changed)
-        faults += len(_faults(segment))
-    assert faults > 1500
+        faults += len(list(check_indexes(segment, read.base_offset, read.batches)))
+    assert faults > CASES
