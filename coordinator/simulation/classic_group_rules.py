@@ -97,20 +97,20 @@ class ClassicGroupRules:
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
         if self._kept_claims:
             self._hampered = self._facts.measures.rebalances
-        twice = [each for each, count in Counter(_all(has.values())).items() if count > 1]
+        twice = [partition for partition, count in Counter(_all(has.values())).items() if count > 1]
         if twice:
             known = STRAY_CLAIM if any(gone.values()) else ""
             self._facts.broken("I5", f"the leader gives {partition_name(twice[0])} to two members", known)
             self._facts.violations.cause = self._facts.violations.cause or known
-        for each in value.members:
-            topics = subscribed(each.subscription)
-            unwanted = sorted(partition for partition in has[each.member] if partition.topic not in topics)
+        for member in value.members:
+            topics = subscribed(member.subscription)
+            unwanted = sorted(partition for partition in has[member.member] if partition.topic not in topics)
             if unwanted:
-                known = STRAY_CLAIM if unwanted[0] in claimed(value.protocol, each.subscription) else ""
-                who, what = self._facts.name_of(each.member), partition_name(unwanted[0])
+                known = STRAY_CLAIM if unwanted[0] in claimed(value.protocol, member.subscription) else ""
+                who, what = self._facts.name_of(member.member), partition_name(unwanted[0])
                 self._facts.broken("I5", f"the leader gives {who} {what}, which it does not want", known)
                 self._facts.violations.cause = self._facts.violations.cause or known
-            self._handovers.reassigned(each.member, has[each.member] - had.get(each.member, NOTHING))
+            self._handovers.reassigned(member.member, has[member.member] - had.get(member.member, NOTHING))
 
     def downgraded(self, had: Mapping[str, Partitions]) -> None:
         """The record just written contains the future assignments of a consumer group's members.

@@ -65,7 +65,7 @@ class ConsumerGroupRules:
         if had is not None:
             # Unowned partitions may be assigned with the first epoch after the upgrade, in the same batch.
             taken = (now - had).intersection(
-                chain.from_iterable(each for who, each in self._handovers.has.items() if who != member)
+                chain.from_iterable(owned for who, owned in self._handovers.has.items() if who != member)
             )
             if taken:
                 who = self._facts.name_of(member)

@@ -125,9 +125,9 @@ class HandoverRules:
         """I2: no other member may own these partitions."""
         if not partitions:
             return
-        for place in partitions if self.released else ():
-            if self.released.get((member, place)) in (TOPIC_RECREATED, MISSED_REBALANCE):
-                del self.released[member, place]
+        for partition in partitions if self.released else ():
+            if self.released.get((member, partition)) in (TOPIC_RECREATED, MISSED_REBALANCE):
+                del self.released[member, partition]
         for process in self._facts.processes.values():
             if process.owned.isdisjoint(partitions) or process.member.member_id == member:
                 continue

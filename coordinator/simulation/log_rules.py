@@ -40,7 +40,7 @@ from coordinator.simulation.known_flaws import (
     UPGRADED_WHILE_REBALANCING,
     UPGRADED_WITHOUT_TARGET,
 )
-from coordinator.simulation.node import Answering, AppendedBatch, CoordinatorNode
+from coordinator.simulation.node import Answering, CoordinatorNode, LogAppend
 from coordinator.simulation.offset_rules import OffsetRules
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.watcher import Watcher
@@ -196,7 +196,7 @@ class LogRules(Watcher):
 
     # Records.
 
-    def appended(self, batch: AppendedBatch) -> None:
+    def appended(self, batch: LogAppend) -> None:
         records, request, is_late = batch
         if type(records[0]) is OffsetRecord:
             for record in records:

@@ -7,7 +7,7 @@ from coordinator.engine.records import (
     ClassicGroupRecord,
     TargetEpochRecord,
 )
-from coordinator.simulation.node import AppendedBatch
+from coordinator.simulation.node import LogAppend
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import CallbackCall, Ownership, Presence, RaisedException
 from coordinator.simulation.schedule import Schedule
@@ -134,7 +134,7 @@ class Measures(Watcher):
         if ownerless_ms is not None:
             self._without_owner_ms += self._schedule.now_ms - ownerless_ms
 
-    def appended(self, batch: AppendedBatch) -> None:
+    def appended(self, batch: LogAppend) -> None:
         for record in batch.records:
             if type(record) is ClassicGroupRecord and record.value is not None and record.value.members:
                 self._count(record.value.generation)

@@ -49,7 +49,7 @@ class NodeStatus(Enum):
     DOWN = "down"
 
 
-class AppendedBatch(NamedTuple):
+class LogAppend(NamedTuple):
     """Records that a node has appended."""
 
     records: Sequence[Record]
@@ -73,7 +73,7 @@ class Answering(NamedTuple):
 class NodeWatcher:
     """Observes a node's work before its answers are sent. A subclass overrides what it observes."""
 
-    def appended(self, batch: AppendedBatch) -> None: ...
+    def appended(self, batch: LogAppend) -> None: ...
 
     def answering(self, answering: Answering) -> None: ...
 
@@ -250,7 +250,7 @@ class CoordinatorNode:
                     self._crash_now(self._crash)
                 return
             self.log += records
-            batch = AppendedBatch(records, request, is_late)
+            batch = LogAppend(records, request, is_late)
             for watcher in self._watchers:
                 watcher.appended(batch)
             if self._crash is not None:

@@ -289,9 +289,9 @@ class Process:
         if gone:
             self._stop_reading(gone)
         if len(self._reading) != len(fetched):
-            for each in sorted(fetched):
-                if each not in self._reading and each in self._positions:
-                    self._reading[each] = self._schedule.now_ms
+            for partition in sorted(fetched):
+                if partition not in self._reading and partition in self._positions:
+                    self._reading[partition] = self._schedule.now_ms
 
     def _stop_reading(self, partitions: list[TopicPartition] | tuple[TopicPartition, ...]) -> None:
         for partition in partitions:
@@ -513,7 +513,7 @@ class Process:
         waiting, self._frozen = self._frozen, []
         self._update_reading()
         # Answers before deadlines: a wake-up that waited asks the member again when it is due.
-        for action, arguments in sorted(waiting, key=lambda each: each[0] == self.wake):
+        for action, arguments in sorted(waiting, key=lambda step: step[0] == self.wake):
             action(*arguments)
 
     def _end(self) -> None:

@@ -105,7 +105,7 @@ def result_of(
         seed=seed,
         callbacks=tuple(measures.callbacks),
         thrown=tuple(measures.thrown),
-        final={name: each.owned for name, each in world.processes.items() if each.is_running},
+        final={name: process.owned for name, process in world.processes.items() if process.is_running},
         owners=measures.owners_now(),
         presence=measures.presence_now(),
         rebalances=measures.rebalances,

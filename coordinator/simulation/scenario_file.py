@@ -109,14 +109,14 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
 def _check_partitions(top: Scenario) -> None:
     """Check the times and members of network partitions."""
     for number, partition in enumerate(top.faults.partitions):
-        place = ("faults", "partition", number)
+        path = ("faults", "partition", number)
         for member in partition.members:
             if member not in top.members:
-                raise Malformed(unknown("member", member, top.members), *place, "members")
+                raise Malformed(unknown("member", member, top.members), *path, "members")
         if partition.end_s <= partition.start_s:
-            raise Malformed("must be later than `from`", *place, "to")
+            raise Malformed("must be later than `from`", *path, "to")
         if partition.start_s > top.until_s:
-            raise Malformed(f"after the end of the scenario (until: {top.until_s:g})", *place, "from")
+            raise Malformed(f"after the end of the scenario (until: {top.until_s:g})", *path, "from")
 
 
 class _Events:

@@ -40,8 +40,8 @@ def scenario_tree(scenario: Scenario) -> _Tree:
     for field in ("records_per_s", "metadata_delay_s"):
         if getattr(scenario, field) != getattr(_DEFAULTS, field):
             tree[field] = getattr(scenario, field)
-    found: _Tree = _plain(tree)
-    return found
+    plain: _Tree = _plain(tree)
+    return plain
 
 
 def _member(script: MemberScript) -> _Tree:
@@ -51,10 +51,10 @@ def _member(script: MemberScript) -> _Tree:
         tree["listener"] = {
             method: {
                 key: "never" if (key, value) == ("takes", None) else value
-                for key, value in each.items()
+                for key, value in entry.items()
                 if value not in (False, 0.0) or value is None
             }
-            for method, each in tree["listener"].items()
+            for method, entry in tree["listener"].items()
         }
     return tree
 
@@ -98,7 +98,7 @@ def _plain(value: object) -> Any:
     """Write integers without their `.0`."""
     match value:
         case dict():
-            return {key: _plain(each) for key, each in value.items()}
+            return {key: _plain(entry) for key, entry in value.items()}
         case list():
             return [_plain(item) for item in value]
         case float() if value.is_integer():

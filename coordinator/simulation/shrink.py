@@ -40,13 +40,13 @@ def shrink(
     first = play(scenario, with_story=False)
     if not first.violations:
         return None
-    wanted = next((violation for violation in first.violations if not violation.known), first.violations[0])
+    searched = next((violation for violation in first.violations if not violation.known), first.violations[0])
 
     def breaks(candidate: Scenario) -> bool:
         if not _can_be_written(candidate):
             return False
         played = play(candidate, with_story=False)
-        return any(_is_same(violation, wanted) for violation in played.violations)
+        return any(_is_same(violation, searched) for violation in played.violations)
 
     smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
     return play(smallest)
@@ -155,7 +155,7 @@ def _without_listener(scenario: Scenario, member: str) -> Scenario:
 def _without_topic(scenario: Scenario, topic: str) -> Scenario:
     """The scenario without the topic, if every member has another one."""
     members = {
-        name: replace(script, topics=tuple(each for each in script.topics if each != topic))
+        name: replace(script, topics=tuple(other for other in script.topics if other != topic))
         for name, script in scenario.members.items()
     }
     return replace(

@@ -22,7 +22,7 @@ from coordinator.engine.records import (
     TargetEpochRecord,
     TopicPartitions,
 )
-from coordinator.simulation.node import AppendedBatch, CoordinatorNode
+from coordinator.simulation.node import CoordinatorNode, LogAppend
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import StoryEntry
 from coordinator.simulation.schedule import Schedule
@@ -52,7 +52,7 @@ class RunStory(Watcher):
         if self._is_kept:
             self._lines.append((self._schedule.now_ms, who, words, subject))
 
-    def appended(self, batch: AppendedBatch) -> None:
+    def appended(self, batch: LogAppend) -> None:
         for record in batch.records if self._is_kept else ():
             if type(record) is not OffsetRecord:
                 self._add(COORDINATOR, self._record, record)

@@ -64,11 +64,13 @@ class SimulatedTopics:
         gone: list[TopicPartition] = []
         if old is not None and (partitions is None or recreated):
             gone = [TopicPartition(name, number) for number in range(old.partitions)]
-            for each in gone:
-                del self._created[each]
-                self._offsets.pop(each, None)
+            for partition in gone:
+                del self._created[partition]
+                self._offsets.pop(partition, None)
             old = None
-        topics = {each: topic for each, topic in self.image.topics.items() if each != name or old is not None}
+        topics = {
+            other: topic for other, topic in self.image.topics.items() if other != name or old is not None
+        }
         if partitions is not None:
             if old is None:
                 self._incarnations[name] = self._incarnations.get(name, 0) + 1

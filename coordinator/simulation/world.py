@@ -32,7 +32,7 @@ from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
 from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Network, SimulatedConnection
-from coordinator.simulation.node import NO_ID, Answering, AppendedBatch, CoordinatorNode, NodeStatus
+from coordinator.simulation.node import NO_ID, Answering, CoordinatorNode, LogAppend, NodeStatus
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import (
     AskCommitted,
@@ -134,7 +134,7 @@ class World(Watcher):
         """The node whose engine determines the members: the last one that loaded."""
         self.coordinator.load(self.topics.image)
         if initial.log:
-            self._log_rules.appended(AppendedBatch(initial.log))
+            self._log_rules.appended(LogAppend(initial.log))
         for event in scenario.events:
             self.schedule.at(initial.at_ms + int(event.at * 1000), self.play, event)
 
@@ -354,7 +354,7 @@ class World(Watcher):
 
     # Observed by the world itself.
 
-    def appended(self, _batch: AppendedBatch) -> None:
+    def appended(self, _batch: LogAppend) -> None:
         self.ends.append(len(self.log))
 
     def answering(self, _answering: Answering) -> None:

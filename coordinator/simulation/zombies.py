@@ -17,7 +17,7 @@ from coordinator.engine.records import (
 )
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.invariants import Facts
-from coordinator.simulation.node import Answering, AppendedBatch, CoordinatorNode
+from coordinator.simulation.node import Answering, CoordinatorNode, LogAppend
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import ZombieOverlap
 from coordinator.simulation.watcher import Watcher
@@ -58,7 +58,7 @@ class Consumption(Watcher):
     def replayed(self, _node: CoordinatorNode, _before: Engine | None) -> None:
         self._has_new_authority = True
 
-    def appended(self, batch: AppendedBatch) -> None:
+    def appended(self, batch: LogAppend) -> None:
         if type(batch.records[0]) is not OffsetRecord:
             for process in self._affected(batch.records):
                 if process.owned:

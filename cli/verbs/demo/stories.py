@@ -35,7 +35,7 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP, NewMember, identity_of, make_member, subscription_of
-from coordinator.simulation.node import AppendedBatch
+from coordinator.simulation.node import LogAppend
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Close, Commit, Kill, MemberScript, Scenario, Start
 from coordinator.simulation.settling_rules import QUIET_MS
@@ -57,7 +57,7 @@ class _World(World):
         self.written: list[tuple[int, Sequence[Record]]] = []
         super().__init__(scenario, seed, **options)
 
-    def appended(self, batch: AppendedBatch) -> None:
+    def appended(self, batch: LogAppend) -> None:
         self.written.append((self.schedule.now_ms, batch.records))
         super().appended(batch)
 

@@ -50,7 +50,7 @@ class ScenarioSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimulationRequest:
+class PlayRequest:
     """A request for simulations."""
 
     source: ScenarioSource
@@ -84,12 +84,12 @@ class ProtocolRuns:
     @property
     def failing(self) -> list[int]:
         """Seeds that broke an invariant."""
-        return [each.seed for each in self.played if each.costs.violations]
+        return [run.seed for run in self.played if run.costs.violations]
 
     @property
     def unexplained(self) -> list[int]:
         """Seeds that broke an invariant in a way that is not a known weakness of Kafka's rules."""
-        return [each.seed for each in self.played if each.costs.violations > each.costs.known]
+        return [run.seed for run in self.played if run.costs.violations > run.costs.known]
 
     @property
     def shown_seed(self) -> int | None:
@@ -101,14 +101,14 @@ class ProtocolRuns:
     @property
     def cut(self) -> list[int]:
         """Seeds whose runs were stopped before their end."""
-        return [each.seed for each in self.played if each.is_cut]
+        return [run.seed for run in self.played if run.is_cut]
 
 
 @dataclass(slots=True, kw_only=True)
 class SimulationResult:
     """The results of a request; after an interruption, the results so far."""
 
-    request: SimulationRequest
+    request: PlayRequest
     runs: list[ProtocolRuns] = field(default_factory=list)
     is_interrupted: bool = False
 
@@ -165,13 +165,13 @@ def request_of(
     jobs: int | None,
     settings: Sequence[str] = (),
     break_rule: str | None = None,
-) -> SimulationRequest:
+) -> PlayRequest:
     """The request of the options.
 
     :raises UsageError: there is no such rule or setting, or a value cannot be played
     """
     check_rule(break_rule)
-    request = SimulationRequest(
+    request = PlayRequest(
         source=source,
         variants=variants_of(protocol),
         seeds=range(first, first + count),
@@ -211,7 +211,7 @@ def check_settings(source: ScenarioSource, settings: Mapping[str, str], variant:
         raise UsageError(f"{source.name} with {text}, {variant.value}: {error}") from None
 
 
-def carry_out(request: SimulationRequest) -> SimulationResult:
+def carry_out(request: PlayRequest) -> SimulationResult:
     """Play all runs; the first run that breaks an invariant is shrunk. Ctrl-C stops with the results so far."""
     simulated = SimulationResult(request=request)
     total = len(request.seeds) * len(request.variants)
@@ -244,7 +244,7 @@ def carry_out(request: SimulationRequest) -> SimulationResult:
         return simulated
 
 
-def _play_all(request: SimulationRequest, runs: ProtocolRuns, progress: Progress) -> None:
+def _play_all(request: PlayRequest, runs: ProtocolRuns, progress: Progress) -> None:
     for played in play_seeds(
         request.scenario_of,
         runs.variant,
@@ -258,13 +258,13 @@ def _play_all(request: SimulationRequest, runs: ProtocolRuns, progress: Progress
     _show_one(request, runs)
 
 
-def _show_one(request: SimulationRequest, runs: ProtocolRuns) -> None:
+def _show_one(request: PlayRequest, runs: ProtocolRuns) -> None:
     """Play the seed to show, if there is one, again with its story."""
     if runs.shown_seed is not None and runs.shown is None:
         runs.shown = _run(request, runs.variant, runs.shown_seed)
 
 
-def _run(request: SimulationRequest, variant: Variant, seed: int) -> RunResult:
+def _run(request: PlayRequest, variant: Variant, seed: int) -> RunResult:
     return run(
         request.scenario_of(seed),
         seed,

@@ -334,7 +334,7 @@ class ClassicMember:
 
     def metadata(self, protocol: str | None) -> bytes | None:
         """The metadata for the protocol; None if the member does not support it."""
-        return next((each.metadata for each in self.protocols if each.name == protocol), None)
+        return next((offered.metadata for offered in self.protocols if offered.name == protocol), None)
 
     def protocol_names(self) -> list[str]:
         """The member's protocols, preferred first; a repeated name counts once."""

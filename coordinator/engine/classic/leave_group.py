@@ -64,7 +64,7 @@ def _leave_classic_group(ctx: EngineContext, call: Call, request: LeaveGroup, gr
 
 def _answer(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer:
     """The answer, given each member's error. Before version 3 the error of the only member is the request's."""
-    members = tuple((*each, code) for each, code in zip(request.members, codes, strict=True))
+    members = tuple((*leaving, code) for leaving, code in zip(request.members, codes, strict=True))
     error = codes[0] if request.version < 3 and codes else ErrorCode.NONE
     return LeaveGroupAnswer(error=error, members=members)
 
@@ -94,9 +94,9 @@ def _leave_consumer_group(ctx: EngineContext, call: Call, request: LeaveGroup, g
     """Remove the listed members of either protocol in one step, except those that are refused."""
     leaving: dict[str, ConsumerMember] = {}
     codes = []
-    for each in request.members:
+    for named in request.members:
         try:
-            member = _leaving_member(group, *each)
+            member = _leaving_member(group, *named)
         except RequestRefused as error:
             codes.append(error.code)
         else:

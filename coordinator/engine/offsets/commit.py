@@ -309,5 +309,5 @@ def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) 
 
 def _answer(judged: Iterable[tuple[Offset, ErrorCode]]) -> OffsetCommitAnswer:
     return OffsetCommitAnswer(
-        partitions=tuple([(each.topic, each.topic_id, each.partition, code) for each, code in judged])
+        partitions=tuple([(commit.topic, commit.topic_id, commit.partition, code) for commit, code in judged])
     )

@@ -73,7 +73,7 @@ def _sequence(value: Iterable[object]) -> Hashable:
 
 
 def _mapping(value: Mapping[object, object]) -> Hashable:
-    return frozenset([(canonical(key), canonical(each)) for key, each in value.items()])
+    return frozenset([(canonical(key), canonical(part)) for key, part in value.items()])
 
 
 def _set(value: Iterable[object]) -> Hashable:
@@ -104,8 +104,8 @@ def _attributes(value: object) -> Hashable:
         return value.__qualname__
     return tuple(
         [
-            canonical(each)
-            for name, each in vars(value).items()
+            canonical(part)
+            for name, part in vars(value).items()
             if not name.endswith("_ms") and name not in _DERIVED
         ]
     )

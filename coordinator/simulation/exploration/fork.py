@@ -93,8 +93,8 @@ def _chosen(kind: type) -> _Fork | None:
 def _timers(value: Timers, _memo: Memo) -> Timers:
     """Keys and deadlines are immutable."""
     known = object.__new__(Timers)
-    for name, each in vars(value).items():
-        known.__dict__[name] = copy(each)
+    for name, part in vars(value).items():
+        known.__dict__[name] = copy(part)
     return known
 
 
@@ -104,8 +104,8 @@ def _holds_steps(kind: type) -> bool:
 
 
 def _tuple(value: tuple[object, ...], memo: Memo) -> object:
-    for each in value:
-        if _form(type(each)) is not None:
+    for part in value:
+        if _form(type(part)) is not None:
             return tuple([_fork(item, memo) for item in value])
     return value
 
@@ -119,10 +119,10 @@ def _dict(value: dict[object, object], memo: Memo) -> object:
     known = memo.get(id(value))
     if known is None:
         known = memo[id(value)] = value.copy()
-        for key, each in value.items():
-            form = _form(type(each))
+        for key, part in value.items():
+            form = _form(type(part))
             if form is not None:
-                known[key] = form(each, memo)
+                known[key] = form(part, memo)
     return known
 
 
@@ -155,7 +155,7 @@ def _attributes(value: object, memo: Memo) -> object:
     if known is None:
         known = memo[id(value)] = object.__new__(type(value))
         copied = known.__dict__
-        for name, each in value.__dict__.items():
-            form = _form(type(each))
-            copied[name] = each if form is None else form(each, memo)
+        for name, part in value.__dict__.items():
+            form = _form(type(part))
+            copied[name] = part if form is None else form(part, memo)
     return known

@@ -39,20 +39,19 @@ class SmallWorld(ExploredState):
         """All possible next steps, in a fixed order."""
         steps = list(self._steps_of_members())
         steps += [
-            ExplorationStep(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, partition)
-            for partition, message in self._first_messages()
+            ExplorationStep(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, index)
+            for index, message in self._first_messages()
         ]
         steps += self._expiries()
         if self.left and Verb.LOSE in self.perturb:
             steps += [
-                ExplorationStep(Verb.LOSE, each.member, partition)
-                for partition, each in self._first_messages()
+                ExplorationStep(Verb.LOSE, message.member, index) for index, message in self._first_messages()
             ]
         if self.left and Verb.DUPLICATE in self.perturb:
             steps += [
-                ExplorationStep(Verb.DUPLICATE, each.member, partition)
-                for partition, each in self._first_messages()
-                if not each.is_answer
+                ExplorationStep(Verb.DUPLICATE, message.member, index)
+                for index, message in self._first_messages()
+                if not message.is_answer
             ]
         if self.left and Verb.FAIL_OVER in self.perturb:
             steps.append(ExplorationStep(Verb.FAIL_OVER, "the coordinator"))

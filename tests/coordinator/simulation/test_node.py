@@ -19,8 +19,8 @@ from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import SimulatedConnection
 from coordinator.simulation.node import (
     NO_ID,
-    AppendedBatch,
     CoordinatorNode,
+    LogAppend,
     NodeStatus,
     NodeWatcher,
 )
@@ -74,7 +74,7 @@ class Desk(NodeWatcher):
         node.receive(SimulatedConnection(Client(), node.number, 0), self.numbers, request, False)
         return next((answer for number, answer in self.answers if number == self.numbers), None)
 
-    def appended(self, batch: AppendedBatch) -> None:
+    def appended(self, batch: LogAppend) -> None:
         assert self.log[-len(batch.records) :] == list(batch.records)
 
     def replayed(self, node: CoordinatorNode, before: Engine | None) -> None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from coordinator.engine.records import ClassicGroupRecord, TargetEpochRecord
 from coordinator.simulation.measures import Measures
-from coordinator.simulation.node import AppendedBatch
+from coordinator.simulation.node import LogAppend
 from coordinator.simulation.schedule import Schedule
 from coordinator.store.partition_files import partition_for
 from coordinator.store.records import decode_record
@@ -40,7 +40,7 @@ def costs_of(deployment: Deployment, from_ns: int) -> RehearsalCosts:
 def rebalances(broker: Broker, group: str) -> int:
     """Generations of the classic protocol and target assignments of the consumer protocol, as the log has them."""
     measures = Measures(Schedule())
-    measures.appended(AppendedBatch(list(_rebalancing(broker, group))))
+    measures.appended(LogAppend(list(_rebalancing(broker, group))))
     return measures.rebalances
 
 

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from cli.verbs.simulate.action import (
+    PlayRequest,
     ProtocolRuns,
     ScenarioSource,
-    SimulationRequest,
     SimulationResult,
     status_of,
 )
@@ -249,7 +249,7 @@ def _result(seed: int = 7, **changes: object) -> RunResult:
 def _simulated(
     result: RunResult, *, seeds: range = range(7, 8), shrunk: RunResult | None = None
 ) -> SimulationResult:
-    request = SimulationRequest(
+    request = PlayRequest(
         source=ScenarioSource(
             called="my file.yaml",
             name=SCENARIO.name,
