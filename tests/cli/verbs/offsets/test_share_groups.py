@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.offset_rig import OffsetRig, after
+from tests.cli.stories import Story
 from tests.kafka.columns import Row, parse
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.tool_host import SHARE_GROUPS
@@ -74,48 +75,33 @@ def test_a_reset_sets_what_the_tool_sets(rig: OffsetRig, topic: str, scenario: s
     assert ours(rig, one) == reported(rig, one) == reported(rig, other)
 
 
-def test_scenarios_that_the_tool_of_4_3_does_not_have(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    group, reader = made(rig, topic), rig.group({(topic, 0): 7})
-    for words, offsets in {
-        "--to-offset 3": (3, 3, 0),
-        "--shift-by 2": (5, 5, 0),
-        "--to-current": (5, 5, 0),
-        f"--to-group {reader}": (7, 5, 0),
-    }.items():
-        rig.ours(f"offsets reset {group} --topic {topic} {words} --execute --yes").succeeded()
-        assert [start for _, start, _ in ours(rig, group).values()] == list(map(str, offsets))
-    file = tmp_path / "offsets.csv"
-    text = rig.kohort.quick("offsets export", group, "-b", rig.broker.bootstrap).succeeded(stderr="").stdout
-    assert text == f"{topic},0,7\n{topic},1,5\n{topic},2,0\n\n"
-    file.write_text(text.replace(",7\n", ",1\n"))
-    rig.ours("offsets import", file, group, "--execute", "--yes").succeeded()
-    assert ours(rig, group)[topic, "0"] == ("0", "1", "9")
-
-
-def test_a_reset_makes_a_share_group_where_only_those_are_meant(rig: OffsetRig, topic: str) -> None:
-    group, classic = fresh_name("shared"), rig.group({(topic, 0): 7})
-    words = f"offsets reset {group} --topic {topic} --to-earliest"
-    assert f"{group}: no such group; committing offsets creates a classic group" in rig.ours(words).stderr
-    done = rig.ours(f"{words} --type share --execute --yes").succeeded()
-    assert f"{group}: no such group; setting start offsets creates a share group" in done.stderr
-    assert "acknowledged" not in done.stderr
+def test_share_groups_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    """Scenarios that the tool of 4.3 does not have; new groups; deletions, which are of whole topics; clones."""
+    story = Story(rig, orders=topic, refunds=rig.topic([1]), file=str(tmp_path / "offsets.csv"))
+    story.names["shared"] = group = made(rig, topic)
+    story.group("reader", {0: 7})
+    for scenario in ("--to-offset 3", "--shift-by 2", "--to-current", "--to-group {reader}"):
+        story.tell(f"offsets reset {{shared}} --topic {{orders}} {scenario} --execute --yes")
+    rig.kohort.quick(
+        "offsets export", group, "-b", rig.broker.bootstrap, "-o", story.names["file"]
+    ).succeeded()
+    story.tell("offsets import {file} {shared} --execute --yes")
+    story.name("new")
+    reset = "offsets reset {new} --topic {orders} --to-earliest"
+    story.tell(reset)
+    story.tell(f"{reset} --type share --execute --yes")
+    assert ours(rig, story.names["new"]) == reported(rig, story.names["new"])
+    story.tell("offsets reset {reader} --topic {orders} --to-earliest --type share")
+    story.tell("offsets reset {shared} --topic {refunds} --to-earliest --execute --yes")
+    story.tell("offsets delete {shared} --topic {orders}:0 --execute --yes")
+    story.tell("offsets delete {shared} --topic {orders} --execute --yes")
     assert ours(rig, group) == reported(rig, group)
-    refused = rig.ours(f"offsets reset {classic} --topic {topic} --to-earliest --type share")
-    refused.assert_said(3, f"{classic}: its type is classic, not share")
-
-
-def test_offsets_are_deleted_of_whole_topics(rig: OffsetRig, topic: str) -> None:
-    group, second = made(rig, topic), rig.topic([1])
-    tool(rig, "--reset-offsets", "--execute", "--group", group, "--topic", second, "--to-earliest")
-    part = rig.ours(f"offsets delete {group} --topic {topic}:0 --execute --yes")
-    part.assert_said(4, "offsets of a share group are deleted by topic")
-    done = rig.ours(f"offsets delete {group} --topic {topic} --execute --yes").succeeded()
-    assert [row["deleted"] for row in done.document["groups"][0]["offsets"]] == [True] * 3
-    assert ours(rig, group) == reported(rig, group) == {(second, "0"): ("0", "0", "1")}
-    rig.ours(f"offsets delete {group} --topic {topic}").assert_said(3, "shows no committed offset there")
-    assert rig.ours(f"offsets delete {group} --all-topics --execute --yes").succeeded().status == 0
+    story.tell("offsets delete {shared} --topic {orders}")
+    story.tell("offsets clone {reader} {shared} --execute --yes")
+    story.tell("offsets delete {shared} --all-topics --execute --yes")
     assert reported(rig, group) == {}
-    assert rig.ours(f"delete {group} --execute --yes").succeeded().status == 0
+    story.tell("delete {shared} --execute --yes")
+    story.is_as_recorded("offsets/share.txt")
 
 
 def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, topic: str) -> None:
@@ -152,9 +138,3 @@ def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, t
     asked = rig.ours(f"offsets reset --match ^({group}|{plain})$ --type share --to-latest --topic {topic}")
     asked.assert_said(4, refusal)
     member.stop()
-
-
-def test_a_share_group_is_no_target_of_a_clone(rig: OffsetRig, topic: str) -> None:
-    group, plain = made(rig, topic), rig.group({(topic, 0): 3})
-    refused = rig.ours(f"offsets clone {plain} {group} --execute --yes")
-    refused.assert_said(4, f"kohort offsets reset {group} --to-group {plain} sets where it starts to deliver")
