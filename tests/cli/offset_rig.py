@@ -98,12 +98,6 @@ class OffsetRig:
         named = [row if len(row) == 4 else [groups[0], *row] for row in rows]
         return {(group, topic, int(number)): int(offset) for group, topic, number, offset in named}
 
-    def previewed(self, *args: str) -> dict[tuple[str, str, int], int]:
-        """What ours would set."""
-        answer = self.ours("offsets", "reset", *args)
-        assert answer.status == 0, answer.stderr
-        return after(answer)
-
     @contextmanager
     def consumer(self, group: str) -> Iterator[Consumer]:
         """A consumer of this process that may `join`, and leaves after the block."""
