@@ -183,7 +183,9 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         places.setdefault((subject, problem.message, problem.cause), []).extend([partition] if comma else [])
     return tuple(
         Problem(
-            subject=", ".join(filter(None, (group, first_names([*dict.fromkeys(partitions)], _NAMED)))),
+            subject=", ".join(
+                [group, *([first_names([*dict.fromkeys(partitions)], _NAMED)] if partitions else [])]
+            ),
             message=message,
             cause=cause,
         )
