@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,91 +53,57 @@ FATAL = frozenset(
 """Errors that every library throws when it is answered them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    fleet: Fleet
-    to: str
-    mistake: Mistake
-    step: int
+FLEETS: dict[str, tuple[Fleet, str, dict[Mistake, tuple[int, ...]]]] = {
+    "java": (
+        java("range"), TO_COOPERATIVE,
+        {Mistake.SKIPPED_BOUNCE: (1,), Mistake.REVERSED_LIST: (1,), Mistake.TOO_EARLY: (1, 2),
+         Mistake.OLD_MEMBER: (1, 2), Mistake.WRONG_JAR: (1, 2), Mistake.DEPLOY: (1, 2)},
+    ),
+    "java_static": (
+        java("range", static=True), TO_COOPERATIVE,
+        {Mistake.TOO_EARLY: (1,), Mistake.EARLY_SUCCESSOR: (1, 2), Mistake.DEPLOY: (2,)},
+    ),
+    "java_static_to_consumer": (
+        java("range", static=True), TO_CONSUMER, {Mistake.OLD_MEMBER: (1, 2), Mistake.EARLY_SUCCESSOR: (1, 2)},
+    ),
+    "librdkafka_to_consumer": (
+        librdkafka("range"), RDKAFKA_TO_CONSUMER,
+        {Mistake.TOO_EARLY: (1, 2), Mistake.OLD_MEMBER: (1, 2), Mistake.WRONG_JAR: (1, 2), Mistake.DEPLOY: (1, 2)},
+    ),
+}  # fmt: skip
+"""How each migrates, and the steps in which each mistake is made."""
 
 
-def cases(name: str, fleet: Fleet, to: str, *where: tuple[Mistake, int]) -> Iterator[Any]:
-    for mistake, step in where:
-        yield pytest.param(
-            Case(fleet=fleet, to=to, mistake=mistake, step=step), id=f"{name}-{mistake.value}-{step}"
-        )
-
-
-ALL = (
-    *cases(
-        "java",
-        java("range"),
-        TO_COOPERATIVE,
-        (Mistake.SKIPPED_BOUNCE, 1),
-        (Mistake.REVERSED_LIST, 1),
-        (Mistake.TOO_EARLY, 1),
-        (Mistake.TOO_EARLY, 2),
-        (Mistake.OLD_MEMBER, 1),
-        (Mistake.OLD_MEMBER, 2),
-        (Mistake.WRONG_JAR, 1),
-        (Mistake.WRONG_JAR, 2),
-        (Mistake.DEPLOY, 1),
-        (Mistake.DEPLOY, 2),
-    ),
-    *cases(
-        "java_static",
-        java("range", static=True),
-        TO_COOPERATIVE,
-        (Mistake.TOO_EARLY, 1),
-        (Mistake.EARLY_SUCCESSOR, 1),
-        (Mistake.EARLY_SUCCESSOR, 2),
-        (Mistake.DEPLOY, 2),
-    ),
-    *cases(
-        "java_static_to_consumer",
-        java("range", static=True),
-        TO_CONSUMER,
-        (Mistake.OLD_MEMBER, 1),
-        (Mistake.OLD_MEMBER, 2),
-        (Mistake.EARLY_SUCCESSOR, 1),
-        (Mistake.EARLY_SUCCESSOR, 2),
-    ),
-    *cases(
-        "librdkafka_to_consumer",
-        librdkafka("range"),
-        RDKAFKA_TO_CONSUMER,
-        (Mistake.TOO_EARLY, 1),
-        (Mistake.TOO_EARLY, 2),
-        (Mistake.OLD_MEMBER, 1),
-        (Mistake.OLD_MEMBER, 2),
-        (Mistake.WRONG_JAR, 1),
-        (Mistake.WRONG_JAR, 2),
-        (Mistake.DEPLOY, 1),
-        (Mistake.DEPLOY, 2),
-    ),
+@pytest.mark.parametrize(
+    ("name", "mistake", "step"),
+    [
+        (name, mistake, step)
+        for name, (_, _, mistakes) in FLEETS.items()
+        for mistake, steps in mistakes.items()
+        for step in steps
+    ],
 )
-
-
-@pytest.mark.parametrize("case", ALL)
 def test_a_mistake_looks_as_rehearsed(
-    case: Case,
+    name: str,
+    mistake: Mistake,
+    step: int,
     deploy: Deploy,
     follow: Follow,
     monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
 ) -> None:
-    deployment = deploy(replace(case.fleet, polls_again=True))
+    fleet, to, _ = FLEETS[name]
+    deployment = deploy(replace(fleet, polls_again=True))
     follower = follow(deployment)
-    bounce_s = STATIC_BOUNCE_S if case.fleet.static else BOUNCE_S
-    follower.make_plan(*case.to.split(), "--bounce-seconds", str(bounce_s))
+    bounce_s = STATIC_BOUNCE_S if fleet.static else BOUNCE_S
+    follower.make_plan(*to.split(), "--bounce-seconds", str(bounce_s))
     plan = read_plan(follower.shell.directory / PLAN_FILE)
     with live_source(deployment.broker) as source:
         found = find(plan, source)
     members = simulated_for_plan(plan, found, [client_config(deployment)])
     placed = next(
-        each
-        for each in mistakes_in(plan, members)
-        if isinstance(each, PlacedMistake) and (each.mistake, each.step) == (case.mistake, case.step)
+        placed
+        for placed in mistakes_in(plan, members)
+        if isinstance(placed, PlacedMistake) and (placed.mistake, placed.step) == (mistake, step)
     )
     rehearsed: list[MistakeResult] = []
     for seed in SEEDS if placed.mistake in RACES else SEEDS[:1]:
@@ -150,7 +116,7 @@ def test_a_mistake_looks_as_rehearsed(
     wrong = PlanRun(plan, real, right.seed, placed.operator).run(None, placed.last_step)
     assert wrong.polls[-1].place >= placed.place, ("stopped before the mistake", wrong.unsafe)
     seen = compare(placed, wrong, right)
-    _write_down(request.node.callspec.id, rehearsed, seen)
+    _write_down(f"{name}-{mistake.value}-{step}", rehearsed, seen)
     assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {each.why for each in rehearsed})
 
 
