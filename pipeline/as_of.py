@@ -98,7 +98,7 @@ class _Names:
             self._pair(record.value.revoking, row["revoking"])
         elif isinstance(record, OtherRecord) and record.value is not None:
             for name in ("topicPartitions", "assignedPartitions"):
-                self._pair([each["topicId"] for each in record.value.get(name) or ()], row["assignment"])
+                self._pair([entry["topicId"] for entry in record.value.get(name) or ()], row["assignment"])
 
     def _pair(self, ids: Iterable[UUID], named: Mapping[str, list[int]] | None) -> None:
         ids, names = list(ids), list(named or ())

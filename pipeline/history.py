@@ -178,27 +178,27 @@ def cluster_of(paths: Iterable[str]) -> str | None:
 
     :raises DifferentClusters: they contain more than one
     """
-    found = clusters_of(paths)
-    if len(found) > 1:
-        places = " and ".join(f"{path} is of {cluster}" for cluster, path in found.items())
+    clusters = clusters_of(paths)
+    if len(clusters) > 1:
+        places = " and ".join(f"{path} is of {cluster}" for cluster, path in clusters.items())
         raise DifferentClusters(f"the directories are of different clusters: {places}")
-    return next(iter(found), None)
+    return next(iter(clusters), None)
 
 
 def clusters_of(paths: Iterable[str]) -> dict[str, str]:
     """The clusters of local log directories at or around these paths; for each the first path."""
-    found: dict[str, str] = {}
+    clusters: dict[str, str] = {}
     for path in paths:
-        place = Path(path.removeprefix("file://"))
-        for directory in (place, place.parent, place.parent.parent):
+        inner = Path(path.removeprefix("file://"))
+        for directory in (inner, inner.parent, inner.parent.parent):
             try:
                 meta = read_meta_properties(directory)
             except (DamagedLog, OSError):
                 continue
             if meta is not None and meta.cluster_id is not None:
-                found.setdefault(meta.cluster_id, path)
+                clusters.setdefault(meta.cluster_id, path)
                 break
-    return found
+    return clusters
 
 
 class _Run:
@@ -288,11 +288,11 @@ class _Run:
         if not written.rows[QUARANTINE_TABLE]:
             return None
         store, before = self._store, self._stored(QUARANTINE_TABLE)
-        found = store.frame(QUARANTINE_TABLE, (*before.runs, store.next_run)).distinct()
-        rows = found.count()
+        table = store.frame(QUARANTINE_TABLE, (*before.runs, store.next_run)).distinct()
+        rows = table.count()
         if rows == before.rows:
             return None
-        store.rewrite(QUARANTINE_TABLE, found.coalesce(1))
+        store.rewrite(QUARANTINE_TABLE, table.coalesce(1))
         return Stored(runs=(store.next_run,), rows=rows)
 
     def _stored(self, table: str) -> Stored:
@@ -327,7 +327,7 @@ class _Written:
     def is_disordered(self) -> bool:
         """Whether the commits of a partition from different tasks overlap, or are not in order."""
         for ranges in self._stretches.values():
-            in_order = sorted(ranges, key=lambda each: each.begin)
+            in_order = sorted(ranges, key=lambda stretch: stretch.begin)
             if any(later.begin < earlier.end for earlier, later in pairwise(in_order)):
                 return True
         return False

@@ -72,8 +72,8 @@ def _tasks(spark: SparkSession, group: str) -> tuple[int, int]:
     tracker = spark.sparkContext.statusTracker()
     done = total = 0
     for job in tracker.getJobIdsForGroup(group):
-        found = tracker.getJobInfo(job)
-        for stage in found.stageIds if found is not None else ():
+        job_info = tracker.getJobInfo(job)
+        for stage in job_info.stageIds if job_info is not None else ():
             info = tracker.getStageInfo(stage)
             if info is not None:
                 done += info.numCompletedTasks

@@ -66,7 +66,7 @@ def jvm(
         *("--properties-file", str(scratch / _PROPERTIES), "--load-spark-defaults"),
         "pyspark-shell",
     ]
-    own = {
+    settings = {
         "SPARK_HOME": str(home),
         "SPARK_CONNECT_MODE": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
@@ -77,7 +77,7 @@ def jvm(
             stdin=subprocess.PIPE,  # the JVM exits when this end is closed, even if this process is killed
             stdout=2 if verbose else sink,
             stderr=2 if verbose else sink,
-            env=os.environ | environment | own,
+            env=os.environ | environment | settings,
             start_new_session=True,  # only this process gets Ctrl-C, and the process group can be killed
         )
     try:
@@ -191,13 +191,13 @@ def check_extra() -> None:
 def _java() -> Path:
     """The Java that Spark's scripts use."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
-    if found is None:
+    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if java is None:
         where = f"JAVA_HOME={home} has no bin/java" if home else "there is no java on the PATH"
         raise MissingSpark(
             f"Spark needs Java {OLDEST} or later, and {where}: install a JDK, or set JAVA_HOME"
         )
-    return Path(found)
+    return Path(java)
 
 
 def _check_java(java: Path) -> None:

@@ -83,8 +83,8 @@ def live_reading(
 
 def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
     """The decided records of `topic`, as returned by Spark's Kafka source."""
-    begins = {str(each.partition): each.begin for each in topic.ranges}
-    ends = {str(each.partition): each.stable_end for each in topic.ranges}
+    begins = {str(range_.partition): range_.begin for range_ in topic.ranges}
+    ends = {str(range_.partition): range_.stable_end for range_ in topic.ranges}
     return (
         _assigned(spark, spark.read, topic, options)
         .option("startingOffsets", json.dumps({OFFSETS_TOPIC: begins}))
@@ -130,7 +130,7 @@ def _assigned(
     spark: SparkSession, reader: AnyReader, topic: OffsetsTopic, options: Mapping[str, str]
 ) -> AnyReader:
     spark.conf.set(SEES_INTERNAL_TOPICS, "true")
-    partitions = json.dumps({OFFSETS_TOPIC: [each.partition for each in topic.ranges]})
+    partitions = json.dumps({OFFSETS_TOPIC: [range_.partition for range_ in topic.ranges]})
     return reader.format("kafka").options(**options).option("assign", partitions)
 
 
@@ -145,8 +145,8 @@ def _collected_names(records: DataFrame) -> dict[str, str]:
     def listen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return collect_names(plain_records(batch, source=OFFSETS_TOPIC, partition=-1) for batch in batches)
 
-    found = names_of(records.mapInArrow(listen, NAMES_BY_ID))
-    return {format_uuid(topic_id): name for topic_id, name in found.items()}
+    names = names_of(records.mapInArrow(listen, NAMES_BY_ID))
+    return {format_uuid(topic_id): name for topic_id, name in names.items()}
 
 
 def _reading(records: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> LogReader:

@@ -12,7 +12,7 @@ from pyspark.sql.types import (
 )
 
 from pipeline.tables.rebalances import total_busy_s
-from pipeline.tables.schemas import DOUBLE, LONG, STRING, TIMESTAMP, table
+from pipeline.tables.schemas import DOUBLE, LONG, STRING, TIMESTAMP, TableRow, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -84,7 +84,7 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
     return joined.select(*(_column(field) for field in OVERVIEW.fields))
 
 
-def plain(rows: DataFrame) -> Iterator[dict[str, object]]:
+def plain(rows: DataFrame) -> Iterator[TableRow]:
     """Rows one at a time, in order; times in ms since 1970, days as dates."""
     columns = [
         f.unix_millis(field.name).alias(field.name)

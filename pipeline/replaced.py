@@ -80,9 +80,9 @@ def write_tables(
     :raises NotATableStore: `out` contains something else
     """
     before = check_directory(out, kind, options)
-    place = absolute(out)
-    system, inside = opened(place, options)
-    paths = {name: child(child(place, name), f"run={before + 1}") for name in tables}
+    path = absolute(out)
+    system, inside = opened(path, options)
+    paths = {name: child(child(path, name), f"run={before + 1}") for name in tables}
     for name, table in tables.items():
         table.write.mode("overwrite").parquet(paths[name])
     content = {"kohort": 1, "schema": VERSION, "run": before + 1, "tables": sorted(tables)}

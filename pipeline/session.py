@@ -215,7 +215,7 @@ def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> di
     ]
     if settings.input_bytes is not None and settings.input_bytes < _QUICK_BYTES:
         options.append(_QUICK_JVM)
-    own = {
+    defaults = {
         "spark.app.name": "kohort",
         "spark.master": master,
         "spark.ui.enabled": "false",
@@ -228,11 +228,11 @@ def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> di
     }
     if _is_local(master):
         # Files are small for their content: with the default of 128 MB per task, one core would read everything.
-        own |= {"spark.sql.files.maxPartitionBytes": "8m", "spark.sql.files.openCostInBytes": "512k"}
-        own["spark.local.dir"] = str(scratch)
-        own["spark.sql.shuffle.partitions"] = str(_LOCAL_TASKS_PER_CORE * _cores(master))
+        defaults |= {"spark.sql.files.maxPartitionBytes": "8m", "spark.sql.files.openCostInBytes": "512k"}
+        defaults["spark.local.dir"] = str(scratch)
+        defaults["spark.sql.shuffle.partitions"] = str(_LOCAL_TASKS_PER_CORE * _cores(master))
     is_brief = settings.input_bytes is not None and settings.input_bytes < _BRIEF_BYTES
-    return own | _BRIEF if is_brief else own
+    return defaults | _BRIEF if is_brief else defaults
 
 
 def _environment(master: str, scratch: Path) -> dict[str, str]:

@@ -66,7 +66,7 @@ class Catalog:
 
     def to_json(self) -> str:
         """The content of `tables.json`."""
-        counts = sorted(self.by_key_version.items(), key=lambda each: (each[0] is None, each[0] or 0))
+        counts = sorted(self.by_key_version.items(), key=lambda item: (item[0] is None, item[0] or 0))
         return json.dumps(
             {
                 "format": FORMAT,
@@ -89,31 +89,31 @@ class Catalog:
     def from_json(cls, text: str, where: str) -> Catalog:
         """Parse the file. :raises NotATableStore: it is another file, or of an unknown version"""
         try:
-            found = json.loads(text)
-            if found["format"] != FORMAT:
+            tree = json.loads(text)
+            if tree["format"] != FORMAT:
                 raise ValueError
-            if found["schema_version"] != VERSION:
+            if tree["schema_version"] != VERSION:
                 raise NotATableStore(
-                    f"{where} is of version {found['schema_version']} of the tables; this Kohort supports {VERSION}: "
+                    f"{where} is of version {tree['schema_version']} of the tables; this Kohort supports {VERSION}: "
                     "use another directory, or create the tables again"
                 )
-            return cls._of(found)
+            return cls._of(tree)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise NotATableStore(f"{where} does not describe tables of Kohort") from None
 
     @classmethod
-    def _of(cls, found: Mapping[str, Any]) -> Catalog:
+    def _of(cls, tree: Mapping[str, Any]) -> Catalog:
         return cls(
-            run=int(found["run"]),
-            cluster=found["cluster"],
-            next_offsets={int(number): int(offset) for number, offset in found["next_offsets"].items()},
+            run=int(tree["run"]),
+            cluster=tree["cluster"],
+            next_offsets={int(number): int(offset) for number, offset in tree["next_offsets"].items()},
             by_key_version={
                 int(number) if number else None: int(count)
-                for number, count in found["by_key_version"].items()
+                for number, count in tree["by_key_version"].items()
             },
             tables={
                 name: Stored(runs=tuple(map(int, table["runs"])), rows=int(table["rows"]))
-                for name, table in found["tables"].items()
+                for name, table in tree["tables"].items()
             },
         )
 
@@ -153,10 +153,10 @@ def read(spark: SparkSession, out: str, table: str) -> DataFrame:
 def read_catalog(spark: SparkSession, out: str) -> Catalog:
     """The content of `tables.json`. :raises NotATableStore: `out` contains no tables of Kohort"""
     out = absolute(out)
-    found = _found(out, hadoop_options(spark))
-    if found is None:
+    catalog = _catalog(out, hadoop_options(spark))
+    if catalog is None:
         raise NotATableStore(f"{out} contains no tables of Kohort: it has no {NAME}")
-    return found
+    return catalog
 
 
 @contextmanager
@@ -168,7 +168,7 @@ def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
     """
     out = absolute(out)
     options = hadoop_options(spark)
-    catalog = _found(out, options)
+    catalog = _catalog(out, options)
     system, inside = opened(out, options)
     if catalog is None:
         _check_empty(system, inside, out)
@@ -212,7 +212,7 @@ class Store:
         if not paths:
             # An empty table from a list would need a Python job.
             return self.spark.range(0).select(
-                *(f.lit(None).cast(each.dataType).alias(each.name) for each in schema)
+                *(f.lit(None).cast(column.dataType).alias(column.name) for column in schema)
             )
         reader = self.spark.read.schema(schema).option("basePath", self.path(table))
         return reader.parquet(*map(_literal, paths)).select(*schema.names)
@@ -284,7 +284,7 @@ def _literal(path: str) -> str:
     return _PATTERN.sub(r"\\\1", path)
 
 
-def _found(out: str, options: Mapping[str, str]) -> Catalog | None:
+def _catalog(out: str, options: Mapping[str, str]) -> Catalog | None:
     system, inside = opened(out, options)
     path = f"{inside}/{NAME}"
     if system.get_file_info(path).type is not fs.FileType.File:
@@ -299,8 +299,8 @@ def _check_empty(system: fs.FileSystem, inside: str, out: str) -> None:
     if kind is fs.FileType.File:
         raise NotATableStore(f"{out} is a file, and tables need a directory")
     if kind is fs.FileType.Directory:
-        found = [each.base_name for each in system.get_file_info(fs.FileSelector(inside))]
-        others = sorted(set(found) - {LOCK_FILE, _NEW})
+        names = {entry.base_name for entry in system.get_file_info(fs.FileSelector(inside))}
+        others = sorted(names - {LOCK_FILE, _NEW})
         if others:
             raise NotATableStore(
                 f"{out} contains something else than tables of Kohort ({others[0]}): use another directory"

@@ -104,8 +104,8 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         *({"what": PARTITION, "number": number, "count": end} for number, end in ends.items()),
         *(
             {"what": STRETCH, "number": number, "begin": each.begin, "count": each.end}
-            for number, found in commits.ranges.items()
-            for each in found
+            for number, ranges in commits.ranges.items()
+            for each in ranges
         ),
     ]
     yield pa.RecordBatch.from_pylist(rows, schema=to_arrow_schema(WRITTEN))
@@ -122,9 +122,9 @@ class _Commits:
     def add(self, commits: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Add commits; returns runs when there are enough. Commits that continue the last range extend it."""
         for partition, begin, end in _bounds(commits):
-            found = self.ranges.setdefault(partition, [])
-            continues = bool(found) and found[-1].end <= begin
-            found.append(CommitRange(begin=found.pop().begin if continues else begin, end=end))
+            ranges = self.ranges.setdefault(partition, [])
+            continues = bool(ranges) and ranges[-1].end <= begin
+            ranges.append(CommitRange(begin=ranges.pop().begin if continues else begin, end=end))
         self._held.append(commits.select(READ))
         self._count += commits.num_rows
         if self._count >= _COMMITS_AT_ONCE:
@@ -235,7 +235,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def _of_one_schema(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     """The batches in the schema of the first batch."""
     schema = batches[0].schema
-    return [each if each.schema == schema else each.cast(schema) for each in batches]
+    return [batch if batch.schema == schema else batch.cast(schema) for batch in batches]
 
 
 def _chosen(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:

@@ -208,7 +208,7 @@ def _span(span: Box, axis: Axis, y: float) -> str:
     )
     if not span.bars and not span.texts:
         return f"{box}>{title}</rect>\n" if title else f"{box}/>"
-    inner = [_span(each, axis, y) for each in span.bars] + [_text(each, axis, y) for each in span.texts]
+    inner = [_span(bar, axis, y) for bar in span.bars] + [_text(text, axis, y) for text in span.texts]
     return f"<g>{title}{box}/>{''.join(inner)}</g>"
 
 

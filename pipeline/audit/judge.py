@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructField, StructType
 
@@ -25,7 +25,7 @@ from pipeline.audit.java_regexes import why_unasked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
 from pipeline.audit.work import GroupChunk, each_row, unpacked
 from pipeline.errors import PipelineError
-from pipeline.tables.schemas import QUARANTINE, STRINGS, table
+from pipeline.tables.schemas import QUARANTINE, STRINGS, TableRow, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,7 +50,7 @@ class AuditSettings:
 
 def judged(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
-) -> Iterator[dict[str, object]]:
+) -> Iterator[TableRow]:
     """For every destination, the columns of AUDIT that depend on one group: all but source, risk, score and rank."""
     restart = _Restart(settings)
     for destination in settings.destinations:
@@ -64,7 +64,7 @@ class _Restart:
         self._settings = settings
         self._now: tuple[float | None] | None = None
 
-    def columns(self, case: Case, run: DryRun | None, *, arrived: bool) -> dict[str, object]:
+    def columns(self, case: Case, run: DryRun | None, *, arrived: bool) -> TableRow:
         """The columns of AUDIT; `run` is the dry run to the destination."""
         topics, bounce_s = case.topics or {}, self._settings.bounce_s
         if self._now is None:
@@ -75,7 +75,7 @@ class _Restart:
         return {"restart_now_s": now_s, "restart_then_s": then_s, "gain_s": gain_s}
 
 
-def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str, object]:
+def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> TableRow:
     plan = make_plan(case)
     known = {**_about(case), **_of_plan(case, plan)}
     never = nothing_to_migrate(case)
@@ -90,7 +90,7 @@ def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str,
 
 def judged_regexes(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
-) -> list[dict[str, object]]:
+) -> list[TableRow]:
     """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, to compare with Java's."""
     case = case_in(group, cluster, topics, Destination.CONSUMER, settings)
     return [_of_regex(case, compared) for compared in compared_regexes(case)]
@@ -116,7 +116,7 @@ def case_in(
     return case_of(request, group, cluster, topics=topics, settings=group.settings)
 
 
-def _about(case: Case) -> dict[str, Any]:
+def _about(case: Case) -> TableRow:
     group = case.group
     owned = {
         (topic, number)
@@ -145,7 +145,7 @@ def _about(case: Case) -> dict[str, Any]:
     }
 
 
-def _of_plan(case: Case, plan: Plan) -> dict[str, object]:
+def _of_plan(case: Case, plan: Plan) -> TableRow:
     return {
         "arrived": has_arrived(case),
         "verdict": plan.verdict.value,
@@ -160,12 +160,12 @@ def _rules(plan: Plan, level: Level) -> list[str]:
     return sorted({finding.rule for finding in plan.findings if finding.level is level})
 
 
-def finding_row(finding: Finding) -> dict[str, object]:
+def finding_row(finding: Finding) -> TableRow:
     """A finding in the schema FINDING."""
     return asdict(finding) | {"level": finding.level.value, "members": list(finding.members)}
 
 
-def _of_steps(plan: Plan) -> dict[str, Any]:
+def _of_steps(plan: Plan) -> TableRow:
     """The sums over the steps; sums of costs are missing if the costs of a step could not be computed."""
     if not plan.steps:
         return {}
@@ -191,7 +191,7 @@ def _dry_run_of(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None,
     return (runs[0] if runs else None), (problems[0].message if problems else None)
 
 
-def _of_run(run: DryRun | None) -> dict[str, Any] | None:
+def _of_run(run: DryRun | None) -> TableRow | None:
     if run is None:
         return None
     return {
@@ -209,8 +209,8 @@ def _of_run(run: DryRun | None) -> dict[str, Any] | None:
     }
 
 
-def _of_regex(case: Case, compared: ComparedRegex) -> dict[str, object]:
-    found = compared.comparison
+def _of_regex(case: Case, compared: ComparedRegex) -> TableRow:
+    comparison = compared.comparison
     names = tuple(case.topics) if case.topics is not None else None
     return {
         "cluster": case.cluster.id,
@@ -218,19 +218,19 @@ def _of_regex(case: Case, compared: ComparedRegex) -> dict[str, object]:
         "pattern": compared.pattern,
         "members": len(compared.members),
         "library": None if compared.engine is None else compared.engine.value,
-        "valid": found.verdict.valid,
-        "reason": found.verdict.reason,
-        "danger": found.verdict.danger,
-        "literal": found.is_literal,
-        "client_reason": found.client_reason,
-        "flagged": list(found.flagged),
-        "stands": found.is_unchanged,
-        "broker_topics": _count(found.matched.broker),
-        "client_topics": _count(found.matched.client),
-        "gained": _listed(found.matched.gained),
-        "lost": _listed(found.matched.lost),
-        "rewritten": found.rewritten,
-        "broker_names": _listed(found.matched.broker) if found.verdict.valid else [],
+        "valid": comparison.verdict.valid,
+        "reason": comparison.verdict.reason,
+        "danger": comparison.verdict.danger,
+        "literal": comparison.is_literal,
+        "client_reason": comparison.client_reason,
+        "flagged": list(comparison.flagged),
+        "stands": comparison.is_unchanged,
+        "broker_topics": _count(comparison.matched.broker),
+        "client_topics": _count(comparison.matched.client),
+        "gained": _listed(comparison.matched.gained),
+        "lost": _listed(comparison.matched.lost),
+        "rewritten": comparison.rewritten,
+        "broker_names": _listed(comparison.matched.broker) if comparison.verdict.valid else [],
         "java_unasked": why_unasked(compared, names),
     }
 
@@ -245,11 +245,11 @@ def _listed(names: tuple[str, ...] | None) -> list[str] | None:
 
 _OF_ORDER = ("risk", "score", "rank")
 _OF_JAVA = ("java_valid", "java_topics", "java_gained", "java_lost")
-UNRANKED = StructType([each for each in AUDIT.fields if each.name not in _OF_ORDER])
+UNRANKED = StructType([column for column in AUDIT.fields if column.name not in _OF_ORDER])
 """AUDIT without the columns that depend on the order of all groups."""
 COMPARED = StructType(
     [
-        *(each for each in AUDIT_REGEXES.fields if each.name not in _OF_JAVA),
+        *(column for column in AUDIT_REGEXES.fields if column.name not in _OF_JAVA),
         StructField("broker_names", STRINGS, True),
     ]
 )
@@ -275,7 +275,7 @@ def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame
     return each_row(chunks.repartition(tasks), lambda row: judge_work(row, settings), JUDGED, small=True)
 
 
-def judge_work(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, Any]]:
+def judge_work(work: TableRow, settings: AuditSettings) -> Iterator[TableRow]:
     """Rows of JUDGED for a row of WORK."""
     if work.get("chunk") is None:
         yield quarantined(work["source"], work["file"], work["reason"])
@@ -290,7 +290,7 @@ def judge_work(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[s
             yield quarantined(chunk.source, chunk.source, reason)
 
 
-def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, object]]:
+def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Iterator[TableRow]:
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     named = wanted_topics([group], WhatIf()) or set()
@@ -303,6 +303,6 @@ def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Itera
         yield {"regex": {"source": chunk.source, **regex}}
 
 
-def quarantined(source: str, file: str, reason: str) -> dict[str, object]:
+def quarantined(source: str, file: str, reason: str) -> TableRow:
     row = {"source": source, "file": file, "position": None, "offset": None, "reason": reason}
     return {"quarantined": row}

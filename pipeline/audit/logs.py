@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pyarrow import fs
@@ -31,7 +31,7 @@ from pipeline.history import Logs, clusters_of
 from pipeline.sources.files import UNKNOWN_PARTITION, partition_of
 from pipeline.sources.filesystem import absolute, child, opened
 from pipeline.sources.names import directory_names
-from pipeline.tables.schemas import BINARY, STRING, table
+from pipeline.tables.schemas import BINARY, STRING, TableRow, table
 from wire.uuids import format_uuid, parse_uuid
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Co
     :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be listed
     """
-    found: dict[int, dict[str, None]] = {}
+    copies: dict[int, dict[str, None]] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)
         info = system.get_file_info(inside)
@@ -67,13 +67,13 @@ def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Co
             raise FileNotFoundError(f"{path} does not exist")
         number = partition_of(path.rstrip("/").rpartition("/")[0] if info.is_file else path)
         if info.is_file or number != UNKNOWN_PARTITION:
-            found.setdefault(max(number, 0), {}).setdefault(path)
+            copies.setdefault(max(number, 0), {}).setdefault(path)
             continue
         for entry in system.get_file_info(fs.FileSelector(inside)):
             number = partition_of(entry.base_name)
             if number != UNKNOWN_PARTITION and entry.type is fs.FileType.Directory:
-                found.setdefault(number, {}).setdefault(child(path, entry.base_name))
-    return [Copies(partition=number, paths=tuple(found[number])) for number in sorted(found)]
+                copies.setdefault(number, {}).setdefault(child(path, entry.base_name))
+    return [Copies(partition=number, paths=tuple(copies[number])) for number in sorted(copies)]
 
 
 def log_work(
@@ -92,7 +92,7 @@ def log_work(
     return each_row(loaded, _worker(source, cluster, topics, all_topics), WORK), loaded
 
 
-def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[TableRow]:
     with TemporaryDirectory(prefix="kohort-audit-") as scratch:
         places: dict[str, str] = {}
         directories = []
@@ -122,8 +122,8 @@ def _make_local(path: str, place: Path, options: Mapping[str, str]) -> None:
             place.symlink_to(inside, target_is_directory=True)
         return
     place.mkdir()
-    found = [info] if info.is_file else system.get_file_info(fs.FileSelector(inside))
-    for entry in found:
+    entries = [info] if info.is_file else system.get_file_info(fs.FileSelector(inside))
+    for entry in entries:
         if entry.is_file and ".log" in entry.base_name:
             fs.copy_files(
                 entry.path, str(place / entry.base_name), source_filesystem=system,
@@ -131,7 +131,7 @@ def _make_local(path: str, place: Path, options: Mapping[str, str]) -> None:
             )  # fmt: skip
 
 
-def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, object]]:
+def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[TableRow]:
     groups: list[Group] = []
     for name in sorted({*log.state.groups, *log.others}):
         group, oddities = described_group(log.state, log.others, name, {})
@@ -164,11 +164,11 @@ def _reason(notice: Notice) -> str:
 
 def _worker(
     source: str, cluster: Cluster, topics: KnownTopics, all_topics: bool
-) -> Callable[[dict[str, object]], Iterator[dict[str, object]]]:
+) -> Callable[[TableRow], Iterator[TableRow]]:
     names = {format_uuid(topic_id): name for topic_id, name in topics.names.items()}
     sized = {topic.name: topic for topic in sized_topics(topics.topics.values())}
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, object]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         if row["reason"] is not None:
             yield failed(source, row["file"] or source, row["reason"])
         elif row["groups"] is not None:
@@ -184,8 +184,8 @@ def _named(group: Group, names: Mapping[str, str]) -> Group:
     if group.type not in (GroupType.CONSUMER, GroupType.SHARE):
         return group
     members = tuple(
-        replace(each, owned=_renamed(each.owned, names), target=_renamed(each.target, names))
-        for each in group.members
+        replace(member, owned=_renamed(member.owned, names), target=_renamed(member.target, names))
+        for member in group.members
     )
     return replace(group, members=members)
 

@@ -152,13 +152,13 @@ def _tasks(spark: SparkSession, work: DataFrame) -> int:
 def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Mapping[str, str]) -> AuditRun:
     audited, regexes, quarantine = tables["audit"], tables["audit_regexes"], tables["quarantine"]
     destinations = [destination.value for destination in settings.destinations]
-    verdicts: dict[str, dict[str, int]] = {each: {} for each in destinations}
+    verdicts: dict[str, dict[str, int]] = {destination: {} for destination in destinations}
     outcome = f.when(f.col("arrived") & (f.col("verdict") != "blocked"), "arrived").otherwise(
         f.col("verdict")
     )
     for row in audited.groupBy("destination", outcome.alias("outcome")).count().orderBy("outcome").collect():
         verdicts[row["destination"]][row["outcome"]] = row["count"]
-    blocked: dict[str, dict[str, int]] = {each: {} for each in destinations}
+    blocked: dict[str, dict[str, int]] = {destination: {} for destination in destinations}
     rules = audited.select("destination", f.explode("blocked_by").alias("rule")).groupBy(
         "destination", "rule"
     )
@@ -181,12 +181,12 @@ def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Map
 
 
 def _first(audited: DataFrame, destinations: Sequence[str]) -> dict[str, tuple[MigrationRank, ...]]:
-    names = [each.name for each in fields(MigrationRank)]
+    names = [field.name for field in fields(MigrationRank)]
     rows = audited.where(f.col("rank") <= FIRST_SHOWN).select("destination", *names).orderBy("rank").collect()
-    first: dict[str, list[MigrationRank]] = {each: [] for each in destinations}
+    first: dict[str, list[MigrationRank]] = {destination: [] for destination in destinations}
     for row in rows:
-        found = row.asDict()
-        first[found.pop("destination")].append(MigrationRank(**found))
+        fields_of_row = row.asDict()
+        first[fields_of_row.pop("destination")].append(MigrationRank(**fields_of_row))
     return {destination: tuple(groups) for destination, groups in first.items()}
 
 
@@ -210,12 +210,12 @@ def ranked(unranked: DataFrame) -> DataFrame:
     can = (f.col("verdict") != "blocked") & ~f.col("arrived")
     risk = f.when(can, (1 + f.col("without_owner_s")) * (1 + f.size("warned_by")))
     scored = unranked.withColumn("risk", risk).withColumn("score", f.col("gain_s") / f.col("risk"))
-    places = _places(scored.where(can))
+    ranks = _ranks(scored.where(can))
     keys = ["destination", "source", "group"]
-    return scored.join(places, keys, "left").select(*AUDIT.fieldNames())
+    return scored.join(ranks, keys, "left").select(*AUDIT.fieldNames())
 
 
-def _places(candidates: DataFrame) -> DataFrame:
+def _ranks(candidates: DataFrame) -> DataFrame:
     """The rank of each candidate; only the columns that determine it go through the one task that counts."""
     narrow = candidates.select("destination", "source", "group", "score", "gain_s")
     order = Window.partitionBy("destination").orderBy(

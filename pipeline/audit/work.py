@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import fs
@@ -18,7 +18,7 @@ from groups.model import Cluster, Group, Topic
 from groups.snapshot import Snapshot, parse_snapshot, with_usable_racks
 from groups.yaml_files import TreeError
 from pipeline.sources.filesystem import absolute, opened
-from pipeline.tables.schemas import BINARY, STRING, STRINGS, table
+from pipeline.tables.schemas import BINARY, STRING, STRINGS, TableRow, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,10 +48,12 @@ class GroupChunk:
     def topics_of(self, group: Group, *, all_of_them: bool) -> tuple[Topic, ...]:
         """The topics that `kohort plan` reads for one group: those that it names, or all if a regex may match any."""
         wanted = None if all_of_them else wanted_topics([group], WhatIf())
-        return self.topics if wanted is None else tuple(each for each in self.topics if each.name in wanted)
+        return (
+            self.topics if wanted is None else tuple(topic for topic in self.topics if topic.name in wanted)
+        )
 
 
-def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[dict[str, object]]:
+def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[TableRow]:
     """Rows of WORK. `all_topics`: every group may need any topic, because regexes were declared."""
     topics = tuple(
         replace(topic, start_offsets=None, end_offsets=None, stable_offsets=None)
@@ -72,7 +74,7 @@ def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[di
         yield {"source": source, "names": [topic.name for topic in topics]}
 
 
-def failed(source: str, file: str, reason: str) -> dict[str, object]:
+def failed(source: str, file: str, reason: str) -> TableRow:
     """The row of WORK for a file or group that could not be read."""
     return {"source": source, "file": file, "reason": reason}
 
@@ -87,7 +89,7 @@ def unpacked(chunk: bytes) -> GroupChunk:
 
 def each_row(
     table: DataFrame,
-    made: Callable[[dict[str, Any]], Iterable[dict[str, object]]],
+    made: Callable[[TableRow], Iterable[TableRow]],
     schema: StructType,
     *,
     small: bool = False,
@@ -105,7 +107,7 @@ def each_row(
     return table.mapInArrow(task, schema)
 
 
-def _row(chunk: GroupChunk) -> dict[str, object]:
+def _row(chunk: GroupChunk) -> TableRow:
     return {"source": chunk.source, "chunk": pickle.dumps(chunk, protocol=pickle.HIGHEST_PROTOCOL)}
 
 
@@ -129,22 +131,22 @@ def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str
     :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be read
     """
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)
         info = system.get_file_info(inside)
         if info.type is fs.FileType.NotFound:
             raise FileNotFoundError(f"{path} does not exist")
         if info.type is fs.FileType.File:
-            found.setdefault(path)
+            files.setdefault(path)
             continue
         below = system.get_file_info(fs.FileSelector(inside, recursive=True))
         start = path.rstrip("/")
         for entry in sorted(below, key=lambda each: each.path):
             relative = entry.path[len(inside.rstrip("/")) :]
             if entry.type is fs.FileType.File and _is_snapshot(relative):
-                found.setdefault(start + relative)
-    return list(found)
+                files.setdefault(start + relative)
+    return list(files)
 
 
 def snapshot_work(
@@ -154,15 +156,13 @@ def snapshot_work(
     rows = spark.createDataFrame([(file,) for file in files], "file string")
     tasks = max(1, min(len(files), MOST_TASKS))
 
-    def read(row: dict[str, Any]) -> Iterator[dict[str, object]]:
+    def read(row: TableRow) -> Iterator[TableRow]:
         return work_of_file(row["file"], options, all_topics=all_topics)
 
     return each_row(rows.repartition(tasks), read, WORK)
 
 
-def work_of_file(
-    file: str, options: Mapping[str, str], *, all_topics: bool = False
-) -> Iterator[dict[str, Any]]:
+def work_of_file(file: str, options: Mapping[str, str], *, all_topics: bool = False) -> Iterator[TableRow]:
     """Rows of WORK: the groups of a snapshot, or why a file is not a snapshot."""
     try:
         snapshot = parse_snapshot(Path(file), _text(file, options))
@@ -179,8 +179,8 @@ def work_of_file(
 
 
 def _reason(error: TreeError) -> str:
-    place = f"line {error.line}: " if error.line else ""
-    return f"{place}{error.field + ': ' if error.field else ''}{error.message}"
+    line = f"line {error.line}: " if error.line else ""
+    return f"{line}{error.field + ': ' if error.field else ''}{error.message}"
 
 
 def _text(file: str, options: Mapping[str, str]) -> str:

@@ -33,12 +33,11 @@ from coordinator.engine.records import (
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.records import OtherRecord, decode_record
 from pipeline.decode.raw import timestamp_us
+from pipeline.tables.schemas import TableRow
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
-Row: TypeAlias = dict[str, Any]
-"""Columns by name; missing ones are null."""
 Partitions: TypeAlias = dict[str, list[int]]
 """Partitions of topics by name, ascending."""
 Names: TypeAlias = Mapping[UUID, str]
@@ -48,7 +47,7 @@ EMBEDDED_PROTOCOL_TYPE = "consumer"
 CLASSIC, CONSUMER = "classic", "consumer"
 
 
-def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
+def group_row(key: bytes, value: bytes | None, names: Names) -> TableRow:
     """The columns of a group's record.
 
     :raises UnknownKeyType: a record type of no schema
@@ -67,13 +66,13 @@ def group_row(key: bytes, value: bytes | None, names: Names) -> Row:
 
 def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
     """Partitions by topic. A topic that was deleted and created again has two ids and one name."""
-    found: dict[str, set[int]] = {}
+    by_topic: dict[str, set[int]] = {}
     for topic_id, partitions in topics.items():
-        found.setdefault(names.get(topic_id) or format_uuid(topic_id), set()).update(partitions)
-    return {topic: sorted(partitions) for topic, partitions in found.items()}
+        by_topic.setdefault(names.get(topic_id) or format_uuid(topic_id), set()).update(partitions)
+    return {topic: sorted(partitions) for topic, partitions in by_topic.items()}
 
 
-def _classic_group(value: ClassicGroupValue, _: Names) -> Row:
+def _classic_group(value: ClassicGroupValue, _: Names) -> TableRow:
     embedded = value.protocol_type == EMBEDDED_PROTOCOL_TYPE
     return {
         "epoch": value.generation,
@@ -85,7 +84,7 @@ def _classic_group(value: ClassicGroupValue, _: Names) -> Row:
     }
 
 
-def _classic_member(member: ClassicMemberValue, embedded: bool) -> Row:
+def _classic_member(member: ClassicMemberValue, embedded: bool) -> TableRow:
     same = ("member", "instance", "client_id", "host", "rebalance_timeout_ms", "session_timeout_ms")
     return {name: getattr(member, name) for name in same} | {
         "topics": _subscribed(member.subscription) if embedded else None,
@@ -103,26 +102,26 @@ def _subscribed(subscription: bytes) -> list[str] | None:
 def _assigned(assignment: bytes) -> Partitions | None:
     """The partitions of a member; no bytes mean an empty assignment, as for a client."""
     try:
-        found = read_assignment(assignment).partitions if assignment else {}
+        partitions_of = read_assignment(assignment).partitions if assignment else {}
     except DecodeError:
         return None
-    return {topic: sorted(set(partitions)) for topic, partitions in found.items()}
+    return {topic: sorted(set(partitions)) for topic, partitions in partitions_of.items()}
 
 
-def _group_epoch(value: ConsumerGroupValue, _: Names) -> Row:
+def _group_epoch(value: ConsumerGroupValue, _: Names) -> TableRow:
     return {"epoch": value.epoch, "metadata_hash": value.metadata_hash}
 
 
-def _partition_metadata(topics: tuple[TopicInfo, ...], _: Names) -> Row:
+def _partition_metadata(topics: tuple[TopicInfo, ...], _: Names) -> TableRow:
     fields = [
         {"topicId": each.id, "topicName": each.name, "numPartitions": each.partitions} for each in topics
     ]
     return {"topics": [topic.name for topic in topics], "fields": _json({"topics": fields})}
 
 
-def _member(value: ConsumerMemberValue, _: Names) -> Row:
+def _member(value: ConsumerMemberValue, _: Names) -> TableRow:
     classic = value.classic
-    fields: Row = {"rebalanceTimeoutMs": value.rebalance_timeout_ms}
+    fields: TableRow = {"rebalanceTimeoutMs": value.rebalance_timeout_ms}
     if classic is not None:
         fields["sessionTimeoutMs"] = classic.session_timeout_ms
         fields["supportedProtocols"] = [name for name, _ in classic.protocols]
@@ -135,16 +134,16 @@ def _member(value: ConsumerMemberValue, _: Names) -> Row:
     }
 
 
-def _target_epoch(value: TargetEpochValue, _: Names) -> Row:
+def _target_epoch(value: TargetEpochValue, _: Names) -> TableRow:
     # Brokers before 4.3 write no time: it is 0 then.
     return {"epoch": value.epoch, "state_since": timestamp_us(value.assigned_ms or -1)}
 
 
-def _target(value: TopicPartitions, names: Names) -> Row:
+def _target(value: TopicPartitions, names: Names) -> TableRow:
     return {"assignment": named(value, names)}
 
 
-def _current(value: CurrentAssignmentValue, names: Names) -> Row:
+def _current(value: CurrentAssignmentValue, names: Names) -> TableRow:
     return {
         "epoch": value.epoch,
         "previous_epoch": value.previous_epoch,
@@ -154,7 +153,7 @@ def _current(value: CurrentAssignmentValue, names: Names) -> Row:
     }
 
 
-def _regex(value: RegexValue, _: Names) -> Row:
+def _regex(value: RegexValue, _: Names) -> TableRow:
     return {
         "topics": list(value.topics),
         "state_since": timestamp_us(value.resolved_ms),
@@ -162,9 +161,9 @@ def _regex(value: RegexValue, _: Names) -> Row:
     }
 
 
-def _other(value: Mapping[str, Any], names: Names) -> Row:
+def _other(value: Mapping[str, Any], names: Names) -> TableRow:
     """The row of a share or streams group: the columns with the same meaning, and all fields of the value."""
-    row: Row = {column: value[field] for field, column in _SAME.items() if field in value}
+    row: TableRow = {column: value[field] for field, column in _SAME.items() if field in value}
     for field in ("topicPartitions", "assignedPartitions"):
         if field in value:
             row["assignment"] = named({each["topicId"]: each["partitions"] for each in value[field]}, names)
@@ -187,7 +186,7 @@ _SAME: Mapping[str, str] = {
 }
 """Columns of the fields of share and streams groups."""
 
-_COLUMNS: Mapping[type[object], Callable[[Any, Names], Row]] = {
+_COLUMNS: Mapping[type[Any], Callable[[Any, Names], TableRow]] = {
     ClassicGroupRecord: _classic_group,
     ConsumerGroupRecord: _group_epoch,
     PartitionMetadataRecord: _partition_metadata,

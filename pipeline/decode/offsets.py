@@ -91,13 +91,13 @@ def _of_each(texts: pa.Array, indices: pa.Array) -> pa.Array:
 def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]]:
     """Groups, topics and partitions of keys, and the malformed keys by index."""
     octets, starts, ends = bounds_of(keys)
-    found = read_offset_keys(octets, starts, ends)
-    if found.quick.all():
+    fields = read_offset_keys(octets, starts, ends)
+    if fields.quick.all():
         try:
             group, topic = slices(
-                _data_of(keys), (found.group_start, found.group_end), (found.topic_start, found.topic_end)
+                _data_of(keys), (fields.group_start, fields.group_end), (fields.topic_start, fields.topic_end)
             )
-            return group.cast(pa.string()), topic.cast(pa.string()), found.partition, {}
+            return group.cast(pa.string()), topic.cast(pa.string()), fields.partition, {}
         except pa.ArrowInvalid:
             pass  # not UTF-8: Java replaces the broken parts
     bad: dict[int, str] = {}
@@ -147,13 +147,13 @@ class _Values:
 
 
 def _texts(
-    values: pa.Array, found: OffsetValues, quick: NDArray[np.bool_], read: dict[int, OffsetValue | None]
+    values: pa.Array, fields: OffsetValues, quick: NDArray[np.bool_], read: dict[int, OffsetValue | None]
 ) -> tuple[pa.Array, pa.Array]:
     """Metadata and topic ids, as dictionary arrays."""
-    named = quick & (found.id_start != NO_TOPIC_ID)
-    id_start = np.where(named, found.id_start, found.metadata_end)
+    named = quick & (fields.id_start != NO_TOPIC_ID)
+    id_start = np.where(named, fields.id_start, fields.metadata_end)
     metadata, topic_id = slices(
-        _data_of(values), (found.metadata_start, found.metadata_end), (id_start, id_start + 16 * named)
+        _data_of(values), (fields.metadata_start, fields.metadata_end), (id_start, id_start + 16 * named)
     )
     metadata = pc.if_else(pa.array(quick), metadata, None)
     topic_id = pc.if_else(pa.array(named), topic_id, None)

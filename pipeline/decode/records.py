@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.decode.groups import Row, group_row
+from pipeline.decode.groups import group_row
 from pipeline.decode.offsets import NEVER, offset_columns
 from pipeline.decode.raw import (
     RawRecords,
@@ -37,6 +37,7 @@ from pipeline.tables.schemas import (
     KINDS,
     NO_OFFSET,
     OFFSET,
+    TableRow,
     decoded_arrow,
 )
 from wire.log.batch_header import NO_PRODUCER_ID
@@ -103,7 +104,7 @@ def _slices(items: list[T]) -> Iterator[list[T]]:
     return (items[start : start + _ROWS] for start in range(0, len(items), _ROWS))
 
 
-def rows_to_arrow(rows: Iterable[Row]) -> pa.RecordBatch:
+def rows_to_arrow(rows: Iterable[TableRow]) -> pa.RecordBatch:
     """Rows as a batch of `DECODED`; missing columns are null."""
     rows = list(rows)
     schema = decoded_arrow()
@@ -113,7 +114,7 @@ def rows_to_arrow(rows: Iterable[Row]) -> pa.RecordBatch:
 
 def quarantined_row(
     *, source: str, partition: int, file: str | None, position: int | None, reason: str
-) -> Row:
+) -> TableRow:
     """A row for something that is not a record."""
     return {
         "day": 0,
@@ -129,7 +130,7 @@ def quarantined_row(
     }
 
 
-def _quarantined(raw: RawRecords, lane: int, reason: str) -> Row:
+def _quarantined(raw: RawRecords, lane: int, reason: str) -> TableRow:
     position = None if raw.positions is None else int(raw.positions[lane])
     row = quarantined_row(
         source=raw.source, partition=raw.partition, file=raw.file, position=position, reason=reason
@@ -137,7 +138,7 @@ def _quarantined(raw: RawRecords, lane: int, reason: str) -> Row:
     return row | {"offset": int(raw.offsets[lane])}
 
 
-def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> Row:
+def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> TableRow:
     time_ms = int(raw.timestamps[lane])
     key_type = int(types[lane])
     key, value = raw.keys[lane].as_py(), raw.values[lane].as_py()
@@ -145,7 +146,7 @@ def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> 
     if time_us is None:
         return _quarantined(raw, lane, f"the record's timestamp, {time_ms} ms, is not in the years 1 to 9999")
     producer_id = int(raw.producer_ids[lane])
-    row: Row = {
+    row: TableRow = {
         "day": day_of(time_ms),
         "source": raw.source,
         "partition": raw.partition,
@@ -171,7 +172,7 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
     taken = None if everything else pa.array(lanes)
     keys = raw.keys if taken is None else raw.keys.take(taken)
     values = raw.values if taken is None else raw.values.take(taken)
-    found = offset_columns(keys, values, types)
+    offsets = offset_columns(keys, values, types)
     count = len(lanes)
     times = raw.timestamps[lanes]
     producer_ids = raw.producer_ids[lanes]
@@ -183,27 +184,27 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
         "time": timestamps(times),
         "key_version": pa.array(types.astype(np.int16)),
         "kind": _constant(OFFSET, count),
-        "value_version": found.value_version,
-        "tombstone": pa.array(~found.has_value),
+        "value_version": offsets.value_version,
+        "tombstone": pa.array(~offsets.has_value),
         "producer_id": pa.array(producer_ids, mask=producer_ids == NO_PRODUCER_ID),
-        "group": found.group,
-        "topic": found.topic,
-        "topic_partition": found.partition,
-        "committed": found.committed,
-        "leader_epoch": found.leader_epoch,
-        "metadata": found.metadata,
-        "commit_time": timestamps(np.where(found.has_value, found.commit_ms, -1), unset=-1),
-        "expire_time": timestamps(found.expire_ms, unset=NEVER),
-        "topic_id": found.topic_id,
+        "group": offsets.group,
+        "topic": offsets.topic,
+        "topic_partition": offsets.partition,
+        "committed": offsets.committed,
+        "leader_epoch": offsets.leader_epoch,
+        "metadata": offsets.metadata,
+        "commit_time": timestamps(np.where(offsets.has_value, offsets.commit_ms, -1), unset=-1),
+        "expire_time": timestamps(offsets.expire_ms, unset=NEVER),
+        "topic_id": offsets.topic_id,
     }
     fields = [_field(field, columns.get(field.name)) for field in decoded_arrow()]
     arrays = [_column(columns.get(field.name), field.type, count) for field in fields]
     batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-    if found.malformed:
+    if offsets.malformed:
         keep = np.ones(count, dtype=bool)
-        keep[list(found.malformed)] = False
+        keep[list(offsets.malformed)] = False
         batch = batch.filter(pa.array(keep))
-    return (batch if batch.num_rows else None), found.malformed
+    return (batch if batch.num_rows else None), offsets.malformed
 
 
 def _constant(value: str, count: int) -> pa.Array:

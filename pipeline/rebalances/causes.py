@@ -185,13 +185,13 @@ def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
     return commits
 
 
-def _by_place(found: DataFrame) -> DataFrame:
+def _by_place(commits: DataFrame) -> DataFrame:
     time = f.col("time")
     is_before = time <= f.col("at")
     is_own = is_before & (time >= f.col("since"))
     log = f.col("place_in_log")
     return (
-        found.groupBy("group", "offset", "member", "at", "session_timeout_ms", *_PLACE[1:])
+        commits.groupBy("group", "offset", "member", "at", "session_timeout_ms", *_PLACE[1:])
         .agg(
             f.max(f.when(is_before, time)).alias("last"),
             f.max(is_own).alias("own"),

@@ -204,8 +204,8 @@ class ConsumerLifetime:
         if not known:
             before = dict(present)
         touched = [*before, *present] if before is not self._base else list(self._touched)
-        joined = [each for each in dict.fromkeys(touched) if each in present and each not in before]
-        left = [each for each in dict.fromkeys(touched) if each in before and each not in present]
+        joined = [member for member in dict.fromkeys(touched) if member in present and member not in before]
+        left = [member for member in dict.fromkeys(touched) if member in before and member not in present]
         requested = Counter(
             sorted(record.assignor for record in present.values() if record.assignor is not None)
         )
@@ -234,7 +234,7 @@ class ConsumerLifetime:
             skipped=self._skipped(epoch, past, converted=converted) if known else None,
             departures=tuple(self._departure(identity, before[identity], event.time) for identity in left),
         )
-        behind = sum(1 for each in self._members.values() if not each.away and each.reached < epoch)
+        behind = sum(1 for member in self._members.values() if not member.away and member.reached < epoch)
         self._open.append(_Open(row, behind))
         self.epoch = epoch
         for identity in touched:

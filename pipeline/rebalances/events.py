@@ -7,7 +7,7 @@ Times are µs since 1970, UTC. None means unknown, or still open when the log en
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -21,6 +21,9 @@ TARGET_EPOCH = 6
 TARGET = 7
 CURRENT = 8
 REGEX = 16
+Row: TypeAlias = dict[str, Any]
+"""The values of an event, or of a row, by column."""
+
 KEY_VERSIONS = (CLASSIC_GROUP, GROUP_EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX)
 """The kinds of records that a course needs."""
 COLUMNS = (
@@ -101,7 +104,7 @@ _AS_WRITTEN = (
 )
 
 
-def event_of(row: Mapping[str, Any]) -> GroupEvent:
+def event_of(row: Row) -> GroupEvent:
     """An event from a row with `COLUMNS`, as returned by Arrow's `to_pylist` with times as integers."""
     return GroupEvent(
         **{name: row[name] for name in _AS_WRITTEN},
@@ -115,17 +118,17 @@ def event_of(row: Mapping[str, Any]) -> GroupEvent:
         ),
         places=(*_places(row["assignment"]), *_places(row["revoking"])),
         members=tuple(
-            (_classic_member_record(each), _places(each["assignment"])) for each in row["members"] or ()
+            (_classic_member_record(member), _places(member["assignment"])) for member in row["members"] or ()
         ),
     )
 
 
-def _classic_member_record(row: Mapping[str, Any]) -> MemberRecord:
+def _classic_member_record(row: Row) -> MemberRecord:
     topics = None if row["topics"] is None else frozenset(row["topics"])
     return _member_record(row, topics=topics, session_timeout_ms=row["session_timeout_ms"])
 
 
-def _member_record(row: Mapping[str, Any], **others: Any) -> MemberRecord:
+def _member_record(row: Row, **others: Any) -> MemberRecord:
     return MemberRecord(
         member=row["member"],
         instance=row["instance"] or None,

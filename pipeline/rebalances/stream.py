@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import functions as f
@@ -24,6 +24,7 @@ from pipeline.rebalances.events import (
     Holding,
     Protocol,
     RebalanceRow,
+    Row,
     event_of,
 )
 from pipeline.rebalances.holders import Holders, PartitionHistory, Predecessor
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-Row: TypeAlias = dict[str, Any]
 
 _BATCH_ROWS = 4096
 _EVENTS_AT_ONCE = 64

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any
 
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, UnknownAssignorError
 from coordinator.errors import InvalidSetting
@@ -35,7 +34,7 @@ from migration.rules.case import DEFAULT_BOUNCE_S
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, unpacked
 from pipeline.simulation.play import MOST_LINES, error_location
-from pipeline.tables.schemas import BINARY, DOUBLE, INT, LONG, QUARANTINE, STRING, STRINGS, table
+from pipeline.tables.schemas import BINARY, DOUBLE, INT, LONG, QUARANTINE, STRING, STRINGS, TableRow, table
 
 CASE = (
     ("source", STRING, False),
@@ -154,7 +153,7 @@ class RehearsalSettings:
 class PlayTask:
     """A plan that can be played, and the values that its rows share."""
 
-    head: Mapping[str, Any]
+    head: TableRow
     plan: Plan
     found: FoundGroup
     """The group as in the snapshot."""
@@ -164,9 +163,7 @@ class PlayTask:
     """The settings of the rehearsal."""
 
 
-def plan_rows(
-    work: dict[str, Any], terms: RehearsalSettings, seeds_per_part: int
-) -> Iterator[dict[str, Any]]:
+def plan_rows(work: TableRow, terms: RehearsalSettings, seeds_per_part: int) -> Iterator[TableRow]:
     """The rows of PLANNED for a row of WORK."""
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
@@ -174,7 +171,7 @@ def plan_rows(
     chunk = unpacked(work["chunk"])
     for group in chunk.groups:
         for variation in terms.variations if not terms.groups or group.id in terms.groups else ():
-            head: dict[str, Any] = {
+            head: TableRow = {
                 "source": chunk.source,
                 "cluster": chunk.cluster.id,
                 "group": group.id,
@@ -201,15 +198,15 @@ def _parts(seeds: range, most: int) -> Iterator[range]:
 
 
 def _planned(
-    chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: Mapping[str, Any]
-) -> PlayTask | dict[str, Any]:
+    chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: TableRow
+) -> PlayTask | TableRow:
     """A playable plan, or a row of UNPLAYED."""
     settings = replace(_varied(terms.planned, variation), with_costs=False)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     case = case_in(group, chunk.cluster, topics, settings.destinations[0], settings)
     plan = make_plan(case)
-    row: dict[str, Any] = {
+    row: TableRow = {
         **head,
         "warnings": sum(finding.level is Level.WARNING for finding in plan.findings),
         "path": plan.path or None,
@@ -244,7 +241,7 @@ def _simulated(part: PlayTask) -> tuple[FoundGroup, SimulatedMembers]:
     return with_settings(part.found, simulated_for_plan(part.plan, part.found, configs), part.settings)
 
 
-def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def play_part(row: TableRow) -> Iterator[TableRow]:
     """Rows of PLAYED of a row of PLANNED that has a part: one for each seed."""
     part = pickle.loads(row["part"])  # noqa: S301
     if not isinstance(part, PlayTask):
@@ -254,8 +251,8 @@ def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield _played(part, found, simulated, seed)
 
 
-def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, Any]:
-    figures: dict[str, Any] = {}
+def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> TableRow:
+    figures: TableRow = {}
     story: list[str] = []
     try:
         played = rehearse(part.plan, found, simulated, seed)
@@ -289,10 +286,10 @@ def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed
     }
 
 
-def _figures(played: Rehearsed) -> dict[str, Any]:
+def _figures(played: Rehearsed) -> TableRow:
     """Sums over all rounds, as far as it came."""
-    costs = reduce(add, (each.costs for each in played.rounds), RehearsalCosts())
-    lasted = sum(each.gate_open_after_s or 0.0 for each in played.rounds)
+    costs = reduce(add, (round_.costs for round_ in played.rounds), RehearsalCosts())
+    lasted = sum(round_.gate_open_after_s or 0.0 for round_ in played.rounds)
     return {**asdict(costs), "duration_s": round(lasted, 1)}
 
 
@@ -327,7 +324,9 @@ def replay_commands(
 
 def configs_of(group: Group, configs: Sequence[ClientConfig]) -> tuple[ClientConfig, ...]:
     """The files of this group's members."""
-    named = DeclaredClients(single={each.member: ("", None) for each in configs if each.member is not None})
+    named = DeclaredClients(
+        single={config.member: ("", None) for config in configs if config.member is not None}
+    )
     strangers = set(unknown_members(group, named))
     return tuple(each for each in configs_of_group(configs, group.id) if each.member not in strangers)
 

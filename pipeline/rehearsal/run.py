@@ -32,6 +32,7 @@ from pipeline.rehearsal.play import (
 )
 from pipeline.replaced import ReplacedTables
 from pipeline.sources.filesystem import hadoop_options
+from pipeline.tables.schemas import TableRow
 
 KIND = "rehearsal"
 TASKS_PER_CORE = 4
@@ -46,11 +47,11 @@ _WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")
 class RehearsalRun:
     """Rows of the tables of `pipeline.rehearsal.play`, by settings in the given order."""
 
-    rehearsals: Sequence[Mapping[str, Any]]
+    rehearsals: Sequence[TableRow]
     """Safe groups in their order, then the others by name."""
-    failures: Sequence[Mapping[str, Any]]
+    failures: Sequence[TableRow]
     """The first failure of each group and settings, at most FAILURES_SHOWN, exceptions first; without snapshots."""
-    quarantined: Sequence[Mapping[str, Any]]
+    quarantined: Sequence[TableRow]
     paths: Mapping[str, str]
     """The paths of the tables, by name; empty without `out`."""
 
@@ -90,7 +91,7 @@ def rehearse_fleet(
             "quarantine": planned.where("quarantined is not null").select("quarantined.*").coalesce(1),
         }
         tables, paths = kept.written(tables)
-        run = _collected(tables, [each.text for each in terms.variations], paths)
+        run = _collected(tables, [variation.text for variation in terms.variations], paths)
     played.unpersist()
     planned.unpersist()
     return run
@@ -141,7 +142,7 @@ def _ranked(rows: DataFrame) -> DataFrame:
 def _collected(
     tables: Mapping[str, DataFrame], settings: Sequence[str], paths: Mapping[str, str]
 ) -> RehearsalRun:
-    def order(row: Mapping[str, object]) -> tuple[object, ...]:
+    def order(row: TableRow) -> tuple[Any, ...]:
         rank = row["rank"]
         return settings.index(row["settings"]), rank is None, rank, row["source"], row["group"]
 

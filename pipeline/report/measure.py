@@ -102,7 +102,7 @@ def _message(example: Row, rule: str) -> str:
 
 
 def _first(audit: DataFrame) -> tuple[Candidate, ...]:
-    names = [each.name for each in fields(Candidate)]
+    names = [field.name for field in fields(Candidate)]
     rows = audit.where("rank is not null").orderBy("rank", "source", "group").limit(MOST_CANDIDATES)
     return tuple(Candidate(**row.asDict()) for row in rows.select(*names).collect())
 

@@ -59,11 +59,11 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
     for row in _stage_changes(groups).groupBy(column, "stage").agg(f.sum("change").alias("n")).collect():
         sums[row["column"]].stages[row["stage"]] += row["n"]
     standing = dict.fromkeys(STAGES, 0)
-    found = []
+    columns = []
     for number, counts in sums.items():
         rebalanced = sum(counts.causes.values())
         standing = {stage: count + counts.stages[stage] for stage, count in standing.items()}
-        found.append(
+        columns.append(
             Period(
                 day=calendar_day(first + number * step),
                 rebalances=rebalanced,
@@ -72,7 +72,7 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
                 stages=tuple(standing.values()),
             )
         )
-    return tuple(found)
+    return tuple(columns)
 
 
 def _stage_changes(groups: DataFrame) -> DataFrame:
@@ -135,12 +135,12 @@ def timelines_of(rebalances: DataFrame, groups: Sequence[str]) -> tuple[GroupTim
         )
         .orderBy("group", "mark")
     )
-    found: dict[str, list[Mark]] = {group: [] for group in groups}
+    by_group: dict[str, list[Mark]] = {group: [] for group in groups}
     for row in marks.drop("mark").collect():
         known = row.asDict() | {"causes": tuple(row["causes"])}
         start, end = moment(known.pop("begun")), moment(known.pop("ended"))
-        found[known.pop("group")].append(Mark(start=start, end=end, **known))
-    return tuple(GroupTimeline(group=group, marks=tuple(found[group])) for group in groups)
+        by_group[known.pop("group")].append(Mark(start=start, end=end, **known))
+    return tuple(GroupTimeline(group=group, marks=tuple(by_group[group])) for group in groups)
 
 
 def _known_cause() -> Column:

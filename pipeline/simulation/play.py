@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from coordinator.simulation.result import RunResult, Violation
 from coordinator.simulation.run import LIMIT, replay_command, run
@@ -15,7 +14,7 @@ from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import ScenarioOf, costs_of
 from coordinator.simulation.variants import with_settings
-from pipeline.tables.schemas import DOUBLE, INT, LONG, STRING, STRINGS, table
+from pipeline.tables.schemas import DOUBLE, INT, LONG, STRING, STRINGS, TableRow, table
 
 CASE = (
     ("scenario", STRING, False),
@@ -127,7 +126,7 @@ class RunOptions:
     break_rule: str | None = None
 
 
-def play_row(case: SimulationCase, seed: int, run_options: RunOptions) -> dict[str, Any]:
+def play_row(case: SimulationCase, seed: int, run_options: RunOptions) -> TableRow:
     """A row of PLAYED. An exception of the code becomes a row: it must not end all other runs."""
     scenario: Scenario | None = None
     try:
@@ -152,7 +151,7 @@ def error_location(error: Exception) -> list[str]:
     ]
 
 
-def _row(case: SimulationCase, scenario: Scenario, seed: int, run_options: RunOptions) -> dict[str, Any]:
+def _row(case: SimulationCase, scenario: Scenario, seed: int, run_options: RunOptions) -> TableRow:
     result = _run(case, scenario, seed, run_options, with_story=False)
     costs = asdict(costs_of(result))
     fallen = _shown(result)
@@ -193,7 +192,7 @@ def _run(
 def _shown(result: RunResult) -> Violation | None:
     """The first violation that no known weakness explains, otherwise the first violation."""
     violations = result.violations
-    return next((each for each in violations if not each.known), next(iter(violations), None))
+    return next((violation for violation in violations if not violation.known), next(iter(violations), None))
 
 
 def _verdict(result: RunResult, fallen: Violation | None) -> str:
@@ -204,7 +203,7 @@ def _verdict(result: RunResult, fallen: Violation | None) -> str:
     return "held" if fallen is None else "known"
 
 
-def _head(case: SimulationCase, scenario: Scenario | None, seed: int, verdict: str) -> dict[str, Any]:
+def _head(case: SimulationCase, scenario: Scenario | None, seed: int, verdict: str) -> TableRow:
     libraries = sorted({script.library for script in scenario.members.values()}) if scenario else []
     return {
         "scenario": case.name,
@@ -221,8 +220,8 @@ def _failure(
     scenario: Scenario | None,
     seed: int,
     run_options: RunOptions,
-    head: Mapping[str, Any],
-) -> dict[str, Any]:
+    head: TableRow,
+) -> TableRow:
     text = None
     with suppress(Exception):  # the scenario may be invalid
         text = None if scenario is None else scenario_text(scenario)

@@ -27,6 +27,7 @@ from pipeline.simulation.play import (
     SimulationCase,
     play_row,
 )
+from pipeline.tables.schemas import TableRow
 
 KIND = "simulation"
 SEEDS_PER_TASK = 64
@@ -49,10 +50,10 @@ class SimulationRun:
 
     verdicts: Mapping[str, int]
     """The number of seeds with each of VERDICTS."""
-    costs: Sequence[Mapping[str, object]]
+    costs: Sequence[TableRow]
     """In the order of the cases."""
-    spans: Sequence[Mapping[str, Any]]
-    failures: Sequence[Mapping[str, Any]]
+    spans: Sequence[TableRow]
+    failures: Sequence[TableRow]
     """The first FAILURES_SHOWN: exceptions, failures that no known weakness explains, stopped runs, then others."""
     paths: Mapping[str, str]
     """The paths of the tables, by name; empty without `out`."""
@@ -93,7 +94,7 @@ def _played(
     cores = spark.sparkContext.defaultParallelism
     tasks = max(1, min(total, MOST_TASKS, max(4 * cores, total // SEEDS_PER_TASK)))
 
-    def play(row: dict[str, Any]) -> Iterator[dict[str, object]]:
+    def play(row: TableRow) -> Iterator[TableRow]:
         case, place = divmod(row["id"], len(seeds))
         yield play_row(cases[case], seeds[place], run_options)
 
@@ -159,7 +160,7 @@ def _summed(
         (case.name, case.variant.value, case.setting): place for place, case in reversed([*enumerate(cases)])
     }
 
-    def order(row: Mapping[str, Any]) -> tuple[object, ...]:
+    def order(row: TableRow) -> tuple[Any, ...]:
         return places[row["scenario"], row["protocol"], row["settings"]], row["libraries"]
 
     costs = sorted((row.asDict() for row in tables["costs"].collect()), key=order)

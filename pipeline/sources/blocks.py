@@ -79,8 +79,8 @@ class _Blocks:
     def read(self, position: int) -> Iterator[Block | Damage]:
         faults = 0
         while position < self._end:
-            found = self._scan(position)
-            batches = self._within(found.batches, position)
+            scanned = self._scan(position)
+            batches = self._within(scanned.batches, position)
             if len(batches):
                 liar = self._first_impossible(batches)
                 if liar is not None:
@@ -97,10 +97,10 @@ class _Blocks:
                 if fault is None:
                     position += batches.end
                     continue
-            elif found.fault is None:
+            elif scanned.fault is None:
                 return
             else:
-                fault = self._named(position, found.fault.reason)
+                fault = self._named(position, scanned.fault.reason)
             faults += 1
             following = self._next_batch(fault.position + 1) if faults < MOST_FAULTS else None
             yield (
@@ -120,12 +120,12 @@ class _Blocks:
         size = BLOCK_BYTES
         while True:
             data = self._file.read_at(min(size, self._size - position), position)
-            found = scan(data, self._name)
-            if len(found.batches) or found.fault is None or position + len(data) >= self._size:
-                return found
+            scanned = scan(data, self._name)
+            if len(scanned.batches) or scanned.fault is None or position + len(data) >= self._size:
+                return scanned
             announced = _LENGTH.unpack_from(data, 8)[0] + LOG_OVERHEAD if len(data) >= HEADER_BYTES else 0
             if not size < announced <= MOST_BATCH_BYTES:
-                return found
+                return scanned
             size = announced
 
     def _within(self, batches: Batches, base: int) -> Batches:
@@ -198,19 +198,19 @@ def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_byte
     """
     wanted = range(split_bytes, size - split_bytes // 2, split_bytes)
     places = _index_places(index, size)
-    found: list[int] = []
+    positions: list[int] = []
     known = 0
     for target in wanted:
         if known >= target:
             continue
-        place = _by_index(file, places, target, base_offset)
-        if place is None:
-            place = _walk(file, size, known, target)
-            if place is None:
+        position = _by_index(file, places, target, base_offset)
+        if position is None:
+            position = _walk(file, size, known, target)
+            if position is None:
                 break
-        found.append(place)
-        known = place
-    return found
+        positions.append(position)
+        known = position
+    return positions
 
 
 def last_place(file: ByteRanges, size: int, index: bytes, base_offset: int) -> int:
@@ -291,7 +291,7 @@ def last_batch(file: ByteRanges, name: str, *, size: int, index: bytes, base_off
     """The last whole batch of a segment, or None. `index`: the content of its offset index; empty without one."""
     start = last_place(file, size, index, base_offset)
     last: Batch | None = None
-    for found in blocks_of(file, name, start=start, end=size, size=size, base_offset=base_offset):
-        if isinstance(found, Block):
-            last = found.batches[-1]
+    for block in blocks_of(file, name, start=start, end=size, size=size, base_offset=base_offset):
+        if isinstance(block, Block):
+            last = block.batches[-1]
     return last

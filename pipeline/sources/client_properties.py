@@ -227,7 +227,7 @@ class _Translation:
 
 def _blocks(pem: str) -> list[tuple[str, str]]:
     """The blocks of a PEM text: kind and text of each."""
-    return [(found[1], found[0]) for found in _PEM_BLOCK.finditer(pem)]
+    return [(block[1], block[0]) for block in _PEM_BLOCK.finditer(pem)]
 
 
 def _quoted(text: str) -> str:

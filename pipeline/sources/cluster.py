@@ -67,7 +67,7 @@ class OffsetsTopic:
     @property
     def held_back(self) -> int:
         """The number of offsets after the first open transaction, of all partitions."""
-        return sum(each.end - each.stable_end for each in self.ranges)
+        return sum(range_.end - range_.stable_end for range_ in self.ranges)
 
 
 def check_kafka_source(spark: SparkSession) -> None:
@@ -140,9 +140,9 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
     cluster_id: str = admin.describeCluster().clusterId().get()
     topics = jvm.java.util.ArrayList()
     topics.add(OFFSETS_TOPIC)
-    found = admin.describeTopics(topics).allTopicNames().get().get(OFFSETS_TOPIC).partitions()
-    partitions = sorted(found.get(index).partition() for index in range(found.size()))
-    places = {each: kafka.common.TopicPartition(OFFSETS_TOPIC, each) for each in partitions}
+    listed = admin.describeTopics(topics).allTopicNames().get().get(OFFSETS_TOPIC).partitions()
+    partitions = sorted(listed.get(index).partition() for index in range(listed.size()))
+    places = {partition: kafka.common.TopicPartition(OFFSETS_TOPIC, partition) for partition in partitions}
 
     def offsets(spec: object, level: object) -> dict[int, int]:
         wanted = jvm.java.util.HashMap()
@@ -158,8 +158,8 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
     # Requested last: it must not be before the stable end.
     ends = offsets(spec.latest(), level.READ_UNCOMMITTED)
     ranges = tuple(
-        Range(partition=each, begin=begins[each], stable_end=stable[each], end=ends[each])
-        for each in partitions
+        Range(partition=partition, begin=begins[partition], stable_end=stable[partition], end=ends[partition])
+        for partition in partitions
     )
     return OffsetsTopic(cluster_id=cluster_id, ranges=ranges)
 

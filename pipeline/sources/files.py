@@ -105,7 +105,7 @@ class _Search:
             self._name(path, path, f"contains no partition of {OFFSETS_TOPIC}")
 
     def listing(self) -> Listing:
-        """The files found, with one copy of each partition."""
+        """The files copy, with one copy of segment partition."""
         copies: dict[int, dict[str, list[ListedSegment]]] = {}
         for segment in self._segments.values():
             directory = segment.path.rpartition("/")[0]
@@ -113,15 +113,15 @@ class _Search:
         chosen: list[ListedSegment] = []
         for partition, by_directory in sorted(copies.items()):
             if partition == UNKNOWN_PARTITION or len(by_directory) == 1:
-                found = [each for segments in by_directory.values() for each in segments]
+                copy = [segment for segments in by_directory.values() for segment in segments]
             else:
-                found = max(by_directory.items(), key=lambda each: (self._reach(each[1]), each[0]))[1]
-            chosen += sorted(found, key=lambda each: (each.source, each.base_offset, each.path))
+                copy = max(by_directory.items(), key=lambda segment: (self._reach(segment[1]), segment[0]))[1]
+            chosen += sorted(copy, key=lambda segment: (segment.source, segment.base_offset, segment.path))
         return Listing(segments=tuple(chosen), not_segments=tuple(self._not_segments.values()))
 
     def _partition(self, path: str, entries: Iterable[fs.FileInfo]) -> None:
-        found = {entry.base_name: entry for entry in entries}
-        files = {name: entry for name, entry in found.items() if entry.type is fs.FileType.File}
+        by_name = {entry.base_name: entry for entry in entries}
+        files = {name: entry for name, entry in by_name.items() if entry.type is fs.FileType.File}
         segments = {
             name: _segment(child(path, name), entry.size, has_index=name.replace(".log", ".index") in files)
             for name, entry in files.items()
@@ -129,7 +129,7 @@ class _Search:
         }
         for name in log_files(files, lambda name: self._end(segments[name]).next_offset):
             self._segments[segments[name].path] = segments[name]
-        for name in sorted(found):
+        for name in sorted(by_name):
             if not _BROKER_FILE.fullmatch(name):
                 self._name(child(path, name), path, "is not a file of a broker")
 
@@ -180,12 +180,12 @@ def _is_segment(entry: fs.FileInfo) -> bool:
 
 def _segment(path: str, size: int, *, has_index: bool) -> ListedSegment:
     directory, _, name = path.rstrip("/").rpartition("/")
-    found = _SEGMENT.fullmatch(name)
+    segment = _SEGMENT.fullmatch(name)
     return ListedSegment(
         path=path,
         source=_base_name(directory),
         partition=partition_of(directory),
-        base_offset=int(found[1]) if found else 0,
+        base_offset=int(segment[1]) if segment else 0,
         size=size,
         has_index=has_index,
     )

@@ -43,12 +43,12 @@ def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
 
     :raises OSError: there is no such file system, or it cannot be reached
     """
-    found = _URI.match(path)
-    if found is None:
+    uri = _URI.match(path)
+    if uri is None:
         return _local(), path
-    scheme = found["scheme"].lower()
+    scheme = uri["scheme"].lower()
     if scheme in _S3:
-        return _s3(tuple(sorted(options.items()))), found["rest"].rstrip("/")
+        return _s3(tuple(sorted(options.items()))), uri["rest"].rstrip("/")
     try:
         return _by_uri(path)
     except (ValueError, ImportError) as error:
@@ -67,21 +67,23 @@ def _by_uri(path: str) -> tuple[fs.FileSystem, str]:
 
 @lru_cache(maxsize=4)
 def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
-    given = {name.removeprefix("fs.s3a."): value for name, value in options if name.startswith("fs.s3a.")}
-    settings: dict[str, object] = {
-        name: given[key]
+    properties = {
+        name.removeprefix("fs.s3a."): value for name, value in options if name.startswith("fs.s3a.")
+    }
+    settings: dict[str, Any] = {
+        name: properties[key]
         for name, key in (
             ("access_key", "access.key"),
             ("secret_key", "secret.key"),
             ("session_token", "session.token"),
             ("region", "endpoint.region"),
         )
-        if key in given
+        if key in properties
     }
-    if "endpoint" in given:
-        scheme, _, host = given["endpoint"].rpartition("://")
+    if "endpoint" in properties:
+        scheme, _, host = properties["endpoint"].rpartition("://")
         settings["endpoint_override"] = host
-        plain = given.get("connection.ssl.enabled", "true").lower() == "false"
+        plain = properties.get("connection.ssl.enabled", "true").lower() == "false"
         settings["scheme"] = scheme or ("http" if plain else "https")
     return fs.S3FileSystem(**settings)
 

@@ -45,9 +45,9 @@ def directory_names(
 ) -> KnownTopics:
     """The names in the log directories at or around absolute `paths`, in addition to those in records (`heard`)."""
     directories = sorted({_log_directory(path, options) for path in paths})
-    local = [Path(each) for each in directories if is_local(each)]
+    local = [Path(directory) for directory in directories if is_local(directory)]
     with tempfile.TemporaryDirectory(prefix="kohort-names-") as scratch:
-        for number, remote in enumerate(each for each in directories if not is_local(each)):
+        for number, remote in enumerate(directory for directory in directories if not is_local(directory)):
             mirror = Path(scratch) / str(number)
             _mirror(remote, mirror, options)
             local.append(mirror)
@@ -85,10 +85,10 @@ def collect_names(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
 
 def _in_offsets(raw: RawRecords, types: np.ndarray, heard: Mapping[UUID, str]) -> Iterator[tuple[UUID, str]]:
     octets, starts, ends = bounds_of(raw.values)
-    found = read_offset_values(octets, starts, ends)
-    lanes = np.flatnonzero(found.quick & (found.id_start != NO_TOPIC_ID) & (types == OFFSET_COMMIT))
+    fields = read_offset_values(octets, starts, ends)
+    lanes = np.flatnonzero(fields.quick & (fields.id_start != NO_TOPIC_ID) & (types == OFFSET_COMMIT))
     ids = (
-        octets[found.id_start[lanes][:, None] + np.arange(16)] if len(lanes) else np.zeros((0, 16), np.uint8)
+        octets[fields.id_start[lanes][:, None] + np.arange(16)] if len(lanes) else np.zeros((0, 16), np.uint8)
     )
     distinct, first = np.unique(np.ascontiguousarray(ids).view("V16").ravel(), return_index=True)
     for topic_id, lane in zip(distinct.tolist(), lanes[first].tolist(), strict=True):

@@ -23,7 +23,7 @@ from pipeline.sources.blocks import Block, Damage, Split, blocks_of, cuts, packe
 from pipeline.sources.files import ListedSegment, Listing, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole, names_of
-from pipeline.tables.schemas import LONG, table
+from pipeline.tables.schemas import LONG, TableRow, table
 from wire.log.columns import Columns
 from wire.log.errors import DamagedLog
 from wire.log.salvage import MOST_FAULTS, readable_columns
@@ -71,9 +71,13 @@ def reading(
         known = _collected_names(spark, segments, tasks, options) | known
     not_segments = [
         quarantined_row(
-            source=each.source, partition=each.partition, file=each.path, position=None, reason=each.reason
+            source=not_segment.source,
+            partition=not_segment.partition,
+            file=not_segment.path,
+            position=None,
+            reason=not_segment.reason,
         )
-        for each in listing.not_segments
+        for not_segment in listing.not_segments
     ]
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -224,7 +228,7 @@ def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
         batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]
 
 
-def _damaged(segment: ListedSegment, damage: Damage) -> dict[str, object]:
+def _damaged(segment: ListedSegment, damage: Damage) -> TableRow:
     return quarantined_row(
         source=segment.source,
         partition=segment.partition,

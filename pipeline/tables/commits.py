@@ -91,8 +91,8 @@ def with_outcome(written: DataFrame, events: DataFrame, *, place: str = "offset"
     )
     both = written.withColumn("mark", f.lit(None).cast("string")).unionByName(ends, allowMissingColumns=True)
     later = Window.partitionBy("partition", "producer_id").orderBy(f.desc(place))
-    found = both.withColumn("outcome", f.last("mark", ignorenulls=True).over(later))
-    return found.where(f.col("mark").isNull()).select(*written.columns, "outcome")
+    outcomes = both.withColumn("outcome", f.last("mark", ignorenulls=True).over(later))
+    return outcomes.where(f.col("mark").isNull()).select(*written.columns, "outcome")
 
 
 RUNS = table(

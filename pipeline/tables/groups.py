@@ -96,8 +96,8 @@ def _by_day_and_group(*parts: DataFrame) -> DataFrame:
     first, *others = parts
     for other in others:
         first = first.unionByName(other, allowMissingColumns=True)
-    columns = [each for each in first.columns if each not in ("day", "group")]
-    return first.groupBy("day", "group").agg(*(f.max(each).alias(each) for each in columns))
+    columns = [column for column in first.columns if column not in ("day", "group")]
+    return first.groupBy("day", "group").agg(*(f.max(column).alias(column) for column in columns))
 
 
 def _types(events: DataFrame) -> DataFrame:

@@ -26,7 +26,7 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 
 from pipeline.rebalances.causes import with_expiry
 from pipeline.rebalances.events import Holding, RebalanceRow
-from pipeline.rebalances.stream import Row, rows_of_groups
+from pipeline.rebalances.stream import rows_of_groups
 from pipeline.tables.schemas import (
     BOOLEAN,
     INT,
@@ -35,6 +35,7 @@ from pipeline.tables.schemas import (
     REBALANCES,
     STRING,
     TIMESTAMP,
+    TableRow,
     day_of,
     shaped,
     table,
@@ -74,7 +75,7 @@ def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
     return shaped(with_expiry(walked, events), REBALANCES)
 
 
-def walked_row(rebalance: RebalanceRow) -> Row:
+def walked_row(rebalance: RebalanceRow) -> TableRow:
     """A row of `WALKED`, times in µs since 1970."""
     start, end = rebalance.start, rebalance.end
     row = {name: getattr(rebalance, name) for name in _AS_WALKED}
@@ -132,7 +133,7 @@ def ownership(courses: DataFrame) -> DataFrame:
     return courses.where(f.col("holding").isNotNull()).select("holding.*")
 
 
-def holding_row(holding: Holding) -> Row:
+def holding_row(holding: Holding) -> TableRow:
     """A row of `OWNERSHIP`, times in µs since 1970."""
     topic, number = holding.place
     known = {name: getattr(holding, name) for name in _AS_HELD}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+TableRow: TypeAlias = dict[str, Any]
+"""The values of a row, by column; missing ones are null."""
 VERSION = 1
 """The version of all schemas together, in the files' metadata and in `tables.json`."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cli.errors import UsageError
 from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.fleet.options import AuditOptions, LogOptions, SparkOptions
-from cli.verbs.fleet.report_page import check_writable, history_page, write_report
+from cli.verbs.fleet.report_page import Row, check_writable, history_page, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
 from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
 from groups.model import Cause, Problem
@@ -40,12 +40,12 @@ class AuditRequest:
         """The sources, for the pipeline."""
         from pipeline.audit import Snapshots
 
-        found: list[Snapshots | Logs] = []
+        sources: list[Snapshots | Logs] = []
         if self.snapshots:
-            found.append(Snapshots(paths=self.snapshots))
+            sources.append(Snapshots(paths=self.snapshots))
         if self.logs is not None:
-            found.append(self.logs.logs())
-        return found
+            sources.append(self.logs.logs())
+        return sources
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -107,8 +107,8 @@ def _input_bytes(request: AuditRequest) -> int | None:
 def _answer(request: AuditRequest, run: AuditRun) -> Audit:
     from pipeline.overview import of_groups, plain
 
-    rows: Sequence[dict[str, object]] = ()
-    regexes: Sequence[dict[str, object]] = ()
+    rows: Sequence[Row] = ()
+    regexes: Sequence[Row] = ()
     if request.groups or request.for_programs:
         order = ("source", "group")
         rows = list(plain(of_groups(run.audit, request.groups).orderBy(*order, "destination")))
@@ -133,8 +133,6 @@ def _answer(request: AuditRequest, run: AuditRun) -> Audit:
     )
 
 
-Row = Mapping[str, Any]
-"""A row of one of the audit's tables."""
 FIRST_SHOWN = 20
 QUARANTINE_SHOWN = 20
 
@@ -183,7 +181,7 @@ def _data(audit: Audit) -> dict[str, object]:
         "regexes_lost": run.regexes_lost,
         "groups": [dict(row) for row in audit.rows],
         "regexes": [dict(row) for row in audit.regexes],
-        "quarantined": [asdict(each) for each in run.quarantined],
+        "quarantined": [asdict(row) for row in run.quarantined],
         "quarantined_total": run.quarantined_total,
         "tables": dict(run.paths),
     }
@@ -231,12 +229,14 @@ def _named(audit: Audit) -> Iterator[Block]:
         ("#MOVED", lambda row: row["dry_run"] and row["dry_run"]["moved"]),
         ("PATH", "path"),
     )
-    findings = [(row["group"], row["destination"], each) for row in audit.rows for each in row["findings"]]
+    findings = [
+        (row["group"], row["destination"], finding) for row in audit.rows for finding in row["findings"]
+    ]
     if findings:
         names = ("level", "rule", "message", "remedy")
         yield Table(
             columns=columns("GROUP", "TO", "LEVEL", "RULE", "FINDING", "REMEDY"),
-            rows=[(group, to, *(each[name] for name in names)) for group, to, each in findings],
+            rows=[(group, to, *(finding[name] for name in names)) for group, to, finding in findings],
         )
     if audit.regexes:
         topics = [(f"##{who.upper()}", f"{who}_topics") for who in ("broker", "client", "java")]

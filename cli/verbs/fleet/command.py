@@ -209,7 +209,7 @@ def fleet_audit(
         snapshots=snapshots,
         logs=logs,
         judged={
-            "destinations": tuple(Destination(each.value) for each in dict.fromkeys(to or AuditTo)),
+            "destinations": tuple(Destination(target.value) for target in dict.fromkeys(to or AuditTo)),
             **client_settings(clients),
         },
         groups=tuple(dict.fromkeys(groups or ())),

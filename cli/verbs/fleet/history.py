@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from cli.progress import Spinner
 from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
-from cli.verbs.fleet.report_page import check_writable, history_page, write_report
+from cli.verbs.fleet.report_page import Row, check_writable, history_page, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import fleet_session, fleet_spinner, is_local, settings_of, step_text
 from groups.counts import counted
@@ -131,7 +131,7 @@ class _Answer:
             run=self._run,
             groups=groups,
             rebalances=rebalances,
-            described=[each.group for each in described if each.group is not None],
+            described=[state.group for state in described if state.group is not None],
             held_back=held_back,
             problems=problems,
         )
@@ -146,7 +146,7 @@ class _Answer:
 
         return of_groups(self._table(name), self._request.groups)
 
-    def _groups(self) -> Sequence[dict[str, Any]]:
+    def _groups(self) -> Sequence[Row]:
         from pipeline.overview import between, days_between, overview, plain
         from pipeline.tables.rebalances import with_busy_s
 
@@ -160,20 +160,20 @@ class _Answer:
             plain(rows), key=lambda row: (-(row["rebalancing_s"] or 0.0), -row["rebalances"], row["group"])
         )
 
-    def _missing(self, groups: Sequence[dict[str, object]], described: Sequence[AsOf]) -> Iterator[Problem]:
+    def _missing(self, groups: Sequence[Row], described: Sequence[AsOf]) -> Iterator[Problem]:
         there = {row["group"] for row in groups}
-        for place, group in enumerate(self._request.groups):
+        for position, group in enumerate(self._request.groups):
             if described:
-                yield from described[place].problems
-            if group not in there and not (described and described[place].records):
+                yield from described[position].problems
+            if group not in there and not (described and described[position].records):
                 message = "the sources contain nothing about this group"
                 yield Problem(subject=group, message=message, cause=Cause.ABSENT)
-            elif described and described[place].group is None:
+            elif described and described[position].group is None:
                 moment = format_moment(self._request.as_of_ms or 0)
                 message = f"there was no such group at {moment}"
                 yield Problem(subject=group, message=message, cause=Cause.ABSENT)
 
-    def _rebalances(self) -> Sequence[dict[str, object]]:
+    def _rebalances(self) -> Sequence[Row]:
         from pipeline.overview import between, plain
 
         request = self._request
@@ -215,9 +215,6 @@ class _Answer:
         chosen = between(self._chosen("rebalances"), request.since_ms, request.until_ms)
         write_file(request.svg, draw_file(rebalances_drawing(timeline_of(chosen, request.groups[0]))))
 
-
-Row = Mapping[str, Any]
-"""A row of one of the pipeline's tables; times in ms since 1970."""
 
 _MOMENTS = ("start", "end", "last_rebalance")
 QUARANTINE_SHOWN = 20
@@ -262,11 +259,11 @@ def _data(history: History) -> dict[str, object]:
         "until": _moment(request.until_ms),
         "groups": [_row(row) for row in history.groups],
         "rebalances": [_row(row) for row in history.rebalances],
-        "quarantined": [asdict(each) for each in run.quarantined],
+        "quarantined": [asdict(row) for row in run.quarantined],
         "quarantined_total": run.quarantined_total,
         "tables": {
-            each.name: {"path": each.path if request.out else None, **fields(each, "rows", "added")}
-            for each in run.tables.values()
+            table.name: {"path": table.path if request.out else None, **fields(table, "rows", "added")}
+            for table in run.tables.values()
         },
     }
     if request.as_of_ms is None:

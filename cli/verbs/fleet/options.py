@@ -144,12 +144,12 @@ def combinations_of(vary: Sequence[str], *, of: int = 1) -> tuple[Mapping[str, s
     values: dict[str, list[str]] = {}
     for text in vary:
         name, _, listed = text.partition("=")
-        found = list(dict.fromkeys(filter(None, listed.split(","))))
-        if not name or not found:
+        choices = list(dict.fromkeys(filter(None, listed.split(","))))
+        if not name or not choices:
             raise UsageError(f"--vary {text}: write NAME=VALUE,…, such as session.timeout.ms=10000,45000")
         if name in values:
             raise UsageError(f"--vary {name} is given twice: list all values in one")
-        values[name] = found
+        values[name] = choices
     if (count := of * prod(map(len, values.values()))) > MOST_COMBINATIONS:
         raise UsageError(f"{count:,} combinations are too many: at most {MOST_COMBINATIONS:,}")
-    return tuple(dict(zip(values, each, strict=True)) for each in product(*values.values()))
+    return tuple(dict(zip(values, combination, strict=True)) for combination in product(*values.values()))

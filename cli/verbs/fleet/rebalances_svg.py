@@ -121,7 +121,8 @@ def _bars(
     most, bottom = max(known, default=0), 36.0
     heights = {place: max(1.0, 22 * value / most) for place, value in shown.items()}
     written = next(
-        (each for each in scales if all(_fits(each(value), axis.unit - 2) for value in shown.values())), None
+        (scale for scale in scales if all(_fits(scale(value), axis.unit - 2) for value in shown.values())),
+        None,
     )
     least = "none" if known else "not known"
     texts = [

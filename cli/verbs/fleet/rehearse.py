@@ -17,7 +17,7 @@ from cli.render.page import shortened_to
 from cli.render.plots import LONGEST_NAME, Bar, Share, bars_plot, figures_plot
 from cli.times import BOUNCE_BOUNDS_S, read_within
 from cli.verbs.fleet.options import SparkOptions, combinations_of
-from cli.verbs.fleet.report_page import check_writable, write_report
+from cli.verbs.fleet.report_page import Row, check_writable, write_report
 from cli.verbs.fleet.sources import check_snapshots
 from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
 from coordinator.errors import InvalidSetting
@@ -29,8 +29,6 @@ from migration.rehearsal.simulated_members import OF_PLANS, overrides_from
 if TYPE_CHECKING:
     from pipeline.rehearsal import RehearsalRun
 
-Row = Mapping[str, Any]
-"""A row of one of the rehearsals' tables."""
 ROWS_SHOWN = 200
 """Maximum rows of a table, over all settings; the Parquet tables contain all."""
 BARS_SHOWN = 20
@@ -112,7 +110,7 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
         terms = RehearsalSettings(
             planned=AuditSettings(**request.planned),
             seeds=request.seeds,
-            variations=tuple(Variation(**each) for each in request.variations),
+            variations=tuple(Variation(**variation) for variation in request.variations),
             groups=frozenset(request.groups),
         )
         snapshots = Snapshots(paths=request.snapshots)

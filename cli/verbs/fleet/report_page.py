@@ -7,12 +7,13 @@ of the page does not depend on the size of the fleet.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from io import StringIO
 from itertools import chain
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from cli.errors import UsageError
 from cli.output import render, write_file
@@ -40,6 +41,8 @@ from pipeline.report.numbers import (
     ReportTotals,
 )
 
+Row: TypeAlias = Mapping[str, Any]
+"""A row of one of the pipeline's tables; times in ms since 1970."""
 STAGE_STYLES = ("k3", "k4", "k2")
 PROTOCOL_STYLES = ("k3", "k2")
 VERDICT_STYLES = ("k2", "k3", "none")

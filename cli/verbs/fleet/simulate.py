@@ -16,7 +16,7 @@ from cli.render.document import Block, Code, Document, Heading, Table, Text, col
 from cli.render.page import shortened_to
 from cli.render.plots import LONGEST_NAME, Bar, Share, bars_plot, figures_plot
 from cli.verbs.fleet.options import SparkOptions, combinations_of
-from cli.verbs.fleet.report_page import check_writable, write_report
+from cli.verbs.fleet.report_page import Row, check_writable, write_report
 from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
 from cli.verbs.simulate.action import ScenarioSource, check_rule, check_settings, read
 from coordinator.simulation.run import LIMIT
@@ -26,8 +26,6 @@ from groups.counts import counted, share
 if TYPE_CHECKING:
     from pipeline.simulation import SimulationCase, SimulationRun
 
-Row = Mapping[str, Any]
-"""A row of one of the simulation's tables."""
 BYTES_PER_RUN = 256
 """Bytes of a row of the largest table, which Spark processes in addition to the runs."""
 ROWS_SHOWN = 200
@@ -99,8 +97,8 @@ def request_of(
     if len(set(names)) < len(names):
         raise UsageError("two scenarios have the same name: rename one of the files")
     settings = combinations_of(vary, of=len(sources) * len(variants))
-    for source, variant, each in product(sources, variants, settings):
-        check_settings(source, each, variant, first)
+    for source, variant, varied in product(sources, variants, settings):
+        check_settings(source, varied, variant, first)
     return SimulationRequest(
         sources=sources,
         variants=variants,

@@ -81,7 +81,7 @@ def _translated(*, verbose: bool) -> Iterator[None]:
 def cause_of(text: str) -> str:
     """The innermost cause of an error of Spark, without the stacks of Java and Python."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [found["cause"] for line in lines if (found := _CAUSE.match(line))]
+    causes = [match["cause"] for line in lines if (match := _CAUSE.match(line))]
     cause = causes[-1] if causes else next(iter(lines), "it gives no reason")
     return cause if len(cause) <= _LONGEST else f"{cause[:_LONGEST]}…"
 

@@ -46,7 +46,7 @@ def picture_of(group: str, run: Rehearsed) -> Picture | None:
 
 
 def _in_words(run: Rehearsed) -> str:
-    opened = [played for played in run.rounds if played.gate_open_after_s is not None]
+    opened = [round_ for round_ in run.rounds if round_.gate_open_after_s is not None]
     sentence = f"Seed {run.seed}: {share(len(opened), len(run.rounds), 'round')} ended with an open gate"
     return f"{sentence}; {run.unsafe[0]}." if run.unsafe else f"{sentence}."
 
@@ -59,7 +59,7 @@ def _drawing(group: str, run: Rehearsed, result: RunResult, text: str) -> Drawin
         callbacks=tuple(callback for callback in result.callbacks if callback.at_s >= axis.start),
         thrown=tuple(error for error in result.thrown if error.at_s >= axis.start),
     )
-    costs = sum((played.costs for played in run.rounds), RehearsalCosts())
+    costs = sum((round_.costs for round_ in run.rounds), RehearsalCosts())
     return Drawing(
         title=f"{group}: owners round by round",
         text=text,
@@ -80,23 +80,23 @@ def _rounds(run: Rehearsed, axis: Axis) -> Lane:
 
 
 def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
-    begins = [played.began_s for played in run.rounds]
+    begins = [round_.began_s for round_ in run.rounds]
     ends = [later for _, later in pairwise(begins)]
     last = run.rounds[-1]
     if run.back is not None:
         ends.append(last.began_s + (last.gate_open_after_s or 0.0))
-    for each, end_s in zip(run.rounds, [*ends, axis.end], strict=False):
-        opens_s = end_s if each.gate_open_after_s is None else each.began_s + each.gate_open_after_s
+    for round_, end_s in zip(run.rounds, [*ends, axis.end], strict=False):
+        opens_s = end_s if round_.gate_open_after_s is None else round_.began_s + round_.gate_open_after_s
         after = (
             "stays closed"
-            if each.gate_open_after_s is None
-            else f"open after {seconds_text(each.gate_open_after_s)}"
+            if round_.gate_open_after_s is None
+            else f"open after {seconds_text(round_.gate_open_after_s)}"
         )
-        title = f"step {each.step}, round {each.round}: gate {after}"
+        title = f"step {round_.step}, round {round_.round}: gate {after}"
         closed = Box(
-            start=each.began_s, end=min(opens_s, end_s), style=CLOSED, title=title, top=HEIGHT - 3, height=3
+            start=round_.began_s, end=min(opens_s, end_s), style=CLOSED, title=title, top=HEIGHT - 3, height=3
         )
-        yield _box(each.began_s, end_s, f"{each.step}.{each.round}", title, axis, (closed,))
+        yield _box(round_.began_s, end_s, f"{round_.step}.{round_.round}", title, axis, (closed,))
     if run.back is not None:
         yield _box(
             ends[-1],

@@ -139,7 +139,7 @@ def costs_in_words(costs: Costs) -> str:
 
 def member_lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
     """The events of the world, a lane for each member, and the seconds."""
-    members = sorted({*result.scenario.members, *(each.member for each in result.presence)})
+    members = sorted({*result.scenario.members, *(stay.member for stay in result.presence)})
     drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
     marks = list(round_places(int(axis.start * 1000), int(axis.end * 1000)))
     world = _world(result, axis)
@@ -161,8 +161,8 @@ def member_lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
 
 def _world(result: RunResult, axis: Axis) -> Lane:
     """Events of the coordinator, the network and the topics, and broken invariants."""
-    spans = [_away(*each) for each in _outages(result.scenario)]
-    marks = sorted(_marks(result), key=lambda each: each[0])
+    spans = [_away(*outage) for outage in _outages(result.scenario)]
+    marks = sorted(_marks(result), key=lambda mark: mark[0])
     ends = [*(at for at, *_ in marks[1:]), axis.end][: len(marks)]
     texts = [
         Label(fitting(text, axis.x(end) - axis.x(at) - 4), y=12, at=at, shift=2, style=style, title=title)
@@ -170,13 +170,13 @@ def _world(result: RunResult, axis: Axis) -> Lane:
     ]
     broken = [
         Box(
-            start=each.at_s,
-            end=each.at_s + 2 / axis.unit,
+            start=violation.at_s,
+            end=violation.at_s + 2 / axis.unit,
             style=NONE,
-            title=f"{each.invariant} does not hold: {each.message}",
+            title=f"{violation.invariant} does not hold: {violation.message}",
             height=16,
         )
-        for each in result.violations
+        for violation in result.violations
     ]
     return Lane(height=18, texts=(Label("world", y=12), *texts), spans=[*spans, *broken])
 
@@ -193,9 +193,9 @@ def _outages(scenario: Scenario) -> Iterator[tuple[float, float, str]]:
                 event.at + event.for_s,
                 f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}",
             )
-    for each in scenario.faults.partitions:
-        title = f"no {each.direction.value} of {', '.join(each.members)}"
-        yield each.start_s, each.end_s, title.replace("no both", "no requests and no answers")
+    for partition in scenario.faults.partitions:
+        title = f"no {partition.direction.value} of {', '.join(partition.members)}"
+        yield partition.start_s, partition.end_s, title.replace("no both", "no requests and no answers")
 
 
 def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
@@ -217,32 +217,32 @@ def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
 
 
 def _member(member: str, result: RunResult, axis: Axis) -> Lane:
-    owned = [each for each in result.owners if each.member == member]
+    owned = [owner for owner in result.owners if owner.member == member]
     rows = _in_rows(owned)
     height = len(rows) * ROW if len(rows) <= MOST_ROWS else CROWD
     height = max(height, ROW)
     spans = [
         Box(
-            start=each.start_s,
-            end=each.end_s,
+            start=stay.start_s,
+            end=stay.end_s,
             style="box",
-            title=f"{member} runs from {each.start_s:g} s to {each.end_s:g} s",
+            title=f"{member} runs from {stay.start_s:g} s to {stay.end_s:g} s",
             height=height + MARKS,
         )
-        for each in result.presence
-        if each.member == member
+        for stay in result.presence
+        if stay.member == member
     ]
     if len(rows) <= MOST_ROWS:
         for number, row in enumerate(rows):
-            for each in row:
-                spans += _partition(each, number * ROW, axis)
+            for owner in row:
+                spans += _partition(owner, number * ROW, axis)
     else:
         spans += _counts(member, owned, len(rows))
     spans += [_callback(made, height, axis) for made in result.callbacks if made.member == member]
     errors = [
-        Label("!", y=height / 2 + 5, at=each.at_s, style="strong", title=f"{each.error}: {each.message}")
-        for each in result.thrown
-        if each.member == member
+        Label("!", y=height / 2 + 5, at=error.at_s, style="strong", title=f"{error.error}: {error.message}")
+        for error in result.thrown
+        if error.member == member
     ]
     name = Label(shortened(member, LEFT - 12), y=height / 2 + 5, title=member)
     return Lane(height=height + MARKS + 5, texts=(name, *errors), spans=spans)
@@ -254,16 +254,17 @@ def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
     A partition that returns gets its former row, if that is free.
     """
     rows: list[list[Ownership]] = []
-    for each in sorted(owned, key=lambda each: (each.start_s, each.topic, each.partition)):
-        place = (each.topic, each.partition)
-        free = [row for row in rows if row[-1].end_s <= each.start_s]
+    for owner in sorted(owned, key=lambda owner: (owner.start_s, owner.topic, owner.partition)):
+        partition = (owner.topic, owner.partition)
+        free = [row for row in rows if row[-1].end_s <= owner.start_s]
         row = next(
-            (row for row in free if (row[-1].topic, row[-1].partition) == place), free[0] if free else None
+            (row for row in free if (row[-1].topic, row[-1].partition) == partition),
+            free[0] if free else None,
         )
         if row is None:
-            rows.append([each])
+            rows.append([owner])
         else:
-            row.append(each)
+            row.append(owner)
     return rows
 
 
@@ -297,9 +298,9 @@ def _partition(owned: Ownership, top: float, axis: Axis) -> Iterator[Box]:
 
 def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[Box]:
     """Bars whose height is the number of partitions."""
-    steps = sorted({each.start_s for each in owned} | {each.end_s for each in owned})
+    steps = sorted({owner.start_s for owner in owned} | {owner.end_s for owner in owned})
     for start, end in pairwise(steps):
-        count = sum(each.start_s <= start and end <= each.end_s for each in owned)
+        count = sum(owner.start_s <= start and end <= owner.end_s for owner in owned)
         if count:
             high = CROWD * count / most
             title = f"{member} owns {count} partitions from {start:g} s to {end:g} s"
