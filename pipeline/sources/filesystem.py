@@ -70,7 +70,7 @@ def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
     properties = {
         name.removeprefix("fs.s3a."): value for name, value in options if name.startswith("fs.s3a.")
     }
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         name: properties[key]
         for name, key in (
             ("access_key", "access.key"),

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cli.errors import ExitStatus, UsageError
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of

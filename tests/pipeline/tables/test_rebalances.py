@@ -1,24 +1,18 @@
 """The tables of rebalances and of ownership, made by Spark of real decoded records."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.engine.records import OffsetRecord, StoredOffset
-from pipeline.tables.rebalances import COURSES, courses, ownership, rebalances
+from pipeline.tables.rebalances import courses, ownership, rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
 from tests.coordinator.engine.consumer import Consumer, settled
-from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.decoded import decoded
-from tests.pipeline.decoded import events as events_of
 from tests.pipeline.rebalances.courses import Clock, Written, clock, course_of
 from tests.pipeline.rebalances.courses import decoded as decoded_records
 from tests.pipeline.rebalances.test_classic import two
@@ -38,123 +32,6 @@ def frame(spark: SparkSession, written: Iterable[Written], driver: Clock) -> Dat
         for member in row["members"] or ():
             member["assignment"] = dict(member["assignment"]) if member["assignment"] is not None else None
     return spark.createDataFrame(rows, EVENTS)
-
-
-@pytest.fixture(scope="module")
-def real_events(spark: SparkSession, real_log: RealLog) -> DataFrame:
-    return events_of(decoded(spark, [str(real_log.data)])).cache()
-
-
-@pytest.fixture(scope="module")
-def real_courses(real_events: DataFrame) -> DataFrame:
-    return courses(real_events).cache()
-
-
-@pytest.fixture(scope="module")
-def real_rebalances(real_courses: DataFrame, real_events: DataFrame) -> DataFrame:
-    return rebalances(real_courses, real_events).cache()
-
-
-@pytest.fixture(scope="module")
-def real_ownership(real_courses: DataFrame) -> DataFrame:
-    return ownership(real_courses).cache()
-
-
-def described(log: RealLog) -> dict[str, Mapping[str, Any]]:
-    """The groups of a real broker that have members, as it was asked last."""
-    return {
-        group["group"]: group
-        for group in log.last.kohort_describe["groups"]
-        if group["type"] in ("classic", "consumer") and group["members"]
-    }
-
-
-def test_the_tables_have_their_schemas(
-    real_courses: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
-) -> None:
-    assertSchemaEqual(real_courses.schema, COURSES)
-    assertSchemaEqual(real_rebalances.schema, REBALANCES, ignoreNullable=True)
-    assertSchemaEqual(real_ownership.schema, OWNERSHIP, ignoreNullable=True)
-    for table, schema in ((real_rebalances, REBALANCES), (real_ownership, OWNERSHIP)):
-        for column in schema:
-            if not column.nullable:
-                assert table.where(f.col(column.name).isNull()).count() == 0, column.name
-
-
-def test_the_last_rebalance_equals_the_brokers_description(
-    real_rebalances: DataFrame, real_log: RealLog
-) -> None:
-    last = real_rebalances.groupBy("group").agg(
-        f.max_by("protocol", f.struct("end", "epoch")).alias("protocol"),
-        f.max_by("epoch", f.struct("end", "epoch")).alias("epoch"),
-        f.max_by("members", f.struct("end", "epoch")).alias("members"),
-    )
-    # A client does not know the generation of a classic group.
-    found = {
-        row.group: (row.protocol, row.epoch if row.protocol == "consumer" else None, row.members)
-        for row in last.collect()
-    }
-    said = {
-        name: (
-            group["type"],
-            group.get("group_epoch"),
-            len(group["members"]),
-        )
-        for name, group in described(real_log).items()
-    }
-    assert said
-    assert {name: found[name] for name in said} == said
-
-
-def test_the_open_spans_equal_the_members_partitions(real_ownership: DataFrame, real_log: RealLog) -> None:
-    rows = real_ownership.where(f.col("until").isNull() & f.col("member").isNotNull()).collect()
-    found = Counter((row.group, row.member, row.topic, row.topic_partition) for row in rows)
-    said = Counter(
-        (name, member["id"], topic, number)
-        for name, group in described(real_log).items()
-        for member in group["members"]
-        if member["epoch"] != AWAY
-        for topic, numbers in (member["owned"] or {}).items()
-        for number in numbers
-    )
-    assert said
-    assert found == said
-
-
-def test_the_causes_equal_the_clients_actions(real_rebalances: DataFrame) -> None:
-    """See `tests.coordinator.store.real_log_story`."""
-    rows = real_rebalances.orderBy("group", "end", "epoch").collect()
-    causes: dict[str, list[str]] = {}
-    for row in rows:
-        causes.setdefault(row.group, []).append(row.cause)
-    # Whether it had committed before it died, so that its silence shows, is a matter of luck.
-    assert causes["crash-consumer"][:-1] == ["join", "join"]
-    assert causes["crash-consumer"][-1] in ("expiry", "leave")
-    assert causes["consumer"] == ["join", "join", "leave"]
-    assert (
-        causes["deleted-consumer"]
-        == causes["emptied-consumer"]
-        == causes["emptied-classic"]
-        == [
-            "join",
-            "leave",
-        ]
-    )
-    assert causes["topics-changed"] == ["join", "subscription"]
-    assert causes["regex"] == causes["java-regex"] == ["join", "metadata"]
-    assert causes["downgraded"] == ["join", "conversion", "join", "conversion", "conversion"]
-    assert set(causes["static"]) == {"join"}
-    assert causes["roundrobin"][-1] == "leave"
-    assert causes["upgraded"][-4:] == ["conversion", "join", "leave", "join"]
-    assert causes["range"][-1] == causes["cooperative"][-1] == "join"
-
-
-def test_row_order_and_a_second_copy_of_the_log_do_not_matter(
-    real_events: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
-) -> None:
-    other = real_events.unionByName(real_events).repartition(3, f.hash("offset", f.lit(7)))
-    assertDataFrameEqual(rebalances(courses(other), other), real_rebalances)
-    assertDataFrameEqual(ownership(courses(other)), real_ownership)
 
 
 def test_the_table_equals_the_walk(spark: SparkSession) -> None:
@@ -234,13 +111,20 @@ SILENCES: Mapping[str, tuple[list[Written], str]] = {
 def test_members_that_fell_silent_expired(spark: SparkSession) -> None:
     log: list[Written] = []
     for name, (written, _) in SILENCES.items():
-        for each in written:
-            log.append(replace(each, offset=len(log), record=replace(each.record, group=name)))
-    events = frame(spark, log, clock(("foo", 4)))
-    rows = rebalances(courses(events), events).where(f.size("left") > 0).collect()
+        for line in written:
+            log.append(replace(line, offset=len(log), record=replace(line.record, group=name)))
+    events = frame(spark, log, clock(("foo", 4))).cache()
+    table, owned = rebalances(courses(events), events), ownership(courses(events))
+    assertSchemaEqual(table.schema, REBALANCES, ignoreNullable=True)
+    assertSchemaEqual(owned.schema, OWNERSHIP, ignoreNullable=True)
+    rows = table.where(f.size("left") > 0).collect()
     assert {row.group: (row.cause, row.causes, len(row.expired)) for row in rows} == {
         name: (cause, [cause], int(cause == "expiry")) for name, (_, cause) in SILENCES.items()
     }
+    # Neither the order of rows nor a second copy of the log matters.
+    other = events.unionByName(events).repartition(3, f.hash("offset", f.lit(7)))
+    assertDataFrameEqual(rebalances(courses(other), other), table)
+    assertDataFrameEqual(ownership(courses(other)), owned)
 
 
 def test_hostile_records_do_not_stop_the_others(spark: SparkSession) -> None:
