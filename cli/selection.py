@@ -178,9 +178,9 @@ def _source_of(options: SourceOptions) -> Source:
         if value is not None and not options.log_dirs:
             raise UsageError(f"{option} needs --log-dir: it applies to a broker's log only")
     if is_live(options):
-        from cli.sources.live import LiveSource
+        from cli.sources.login import open_cluster
 
-        return LiveSource.open(
+        return open_cluster(
             bootstrap_server=options.bootstrap_server,
             command_config=options.command_config,
             timeout_ms=options.timeout_ms,

@@ -21,7 +21,7 @@ from cli.app import main as kohort
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
-    from cli.sources.live import LiveSource
+    from cli.sources.wire_source import WireSource
     from groups.model import Group
     from wire.messages.schemas.faults import KohortFaultRequestFields, KohortFaultResponse
 
@@ -58,7 +58,7 @@ def _control() -> None:
 class Tests:
     """Clients of the server, which its faults do not affect, and the additional consumers of groups."""
 
-    source: LiveSource
+    source: WireSource
 
     def __init__(self) -> None:
         self.bootstrap = ""
@@ -67,13 +67,13 @@ class Tests:
     def of(self, bootstrap: str) -> Tests:
         """This object, connected to the server."""
         if not self.bootstrap:
-            from cli.sources.live import LiveSource
+            from cli.sources.wire_source import WireSource
             from wire.client.security import ConnectionSettings
             from wire.messages.schemas.faults import FAULT_CLIENT
 
             self.bootstrap = bootstrap
             servers = tuple(bootstrap.split(","))
-            self.source = LiveSource(
+            self.source = WireSource(
                 ConnectionSettings(
                     bootstrap_servers=servers, client_id=FAULT_CLIENT, api_timeout_ms=TIMEOUT_MS
                 )
@@ -84,8 +84,6 @@ class Tests:
         """The server's response to a KohortFault."""
         from wire.client.faults import ask_for_fault
 
-        if self.source.client is None:
-            raise RuntimeError("a plain connection needs no other client")
         return ask_for_fault(self.source.client, TIMEOUT_MS, **request)
 
     def described(self, group: str, *, offsets: bool = False) -> Group | None:

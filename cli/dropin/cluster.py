@@ -17,7 +17,9 @@ from cli.dropin.printing import print_error, print_remark
 from cli.errors import CommandError, ExitStatus
 from cli.sources.live import LiveSource
 from cli.sources.live_answers import listed_group
-from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem, TopicPartition
+from cli.sources.login import open_cluster as log_in_to
+from cli.sources.wire_source import WireSource
+from groups.model import Group, GroupListing, GroupState, GroupType, Node, Offsets, Problem, TopicPartition
 from wire.client.cluster import KafkaClient
 from wire.errors import ErrorCode, Failure
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
@@ -37,7 +39,7 @@ _JAVA = ("java.", "org.apache.kafka.")
 @contextmanager
 def open_cluster(options: Options) -> Iterator[LiveSource]:
     """The cluster that the options name; the first request connects, and raises a WireError if that fails."""
-    source = LiveSource.open(
+    source = log_in_to(
         bootstrap_server=options.bootstrap_server,
         command_config=options.command_config,
         timeout_ms=options.timeout_ms,
@@ -53,7 +55,7 @@ def client_of(source: LiveSource, instead: str) -> KafkaClient:
 
     :raises CommandError: only librdkafka supports this login, and it cannot do what is needed
     """
-    if source.client is None:
+    if not isinstance(source, WireSource):
         raise CommandError(
             f"only librdkafka supports the login of {source.name} "
             f"(sasl.mechanism={source.settings.sasl_mechanism}), and it cannot do this; use {instead}"
@@ -92,7 +94,7 @@ def chosen_groups(options: Options, source: LiveSource) -> tuple[list[str], Exit
 def _listed(source: LiveSource) -> tuple[Iterable[GroupListing], ExitStatus]:
     from wire.client.groups import list_groups
 
-    if source.client is None:
+    if not isinstance(source, WireSource):
         read = source.list_groups()
         _raise_problem(read.problems)
         return read.items, ExitStatus.DONE
@@ -137,7 +139,7 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed
     wanted = sorted(set(names), key=by_name)
     if not wanted:
         return ReadGroups({})
-    if source.client is None:
+    if not isinstance(source, WireSource):
         read = source.describe(wanted, offsets=False)
         _raise_problem(read.problems)
         return ReadGroups({group.id: group for group in read.items})
@@ -243,8 +245,11 @@ def committed_offsets(
     """
     from wire.client.offsets import fetch_offsets
 
-    if source.client is None:
-        read, problems = source.admin.committed(groups)
+    if not isinstance(source, WireSource):
+        unknown = GroupType.UNKNOWN, GroupState.UNKNOWN
+        read, _, problems = source.committed(
+            [Group(id=group, type=unknown[0], state=unknown[1]) for group in groups]
+        )
         if not read:
             _raise_problem(problems)
         failed = {problem.subject: Failure(message=problem.message) for problem in problems}
@@ -268,12 +273,9 @@ def end_offsets(
     """Log end offsets, and the reasons for unknown ones."""
     if not places:
         return {}, {}
-    from wire.client.offsets import LATEST, offsets_at
+    from wire.client.offsets import LATEST
 
-    if source.client is None:
-        answers = source.admin.offsets_at(places, [LATEST])
-    else:
-        answers = offsets_at(source.client, places, [LATEST])
+    answers = source.offsets_at(places, [LATEST])
     return {place: end for place, (end,) in answers.found.items()}, dict(answers.failed)
 
 

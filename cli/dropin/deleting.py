@@ -11,8 +11,9 @@ from cli.dropin.parse import Options, java_number
 from cli.dropin.printing import print_error, remark_unknown, row, width_of
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
+from cli.sources.wire_source import WireSource
 from groups.model import TopicPartition
-from wire.client import groups, offsets
+from wire.client import offsets
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.client.metadata import TopicMetadata
@@ -155,14 +156,12 @@ def _quoted(names: Iterable[str]) -> str:
 
 def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
     """The outcome by group: None if it was deleted, else why not."""
-    if source.client is not None:
-        failed = groups.delete_groups(source.client, names).failed
-    else:
+    failed = dict(source.delete_groups(names).failed)
+    if not isinstance(source, WireSource):
         # The tool prints the Java error of a code, not the broker's message.
-        refused = source.admin.delete_groups(names).failed
         failed = {
             name: why if why.code is None else replace(why, message=why.name or why.message)
-            for name, why in refused.items()
+            for name, why in failed.items()
         }
     return {name: failed.get(name) for name in names}
 

@@ -7,6 +7,7 @@ from cli.dropin.parse import Options
 from cli.dropin.printing import print_remark
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
+from cli.sources.wire_source import WireSource
 
 
 def run_validation(options: Options) -> int:
@@ -39,6 +40,6 @@ def run_validation(options: Options) -> int:
 def _topics(options: Options) -> list[str]:
     """The names of all topics, the internal ones included: brokers match these too."""
     with open_cluster(options) as source:
-        if source.client is not None:
+        if isinstance(source, WireSource):
             return list(source.client.metadata().topics)
         return [topic.name for topic in source.topics(None, end_offsets=False).items]

@@ -1,4 +1,4 @@
-"""Access if only librdkafka can log in: confluent-kafka's AdminClient, and its configuration.
+"""A live cluster if only librdkafka can log in: over confluent-kafka's AdminClient.
 
 It reports topics, committed offsets, end offsets, and classic and consumer groups.
 """
@@ -6,7 +6,7 @@ It reports topics, committed offsets, end offsets, and classic and consumer grou
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,8 +24,11 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from cli.errors import CommandError
+from cli.sources.librdkafka import librdkafka_config
+from cli.sources.live import LiveSource
 from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
 from cli.sources.source import AuthorizedOperations, ReadResult
+from groups.listing import GroupFilter
 from groups.model import (
     Cause,
     Client,
@@ -39,6 +42,7 @@ from groups.model import (
     Node,
     Offsets,
     Partitions,
+    PendingOffsets,
     Problem,
     Topic,
     usual_protocol,
@@ -47,7 +51,7 @@ from groups.settings import with_settings
 from wire.client import offsets as wire_offsets
 from wire.client.errors import Answers
 from wire.client.offsets import EARLIEST, LATEST, NewOffset, Outcomes
-from wire.client.security import ConnectionSettings, OAuthSettings, TlsSettings
+from wire.client.security import ConnectionSettings
 from wire.errors import Failure
 
 K = TypeVar("K")
@@ -69,14 +73,39 @@ _SPECS: Mapping[int, OffsetSpec] = {
 }
 
 
-class AdminReader:
-    """Requests to a live cluster. Each takes at most `timeout_s`."""
+def admin_client(settings: ConnectionSettings) -> AdminClient:
+    """The AdminClient.
 
-    def __init__(self, config: Mapping[str, str | int | float | bool], timeout_s: float) -> None:
+    :raises CommandError: librdkafka cannot be used with these settings, such as GSSAPI in its wheels
+    :raises WireError: there is no token to log in with
+    """
+    if settings.oauth is not None:
+        from wire.client.steps import Deadline
+        from wire.client.tokens.source import token_source
+
+        # Otherwise, librdkafka would wait ten seconds for a missing token, and not report why.
+        token_source(settings.oauth, settings.bootstrap_servers).token(Deadline(settings.api_timeout_ms))
+    try:
         # librdkafka's own log would repeat the problems; it must not write to stdout or stderr.
-        self.admin = AdminClient({**config, "log_level": 0})
-        self.timeout_s = timeout_s
-        self.servers = config.get("bootstrap.servers", "the cluster")
+        return AdminClient({**librdkafka_config(settings), "log_level": 0})
+    except KafkaException as error:
+        reason = error.args[0].str().removeprefix("Failed to create admin client: ")
+        login = f" with sasl.mechanism={settings.sasl_mechanism}" if settings.sasl_mechanism else ""
+        raise CommandError(f"this needs librdkafka, which cannot log in{login} here: {reason}") from None
+
+
+class AdminSource(LiveSource):
+    """A cluster over the AdminClient, for logins that only librdkafka supports (Kerberos)."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        """:raises CommandError: librdkafka cannot log in either :raises WireError: there is no token to log in with"""
+        super().__init__(settings)
+        self.admin = admin_client(settings)
+        self.timeout_s = self.timeout_ms / 1000
+        self.notices.add(
+            "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
+            f"can log in with sasl.mechanism={settings.sasl_mechanism}"
+        )
 
     def cluster(self) -> Cluster:
         """The cluster's id and the brokers' settings of groups; features and version are not available here."""
@@ -87,8 +116,8 @@ class AdminReader:
 
     def cluster_id(self) -> str | None:
         """The cluster's id."""
-        found: str | None = self._metadata().cluster_id
-        return found
+        reported: str | None = self._metadata().cluster_id
+        return reported
 
     def _metadata(self) -> Any:
         with self._asking():
@@ -100,14 +129,14 @@ class AdminReader:
         try:
             yield
         except KafkaException as error:
-            raise CommandError(f"{self.servers}: {failure_reason(error)}") from None
+            raise CommandError(f"{self.name}: {failure_reason(error)}") from None
 
-    def topics(self, names: Collection[str] | None) -> ReadResult[Topic]:
-        """The named topics that exist, or all, by name, with ids and racks; without end offsets."""
+    def _bare_topics(self, names: Collection[str] | None) -> tuple[ReadResult[Topic], None]:
+        """The named topics that exist, or all, by name, with ids and racks."""
         if names is None:
             names = self._metadata().topics.keys()
         if not names:
-            return ReadResult(())
+            return ReadResult(()), None
         asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
         found, failed = _results(asked)
         unread = tuple(
@@ -115,10 +144,14 @@ class AdminReader:
             for name, error in failed.items()
             if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART
         )
-        return ReadResult(tuple(_topic(found[name]) for name in sorted(found)), unread)
+        return ReadResult(tuple(_topic(found[name]) for name in sorted(found)), unread), None
 
     def offsets_at(
-        self, places: Collection[tuple[str, int]], specs: Sequence[wire_offsets.OffsetSpec]
+        self,
+        places: Collection[tuple[str, int]],
+        specs: Sequence[wire_offsets.OffsetSpec],
+        _leaders: object = None,
+        /,
     ) -> Answers[tuple[str, int], tuple[int, ...]]:
         """Like the wire client's `offsets_at`, one spec after another."""
         answers = [self._offsets_at(places, spec) for spec in specs]
@@ -165,27 +198,29 @@ class AdminReader:
                 time.sleep(pause_s)
         return Answers(found=found, failed=failed)
 
-    def committed(self, groups: Sequence[str]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
+    def committed(
+        self, groups: Sequence[Group]
+    ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
         """Committed offsets by group; librdkafka sends one request per group, all concurrently.
 
         Without the metadata: confluent-kafka 2.16.1 reads beyond the end of what the broker sent.
         """
         asked: dict[str, Future[object]] = {}
         for group in groups:
-            request = [ConsumerGroupTopicPartitions(group)]
+            request = [ConsumerGroupTopicPartitions(group.id)]
             asked |= self.admin.list_consumer_group_offsets(request, request_timeout=self.timeout_s)
         found, failed = _results(asked)
-        problems = [replace(_problem(group, error), group=group) for group, error in failed.items()]
-        for group, result in found.items():
+        problems = [replace(_problem(name, error), group=name) for name, error in failed.items()]
+        for name, result in found.items():
             problems += [
-                replace(_problem(f"{group}, {place.topic}-{place.partition}", place.error), group=group)
+                replace(_problem(f"{name}, {place.topic}-{place.partition}", place.error), group=name)
                 for place in result.topic_partitions
                 if place.error is not None
             ]
-        return {group: _offsets(result) for group, result in found.items()}, tuple(problems)
+        return {name: _offsets(result) for name, result in found.items()}, {}, tuple(problems)
 
     def commit_offsets(
-        self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]]
+        self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]], _topic_ids: object = None, /
     ) -> Answers[str, Outcomes]:
         """Like the wire client's `commit_offsets`, one request per group, but without metadata."""
         asked: dict[str, Future[object]] = {}
@@ -220,7 +255,7 @@ class AdminReader:
             failed={group: failure_of(error.args[0]) for group, error in failed.items()},
         )
 
-    def list_groups(self) -> ReadResult[GroupListing]:
+    def _listed(self, _filter: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
         """Classic and consumer groups; librdkafka silently omits the other types."""
         with self._asking():
             result = self.admin.list_consumer_groups(request_timeout=self.timeout_s).result()
@@ -233,12 +268,10 @@ class AdminReader:
             )
             for group in result.valid
         ]
-        problems = [
-            Problem(subject=str(self.servers), message=failure_reason(error)) for error in result.errors
-        ]
+        problems = [Problem(subject=self.name, message=failure_reason(error)) for error in result.errors]
         return ReadResult(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
 
-    def describe(self, groups: Sequence[str]) -> ReadResult[Group]:
+    def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
             return ReadResult(())
@@ -255,13 +288,15 @@ class AdminReader:
         described = tuple(group for group in alive if group.state is not GroupState.DEAD)
         return ReadResult(described, (*problems, *dead))
 
-    def authorized_operations(self, groups: Sequence[str]) -> AuthorizedOperations:
+    def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
         """The authorized operations of classic and consumer groups."""
         if not groups:
             return AuthorizedOperations()
         found, failed = _results(
             self.admin.describe_consumer_groups(
-                list(groups), include_authorized_operations=True, request_timeout=self.timeout_s
+                [group.id for group in groups],
+                include_authorized_operations=True,
+                request_timeout=self.timeout_s,
             )
         )
         allowed = {name: group.authorized_operations for name, group in found.items()}
@@ -273,6 +308,9 @@ class AdminReader:
             },
             problems=tuple(replace(_problem(group, error), group=group) for group, error in failed.items()),
         )
+
+    def close(self) -> None:
+        """Do nothing: librdkafka closes its connections with the client."""
 
 
 def brokers_settings(
@@ -399,79 +437,3 @@ def _partitions(assignment: Any) -> Partitions:
     for place in assignment.topic_partitions:
         partitions.setdefault(place.topic, []).append(place.partition)
     return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}
-
-
-_LONGEST_SOCKET_TIMEOUT_MS = 300_000
-_SHORTEST_SETUP_TIMEOUT_MS = 1_000
-
-
-def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
-    """The configuration dictionary. It contains secrets in plain text: never print it.
-
-    Values are texts, but oauth_cb is a function: librdkafka gets the same token as the wire client.
-    librdkafka's bounds are respected: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
-    """
-    config: dict[str, object] = {key: secret.reveal() for key, secret in settings.extra}
-    if settings.bootstrap_servers:
-        config["bootstrap.servers"] = ",".join(settings.bootstrap_servers)
-    config["security.protocol"] = settings.security_protocol.value
-    config["client.id"] = settings.client_id
-    config["socket.timeout.ms"] = str(min(max(settings.request_timeout_ms, 10), _LONGEST_SOCKET_TIMEOUT_MS))
-    config["socket.connection.setup.timeout.ms"] = str(
-        max(settings.connection_setup_timeout_ms, _SHORTEST_SETUP_TIMEOUT_MS)
-    )
-    if settings.security_protocol.sasl:
-        config |= _sasl(settings)
-    if settings.security_protocol.tls:
-        config |= dict(_tls(settings.tls))
-    return config
-
-
-def _sasl(settings: ConnectionSettings) -> dict[str, object]:
-    config: dict[str, object] = {"sasl.mechanism": settings.sasl_mechanism or "GSSAPI"}
-    if settings.sasl_username is not None:
-        config["sasl.username"] = settings.sasl_username
-    if settings.sasl_password is not None:
-        config["sasl.password"] = settings.sasl_password.reveal()
-    if settings.kerberos is not None:
-        kerberos = {
-            "service.name": settings.kerberos.service_name,
-            "principal": settings.kerberos.principal,
-            "keytab": settings.kerberos.keytab,
-        }
-        config |= {f"sasl.kerberos.{name}": text for name, text in kerberos.items() if text is not None}
-    if settings.oauth is not None:
-        config["oauth_cb"] = _token_callback(
-            settings.oauth, settings.bootstrap_servers, settings.api_timeout_ms
-        )
-    return config
-
-
-def _token_callback(
-    oauth: OAuthSettings, servers: tuple[str, ...], timeout_ms: int
-) -> Callable[[str], tuple[str, float, str, dict[str, str]]]:
-    """confluent-kafka's oauth_cb: token, expiry in seconds since 1970, principal, extensions."""
-
-    def fetch_token(_config: str) -> tuple[str, float, str, dict[str, str]]:
-        from wire.client.steps import Deadline
-        from wire.client.tokens.source import token_source
-
-        token = token_source(oauth, servers).token(Deadline(timeout_ms))
-        return token.value.reveal(), token.expires_s, token.subject, dict(oauth.extensions)
-
-    return fetch_token
-
-
-def _tls(tls: TlsSettings) -> Iterator[tuple[str, str]]:
-    texts = {
-        "ssl.ca.location": tls.ca_path,
-        "ssl.ca.pem": tls.ca_pem,
-        "ssl.certificate.location": tls.certificate_path,
-        "ssl.certificate.pem": tls.certificate_pem,
-        "ssl.key.location": tls.key_path or (tls.certificate_path if tls.key_pem is None else None),
-    }
-    yield from ((key, text) for key, text in texts.items() if text is not None)
-    secrets = {"ssl.key.pem": tls.key_pem, "ssl.key.password": tls.key_password}
-    yield from ((key, secret.reveal()) for key, secret in secrets.items() if secret is not None)
-    yield "ssl.endpoint.identification.algorithm", "https" if tls.verify_hostname else "none"
-    yield "enable.ssl.certificate.verification", "true" if tls.verify_certificate else "false"

@@ -12,7 +12,7 @@ from groups.listing import Problem
 from groups.model import TopicPartition, partition_name
 from groups.offsets.model import Positions
 from groups.trees import Partition
-from wire.client.offsets import EARLIEST, LATEST, OffsetSpec, offsets_at
+from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
 
 
 def positions_of(source: Source, places: Sequence[TopicPartition], at_ms: int | None) -> Positions:
@@ -49,10 +49,7 @@ def _live(source: LiveSource, places: Sequence[TopicPartition], at_ms: int | Non
     # Every record is from 1970 or later, or has no time; brokers treat small negative times specially.
     moments = [] if at_ms is None else [OffsetSpec(max(at_ms, 0))]
     specs = [EARLIEST, LATEST, *moments]
-    if source.client is None:
-        answers = source.admin.offsets_at(places, specs)
-    else:
-        answers = offsets_at(source.client, places, specs)
+    answers = source.offsets_at(places, specs)
     return Positions(
         earliest={place: offsets[0] for place, offsets in answers.found.items()},
         end={place: offsets[1] for place, offsets in answers.found.items()},

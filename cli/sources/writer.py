@@ -24,6 +24,7 @@ from cli.sources.permissions import (
     with_missing_operations,
 )
 from cli.sources.source import Source
+from cli.sources.wire_source import WireSource
 from groups.model import Group, GroupType, Member, Problem, TopicPartition
 from groups.offsets.model import OffsetChange
 from wire.client.errors import Answers
@@ -73,8 +74,6 @@ class ClusterWriter:
         The requests name neither member nor generation: the coordinator accepts them only for a group without members.
         Topics are named by their ids if all are known and the broker can: then it refuses a topic that was replaced.
         """
-        from wire.client.offsets import commit_offsets
-
         offsets = {
             group: {
                 change.place: NewOffset(
@@ -88,12 +87,7 @@ class ClusterWriter:
         }
         if not offsets:
             return {}
-        client = self._source.client
-        answers = (
-            self._source.admin.commit_offsets(offsets)
-            if client is None
-            else commit_offsets(client, offsets, topic_ids)
-        )
+        answers = self._source.commit_offsets(offsets, topic_ids)
         return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def alter_share_offsets(
@@ -183,23 +177,17 @@ class ClusterWriter:
 
     def _client(self, undone: str) -> KafkaClient:
         """The wire client, for changes that the AdminClient cannot make."""
-        client = self._source.client
-        if client is None:
-            raise UsageError(
-                f"{undone} on {self._source.name}: only librdkafka supports its login "
-                f"(sasl.mechanism={self._source.settings.sasl_mechanism}), and it cannot do this; use Kafka's own tools"
-            )
-        return client
+        if isinstance(self._source, WireSource):
+            return self._source.client
+        raise UsageError(
+            f"{undone} on {self._source.name}: only librdkafka supports its login "
+            f"(sasl.mechanism={self._source.settings.sasl_mechanism}), and it cannot do this; use Kafka's own tools"
+        )
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         """Delete groups of any type, with their committed offsets."""
-        from wire.client.groups import delete_groups
-
-        client = self._source.client
-        answers = (
-            self._source.admin.delete_groups(groups) if client is None else delete_groups(client, groups)
-        )
-        return {group: _failed(answers.failed.get(group), DELETING_GROUPS) for group in groups}
+        failed = self._source.delete_groups(groups).failed
+        return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
 
     def remove_members(
         self, group: Group, members: Sequence[Member], reason: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cli.sources.live import LiveSource
+from cli.sources.wire_source import WireSource
 from groups.listing import GroupFilter, GroupState, GroupType
 from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet
@@ -134,7 +134,7 @@ def test_old_brokers_that_do_not_filter(versions: tuple[int, int]) -> None:
             **place,
             "coordinators": [{**place, "key": key} for key in ("g", "h")],
         }
-        source = LiveSource(ConnectionSettings(bootstrap_servers=(address,)))
+        source = WireSource(ConnectionSettings(bootstrap_servers=(address,)))
         found = [
             [group.id for group in source.select_groups(wanted, described=False).items]
             for wanted in (

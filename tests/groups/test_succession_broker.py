@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from cli.sources.live import LiveSource
+from cli.sources.wire_source import WireSource
 from groups.model import Group
 from groups.succession import Succession, after_load, succession
 from tests.kafka.broker import Broker
@@ -32,7 +33,7 @@ def source(broker: Broker) -> Iterator[LiveSource]:
 
 
 def source_of(broker: Broker) -> LiveSource:
-    return LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=20_000))
+    return WireSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=20_000))
 
 
 def described(source: LiveSource, group: str) -> Group:

@@ -15,8 +15,8 @@ from cli.output import notice, write_line
 from cli.render.document import Block, Document, Heading, Table, Text, columns
 from cli.render.output_format import FOR_PROGRAMS
 from cli.selection import opened_for_change, with_close_names
-from cli.sources.live import LiveSource
 from cli.sources.source import Source
+from cli.sources.wire_source import WireSource
 from cli.stopping import ignoring, raising
 from cli.verbs.bridge.membership import SESSION_MS, Membership
 from groups.model import Cause, Group, Problem
@@ -156,7 +156,7 @@ class BridgeChange:
 
     def apply(self) -> None:
         source = self.source
-        if not isinstance(source, LiveSource) or source.client is None:
+        if not isinstance(source, WireSource):
             raise UsageError(
                 f"the bridge cannot log in to {source.name}: it uses Kohort's own client, and only librdkafka "
                 "supports that login; use kafka-console-consumer.sh (the plan shows the command)"
@@ -164,7 +164,7 @@ class BridgeChange:
         with raising():
             self._run(source, source.settings)
 
-    def _run(self, source: LiveSource, settings: ConnectionSettings) -> None:
+    def _run(self, source: WireSource, settings: ConnectionSettings) -> None:
         """Be a member of the group as long as the bridge has something to do."""
         progress, began = BridgeProgress(), time.monotonic()
         member: Membership | None = None
@@ -200,7 +200,7 @@ class BridgeChange:
         return member
 
     def _observed(
-        self, source: LiveSource, progress: BridgeProgress, member: Membership | None
+        self, source: WireSource, progress: BridgeProgress, member: Membership | None
     ) -> BridgeStep:
         """The next step."""
         standing = member.standing if member else None

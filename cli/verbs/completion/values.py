@@ -129,11 +129,11 @@ def typed_options(parameters: Mapping[str, Any], timeout_ms: int) -> SourceOptio
 
 
 def _groups(context: Context) -> Described:
-    from cli.sources.live import LiveSource
+    from cli.sources.wire_source import WireSource
     from wire.client.groups import list_groups
 
     with _source(context) as source:
-        if isinstance(source, LiveSource) and source.client is not None:
+        if isinstance(source, WireSource):
             # A list for people also contains member counts, which need a request for every group.
             return [
                 (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.group_state))))
@@ -146,10 +146,10 @@ def _groups(context: Context) -> Described:
 
 
 def _topics(context: Context) -> Described:
-    from cli.sources.live import LiveSource
+    from cli.sources.wire_source import WireSource
 
     with _source(context) as source:
-        if isinstance(source, LiveSource) and source.client is not None:
+        if isinstance(source, WireSource):
             topics = source.client.metadata().topics
             sizes = {name: len(topic.partitions) for name, topic in topics.items()}
         else:

@@ -9,9 +9,11 @@ from cli.changing import GROUPS_NAMED, ClusterChange, Outcome, summed
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.render.document import Document, fields, table_of
+from cli.sources.admin import AdminSource, admin_client
 from cli.sources.group_settings import GroupSettings
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
+from cli.sources.wire_source import WireSource
 from cli.sources.writer import Failed
 from groups.counts import counted, first_names
 from groups.model import GroupType, Problem
@@ -21,7 +23,9 @@ from wire.suggestion import did_you_mean
 
 def settings_of(source: LiveSource) -> GroupSettings:
     """Access to settings of groups on a live cluster: read, validate, set."""
-    return GroupSettings(source.admin.admin, source.timeout_ms / 1000, source.notices, source.client)
+    admin = source.admin if isinstance(source, AdminSource) else admin_client(source.settings)
+    client = source.client if isinstance(source, WireSource) else None
+    return GroupSettings(admin, source.timeout_ms / 1000, source.notices, client)
 
 
 def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:

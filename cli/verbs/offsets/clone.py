@@ -16,6 +16,7 @@ from cli.selection import opened, opened_for_change
 from cli.sources.live import LiveSource
 from cli.sources.positions import positions_of, unread_logs
 from cli.sources.source import Source
+from cli.sources.wire_source import WireSource
 from cli.sources.writer import ClusterWriter
 from cli.verbs.offsets.change import OffsetsChange
 from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
@@ -199,7 +200,7 @@ def _records_of(source: Source) -> KafkaClient:
             f"{source.name} has no records to compare, so offsets cannot be copied to or from another cluster; "
             "use live clusters (--bootstrap-server, --context)"
         )
-    if source.client is None:
+    if not isinstance(source, WireSource):
         raise UsageError(
             f"the records of {source.name} cannot be read: only librdkafka supports this login "
             f"(sasl.mechanism={source.settings.sasl_mechanism})"

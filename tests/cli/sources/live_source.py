@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from cli.sources.admin import AdminSource
 from cli.sources.live import LiveSource
+from cli.sources.wire_source import WireSource
 from tests.kafka.broker import RunningBroker
 from wire.client.security import ConnectionSettings
 
 
 @contextmanager
-def live_source(broker: RunningBroker, timeout_ms: int = 30_000) -> Iterator[LiveSource]:
+def live_source(broker: RunningBroker, timeout_ms: int = 30_000) -> Iterator[WireSource]:
     """Open it; closed after the block."""
-    source = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=timeout_ms))
+    source = WireSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=timeout_ms))
     try:
         yield source
     finally:
@@ -21,7 +23,4 @@ def live_source(broker: RunningBroker, timeout_ms: int = 30_000) -> Iterator[Liv
 @contextmanager
 def admin_only(broker: RunningBroker) -> Iterator[LiveSource]:
     """The same as where librdkafka alone can log in (Kerberos): without the wire client."""
-    with live_source(broker) as source:
-        source.close()
-        source.client = None
-        yield source
+    yield AdminSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=30_000))

@@ -4,7 +4,7 @@ import pytest
 
 from groups.model import Cluster
 from groups.settings import release_of, with_settings
-from tests.cli.sources.live_source import live_source
+from tests.cli.sources.live_source import admin_only, live_source
 from tests.kafka.broker import RunningBroker
 from tests.kafka.jars import kafka_version
 
@@ -69,8 +69,8 @@ def test_a_4_1_with_previews_claims_the_level_of_4_2(share_fetch: int | None, re
 
 def test_a_real_broker(broker: RunningBroker) -> None:
     """The wire client and the AdminClient tell the same settings."""
-    with live_source(broker) as source:
-        cluster, by_admin = source.cluster(), source.admin.cluster()
+    with live_source(broker) as source, admin_only(broker) as admin:
+        cluster, by_admin = source.cluster(), admin.cluster()
     assert cluster.settings == by_admin.settings
     assert cluster.settings is not None
     assert cluster.settings[POLICY] == "bidirectional"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.sources.admin import librdkafka_config
+from cli.sources.librdkafka import librdkafka_config
 from tests.cli.command import Kohort, imported
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.jaas import BadJaas, parse_jaas

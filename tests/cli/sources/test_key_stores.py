@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.sources.admin import librdkafka_config
+from cli.sources.librdkafka import librdkafka_config
 from tests.cli.command import Kohort
 from tests.cli.sources.secure_rig import SecureRig
 from tests.kafka.secure import SecureBroker

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.sources.admin import admin_client
 from cli.sources.live import LiveSource
 from groups.model import CommittedOffset, GroupState, GroupType
 from tests.cli.command import Kohort
@@ -130,7 +131,8 @@ def test_a_group_that_vanishes_after_it_was_listed(source: LiveSource, crowded: 
     make_classic_groups(crowded, ["ephemeral"], TOPIC, 1)
     listed = [listing.id for listing in source.list_groups().items]
     assert "ephemeral" in listed
-    (deleted,) = source.admin.admin.delete_consumer_groups(["ephemeral"]).values()
+    admin = admin_client(source.settings)
+    (deleted,) = admin.delete_consumer_groups(["ephemeral"]).values()
     deleted.result()
     described = source.describe(["classic-0000", "ephemeral"], offsets=True)
     (group,) = described.items

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.sources.admin import AdminReader
+from cli.sources.admin import AdminSource
 from tests.cli.command import Answer, Kohort
 from tests.cli.dropin.harness import run_here
 from tests.kafka.ports import HOST, free_ports
@@ -184,8 +184,10 @@ def test_config_get_without_a_broker_that_keeps_quiet(frozen: Scene) -> None:
 
 def test_the_settings_that_the_adminclient_tells_of_a_cluster_of_several(frozen: Scene) -> None:
     """It serves logins that only librdkafka knows (Kerberos), and takes one broker per request."""
-    reader = AdminReader({"bootstrap.servers": frozen.cluster.bootstrap}, int(TIMEOUT_MS) / 1000)
-    reported = reader.cluster()
+    servers = tuple(frozen.cluster.bootstrap.split(","))
+    reported = AdminSource(
+        ConnectionSettings(bootstrap_servers=servers, api_timeout_ms=int(TIMEOUT_MS))
+    ).cluster()
     assert reported.settings is not None
     assert reported.settings["group.consumer.min.session.timeout.ms"] == "6000"
     assert (reported.settings_problem or "").startswith(f"broker {LOST}: no answer in time")

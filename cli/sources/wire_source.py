@@ -1,0 +1,338 @@
+"""A live cluster over Kohort's own client, which reports every fact."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cli.sources.live import LiveSource
+from cli.sources.live_answers import (
+    SHOWN,
+    described_by_kind,
+    fetched_offsets,
+    group_problem,
+    in_lines,
+    listed_facts,
+    listed_group,
+    next_records,
+    nodes_of,
+    offsets_of,
+    problem_of,
+    problems_of,
+    topic_of,
+)
+from cli.sources.permissions import READING_CONFIGS, cause_of, with_missing_operations
+from cli.sources.source import (
+    AuthorizedOperations,
+    FoundRecords,
+    OpenTransactions,
+    ReadResult,
+    SettingsOfGroups,
+)
+from groups.counts import first_names
+from groups.listing import (
+    Cause,
+    GroupFilter,
+    GroupListing,
+    GroupState,
+    GroupType,
+    Problem,
+    state_of,
+    type_of,
+)
+from wire.client.cluster import KafkaClient
+from wire.client.groups import describe_groups, list_groups
+from wire.client.security import ConnectionSettings
+from wire.errors import ErrorCode, Failure
+from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
+from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from groups.model import Cluster, Group, Offsets, PendingOffsets, Topic
+    from migration.access import Access
+    from wire.client.errors import Answers
+    from wire.client.metadata import ClusterMetadata
+    from wire.client.offsets import NewOffset, OffsetSpec, Outcomes
+
+_SHARE_FETCH = 78
+"""The key of an API whose newest supported version helps to find the Kafka release."""
+
+_NODES_FAILED = 2
+"""The status of a topology description that the broker has but could not read (KIP-1331)."""
+
+
+class WireSource(LiveSource):
+    """A cluster and its client."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        """Prepare; the first request connects. :raises InvalidAddress:"""
+        super().__init__(settings)
+        self.client = KafkaClient(settings)
+
+    def cluster_id(self) -> str | None:
+        return self.client.metadata([]).cluster_id
+
+    def cluster(self) -> Cluster:
+        from groups.model import Cluster
+        from groups.settings import release_of
+
+        home = self.client.home()
+        metadata = self.client.metadata([])
+        bare = Cluster(
+            id=metadata.cluster_id,
+            kafka=release_of(home.features.supported.get("metadata.version"), home.newest(_SHARE_FETCH)),
+            features=dict(home.features.levels),
+            consumer_protocol=home.supports(CONSUMER_GROUP_DESCRIBE),
+        )
+        return self._with_settings(self.client, bare, [str(broker.node_id) for broker in metadata.brokers])
+
+    def _with_settings(self, client: KafkaClient, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
+        from groups.settings import with_settings
+        from wire.acls import ConfigResourceType
+        from wire.client.settings import describe_configs
+
+        answers = describe_configs(client, ConfigResourceType.BROKER, brokers)
+        by_broker = {
+            broker: {name: entry.value for name, entry in settings.items()}
+            for broker, settings in answers.found.items()
+        }
+        return with_settings(
+            cluster, by_broker, {name: each.message for name, each in answers.failed.items()}
+        )
+
+    def _listed(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
+        """The groups on every broker that answers; may include some that the filter excludes."""
+        listing = list_groups(
+            self.client,
+            states=() if GroupState.UNKNOWN in wanted.states else [each.value for each in wanted.states],
+            types=() if GroupType.UNKNOWN in wanted.types else [each.value for each in wanted.types],
+        )
+        if wanted.types - {GroupType.CLASSIC} and not all(group.group_type for group in listing.groups):
+            self.notices.add(
+                "this cluster does not report group types, as Kafka 3.8 and later do: all groups count as classic"
+            )
+        # Only a describe request returns assignors, and the states that brokers before 2.6 do not list.
+        has_states = not wanted.states or all(group.group_state for group in listing.groups)
+        on_list = replace(wanted, protocols=frozenset(), states=wanted.states if has_states else frozenset())
+        listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
+        if has_states and not described and not wanted.protocols:
+            return ReadResult(tuple(map(listed_group, listed)), problems_of(listing.failed))
+        facts, problems = listed_facts(
+            self.client, {group.group_id: type_of(group.group_type) for group in listed}
+        )
+        self._explain_dead(name for name, (state, *_) in facts.items() if state_of(state) is GroupState.DEAD)
+        rows = (listed_group(group, *facts.get(group.group_id, ())) for group in listed)
+        return ReadResult(tuple(rows), (*problems_of(listing.failed), *problems))
+
+    def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
+        """The named groups, each through the describe request of its type."""
+        from groups.described import as_group
+
+        listing = list_groups(self.client)
+        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+        nodes = nodes_of(self.client)
+        found: dict[str, Group] = {}
+        problems: list[Problem] = []
+        for kind, answers in described_by_kind(self.client, groups, kinds):
+            places = self.client.known_coordinators(answers.found)
+            for name, group in answers.found.items():
+                found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
+                problems += oddities
+            problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+        at = self.client.known_coordinators(name for name in groups if name not in kinds)
+        unlisted = {name: str(place) for name, place in at.items() if str(place) in listing.failed}
+        problems = [_of_unknown_type(problem, unlisted, listing.failed) for problem in problems]
+        dead = [name for name, group in found.items() if group.state is GroupState.DEAD]
+        self._explain_dead(name for name in dead if name in kinds)
+        self._explain_missing(name for name in dead if name not in kinds)
+        return ReadResult(tuple(found[name] for name in groups if name in found), tuple(problems))
+
+    def _explain_dead(self, listed: Iterable[str]) -> None:
+        """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist.
+
+        Not needed if groups of the consumer protocol can be described: then none is described as a classic group.
+        """
+        names = first_names(sorted(listed), SHOWN)
+        if not names or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
+            return
+        self.notices.add(
+            f"{names}: listed, but described as Dead. This cluster does not answer {CONSUMER_GROUP_DESCRIBE.name}, so "
+            "members of the consumer protocol are not known; a classic group without members is Dead on some "
+            "Kafka-compatible services"
+        )
+
+    def _explain_missing(self, unlisted: Iterable[str]) -> None:
+        """Explain Dead for a group that is not listed: brokers before 4.0 report it for groups that do not exist."""
+        names = first_names(sorted(unlisted), SHOWN)
+        if names:
+            self.notices.add(
+                f"{names}: not listed, and described as Dead: no such group, or the cluster does not list "
+                "groups without members"
+            )
+
+    def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
+        topologies = {group.id: group.topology for group in groups if group.topology is not None}
+        if not topologies:
+            return ReadResult(tuple(groups))
+        from groups.described import with_nodes
+
+        answers = describe_groups(self.client, STREAMS_GROUP_DESCRIBE, topologies, nodes=True)
+        problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
+        found = {}
+        for name, answer in answers.found.items():
+            # The response of brokers before 4.4 lacks the field.
+            if description := getattr(answer, "topology_description", None):
+                found[name] = with_nodes(topologies[name], description)
+            elif getattr(answer, "topology_description_status", 0) == _NODES_FAILED:
+                message = (
+                    "the nodes of its topology are not known: the broker could not read them; check its log"
+                )
+                problems.append(Problem(subject=name, message=message, group=name))
+        return ReadResult(
+            tuple(replace(group, topology=found.get(group.id, group.topology)) for group in groups),
+            tuple(problems),
+        )
+
+    def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
+        read = next_records(self.client, offsets)
+        return replace(read, problems=in_lines(read.problems))
+
+    def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
+        from cli.sources.transactions import read_open_transactions
+
+        return read_open_transactions(self.client, places)
+
+    def with_pending_offsets(
+        self, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
+    ) -> tuple[Group, ...]:
+        if not groups:
+            return tuple(groups)
+        wanted = [group for group in groups if group.type is not GroupType.SHARE]
+        _, pending = fetched_offsets(self.client, wanted, places or {})
+        return tuple(replace(group, pending=pending.get(group.id)) for group in groups)
+
+    def committed(
+        self, groups: Sequence[Group]
+    ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
+        """Committed offsets by group, or a share group's start offsets, once it has any; and pending offsets."""
+        from groups.described import committed_offsets, share_offsets
+        from wire.client.offsets import fetch_share_offsets
+
+        share = [group.id for group in groups if group.type is GroupType.SHARE]
+        answers, pending = fetched_offsets(
+            self.client, [group for group in groups if group.type is not GroupType.SHARE], {}
+        )
+        committed, problems = offsets_of(answers, committed_offsets)
+        if not share:
+            return committed, pending, problems
+        started, unread = offsets_of(fetch_share_offsets(self.client, share), share_offsets)
+        return committed | started, pending, problems + unread
+
+    def _bare_topics(self, names: Collection[str] | None) -> tuple[ReadResult[Topic], ClusterMetadata | None]:
+        """Topics without end offsets, and the leaders of their partitions if they are known."""
+        metadata = self.client.metadata(None if names is None else sorted(names))
+        problems = [
+            problem_of(name, failure, topics=(name,))
+            for name, failure in sorted(metadata.failed.items())
+            if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        ]
+        racks = {broker.node_id: broker.rack for broker in metadata.brokers}
+        found = [topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
+        return ReadResult(tuple(found), tuple(problems)), metadata
+
+    def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
+        from groups.settings import ConfigOrigin, GroupConfig
+        from wire.acls import ConfigResourceType, ConfigSource
+        from wire.client.settings import describe_configs
+
+        origins: dict[int, ConfigOrigin] = {
+            ConfigSource.GROUP: ConfigOrigin.GROUP,
+            ConfigSource.DEFAULT: ConfigOrigin.DEFAULT,
+        }
+
+        answers = describe_configs(self.client, ConfigResourceType.GROUP, groups)
+        found = {
+            group: {
+                name: GroupConfig(
+                    name=name,
+                    value=entry.value,
+                    origin=origins.get(entry.config_source, ConfigOrigin.BROKER),
+                )
+                for name, entry in settings.items()
+            }
+            for group, settings in answers.found.items()
+        }
+        problems = [
+            Problem(
+                subject=group,
+                message="its settings are not known: "
+                + with_missing_operations(failure.name, failure.message, READING_CONFIGS),
+                cause=cause_of(failure.name),
+            )
+            for group, failure in answers.failed.items()
+            if failure.code != ErrorCode.INVALID_REQUEST  # brokers before 4.0 have no such settings
+        ]
+        return SettingsOfGroups(by_group=found, problems=in_lines(problems))
+
+    def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
+        from wire.client.settings import operations_in
+
+        found: dict[str, tuple[str, ...]] = {}
+        problems: list[Problem] = []
+        kinds = {group.id: group.type for group in groups}
+        for _, answers in described_by_kind(self.client, kinds, kinds, operations=True):
+            for name, group in answers.found.items():
+                operations = operations_in(group.authorized_operations)
+                if operations is not None:
+                    found[name] = operations
+            problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+        return AuthorizedOperations(by_group=found, problems=tuple(problems))
+
+    def access(self) -> Access | None:
+        from cli.sources.transactions import read_access
+
+        return read_access(self.client)
+
+    def offsets_at(
+        self,
+        places: Collection[tuple[str, int]],
+        specs: Sequence[OffsetSpec],
+        leaders: ClusterMetadata | None = None,
+        /,
+    ) -> Answers[tuple[str, int], tuple[int, ...]]:
+        from wire.client.offsets import offsets_at
+
+        return offsets_at(self.client, places, specs, leaders=leaders)
+
+    def commit_offsets(
+        self,
+        offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]],
+        topic_ids: Mapping[str, UUID] | None = None,
+        /,
+    ) -> Answers[str, Outcomes]:
+        from wire.client.offsets import commit_offsets
+
+        return commit_offsets(self.client, offsets, topic_ids)
+
+    def delete_groups(self, groups: Sequence[str]) -> Answers[str, bool]:
+        from wire.client.groups import delete_groups
+
+        return delete_groups(self.client, groups)
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def _of_unknown_type(problem: Problem, unlisted: Mapping[str, str], failed: Mapping[str, Failure]) -> Problem:
+    """The problem of a group whose coordinator, by name in `unlisted`, does not list its groups: it was described as a
+    classic group, and may be there with another type.
+    """
+    place = unlisted.get(problem.group or "")
+    if problem.cause is not Cause.ABSENT or place is None:
+        return problem
+    why = failed[place].message.removeprefix(f"{place}: ")
+    message = f"no classic group; whether it has another type is not known: {place}: {why}"
+    return replace(problem, message=message, cause=Cause.UNREAD)
