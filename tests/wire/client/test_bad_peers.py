@@ -13,7 +13,6 @@ from tests.wire.client.scripted import api_versions
 from tests.wire.client.test_client import coordinator
 from wire.client.cluster import KafkaClient
 from wire.client.errors import (
-    InvalidAddress,
     NotConnected,
     ProtocolError,
     RequestTimedOut,
@@ -170,10 +169,6 @@ def test_when_no_bootstrap_server_answers_every_reason_is_shown() -> None:
     assert str(error).startswith("no bootstrap server answers:\n")
     assert f"{first}: connection refused" in str(error)
     assert f"{second}: the connection " in str(error)
-
-
-def test_a_malformed_bootstrap_server() -> None:
-    assert isinstance(failure("broker"), InvalidAddress)
 
 
 def test_an_answer_byte_by_byte_is_an_answer() -> None:
