@@ -193,7 +193,7 @@ def _read(batch: Batch, records: bytes, most: int) -> _Times:
         raise RecordsRefused(code) from None
     before = np.cumsum([0, *map(len, columns)])
     return _Times(
-        timestamps=np.concatenate([each.timestamps for each in columns]),
+        timestamps=np.concatenate([column.timestamps for column in columns]),
         keyless=np.concatenate(
             [np.flatnonzero(each.key_end < 0) + start for each, start in zip(columns, before, strict=False)]
         ),
@@ -202,7 +202,7 @@ def _read(batch: Batch, records: bytes, most: int) -> _Times:
 
 def _times_of(records: list[LogRecord]) -> _Times:
     return _Times(
-        timestamps=np.array([each.timestamp for each in records], dtype=np.int64),
+        timestamps=np.array([record.timestamp for record in records], dtype=np.int64),
         keyless=np.array([place for place, each in enumerate(records) if each.key is None], dtype=np.int64),
     )
 
@@ -212,9 +212,9 @@ def _check_records(batch: Batch, seen: _Times, partition: str, settings: RecordS
     why = f"Compacted topic cannot accept message without key in topic partition {partition}"
     refused = [RefusedRecord(index=index, message=why) for index in keyless]
     untimely = [
-        each
-        for each in _invalid_timestamps(batch, seen.timestamps, settings, now_ms)
-        if each.index not in set(keyless)
+        invalid_timestamp
+        for invalid_timestamp in _invalid_timestamps(batch, seen.timestamps, settings, now_ms)
+        if invalid_timestamp.index not in set(keyless)
     ]
     if untimely:
         raise RecordsRefused(

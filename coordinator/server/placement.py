@@ -93,8 +93,8 @@ class Placement:
         leader = self.leader(topic, partition)
         if leader != NO_LEADER and leader not in replicas:
             replicas = (leader,)
-        in_sync = tuple(each for each in replicas if each not in self._away)
-        offline = tuple(each for each in replicas if each in self._away)
+        in_sync = tuple(replica for replica in replicas if replica not in self._away)
+        offline = tuple(replica for replica in replicas if replica in self._away)
         return PartitionReplicas(leader, replicas, in_sync, offline)
 
     def move(self, topic: str, partition: int, broker: int) -> None:
@@ -141,7 +141,7 @@ class Placement:
         for topic, count in topics.items():
             for number in range(count):
                 leader, replicas = self.leader(topic, number), self.replicas(topic, number)
-                present = [each for each in replicas if each not in self._away]
+                present = [replica for replica in replicas if replica not in self._away]
                 if leader in present or (not present and leader in brokers):
                     continue
                 chosen = present or _round_robin(brokers, topic, number, 1) if brokers else (NO_LEADER,)

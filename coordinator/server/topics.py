@@ -195,7 +195,7 @@ class Topics:
         by_replicas: dict[Replicas, tuple[str, ...]] = {}
         placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
         for replicas in placed:
-            by_replicas.setdefault(replicas, tuple(rack for each in replicas for rack in racks[each]))
+            by_replicas.setdefault(replicas, tuple(rack for replica in replicas for rack in racks[replica]))
         return replace(topic, racks=tuple(by_replicas[replicas] for replicas in placed))
 
     def _replace(self, topics: Mapping[str, TopicInfo]) -> None:

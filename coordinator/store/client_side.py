@@ -48,14 +48,14 @@ def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, object]:
         return {}
     fields = [
         {
-            "name": each.name,
-            "minimum_version": each.minimum_version,
-            "maximum_version": each.maximum_version,
-            "reason": each.reason,
-            "version": each.metadata.version,
-            "metadata": each.metadata.data,
+            "name": assignor.name,
+            "minimum_version": assignor.minimum_version,
+            "maximum_version": assignor.maximum_version,
+            "reason": assignor.reason,
+            "version": assignor.metadata.version,
+            "metadata": assignor.metadata.data,
         }
-        for each in assignors
+        for assignor in assignors
     ]
     return _written(_ASSIGNORS, {"assignors": fields})
 

@@ -180,7 +180,7 @@ class RecordRetention:
         kept = set(decisions.kept_offsets[low:high].tolist())
         records = [each for each in records_of(batch, batches.data) if each.offset in kept] if kept else []
         if records and not batch.log_append_time:
-            batch = replace(batch, max_timestamp=max(each.timestamp for each in records))
+            batch = replace(batch, max_timestamp=max(record.timestamp for record in records))
         if decisions.needs_horizon[index]:
             batch = replace(
                 batch, base_timestamp=self._horizon_ms, attributes=batch.attributes | DELETE_HORIZON

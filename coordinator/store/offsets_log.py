@@ -60,7 +60,7 @@ class OffsetsLog:
             if malformed:
                 raise self._damage(number, malformed[0])
             if digest.records:
-                groups = [each for each in engine.state.groups if each not in seen]
+                groups = [group for group in engine.state.groups if group not in seen]
                 self._check_place(number, groups)
                 seen.update(groups)
         self._digests = ()
@@ -88,7 +88,7 @@ class OffsetsLog:
         """The error with the position of the malformed record."""
         offset, reason = malformed
         directory = self.topic.directory(number)
-        path = [each for each in list_segments(directory) if base_offset_of(each) <= offset][-1]
+        path = [segment for segment in list_segments(directory) if base_offset_of(segment) <= offset][-1]
         batches = read_segment(path).batches
         batch = batches[int(np.searchsorted(batches.last_offsets, offset))]
         return DamagedLog(path, batch.position, f"the record at offset {offset} cannot be decoded: {reason}")

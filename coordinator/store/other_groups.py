@@ -205,13 +205,15 @@ class OtherGroup:
             epoch=value["epoch"],
             subtopologies=tuple(
                 Subtopology(
-                    id=each["subtopologyId"],
-                    source_topics=tuple(each["sourceTopics"]),
-                    repartition_sinks=tuple(each["repartitionSinkTopics"]),
-                    repartition_sources=tuple(topic["name"] for topic in each["repartitionSourceTopics"]),
-                    changelogs=tuple(topic["name"] for topic in each["stateChangelogTopics"]),
+                    id=subtopology["subtopologyId"],
+                    source_topics=tuple(subtopology["sourceTopics"]),
+                    repartition_sinks=tuple(subtopology["repartitionSinkTopics"]),
+                    repartition_sources=tuple(
+                        topic["name"] for topic in subtopology["repartitionSourceTopics"]
+                    ),
+                    changelogs=tuple(topic["name"] for topic in subtopology["stateChangelogTopics"]),
                 )
-                for each in value["subtopologies"]
+                for subtopology in value["subtopologies"]
             ),
         )
 

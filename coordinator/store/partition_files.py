@@ -153,7 +153,7 @@ def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
 def write_leader_epochs(directory: Path, epochs: Sequence[LeaderEpoch]) -> None:
     """Write `leader-epoch-checkpoint`. :raises OSError: the old one is unchanged"""
     write_checkpoint_lines(
-        directory / LEADER_EPOCHS, [f"{each.epoch} {each.start_offset}" for each in epochs]
+        directory / LEADER_EPOCHS, [f"{epoch.epoch} {epoch.start_offset}" for epoch in epochs]
     )
 
 

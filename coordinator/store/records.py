@@ -223,8 +223,10 @@ _CLASSIC_METADATA = _Struct(
     protocols=_Field(
         "supportedProtocols",
         _REQUIRED,
-        lambda protocols: tuple(JoinProtocol(each["name"], each["metadata"]) for each in protocols),
-        lambda protocols: [each._asdict() for each in protocols],
+        lambda protocols: tuple(
+            JoinProtocol(protocol["name"], protocol["metadata"]) for protocol in protocols
+        ),
+        lambda protocols: [protocol._asdict() for protocol in protocols],
     ),
 )
 _CONSUMER_MEMBER = _Struct(

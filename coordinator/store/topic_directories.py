@@ -134,13 +134,13 @@ class TopicDirectories:
 
     def _topic(self, name: str, partitions: list[_Partition]) -> TopicInfo | None:
         """The topic; None if its creation or deletion was interrupted."""
-        by_number = {each.name.partition: each for each in partitions}
+        by_number = {partition.name.partition: partition for partition in partitions}
         ids = [
             by_number[number].topic_id
             for number in sorted(by_number)
             if number == 0 or by_number[number].holds_records
         ]
-        topic_id = next((each for each in ids if each is not None), None)
+        topic_id = next((id_ for id_ in ids if id_ is not None), None)
         if topic_id in {each.id for each in self.deleted}:
             self._left += (
                 each.path.rename(each.path.with_name(_deleted_name(name, number)))

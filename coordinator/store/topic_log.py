@@ -53,7 +53,7 @@ class TopicLog:
         self._files = files
         self._directories = tuple(partitions)
         self._partitions = tuple(partitions.values())
-        self.torn = tuple(each.torn for each in self._partitions if each.torn is not None)
+        self.torn = tuple(partition.torn for partition in self._partitions if partition.torn is not None)
         """The tails that were cut off when the logs were opened."""
         self.unsynced = files.unsynced
         self.appended: Callable[[Collection[int]], object] = _ignore
@@ -138,7 +138,7 @@ class TopicLog:
 
     def compactions(self) -> Iterator[LogCompaction]:
         """The compaction of each partition."""
-        return (each.compaction for each in self._partitions)
+        return (partition.compaction for partition in self._partitions)
 
     def close(self) -> None:
         """Synchronize and close everything. :raises StorageFailed: :raises DamagedLog:"""

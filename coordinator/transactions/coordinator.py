@@ -62,7 +62,7 @@ class TransactionCoordinator:
         self._version = version
         self._settings = settings
         self._new_producer_id = new_producer_id
-        self._transactions = {each.transactional_id: each for each in transactions}
+        self._transactions = {transaction.transactional_id: transaction for transaction in transactions}
         self._checked_ms = 0
 
     @property
@@ -72,7 +72,7 @@ class TransactionCoordinator:
 
     def prepared(self) -> list[Transaction]:
         """Transactions whose markers are not all written: a restart must complete them."""
-        return [each for each in self._transactions.values() if each.state.is_prepared]
+        return [transaction for transaction in self._transactions.values() if transaction.state.is_prepared]
 
     def init_producer_id(
         self, transactional_id: str, timeout_ms: int, expected: ProducerIdentity | None, now_ms: int

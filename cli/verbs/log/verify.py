@@ -207,7 +207,7 @@ def _data(checked: VerifiedPartition) -> dict[str, object]:
         **fields(checked, "first_offset", "last_offset"),
         "first_timestamp": checked.first_ms,
         "last_timestamp": checked.last_ms,
-        "problems": [fields(each, "subject", "message") for each in checked.problems],
+        "problems": [fields(problem, "subject", "message") for problem in checked.problems],
     }
 
 

@@ -455,7 +455,7 @@ class FileCsvWriter(LineWriter):
 
 
 def _errors(problems: Sequence[Problem]) -> list[dict[str, object]]:
-    return [fields(each, "subject", "message") for each in problems]
+    return [fields(problem, "subject", "message") for problem in problems]
 
 
 WRITERS: Mapping[DumpFormat, type[LineWriter]] = {

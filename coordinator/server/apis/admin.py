@@ -259,8 +259,8 @@ async def update_features(exchange: Exchange[UpdateFeaturesRequest]) -> AnswerFi
         "error_code": error,
         "error_message": message,
         "results": [
-            {"feature": each.name, "error_code": ErrorCode.NONE, "error_message": "NONE"}
-            for each in (updates if not error and exchange.version < WITHOUT_RESULTS else ())
+            {"feature": update.name, "error_code": ErrorCode.NONE, "error_message": "NONE"}
+            for update in (updates if not error and exchange.version < WITHOUT_RESULTS else ())
         ],
     }
 

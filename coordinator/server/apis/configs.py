@@ -115,8 +115,8 @@ def _of_topic(cluster: Cluster, topic: str) -> Iterator[Found]:
         text = configs.text(topic, name)
         if text is not None or not definition.internal:
             synonyms = [
-                _shown(each, definition) if each.source is ConfigSource.TOPIC else each
-                for each in configs.synonyms(topic, name)
+                _shown(synonym, definition) if synonym.source is ConfigSource.TOPIC else synonym
+                for synonym in configs.synonyms(topic, name)
             ]
             yield name, definition, synonyms, text
 
@@ -135,7 +135,7 @@ def _of_broker(exchange: Exchange) -> Iterator[Found]:
         definition = BROKER.get(name)
         synonyms: Sequence[Synonym] = configs.synonyms(name, node_id)
         if name in facts:
-            defaults = [each for each in synonyms if each.source is ConfigSource.DEFAULT]
+            defaults = [synonym for synonym in synonyms if synonym.source is ConfigSource.DEFAULT]
             synonyms = [Synonym(name=name, value=facts[name], source=ConfigSource.STATIC_BROKER), *defaults]
         yield name, definition, synonyms, synonyms[0].value if synonyms else None
 
@@ -195,8 +195,8 @@ def _entry(
         "config_source": synonyms[0].source if synonyms else ConfigSource.DEFAULT,
         "is_sensitive": hidden,
         "synonyms": [
-            {"name": each.name, "value": None if hidden else each.value, "source": each.source}
-            for each in synonyms
+            {"name": synonym.name, "value": None if hidden else synonym.value, "source": synonym.source}
+            for synonym in synonyms
         ]
         if request.include_synonyms
         else (),

@@ -214,14 +214,14 @@ async def txn_offset_commit(exchange: Exchange[TxnOffsetCommitRequest]) -> Answe
         ),
     )
     if not _may_write(exchange, request.transactional_id):
-        return _committed((each.topic, each.partition, FORBIDDEN) for each in call.offsets)
+        return _committed((offset.topic, offset.partition, FORBIDDEN) for offset in call.offsets)
     forbidden = forbidden_commits(exchange, call.group, call.offsets)
     if forbidden:
         call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
     hidden = [(one.topic, one.partition, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for one in forbidden]
     if hidden and not call.offsets:
         return _committed(hidden)
-    known = [_exists(exchange, (each.topic, each.partition)) for each in call.offsets]
+    known = [_exists(exchange, (offset.topic, offset.partition)) for offset in call.offsets]
     if request.group_id and any(known) and not exchange.refusal(request.group_id, Operation.READ):
         try:
             exchange.cluster.transactions.admit(
@@ -379,14 +379,14 @@ async def list_transactions(exchange: Exchange[ListTransactionsRequest]) -> Answ
     states = {_STATES[name] for name in request.state_filters if name in _STATES}
     started_before_ms = exchange.cluster.now_ms() - request.duration_filter
     listed = [
-        each
-        for each in exchange.cluster.transactions.coordinator.transactions.values()
-        if _coordinates(exchange, each.transactional_id)
-        and (not request.producer_id_filters or each.producer.id in request.producer_id_filters)
-        and (not request.state_filters or each.state in states)
-        and (request.duration_filter < 0 or each.started_ms < started_before_ms)
-        and (matches is None or matches(each.transactional_id))
-        and exchange.allows(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, each.transactional_id)
+        transaction
+        for transaction in exchange.cluster.transactions.coordinator.transactions.values()
+        if _coordinates(exchange, transaction.transactional_id)
+        and (not request.producer_id_filters or transaction.producer.id in request.producer_id_filters)
+        and (not request.state_filters or transaction.state in states)
+        and (request.duration_filter < 0 or transaction.started_ms < started_before_ms)
+        and (matches is None or matches(transaction.transactional_id))
+        and exchange.allows(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transaction.transactional_id)
     ]
     return {
         "error_code": ErrorCode.NONE,

@@ -69,16 +69,18 @@ def _answer(layout: Struct, asked: Struct, request: object, error: _Error) -> tu
     """The fields of a struct of the response, and whether one of them has the error."""
     fields = layout.at(error.version)
     answer = {
-        snake(each.name): _blank(each.type, each, error.version) for each in fields if each.default is UNSET
+        snake(field.name): _blank(field.type, field, error.version)
+        for field in fields
+        if field.default is UNSET
     }
-    own = [snake(each.name) for each in fields if each.name in _ERRORS]
+    own = [snake(field.name) for field in fields if field.name in _ERRORS]
     answer.update(dict.fromkeys(own, ErrorCode.NONE))
     has_it = False
     if not own or error.is_inside:
-        for each in fields:
-            if error.carried_by(each.type):
-                elements = _elements(each, asked, request, error)
-                answer[snake(each.name)] = elements
+        for field in fields:
+            if error.carried_by(field.type):
+                elements = _elements(field, asked, request, error)
+                answer[snake(field.name)] = elements
                 has_it = has_it or bool(elements)
     if own and not has_it:
         answer.update(dict.fromkeys(own, error.code))
@@ -90,7 +92,7 @@ def _elements(of: Field, asked: Struct, request: object, error: _Error) -> list[
     """An element for each of the request's, with the same name, number or id."""
     layout: Any = of.type
     arrays = [each for each in asked.at(error.version) if isinstance(each.type, Array)]
-    source = next((each for each in arrays if each.name == of.name), arrays[0] if arrays else None)
+    source = next((array for array in arrays if array.name == of.name), arrays[0] if arrays else None)
     if source is None:
         return []
     given: Sequence[Any] = getattr(request, snake(source.name)) or ()

@@ -92,10 +92,10 @@ def _event(tree: dict[str, Any], apis: Collection[str]) -> FaultEvent:
 def tree_of(event: FaultEvent) -> dict[str, object]:
     """The tree of a fault that `read_event` accepts, without its time and fields that are not set."""
     tree: dict[str, object] = {}
-    for each in fields(event):
-        value = getattr(event, each.name)
-        if each.name != "at" and (each.default is MISSING or value != each.default):
-            tree[str(each.metadata.get("named", each.name))] = _plain(value)
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if field.name != "at" and (field.default is MISSING or value != field.default):
+            tree[str(field.metadata.get("named", field.name))] = _plain(value)
     verb = next(each for each, kind in VERBS.items() if type(event) is kind)
     return {verb: tree.pop(verb), **tree}
 

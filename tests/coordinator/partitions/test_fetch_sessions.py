@@ -24,7 +24,9 @@ RESULT: Result = {
 
 def request(session_id: int = 0, epoch: int = 0, *partitions: int) -> Any:
     topic = SimpleNamespace(
-        topic="t", topic_id=None, partitions=[SimpleNamespace(partition=each) for each in partitions]
+        topic="t",
+        topic_id=None,
+        partitions=[SimpleNamespace(partition=partition) for partition in partitions],
     )
     return SimpleNamespace(
         session_id=session_id, session_epoch=epoch, topics=[topic], forgotten_topics_data=()

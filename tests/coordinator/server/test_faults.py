@@ -126,7 +126,7 @@ async def test_rules_are_listed_and_cleared(scene: Scene) -> None:
     assert 0 < first.left_ms <= 1_000_000
     assert (second.id, second.applied, second.times_left, second.left_ms) == (2, 0, 3, -1)
     assert (await scene.operator.ask(KOHORT_FAULT, {"operation": CLEAR, "rules": [1]})).outcome == "1"
-    assert [each.id for each in (await scene.operator.ask(KOHORT_FAULT, {"operation": LIST})).rules] == [2]
+    assert [rule.id for rule in (await scene.operator.ask(KOHORT_FAULT, {"operation": LIST})).rules] == [2]
     assert (await scene.operator.ask(KOHORT_FAULT, {"operation": CLEAR})).outcome == "1"
     assert not (await scene.operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
 
@@ -190,7 +190,7 @@ async def test_the_api_is_listed_to_its_own_client_alone(
     scene: Scene, client_id: str, is_listed: bool
 ) -> None:
     answer = await (await scene.client(client_id)).ask(API_VERSIONS, SOFTWARE, 3)
-    assert (KOHORT_FAULT.key in {each.api_key for each in answer.api_keys}) is is_listed
+    assert (KOHORT_FAULT.key in {api_key.api_key for api_key in answer.api_keys}) is is_listed
 
 
 @played
@@ -222,7 +222,7 @@ async def test_topics_are_created_grown_recreated_and_deleted(scene: Scene) -> N
         answer = await scene.operator.ask(
             METADATA, {"topics": None, "include_topic_authorized_operations": False}, 12
         )
-        return {each.name: (len(each.partitions), each.topic_id) for each in answer.topics}
+        return {topic.name: (len(topic.partitions), topic.topic_id) for topic in answer.topics}
 
     assert (await scene.fault(topic="orders", create=2)).error_code == 0
     first = (await partitions())["orders"]

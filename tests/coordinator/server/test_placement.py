@@ -41,7 +41,7 @@ def test_topics_begin_at_different_brokers() -> None:
 def test_replicas_are_in_different_racks() -> None:
     racks: dict[int, str | None] = {1: "a", 2: "a", 3: "b", 4: "b"}
     for replicas in Placement(racks).choose("orders", range(8), 2):
-        assert {racks[each] for each in replicas} == {"a", "b"}
+        assert {racks[replica] for replica in replicas} == {"a", "b"}
 
 
 def test_another_replica_keeps_leading_when_the_first_restarts() -> None:

@@ -98,7 +98,7 @@ def waiting(asker: Asker, *partitions: int, version: int = 12, **fields: Any) ->
     """Another connection, on which a fetch waits."""
     other = Asker(asker.port)
     other.topic, other.topic_id = asker.topic, asker.topic_id
-    asked = [{"partition": each} for each in partitions]
+    asked = [{"partition": partition} for partition in partitions]
     other.send(FETCH, version, **other.fetch_fields(asked, max_wait_ms=LONG_WAIT_MS, **fields))
     return other
 

@@ -78,10 +78,10 @@ def read_log(directory: Path) -> list[tuple[Batch, list[LogRecord]]]:
 def data_records(directory: Path) -> dict[int, LogRecord]:
     """Every record that is not a marker, by offset."""
     return {
-        each.offset: each
+        record.offset: record
         for batch, records in read_log(directory)
         if not batch.is_control
-        for each in records
+        for record in records
     }
 
 

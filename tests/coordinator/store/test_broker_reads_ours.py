@@ -66,11 +66,11 @@ def test_a_broker_continues_with_groups_that_kohort_wrote(
     data = DataDirectory.open(ours, StorageSettings(partitions=partitions, limits=LIMITS))
     data.recover(Engine())
     for group, records in state_records(state):
-        data.append([with_client_side(each) if group == TAGGED else each for each in records], now_ms())
+        data.append([with_client_side(record) if group == TAGGED else record for record in records], now_ms())
     data.close()
     again = load([ours]).state.groups[TAGGED]
     assert isinstance(again, ConsumerGroup)
-    assert {each.metadata.client_assignors for each in again.members.values()} == {ASSIGNORS}
+    assert {member.metadata.client_assignors for member in again.members.values()} == {ASSIGNORS}
     theirs = tmp_path / "theirs"
     copy_directory(real_log.data, theirs)
     put_in_place(ours, theirs)

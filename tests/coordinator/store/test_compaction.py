@@ -81,7 +81,9 @@ def open_records(directory: Path) -> dict[int, bytes | None]:
         if batch.is_control:
             running.pop(batch.producer_id, None)
         elif batch.is_transactional:
-            running.setdefault(batch.producer_id, {}).update({each.offset: each.value for each in records})
+            running.setdefault(batch.producer_id, {}).update(
+                {record.offset: record.value for record in records}
+            )
     return {offset: value for each in running.values() for offset, value in each.items()}
 
 
@@ -128,7 +130,9 @@ def test_only_the_last_value_of_a_key_is_left(steps: list[tuple[object, ...]]) -
         for now_ms in (NOW_MS, NOW_MS + 2 * DAY_MS):
             run(directory, now_ms=now_ms)
         active = int(list_segments(directory)[-1].stem)
-        left = [each for each in data_records(directory).values() if each.offset < active]
+        left = [
+            data_record for data_record in data_records(directory).values() if data_record.offset < active
+        ]
         assert len({each.key for each in left}) == len(left)
         assert all(each.key is not None and each.value is not None for each in left)
 
@@ -143,10 +147,13 @@ def test_tombstones_stay_for_a_day_after_the_first_compaction(tmp_path: Path) ->
 
     run(directory)
     (batch,) = [
-        batch for batch, records in read_log(directory) if any(each.value is None for each in records)
+        batch for batch, records in read_log(directory) if any(record.value is None for record in records)
     ]
     assert batch.delete_horizon_ms == NOW_MS + DAY_MS
-    left = {(each.offset, each.key, each.value, each.timestamp) for each in data_records(directory).values()}
+    left = {
+        (data_record.offset, data_record.key, data_record.value, data_record.timestamp)
+        for data_record in data_records(directory).values()
+    }
     assert left == {(1, b"b", b"2", 5), (2, b"a", None, 6), (3, b"c", b"3", 7)}
 
     run(directory, now_ms=NOW_MS + DAY_MS - 1)

@@ -74,8 +74,8 @@ def _check(loaded: LoadedLog, *, at_least: int, at_most: int) -> None:
     assert set(loaded.state.offsets) == set(GROUPS)
     for offsets in loaded.state.offsets.values():
         assert len(offsets) == PARTITIONS
-        assert at_least <= min(each.offset for each in offsets.values())
-        assert max(each.offset for each in offsets.values()) <= at_most
+        assert at_least <= min(offset.offset for offset in offsets.values())
+        assert max(offset.offset for offset in offsets.values()) <= at_most
 
 
 @pytest.mark.kafka

@@ -53,7 +53,7 @@ def _dump(kohort: Kohort, *args: str | Path, output: str = "ndjson") -> Answer:
 def test_records_are_shown_in_order_with_all_that_is_known(kohort: Kohort, directory: Path) -> None:
     answer = _dump(kohort, directory).succeeded(stderr="")
     records = _records(answer)
-    assert [each["offset"] for each in records] == list(range(RECORDS))
+    assert [record["offset"] for record in records] == list(range(RECORDS))
     file = str(directory / PARTITION / FIRST)
     assert records[1] == {
         "file": file,
@@ -123,10 +123,10 @@ def test_csv_has_a_row_per_record(kohort: Kohort, directory: Path) -> None:
     lines = _records(_dump(kohort, directory))
     rows = list(csv.DictReader(io.StringIO(_dump(kohort, directory, output="csv").stdout)))
     assert [(row["FILE"], int(row["OFFSET"])) for row in rows] == [
-        (each["file"], each["offset"]) for each in lines
+        (line["file"], line["offset"]) for line in lines
     ]
     assert [json.loads(row["KEY"]) for row in rows if row["KEY"]] == [
-        each["key"] for each in lines if each["key"]
+        line["key"] for line in lines if line["key"]
     ]
     assert rows[0]["TIMESTAMP"] == "2026-01-01T00:00:00.000Z"
     assert rows[10]["PAYLOAD"] == "<DELETE>"
@@ -168,7 +168,7 @@ def test_a_table_in_parts_keeps_its_columns(kohort: Kohort, tmp_path: Path) -> N
 
 
 def _offsets(kohort: Kohort, directory: Path, *args: str) -> list[int]:
-    return [each["offset"] for each in _records(_dump(kohort, directory, *args))]
+    return [record["offset"] for record in _records(_dump(kohort, directory, *args))]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_records_are_chosen(kohort: Kohort, directory: Path, args: list[str], of
 
 def test_batches_are_chosen(kohort: Kohort, directory: Path) -> None:
     def bases(*args: str) -> list[int]:
-        return [each["base_offset"] for each in _records(_dump(kohort, directory, "--batches", *args))]
+        return [record["base_offset"] for record in _records(_dump(kohort, directory, "--batches", *args))]
 
     assert bases() == [0, 2, 4, 5, 7, 8, 9, 10]
     assert bases("--from", "3", "--to", "7") == [2, 4, 5, 7]
@@ -272,7 +272,7 @@ def test_a_torn_tail_is_named_and_the_rest_is_shown(kohort: Kohort, directory: P
     position = len(data) - len(small_log().segments[1][1][-1])
     answer = _dump(kohort, directory, output="json")
     assert answer.status == 3
-    assert [each["offset"] for each in answer.document["records"]] == list(range(10))
+    assert [record["offset"] for record in answer.document["records"]] == list(range(10))
     (error,) = answer.document["errors"]
     assert error["subject"] == f"{file}, byte {position}"
     assert error["message"].startswith("torn tail: a batch of ")
@@ -287,7 +287,7 @@ def test_damage_in_the_middle_is_named_and_the_rest_is_shown(kohort: Kohort, dir
     file.write_bytes(data)
     answer = _dump(kohort, directory)
     assert answer.status == 3
-    assert [each["offset"] for each in _records(answer)] == [0, 1, *range(4, RECORDS)]
+    assert [record["offset"] for record in _records(answer)] == [0, 1, *range(4, RECORDS)]
     assert f"{file}, byte {position}: the batch's checksum is " in answer.stderr
 
 

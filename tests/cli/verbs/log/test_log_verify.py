@@ -50,7 +50,7 @@ def _problems(kohort: Kohort, directory: Path) -> list[str]:
     """What is wrong, with the directory left out."""
     answer = _verify(kohort, directory)
     assert answer.stderr == ""
-    found = [each for partition in answer.document["partitions"] for each in partition["problems"]]
+    found = [problem for partition in answer.document["partitions"] for problem in partition["problems"]]
     assert answer.status == (1 if found else 0)
     place = f"{directory / PARTITION}"
     return [f"{each['subject'].removeprefix(place).lstrip('/')}: {each['message']}" for each in found]
@@ -103,14 +103,14 @@ def test_an_empty_partition_is_well(kohort: Kohort, tmp_path: Path) -> None:
 def test_a_real_log_is_well(kohort: Kohort, real_log: RealLog) -> None:
     answer = _verify(kohort, real_log.data).succeeded(stderr="")
     partitions = answer.document["partitions"]
-    assert [each["directory"].rpartition("-")[2] for each in partitions] == list("01234")
-    assert sum(each["control_records"] for each in partitions) > 2
-    assert {key["name"] for each in partitions for key in each["keys"]} > {
+    assert [partition["directory"].rpartition("-")[2] for partition in partitions] == list("01234")
+    assert sum(partition["control_records"] for partition in partitions) > 2
+    assert {key["name"] for partition in partitions for key in partition["keys"]} > {
         "OffsetCommit",
         "ShareGroupMetadata",
     }
     shown = kohort.quick("log dump", real_log.data, "--output", "ndjson").stdout.count("\n")
-    assert sum(each["records"] for each in partitions) == shown
+    assert sum(partition["records"] for partition in partitions) == shown
 
 
 @pytest.mark.kafka
@@ -123,7 +123,7 @@ def test_a_compacted_log_is_well(kohort: Kohort, compacted_log: Path) -> None:
 
 def test_unknown_types_and_broken_records_are_problems(kohort: Kohort, tmp_path: Path) -> None:
     problems = _problems(kohort, save_log(small_log(), tmp_path))
-    assert [each.partition(":")[0] for each in problems] == ["00000000000000000007.log, offset 13", ""]
+    assert [problem.partition(":")[0] for problem in problems] == ["00000000000000000007.log, offset 13", ""]
     assert problems[1] == ": 1 records of the unknown type 99"
 
 

@@ -49,7 +49,9 @@ def _lines(batches: Sequence[Shown], records: Sequence[Shown]) -> Iterator[str]:
     """What the tool prints, from what Kohort shows of one file."""
     for batch in batches:
         yield _batch_line(batch)
-        yield from (_record_line(each) for each in records if each["base_offset"] == batch["base_offset"])
+        yield from (
+            _record_line(record) for record in records if record["base_offset"] == batch["base_offset"]
+        )
 
 
 def _batch_line(batch: Shown) -> str:

@@ -33,8 +33,8 @@ def sample(of: Type, version: int) -> Any:
     if isinstance(of, Array):
         return [sample(of.of, version)]
     if isinstance(of, Struct):
-        fields = [each for each in of.fields if each.in_version(version)]
-        return {snake(each.name): sample(each.type, version) for each in fields}
+        fields = [field for field in of.fields if field.in_version(version)]
+        return {snake(field.name): sample(field.type, version) for field in fields}
     return VALUES.get(of, 3)
 
 

@@ -172,7 +172,7 @@ def test_a_seed_decides_which_requests_are_met_and_how_long_they_wait() -> None:
         return [rules.judge(heartbeat(), 0) for _ in range(200)]
 
     assert delays(1) == delays(1) != delays(2)
-    met = [each.delay_ms for each in delays(1) if each is not None]
+    met = [delay.delay_ms for delay in delays(1) if delay is not None]
     assert 70 < len(met) < 130
     assert min(met) >= 1000
     assert max(met) <= 2000

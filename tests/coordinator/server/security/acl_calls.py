@@ -135,10 +135,10 @@ def admin_calls(made: World, user: str) -> Iterator[Call]:
     yield "grow", CREATE_PARTITIONS, 3, {"topics": grown, "timeout_ms": 10_000, "validate_only": True}
     things = [(2, seen), (2, hidden), (2, none), (4, "1"), (32, made.name("g")), (32, made.name("other"))]
     resources = [{"resource_type": kind, "resource_name": name} for kind, name in things]
-    shown = [{**each, "configuration_keys": ("none.of.them",)} for each in resources]
+    shown = [{**resource, "configuration_keys": ("none.of.them",)} for resource in resources]
     of = {"resources": shown, "include_synonyms": False, "include_documentation": False}
     yield "settings", DESCRIBE_CONFIGS, 4, of
-    changed = [{**each, "configs": ()} for each in resources]
+    changed = [{**resource, "configs": ()} for resource in resources]
     yield "change settings", INCREMENTAL_ALTER_CONFIGS, 1, {"resources": changed, "validate_only": True}
     yield "replace settings", ALTER_CONFIGS, 2, {"resources": changed[:2], "validate_only": True}
     yield "features", UPDATE_FEATURES, 1, {"timeout_ms": 1_000, "feature_updates": (), "validate_only": True}

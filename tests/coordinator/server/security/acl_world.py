@@ -188,7 +188,7 @@ def _acls(made: World) -> int:
     }  # fmt: skip
     answer = made.ask("kohort", DESCRIBE_ACLS, 3, wanted)
     users = {f"User:{user}" for user in ALLOWED}
-    return sum(one.principal in users for each in answer.resources for one in each.acls)
+    return sum(one.principal in users for resource in answer.resources for one in resource.acls)
 
 
 def metadata_of(topics: Any, *, operations: bool = False) -> dict[str, Any]:
@@ -234,7 +234,8 @@ def assigned(made: World, user: str, beat: Mapping[str, Any], *, topics: int = 1
         answer = made.ask(user, CONSUMER_GROUP_HEARTBEAT, 1, {**beat, "member_epoch": epoch})
         epoch = answer.member_epoch
         found.update(
-            each.topic_id for each in (answer.assignment.topic_partitions if answer.assignment else ())
+            topic_partition.topic_id
+            for topic_partition in (answer.assignment.topic_partitions if answer.assignment else ())
         )
         return len(found) >= topics
 
