@@ -94,12 +94,12 @@ class RecordDirectory:
     def _segments(self, directory: Path) -> Iterator[Segment]:
         """The segments up to the first one with a torn tail; the others are deleted."""
         paths = list_segments(directory)
-        for place, path in enumerate(paths):
-            is_recent = place >= len(paths) - MOST_UNSYNCED
+        for number, path in enumerate(paths):
+            is_recent = number >= len(paths) - MOST_UNSYNCED
             segment = read_segment(path, checksums=is_recent and not self._was_clean)
             yield segment
             if segment.torn is not None:
-                _delete(paths[place + 1 :])
+                _delete(paths[number + 1 :])
                 break
 
     def keep_start(self, topic: str, number: int, offset: int) -> None:

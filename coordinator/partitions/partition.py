@@ -285,12 +285,12 @@ class Partition:
         """Move the log start offset to at least `offset`, and return it. :raises RequestRefused: :raises OSError:"""
         if not self._settings().cleanup_deletes:
             raise RequestRefused(ErrorCode.POLICY_VIOLATION)
-        wanted = self.high_watermark if offset == HIGH_WATERMARK else offset
-        if not 0 <= wanted <= self.high_watermark:
+        start = self.high_watermark if offset == HIGH_WATERMARK else offset
+        if not 0 <= start <= self.high_watermark:
             raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
-        if wanted > self._log.start_offset:
-            self._checkpoints.keep_start(wanted)
-        self._log.start_at(wanted)
+        if start > self._log.start_offset:
+            self._checkpoints.keep_start(start)
+        self._log.start_at(start)
         self._forget_before_start()
         return self.log_start_offset
 

@@ -60,14 +60,17 @@ class Partitions:
 
         `where` filters by the settings of their topics.
         """
-        topics = [each for each in self._image.by_id.values() if each.name not in INTERNAL_TOPICS]
+        topics = [info for info in self._image.by_id.values() if info.name not in INTERNAL_TOPICS]
         for topic in topics:
             if not where(self.settings(topic.name)):
                 continue
             for number in range(topic.partitions):
                 with suppress(RequestRefused, OSError):
-                    if self._is_kept(topic, number) and (found := self.find(topic.id, number)) is not None:
-                        yield found
+                    if (
+                        self._is_kept(topic, number)
+                        and (partition := self.find(topic.id, number)) is not None
+                    ):
+                        yield partition
 
     def _is_kept(self, topic: TopicInfo, number: int) -> bool:
         if number in self._by_topic.get(topic.id, {}):
@@ -98,11 +101,11 @@ class Partitions:
         topic = self._image.by_id.get(topic_id)
         if topic is None or self._directory is None:
             return 0
-        place = topic_id, number
-        if place not in self._epochs:
+        key = topic_id, number
+        if key not in self._epochs:
             with suppress(OSError, DamagedLog):
-                self._epochs[place] = self._directory.leader_epoch(topic.name, number)
-        return self._epochs.get(place, 0)
+                self._epochs[key] = self._directory.leader_epoch(topic.name, number)
+        return self._epochs.get(key, 0)
 
     def find(self, topic_id: UUID, number: int) -> Partition | None:
         """A partition of an existing topic. :raises RequestRefused: KAFKA_STORAGE_ERROR: it cannot be read"""

@@ -195,7 +195,7 @@ def _read(batch: Batch, records: bytes, most: int) -> _Times:
     return _Times(
         timestamps=np.concatenate([column.timestamps for column in columns]),
         keyless=np.concatenate(
-            [np.flatnonzero(each.key_end < 0) + start for each, start in zip(columns, before, strict=False)]
+            [np.flatnonzero(part.key_end < 0) + start for part, start in zip(columns, before, strict=False)]
         ),
     )
 
@@ -203,7 +203,7 @@ def _read(batch: Batch, records: bytes, most: int) -> _Times:
 def _times_of(records: list[LogRecord]) -> _Times:
     return _Times(
         timestamps=np.array([record.timestamp for record in records], dtype=np.int64),
-        keyless=np.array([place for place, each in enumerate(records) if each.key is None], dtype=np.int64),
+        keyless=np.array([index for index, each in enumerate(records) if each.key is None], dtype=np.int64),
     )
 
 
@@ -220,11 +220,12 @@ def _check_records(batch: Batch, seen: _Times, partition: str, settings: RecordS
         raise RecordsRefused(
             ErrorCode.INVALID_TIMESTAMP,
             "One or more records have been rejected due to invalid timestamp",
-            sorted((*refused, *untimely), key=lambda each: each.index),
+            sorted((*refused, *untimely), key=lambda record_error: record_error.index),
         )
     if refused:
         shown = ", ".join(
-            f"RecordError(batchIndex={each.index}, message='{each.message}')" for each in refused[:MOST_SHOWN]
+            f"RecordError(batchIndex={record_error.index}, message='{record_error.message}')"
+            for record_error in refused[:MOST_SHOWN]
         )
         raise RecordsRefused(
             ErrorCode.INVALID_RECORD,

@@ -345,10 +345,10 @@ class Cluster:
         node_id = self.settings.node_id
         return self._given_config.altered(
             {
-                name: found.value
+                name: synonym.value
                 for name in _DYNAMIC
-                for found in brokers.synonyms(name, node_id)[:1]
-                if found.source is not ConfigSource.DEFAULT
+                for synonym in brokers.synonyms(name, node_id)[:1]
+                if synonym.source is not ConfigSource.DEFAULT
             }
         )
 
@@ -466,7 +466,7 @@ class Cluster:
 def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
     """The racks by node id: with several brokers, a comma-separated list has one rack for each."""
     text = settings.broker_rack
-    racks = [text] if text is None or brokers == 1 else [each.strip() or None for each in text.split(",")]
+    racks = [text] if text is None or brokers == 1 else [rack.strip() or None for rack in text.split(",")]
     return {settings.node_id + number: racks[number % len(racks)] for number in range(brokers)}
 
 

@@ -66,7 +66,7 @@ class Exchange(Generic[Q]):
         parts: dict[ErrorCode, list[K]] = {}
         for one in dict.fromkeys(asked):
             parts.setdefault(self.refusal(group_of(one), needs), []).append(one)
-        found: dict[K, Any] = {}
+        answers: dict[K, Any] = {}
         for refusal, some in parts.items():
             call = make(tuple(some))
             answer = (
@@ -74,8 +74,8 @@ class Exchange(Generic[Q]):
                 if refusal
                 else await self.cluster.groups.ask(call, self.caller)
             )
-            found.update(zip(some, answer.groups, strict=True))
-        return found
+            answers.update(zip(some, answer.groups, strict=True))
+        return answers
 
     def refusal(self, group: str, needs: Operation) -> ErrorCode:
         """The error of a broker that does not serve a group; NONE if it does."""
@@ -110,8 +110,8 @@ class Exchange(Generic[Q]):
         """The name of a topic given by name or id; None: unknown id."""
         if topic_id is None:
             return name
-        found = self.cluster.topics.image.by_id.get(topic_id)
-        return None if found is None else found.name
+        topic = self.cluster.topics.image.by_id.get(topic_id)
+        return None if topic is None else topic.name
 
     @property
     def may_describe(self) -> Callable[[str], bool] | None:

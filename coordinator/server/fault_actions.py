@@ -245,7 +245,7 @@ def _changed(cluster: Cluster, event: ChangeTopic) -> str:
 
 
 async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
-    sessions = [each for each in cluster.sessions if each.client_id == event.client]
+    sessions = [connected for connected in cluster.sessions if connected.client_id == event.client]
     for session in sessions:
         session.end()
     return f"closed {counted(len(sessions), 'connection')} of {event.client}"

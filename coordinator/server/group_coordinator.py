@@ -306,23 +306,23 @@ class Coordinators:
 
     def is_loading(self, node_id: int) -> bool:
         """Whether a broker is loading some of its groups."""
-        return any(self._placement.leader(OFFSETS_TOPIC, each) == node_id for each in self._loading)
+        return any(self._placement.leader(OFFSETS_TOPIC, partition) == node_id for partition in self._loading)
 
     def reload(self, partitions: Iterable[int], loading_ms: int) -> None:
         """Unload the groups of these partitions, and load them on their leaders, which may have changed."""
         some = frozenset(partitions)
         self._deliver(self._engine.unload(lambda group: self._partition_of(group) in some, self._now_ms()))
         loop = asyncio.get_running_loop()
-        for each in some:
-            self._stop_loading(each)
-            self._loading[each] = loop.call_later(loading_ms / 1000, self._load, each, loop.time())
+        for partition in some:
+            self._stop_loading(partition)
+            self._loading[partition] = loop.call_later(loading_ms / 1000, self._load, partition, loop.time())
             if not loading_ms:
-                self._load(each, loop.time())
+                self._load(partition, loop.time())
 
     def close(self) -> None:
         """Cancel all loading."""
-        for each in list(self._loading):
-            self._stop_loading(each)
+        for partition in list(self._loading):
+            self._stop_loading(partition)
 
     def _load(self, partition: int, began_s: float) -> None:
         self._stop_loading(partition)

@@ -126,7 +126,9 @@ class Limits:
     def drop_stalled(self) -> None:
         """Close the connections whose long requests have stopped arriving."""
         stopped = time.monotonic() - STALLED_S
-        for connection in [each for each, (_, progress) in self._received.items() if progress < stopped]:
+        for connection in [
+            stalled for stalled, (_, progress) in self._received.items() if progress < stopped
+        ]:
             self._drop_receiving(connection)
 
     def _drop_receiving(self, connection: LimitedConnection) -> None:

@@ -93,8 +93,8 @@ async def _serve(
     try:
         cluster.start()
         async with AsyncExitStack() as stack:
-            for each in alongside:
-                await stack.enter_async_context(each)
+            for task in alongside:
+                await stack.enter_async_context(task)
             stack.push_async_callback(close_all, cluster)
             listening(await _listen(cluster, host, port, advertised))
             await _first_of(stop_requested, cluster.failed)

@@ -77,14 +77,14 @@ class MetricDefinition:
 
 
 def _by_protocol(cluster: Cluster) -> Values:
-    found = Counter(group.type for group in cluster.groups.state.groups.values())
-    return {kind.value: found[kind] for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
+    counts = Counter(group.type for group in cluster.groups.state.groups.values())
+    return {kind.value: counts[kind] for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
 
 
 def _by_state(kind: GroupType, states: Sequence[GroupState]) -> Callable[[Cluster], Values]:
     def values(cluster: Cluster) -> Values:
-        found = Counter(group.state for group in cluster.groups.state.groups.values() if group.type is kind)
-        return {state.value: found[state] for state in states}
+        counts = Counter(group.state for group in cluster.groups.state.groups.values() if group.type is kind)
+        return {state.value: counts[state] for state in states}
 
     return values
 
@@ -265,7 +265,7 @@ class MetricsEndpoint(Collector):
     async def _read_values(self) -> list[Metric]:
         idle = self._idle.take()
         return [
-            *(each.family(self._cluster) for each in METRICS),
+            *(metric.family(self._cluster) for metric in METRICS),
             *(
                 GaugeMetricFamily(
                     f"{PREFIX}thread_idle_ratio_{which}",

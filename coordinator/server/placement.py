@@ -48,12 +48,12 @@ class Placement:
     @property
     def present(self) -> list[int]:
         """The running brokers, ascending."""
-        return sorted(each for each in self._order if each not in self._away)
+        return sorted(broker for broker in self._order if broker not in self._away)
 
     def choose(self, topic: str, partitions: Iterable[int], factor: int) -> list[Replicas]:
         """Replicas for partitions of a topic, on running brokers first; `factor` is at most the number of brokers."""
-        brokers = [each for each in self._order if each not in self._away]
-        away = tuple(each for each in self._order if each in self._away)
+        brokers = [broker for broker in self._order if broker not in self._away]
+        away = tuple(broker for broker in self._order if broker in self._away)
         missing = max(0, factor - len(brokers))
         turns = [
             _round_robin(brokers, topic, number, factor - missing) + away[:missing]
@@ -64,7 +64,7 @@ class Placement:
     def is_usual(self, topic: str, replicas: Sequence[Replicas]) -> bool:
         """Whether the assignment equals the default one (without `put`) when all brokers are running."""
         return all(
-            each == _round_robin(self._order, topic, number, 1) for number, each in enumerate(replicas)
+            nodes == _round_robin(self._order, topic, number, 1) for number, nodes in enumerate(replicas)
         )
 
     def put(self, topic: str, replicas: Sequence[Replicas]) -> None:
@@ -74,13 +74,13 @@ class Placement:
     def forget(self, topic: str) -> None:
         """Remove a deleted topic."""
         self._given.pop(topic, None)
-        for key in [each for each in self._led if each[0] == topic]:
+        for key in [partition for partition in self._led if partition[0] == topic]:
             del self._led[key]
 
     def replicas(self, topic: str, partition: int) -> Replicas:
         """The replicas of an existing partition."""
-        given = self._given.get(topic)
-        return _round_robin(self._order, topic, partition, 1) if given is None else given[partition]
+        assigned = self._given.get(topic)
+        return _round_robin(self._order, topic, partition, 1) if assigned is None else assigned[partition]
 
     def leader(self, topic: str, partition: int) -> int:
         """The leader of an existing partition; NO_LEADER when all brokers are down."""
@@ -104,16 +104,16 @@ class Placement:
         """
         replicas = self._given[topic][partition]
         if broker not in replicas:
-            given = list(self._given[topic])
-            given[partition] = (broker, *replicas[:-1])
-            self._given[topic] = given
+            moved = list(self._given[topic])
+            moved[partition] = (broker, *replicas[:-1])
+            self._given[topic] = moved
         self._led[topic, partition] = broker
 
     def reassign(self, topic: str, partition: int, placed: Sequence[Replicas]) -> bool:
         """Assign all partitions of a topic; only `partition` has new brokers. Returns whether its leader changed."""
         before = self.leader(topic, partition)
         self._given[topic] = placed
-        present = [each for each in placed[partition] if each not in self._away]
+        present = [broker for broker in placed[partition] if broker not in self._away]
         self._led[topic, partition] = before if before in placed[partition] or not present else present[0]
         return self.leader(topic, partition) != before
 
@@ -137,7 +137,7 @@ class Placement:
 
     def _elect(self, topics: Mapping[str, int]) -> Iterator[tuple[str, int]]:
         """Give a new leader to every partition that needs one."""
-        brokers = [each for each in self._order if each not in self._away]
+        brokers = [broker for broker in self._order if broker not in self._away]
         for topic, count in topics.items():
             for number in range(count):
                 leader, replicas = self.leader(topic, number), self.replicas(topic, number)
@@ -152,7 +152,7 @@ class Placement:
 
 def _round_robin(brokers: Sequence[int], topic: str, partition: int, factor: int) -> Replicas:
     start = crc32(topic.encode("utf-8", "surrogatepass")) + partition
-    return tuple(brokers[(start + each) % len(brokers)] for each in range(factor))
+    return tuple(brokers[(start + replica) % len(brokers)] for replica in range(factor))
 
 
 def _alternating(racks: Mapping[int, str | None]) -> list[int]:
@@ -160,4 +160,4 @@ def _alternating(racks: Mapping[int, str | None]) -> list[int]:
     by_rack: dict[str | None, list[int]] = {}
     for broker, rack in racks.items():
         by_rack.setdefault(rack, []).append(broker)
-    return [each for each in chain.from_iterable(zip_longest(*by_rack.values())) if each is not None]
+    return [node for node in chain.from_iterable(zip_longest(*by_rack.values())) if node is not None]

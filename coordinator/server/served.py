@@ -206,7 +206,7 @@ def _served(
 
 def apis_with_faults() -> frozenset[str]:
     """The names of the APIs that faults can match."""
-    return frozenset(each.api.name for each in SERVED.values())
+    return frozenset(served.api.name for served in SERVED.values())
 
 
 SERVED: Mapping[int, ServedApi] = {

@@ -52,7 +52,7 @@ class StoredConfigs:
 
     def retain_topics(self, topics: Collection[str]) -> None:
         """Remove the configs of deleted topics. If that cannot be written, they are removed at the next start."""
-        for topic in [each for each in self.topics.own if each not in topics and each not in INTERNAL]:
+        for topic in [name for name in self.topics.own if name not in topics and name not in INTERNAL]:
             with suppress(RequestRefused):
                 self.set_topic(topic, {})
             self.topics.set(topic, {})
@@ -98,8 +98,8 @@ def _of_internal_topics(given: Mapping[str, str]) -> Mapping[str, Mapping[str, s
     }
 
 
-def _given_levels(given: Mapping[str, str]) -> Mapping[str, int]:
-    return {name: parse_level(name, text) for name, text in given.items() if name in FEATURES}
+def _given_levels(settings: Mapping[str, str]) -> Mapping[str, int]:
+    return {name: parse_level(name, text) for name, text in settings.items() if name in FEATURES}
 
 
 def _kept_levels(data: DataDirectory | None) -> Mapping[str, int]:

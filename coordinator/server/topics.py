@@ -45,10 +45,10 @@ class Topics:
         self._kept = kept = None if data is None else data.topics
         self.changing = asyncio.Lock()
         """Held while topics change: their directories are created and deleted outside of the event loop."""
-        found = () if kept is None else tuple(kept.found)
-        for topic in found:
+        stored = () if kept is None else tuple(kept.found)
+        for topic in stored:
             self._restore(topic)
-        known = [self._placed(topic) for topic in found]
+        known = [self._placed(topic) for topic in stored]
         self.image = TopicImage.of(known, version)
         self._by_unified: dict[str, dict[str, None]] = {}
         """The names of topics by their names with '.' as '_', in the order of their creation."""
@@ -86,15 +86,15 @@ class Topics:
 
     def place(self, name: str, partitions: Iterable[int], factor: int | None = None) -> Sequence[Replicas]:
         """Brokers for partitions of a topic, `factor` for each. :raises RequestRefused: there are too few brokers"""
-        wanted, brokers = self._factor if factor is None else factor, len(self._racks)
-        if wanted > brokers:
+        replicas, brokers = self._factor if factor is None else factor, len(self._racks)
+        if replicas > brokers:
             raise RequestRefused(
                 ErrorCode.INVALID_REPLICATION_FACTOR,
-                f"Unable to replicate the partition {wanted} time(s): The target replication factor of {wanted} "
+                f"Unable to replicate the partition {replicas} time(s): The target replication factor of {replicas} "
                 f"cannot be reached because only {brokers} broker(s) are registered or some brokers have all their "
                 "log directories cordoned.",
             )
-        return self._placement.choose(name, partitions, wanted)
+        return self._placement.choose(name, partitions, replicas)
 
     def show(self, topic: TopicInfo) -> None:
         """Make a topic, new or grown, visible to clients and the coordinator."""
@@ -174,7 +174,7 @@ class Topics:
         """Store a topic's brokers, if a restart would not assign the same. :raises StorageFailed:"""
         if self._data is None:
             return
-        by_partition = {str(number): ",".join(map(str, each)) for number, each in enumerate(placed)}
+        by_partition = {str(number): ",".join(map(str, replicas)) for number, replicas in enumerate(placed)}
         usual = self._placement.is_usual(name, placed)
         self._data.set_config(ConfigKind.ASSIGNMENT, name, {} if usual else by_partition)
 
@@ -186,7 +186,7 @@ class Topics:
         texts = [kept.get(str(number), "") for number in range(topic.partitions)]
         if all(re.fullmatch(r"[0-9]+(,[0-9]+)*", text) for text in texts):
             placed = [tuple(map(int, text.split(","))) for text in texts]
-            if all(broker in self._racks for each in placed for broker in each):
+            if all(broker in self._racks for replicas in placed for broker in replicas):
                 self._placement.put(topic.name, placed)
 
     def _placed(self, topic: TopicInfo) -> TopicInfo:

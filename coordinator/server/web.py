@@ -132,7 +132,7 @@ class WebServer(ThreadingHTTPServer):
         now = time.monotonic()
         with self._lock:
             for connections, most_s in ((self._waiting, REQUEST_S), (self._answered, ANSWER_S)):
-                for connection in [each for each, since in connections.items() if now - since > most_s]:
+                for connection in [stalled for stalled, since in connections.items() if now - since > most_s]:
                     self._end(connections, connection)
 
     def _end_oldest(self) -> None:

@@ -139,14 +139,14 @@ def _group_segments(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_S
     runs: list[_SegmentGroup] = []
     size = 0
     for span in spans:
-        own = span.path.stat().st_size
-        if runs and size + own <= segment_bytes and span.end - runs[-1].base_offset <= MOST_OFFSETS:
+        segment_size = span.path.stat().st_size
+        if runs and size + segment_size <= segment_bytes and span.end - runs[-1].base_offset <= MOST_OFFSETS:
             runs[-1].paths.append(span.path)
             runs[-1].end = span.end
-            size += own
+            size += segment_size
         else:
             runs.append(_SegmentGroup(paths=[span.path], end=span.end))
-            size = own
+            size = segment_size
     return runs
 
 
@@ -226,7 +226,7 @@ def write_missing_indexes(directory: Path, *, before: int) -> None:
         aborted: Sequence[AbortedTransaction] = ()
         if (segment.batches.headers["attributes"] & CONTROL).any():
             # A transaction that was aborted may have started in any earlier segment.
-            log = (read_segment(each).batches for each in paths[: number + 1])
+            log = (read_segment(segment_path).batches for segment_path in paths[: number + 1])
             *_, aborted = aborted_transactions(log)
         write_indexes(segment, aborted)
 

@@ -62,16 +62,16 @@ def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, object]:
 
 def read_assignors(fields: Mapping[str, object]) -> tuple[ClientAssignor, ...]:
     """The client-side assignors of a member. :raises DecodeError:"""
-    found = _read(_ASSIGNORS, fields)
+    tree = _read(_ASSIGNORS, fields)
     return tuple(
         ClientAssignor(
-            name=each["name"],
-            minimum_version=each["minimum_version"],
-            maximum_version=each["maximum_version"],
-            reason=each["reason"],
-            metadata=ClientMetadata(version=each["version"], data=each["metadata"]),
+            name=assignor["name"],
+            minimum_version=assignor["minimum_version"],
+            maximum_version=assignor["maximum_version"],
+            reason=assignor["reason"],
+            metadata=ClientMetadata(version=assignor["version"], data=assignor["metadata"]),
         )
-        for each in (() if found is None else found["assignors"])
+        for assignor in (() if tree is None else tree["assignors"])
     )
 
 
@@ -90,12 +90,12 @@ def payload_fields(payload: Payload) -> dict[str, object]:
 
 def read_payload(fields: Mapping[str, Any]) -> Payload:
     """The metadata and error of a client-side assignor in a record. :raises DecodeError:"""
-    found = _read(_PAYLOAD, fields)
-    if found is None:
+    tree = _read(_PAYLOAD, fields)
+    if tree is None:
         return NO_PAYLOAD
-    data = found["metadata_bytes"]
-    said = None if data is None else ClientMetadata(version=found["metadata_version"], data=data)
-    return Payload(error=found["error"], metadata=said)
+    data = tree["metadata_bytes"]
+    said = None if data is None else ClientMetadata(version=tree["metadata_version"], data=data)
+    return Payload(error=tree["error"], metadata=said)
 
 
 def _written(kind: Message, fields: Mapping[str, Any]) -> dict[str, object]:
@@ -108,8 +108,8 @@ def _read(kind: Message, fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
     content = next((content for tag, content in fields.get(UNKNOWN_TAGS, ()) if tag == TAG), None)
     if content is None:
         return None
-    found, end = message_reader(kind, 0, DICTIONARIES)(content, 0)
+    tree, end = message_reader(kind, 0, DICTIONARIES)(content, 0)
     if end != len(content):
         raise DecodeError(f"{kind.name} has {len(content) - end} bytes too many")
-    read: Mapping[str, object] = found
+    read: Mapping[str, object] = tree
     return read

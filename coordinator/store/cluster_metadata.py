@@ -110,8 +110,8 @@ def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> Me
 
 def _read_snapshot(directory: Path, replay: _Replay) -> int:
     """Read the newest snapshot of the time, if any. Returns the offset from which the log must be read."""
-    found = {path: _SNAPSHOT.fullmatch(path.name) for path in directory.iterdir()}
-    snapshots = {path: (int(name[1]), int(name[2])) for path, name in found.items() if name is not None}
+    matches = {path: _SNAPSHOT.fullmatch(path.name) for path in directory.iterdir()}
+    snapshots = {path: (int(name[1]), int(name[2])) for path, name in matches.items() if name is not None}
     for path in sorted(snapshots, key=snapshots.__getitem__, reverse=True):
         try:
             chunks = _snapshot_chunks(path, replay.as_of_ms)
@@ -191,8 +191,8 @@ class _Replay:
             self._held = []
         elif number in (END_TRANSACTION, ABORT_TRANSACTION):
             held, self._held = self._held or [], None
-            for each in held if number == END_TRANSACTION else ():
-                self._record(*each)
+            for postponed in held if number == END_TRANSACTION else ():
+                self._record(*postponed)
         elif self._held is not None:
             self._held.append((number, fields))
         else:

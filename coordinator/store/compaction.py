@@ -123,7 +123,7 @@ def _keys(columns: Columns) -> Iterator[tuple[bytes, int]]:
 
 
 def _batch_keys(batch: Batch, data: bytes) -> dict[bytes, int]:
-    return {each.key: each.offset for each in records_of(batch, data) if each.key is not None}
+    return {record.key: record.offset for record in records_of(batch, data) if record.key is not None}
 
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -170,8 +170,8 @@ class RecordRetention:
             if index < end and kinds[index] == 1:
                 yield batches.data[int(batches.positions[index]) : int(batches.ends[end - 1])]
             elif index < end and kinds[index] == 2:
-                for each in range(index, end):
-                    yield self._rewritten(batches, decisions, each)
+                for number in range(index, end):
+                    yield self._rewritten(batches, decisions, number)
             index = end
 
     def _rewritten(self, batches: Batches, decisions: _Decisions, index: int) -> bytes:

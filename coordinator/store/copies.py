@@ -26,10 +26,10 @@ class Notice:
     is_problem: bool = False
 
     def __str__(self) -> str:
-        place = "" if self.file is None else f"{self.file}: "
+        position = "" if self.file is None else f"{self.file}: "
         if self.file is not None and self.position is not None:
-            place = f"{self.file}, byte {self.position}: "
-        return f"{place}{self.message}"
+            position = f"{self.file}, byte {self.position}: "
+        return f"{position}{self.message}"
 
     def with_consequence(self, consequence: str, *, is_problem: bool = False) -> Notice:
         """The same notice, with its consequence."""

@@ -169,7 +169,7 @@ class DataDirectory:
 
     def set_config(self, kind: ConfigKind, name: str, values: Mapping[str, str]) -> None:
         """Replace the configs of one resource; an empty mapping removes them. :raises StorageFailed: unchanged"""
-        others = {each: one for each, one in self.configs[kind].items() if each != name}
+        others = {resource: one for resource, one in self.configs[kind].items() if resource != name}
         self.set_configs(kind, {**others, name: dict(values)} if values else others)
 
     def set_configs(self, kind: ConfigKind, configs: Configs) -> None:
@@ -195,13 +195,13 @@ class DataDirectory:
         """
         due: list[tuple[tuple[str, int], CompactionRun]] = []
         in_logs_thread(lambda: due.extend(self._due(now_ms)))
-        for place, work in due:
+        for name, work in due:
             try:
                 try:
                     work.run(in_logs_thread, stopped)
                 finally:
                     in_logs_thread(partial(work.compaction.end, work))
-                self._first_dirty[place] = work.compaction.first_dirty
+                self._first_dirty[name] = work.compaction.first_dirty
                 write_checkpoint(self.path / CLEANER, self._first_dirty)
             except OSError as error:
                 raise StorageFailed("compacting", error.filename or self.path, error) from error
@@ -231,24 +231,24 @@ class DataDirectory:
             for number, compaction in enumerate(compactions()):
                 compaction.continue_from(self._first_dirty.get((topic, number), 0))
                 partitions[topic, number] = compaction
-        place = max(partitions, key=lambda each: partitions[each].dirty_ratio(settings, now_ms))
-        if (work := partitions[place].begin(settings, now_ms)) is not None:
-            yield place, work
+        name = max(partitions, key=lambda key: partitions[key].dirty_ratio(settings, now_ms))
+        if (work := partitions[name].begin(settings, now_ms)) is not None:
+            yield name, work
 
 
 def _cluster_id(path: Path, node_id: int) -> str:
     """The cluster id of the directory, from its first use. :raises DamagedLog: :raises Unusable:"""
-    found = read_meta_properties(path)
-    if found is not None and found.node_id not in (None, node_id):
+    meta = read_meta_properties(path)
+    if meta is not None and meta.node_id not in (None, node_id):
         raise Unusable(
-            f"{path} belongs to node {found.node_id}, not to node {node_id}: "
-            f"use --config node.id={found.node_id}, or another directory"
+            f"{path} belongs to node {meta.node_id}, not to node {node_id}: "
+            f"use --config node.id={meta.node_id}, or another directory"
         )
-    if found is not None and found.cluster_id is not None:
-        return found.cluster_id
+    if meta is not None and meta.cluster_id is not None:
+        return meta.cluster_id
     cluster_id = format_uuid(uuid4())
-    meta = MetaProperties(cluster_id=cluster_id, node_id=node_id, directory_id=uuid4())
-    write_meta_properties(path, meta)
+    new = MetaProperties(cluster_id=cluster_id, node_id=node_id, directory_id=uuid4())
+    write_meta_properties(path, new)
     return cluster_id
 
 

@@ -191,7 +191,7 @@ class Digest:
 
 def _last_of_groups(lost: Iterable[tuple[bytes, _Written]]) -> Iterator[RemainingRecord]:
     """The last lost value of every group."""
-    last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda each: each[1][0])}
+    last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda entry: entry[1][0])}
     return (_event(key, written, RecordStatus.LOST) for key, written in last.values())
 
 

@@ -63,17 +63,17 @@ def read_meta_properties(log_directory: Path) -> MetaProperties | None:
     except FileNotFoundError:
         return None
     try:
-        found = {entry.key: entry.value for entry in parse_properties(text)}
-        version = int(found.get("version", "0"))
+        properties = {entry.key: entry.value for entry in parse_properties(text)}
+        version = int(properties.get("version", "0"))
         if version not in _NODE_ID:
             raise ValueError(f"version {version}; 0 and 1 are known")
         if version > 0:
             for key in ("cluster.id", "node.id"):
-                if key not in found:
+                if key not in properties:
                     raise ValueError(f"{key} is missing")
-        node, directory = found.get(_NODE_ID[version]), found.get("directory.id")
+        node, directory = properties.get(_NODE_ID[version]), properties.get("directory.id")
         return MetaProperties(
-            cluster_id=found.get("cluster.id"),
+            cluster_id=properties.get("cluster.id"),
             node_id=None if node is None else int(node),
             directory_id=None if directory is None else parse_uuid(directory),
             version=version,
@@ -176,6 +176,6 @@ def write_configs(log_directory: Path, kind: ConfigKind, configs: Configs) -> No
 
 def _is_configs(value: object) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(each, dict) and all(isinstance(text, str) for text in each.values())
-        for each in value.values()
+        isinstance(configs, dict) and all(isinstance(text, str) for text in configs.values())
+        for configs in value.values()
     )

@@ -128,13 +128,13 @@ def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
 
 def _subscription(member: Member, assignor: str | None, generation: int) -> bytes:
     """A member's subscription as it would send it now; only a cooperative member reports its owned partitions."""
-    wanted = member.subscription.topics if member.subscription else ()
+    topics = member.subscription.topics if member.subscription else ()
     cooperative = assignor == COOPERATIVE
     data = member.user_data or UserData()
     return write_subscription(
         EmbeddedSubscription(
             version=NEWEST_VERSION,
-            topics=wanted,
+            topics=topics,
             user_data=data.subscription or None,
             owned=dict(member.owned or {}) if cooperative else {},
             generation=generation if member.generation is None else member.generation,
@@ -189,7 +189,7 @@ def _regexes(group: Group, topics: TopicImage, now_ms: int) -> Mapping[str, Rege
 
 
 def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
-    wanted = member.subscription
+    subscription = member.subscription
     classic = None
     if member.protocol is MemberProtocol.CLASSIC:
         names = member.protocols or (DEFAULT_ASSIGNOR,)
@@ -203,8 +203,8 @@ def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
         rack=member.rack,
         client_id=member.client.id or "",
         host=member.client.host or "",
-        topics=wanted.topics if wanted else (),
-        regex=(wanted.regex if wanted else None) or "",
+        topics=subscription.topics if subscription else (),
+        regex=(subscription.regex if subscription else None) or "",
         rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
         assignor=None if classic else group.protocol,
         classic=classic,

@@ -150,9 +150,9 @@ class _Read:
         """Whether the copy extends beyond the requested time, and is complete at that time."""
         return self.whole_from_ms is None and (self.coverage is None or self.coverage.extends_beyond)
 
-    def file_of(self, place: int) -> Path:
+    def file_of(self, position: int) -> Path:
         """The segment that contains an offset."""
-        index = bisect_right(self.segments, place, key=lambda each: each[0])
+        index = bisect_right(self.segments, position, key=lambda start: start[0])
         return self.segments[max(index - 1, 0)][1]
 
 
@@ -224,7 +224,7 @@ class _Loading:
         else:
             self._failed.append(number)
         self.notices += [
-            each.with_consequence(consequence, is_problem=chosen is None) for each in failures.values()
+            failed.with_consequence(consequence, is_problem=chosen is None) for failed in failures.values()
         ]
 
     def _take(self, number: int, read: _Read) -> None:
@@ -242,9 +242,9 @@ class _Loading:
             )
         if read.whole_from_ms is not None:
             self._doubtful[number] = read.whole_from_ms
-        for place, reason in malformed[:MOST_MALFORMED]:
-            message = f"the record at offset {place} was skipped: {reason}"
-            self.notices.append(Notice(file=read.file_of(place), message=message, is_problem=True))
+        for position, reason in malformed[:MOST_MALFORMED]:
+            message = f"the record at offset {position} was skipped: {reason}"
+            self.notices.append(Notice(file=read.file_of(position), message=message, is_problem=True))
         if len(malformed) > MOST_MALFORMED:
             message = f"{len(malformed) - MOST_MALFORMED} more records were skipped"
             self.notices.append(Notice(file=read.copy, message=message, is_problem=True))

@@ -108,14 +108,14 @@ class SegmentIndex:
 
     def position_of(self, offset: int) -> int:
         """The position at or before the batch that contains `offset`."""
-        place = bisect_right(self._offsets, offset)
-        return self._positions[place - 1] if place else 0
+        entry = bisect_right(self._offsets, offset)
+        return self._positions[entry - 1] if entry else 0
 
     def position_of_time(self, timestamp: int) -> int:
         """The position at or before the first batch with a record of `timestamp` or later."""
         # The entry refers to the first batch with its time: for an equal time, to that batch itself.
-        place = bisect_right(self._times, timestamp)
-        return self.position_of(self._time_offsets[place - 1]) if place else 0
+        entry = bisect_right(self._times, timestamp)
+        return self.position_of(self._time_offsets[entry - 1]) if entry else 0
 
 
 class ReadBatches(NamedTuple):
@@ -231,9 +231,9 @@ class Log:
         for segment in self._segments[self._place_of(offset) :]:
             if segment.base_offset >= end:
                 break
-            found = self._read(segment, offset, max_bytes, end, at_least_one)
-            if found is not None:
-                return found
+            batches = self._read(segment, offset, max_bytes, end, at_least_one)
+            if batches is not None:
+                return batches
         return ReadBatches(b"", offset)
 
     def batches_since(self, timestamp: int) -> Iterator[bytes]:
@@ -308,7 +308,7 @@ class Log:
     def replace(self, compacted: SegmentIndex, end: int) -> None:
         """Replace the segments from the base offset of a compacted one up to the offset `end` by it."""
         first, behind = (
-            bisect_left(self._segments, offset, key=lambda each: each.base_offset)
+            bisect_left(self._segments, offset, key=lambda segment: segment.base_offset)
             for offset in (compacted.base_offset, end)
         )
         self._segments[first:behind] = [compacted]
@@ -329,8 +329,8 @@ class Log:
 
     def _place_of(self, offset: int) -> int:
         """The index of the segment that `offset` belongs to."""
-        place = bisect_right(self._segments, offset, key=lambda each: each.base_offset)
-        return max(place - 1, 0)
+        number = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
+        return max(number - 1, 0)
 
     def _read(
         self, segment: SegmentIndex, offset: int, max_bytes: int, end: int, at_least_one: bool

@@ -71,8 +71,8 @@ class CompactionRun:
             put_in_place=put_in_place,
         )
         spans = closed_segments(directory, self.end)
-        found = aborted_transactions(read_segment(span.path).batches for span in spans)
-        self.aborted = [each for of_segment in found for each in of_segment]
+        by_segment = aborted_transactions(read_segment(span.path).batches for span in spans)
+        self.aborted = [transaction for of_segment in by_segment for transaction in of_segment]
         self.done_to = done_to
 
 

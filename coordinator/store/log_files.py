@@ -127,8 +127,8 @@ class OpenFiles:
 
     def close(self, path: Path | None = None) -> None:
         """Close the file `path`, the files in the directory `path`, or all files."""
-        for each in [one for one in self._by_path if path in (None, one, one.parent)]:
-            os.close(self._by_path.pop(each))
+        for opened_path in [one for one in self._by_path if path in (None, one, one.parent)]:
+            os.close(self._by_path.pop(opened_path))
 
 
 class SegmentFiles:
@@ -173,9 +173,9 @@ class SegmentFiles:
         path = self._directory / segment_name(base_offset)
         self._files.opened.close(path)
         self._files.unsynced_paths.discard(path)
-        for each in (path, *(path.with_suffix(suffix) for suffix in INDEX_SUFFIXES)):
+        for file in (path, *(path.with_suffix(suffix) for suffix in INDEX_SUFFIXES)):
             with suppress(FileNotFoundError):
-                self._files.removed.append(each.rename(each.with_name(each.name + DELETED)))
+                self._files.removed.append(file.rename(file.with_name(file.name + DELETED)))
 
 
 def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> None:

@@ -97,10 +97,10 @@ class OffsetsLog:
         """Check that a group is in the partition of its hash: otherwise later records would be written to another
         one."""
         count = self.partitions
-        for group, place in zip(groups, partitions_for(groups, count), strict=True):
-            if place != number:
+        for group, partition in zip(groups, partitions_for(groups, count), strict=True):
+            if partition != number:
                 raise Unusable(
-                    f"{self.topic.directory(number)} holds group {group}, which belongs in partition {place} of "
+                    f"{self.topic.directory(number)} holds group {group}, which belongs in partition {partition} of "
                     f"{count}: some partitions of {OFFSETS_TOPIC} are missing next to it. "
                     "Put the directories of all partitions there."
                 )

@@ -163,7 +163,7 @@ class OtherGroup:
         for member_id in member_ids:
             metadata, current = self._member_values(member_id)
             assigned = normal_partitions(
-                {each["topicId"]: each["partitions"] for each in current.get("assignedPartitions", ())}
+                {topic["topicId"]: topic["partitions"] for topic in current.get("assignedPartitions", ())}
             )
             yield Member(
                 id=member_id,
@@ -264,7 +264,10 @@ def _client(metadata: Fields) -> Client:
 
 def _tasks(value: Fields) -> Tasks:
     def by_subtopology(name: str) -> dict[str, tuple[int, ...]]:
-        return {each["subtopologyId"]: tuple(sorted(each["partitions"])) for each in value.get(name, ())}
+        return {
+            assigned["subtopologyId"]: tuple(sorted(assigned["partitions"]))
+            for assigned in value.get(name, ())
+        }
 
     return Tasks(
         active=by_subtopology("activeTasks"),

@@ -81,11 +81,11 @@ class LeaderEpoch:
 
 def parse_partition_name(name: str) -> PartitionName | None:
     """The partition of a directory's name; None if it is not the name of a partition's directory."""
-    found = _NAME.fullmatch(name)
-    if found is None or int(found["partition"]) >= _INT32:
+    match = _NAME.fullmatch(name)
+    if match is None or int(match["partition"]) >= _INT32:
         return None
     return PartitionName(
-        topic=found["topic"], partition=int(found["partition"]), suffix=DirectorySuffix(found["suffix"] or "")
+        topic=match["topic"], partition=int(match["partition"]), suffix=DirectorySuffix(match["suffix"] or "")
     )
 
 
@@ -175,14 +175,14 @@ def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, 
         raise DamagedLog(
             path, lines[1].position, f"{lines[1].text!r} lines are announced, {len(lines) - 2} follow"
         )
-    found = []
+    entries = []
     for line in lines[2:]:
         words = line.text.split()
         numbers = [_number(word, limit) for word, limit in zip(words[-2:], (_INT32, _INT64), strict=False)]
         if len(words) != len(fields) or numbers[0] is None or numbers[1] is None:
             raise DamagedLog(path, line.position, f"{line.text!r} is not {', '.join(fields)}")
-        found.append((" ".join(words[:-2]), numbers[0], numbers[1]))
-    return found
+        entries.append((" ".join(words[:-2]), numbers[0], numbers[1]))
+    return entries
 
 
 def write_checkpoint_lines(path: Path, lines: Sequence[str]) -> None:
@@ -238,8 +238,8 @@ class LeaderEpochs:
 
     def of(self, offset: int) -> int:
         """The epoch in which the record at `offset` was written, or would be."""
-        place = bisect_right(self.epochs, offset, key=lambda each: each.start_offset)
-        return self.epochs[place - 1].epoch if place else UNDEFINED
+        later = bisect_right(self.epochs, offset, key=lambda started: started.start_offset)
+        return self.epochs[later - 1].epoch if later else UNDEFINED
 
     def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
         """The largest epoch up to `epoch` that has records, and the offset after its last record.
@@ -250,15 +250,15 @@ class LeaderEpochs:
             return UNDEFINED, UNDEFINED
         if epoch == self.latest:
             return epoch, log_end
-        place = bisect_right(self.epochs, epoch, key=lambda each: each.epoch)
-        found = self.epochs[place - 1].epoch if place else epoch
-        return found, self.epochs[place].start_offset
+        later = bisect_right(self.epochs, epoch, key=lambda started: started.epoch)
+        last = self.epochs[later - 1].epoch if later else epoch
+        return last, self.epochs[later].start_offset
 
     def forget_before(self, log_start: int) -> None:
         """Remove the epochs before the new log start offset; the first remaining epoch starts there."""
-        place = bisect_right(self.epochs, log_start, key=lambda each: each.start_offset)
-        if place:
+        later = bisect_right(self.epochs, log_start, key=lambda started: started.start_offset)
+        if later:
             first = replace(
-                self.epochs[place - 1], start_offset=max(log_start, self.epochs[place - 1].start_offset)
+                self.epochs[later - 1], start_offset=max(log_start, self.epochs[later - 1].start_offset)
             )
-            self.epochs[:place] = [first]
+            self.epochs[:later] = [first]

@@ -192,14 +192,14 @@ class Producers:
 
     def aborted(self, start: int, end: int) -> list[AbortedTransaction]:
         """The aborted transactions with records from `start` to before `end`, as in a Fetch response."""
-        found = []
-        for place in range(bisect_left(self._aborted, start, key=_last_offset), len(self._aborted)):
-            one = self._aborted[place]
+        transactions = []
+        for index in range(bisect_left(self._aborted, start, key=_last_offset), len(self._aborted)):
+            one = self._aborted[index]
             if one.first_offset < end:
-                found.append(one)
+                transactions.append(one)
             if one.last_stable_offset >= end:
                 break  # later ones started at `end` or after it
-        return found
+        return transactions
 
     def forget_below(self, log_start: int) -> None:
         """The log start offset is now `log_start`: forget the aborted transactions before it."""

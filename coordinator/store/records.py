@@ -129,21 +129,23 @@ class _Struct:
     """Kafka's fields for one of our dataclasses, by attribute."""
 
     def __init__(self, make: Callable[..., object], **fields: str | _Field) -> None:
-        known = {a: _Field(each) if isinstance(each, str) else each for a, each in fields.items()}
+        known = {a: _Field(field) if isinstance(field, str) else field for a, field in fields.items()}
         self._make = make
-        self._names = [(a, each.name) for a, each in known.items()]
-        self._missing = {each.name: each.missing for each in known.values() if each.missing is not _REQUIRED}
-        self._readers = [(a, each.read) for a, each in known.items() if each.read is not None]
-        self._writers = [(each.name, each.write) for each in known.values() if each.write is not None]
+        self._names = [(a, field.name) for a, field in known.items()]
+        self._missing = {
+            field.name: field.missing for field in known.values() if field.missing is not _REQUIRED
+        }
+        self._readers = [(a, field.read) for a, field in known.items() if field.read is not None]
+        self._writers = [(field.name, field.write) for field in known.values() if field.write is not None]
 
     def attributes(self, fields: Fields) -> dict[str, object]:
         """Our attributes from the fields."""
         if self._missing:
             fields = {**self._missing, **fields}
-        found = {attribute: fields[name] for attribute, name in self._names}
+        values = {attribute: fields[name] for attribute, name in self._names}
         for attribute, convert in self._readers:
-            found[attribute] = convert(found[attribute])
-        return found
+            values[attribute] = convert(values[attribute])
+        return values
 
     def read(self, fields: Fields) -> Any:
         return self._make(**self.attributes(fields))

@@ -107,7 +107,7 @@ class Replay:
         fields = (value.metadata_start, value.metadata_end, value.id_start)
         numbers = (value.offset, value.leader_epoch, value.commit_ms)
         rows = zip(
-            *(each.tolist() for each in (quick, value.quick, *columns, *fields, *numbers)), strict=True
+            *(column.tolist() for column in (quick, value.quick, *columns, *fields, *numbers)), strict=True
         )
         for event, (is_key, is_value, *row) in zip(events, rows, strict=True):
             if not is_key or not (is_value or event.value is None):

@@ -122,14 +122,16 @@ class TopicDirectories:
     def _partitions(self) -> Iterator[_Partition]:
         for path, name in partition_directories(self._root):
             if name.topic not in INTERNAL_TOPICS:
-                inside = {each.name for each in path.iterdir()}
+                inside = {file.name for file in path.iterdir()}
                 yield _Partition(
                     path=path, name=name, topic_id=read_topic_id(path), holds_records=not inside <= _OURS
                 )
 
     def _remember(self, partition: _Partition) -> None:
         self._left.append(partition.path)
-        if partition.topic_id is not None and all(each.id != partition.topic_id for each in self.deleted):
+        if partition.topic_id is not None and all(
+            deleted.id != partition.topic_id for deleted in self.deleted
+        ):
             self.deleted.append(TopicInfo(name=partition.name.topic, id=partition.topic_id, partitions=1))
 
     def _topic(self, name: str, partitions: list[_Partition]) -> TopicInfo | None:
@@ -141,17 +143,19 @@ class TopicDirectories:
             if number == 0 or by_number[number].holds_records
         ]
         topic_id = next((id_ for id_ in ids if id_ is not None), None)
-        if topic_id in {each.id for each in self.deleted}:
+        if topic_id in {topic.id for topic in self.deleted}:
             self._left += (
-                each.path.rename(each.path.with_name(_deleted_name(name, number)))
-                for number, each in by_number.items()
+                partition.path.rename(partition.path.with_name(_deleted_name(name, number)))
+                for number, partition in by_number.items()
             )
             return None
         count = 0
         while topic_id is not None and count in by_number and by_number[count].topic_id == topic_id:
             count += 1
-        count = max([count, *(number + 1 for number, each in by_number.items() if each.holds_records)])
-        _clear(each.path for number, each in by_number.items() if number >= count)
+        count = max(
+            [count, *(number + 1 for number, partition in by_number.items() if partition.holds_records)]
+        )
+        _clear(partition.path for number, partition in by_number.items() if number >= count)
         return None if topic_id is None else TopicInfo(name=name, id=topic_id, partitions=count)
 
     def _path(self, topic: TopicInfo, partition: int) -> Path:
@@ -179,7 +183,7 @@ def _clear(paths: Iterable[Path]) -> None:
     for path in paths:
         with suppress(OSError):
             inside = list(path.iterdir())
-            if {each.name for each in inside} <= _OURS:
-                for each in inside:
-                    each.unlink()
+            if {file.name for file in inside} <= _OURS:
+                for file in inside:
+                    file.unlink()
                 path.rmdir()

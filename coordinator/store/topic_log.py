@@ -182,8 +182,8 @@ class TopicLog:
             try:
                 batches[number] = log.write(batch, self._limits)
             except OSError as error:
-                for each in written:
-                    each.take_back()
+                for earlier in written:
+                    earlier.take_back()
                 raise StorageFailed("writing to", self.directory(number), error) from error
             written.append(log)
         for number, header in batches.items():

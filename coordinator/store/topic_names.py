@@ -161,10 +161,10 @@ def _group_configs(
     notices: list[Notice],
 ) -> Mapping[str, Mapping[str, str]] | None:
     """The group configs; None if unknown. Kohort's own file has only the current ones."""
-    found: dict[str, Mapping[str, str]] = {}
+    configs: dict[str, Mapping[str, str]] = {}
     known = metadata is not None and metadata.is_whole
     if metadata is not None and known:
-        found |= metadata.group_configs
+        configs |= metadata.group_configs
     for directory in directories if as_of_ms is None else ():
         try:
             written = read_configs(directory, ConfigKind.GROUP)
@@ -173,8 +173,8 @@ def _group_configs(
             known = False
         else:
             known = known or bool(written)
-            found |= written
-    return found if known else None
+            configs |= written
+    return configs if known else None
 
 
 def _of_cluster(metadata: MetadataImage) -> Iterator[KnownTopic]:

@@ -111,21 +111,23 @@ class TransactionCoordinator:
         now_ms: int,
     ) -> Outcome:
         """AddPartitionsToTxn and, for the partition of the group's offsets, AddOffsetsToTxn."""
-        found = self._find(transactional_id, producer)
-        if isinstance(found, ErrorCode):
-            return Outcome(error=found)
-        if found.state is State.ONGOING and found.partitions.issuperset(partitions):
+        transaction = self._find(transactional_id, producer)
+        if isinstance(transaction, ErrorCode):
+            return Outcome(error=transaction)
+        if transaction.state is State.ONGOING and transaction.partitions.issuperset(partitions):
             return Outcome()
-        return Outcome(change=self._change(found.with_partitions(frozenset(partitions), version, now_ms)))
+        return Outcome(
+            change=self._change(transaction.with_partitions(frozenset(partitions), version, now_ms))
+        )
 
     def verify(
         self, transactional_id: str, producer: ProducerIdentity, partition: TopicPartition
     ) -> ErrorCode:
         """Whether a partition is part of the producer's transaction; TRANSACTION_ABORTABLE if not."""
-        found = self._find(transactional_id, producer)
-        if isinstance(found, ErrorCode):
-            return found
-        return ErrorCode.NONE if partition in found.partitions else ErrorCode.TRANSACTION_ABORTABLE
+        transaction = self._find(transactional_id, producer)
+        if isinstance(transaction, ErrorCode):
+            return transaction
+        return ErrorCode.NONE if partition in transaction.partitions else ErrorCode.TRANSACTION_ABORTABLE
 
     def end(
         self,

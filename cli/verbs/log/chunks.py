@@ -87,8 +87,8 @@ class Chunk:
         headers, batch_of = self.records.batches.headers, self.records.batch_of
         base = headers["base_sequence"][batch_of].astype(np.int64)
         # Sequence numbers restart at 0 after 2^31 - 1.
-        own = (base + self.records.offsets - headers["base_offset"][batch_of]) & 0x7FFFFFFF
-        sequences: Ints = np.where(base < 0, -1, own)
+        sequence_numbers = (base + self.records.offsets - headers["base_offset"][batch_of]) & 0x7FFFFFFF
+        sequences: Ints = np.where(base < 0, -1, sequence_numbers)
         return sequences
 
 
@@ -97,30 +97,32 @@ def _sizes(starts: Ints, ends: Ints) -> Ints:
     return sizes
 
 
-def chunks_of(segment: SegmentData, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
+def chunks_of(segment: SegmentData, record_filter: RecordFilter) -> Iterator[Chunk | Problem]:
     """The selected records of a segment; in place of unreadable data, a problem with its position and the reason."""
     for part in segment.parts():
-        yield from chunks_of_part(segment, part, wanted)
+        yield from chunks_of_part(segment, part, record_filter)
 
 
-def chunks_of_part(segment: SegmentData, part: IntactRun, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
+def chunks_of_part(
+    segment: SegmentData, part: IntactRun, record_filter: RecordFilter
+) -> Iterator[Chunk | Problem]:
     """Like `chunks_of`, for one part of a segment."""
-    for columns in readable_columns(wanted.overlapping(part.batches)):
+    for columns in readable_columns(record_filter.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):
             yield damage_of(columns)
             continue
-        rows = wanted.rows(columns)
+        rows = record_filter.rows(columns)
         for start in range(0, len(rows), ROWS):
-            yield _chunk(segment.file, columns.select(rows[start : start + ROWS]), wanted)
+            yield _chunk(segment.file, columns.select(rows[start : start + ROWS]), record_filter)
     problem = segment.damage(part)
     if problem is not None:
         yield problem
 
 
-def _chunk(file: str, records: Columns, wanted: RecordFilter) -> Chunk:
+def _chunk(file: str, records: Columns, record_filter: RecordFilter) -> Chunk:
     """Select from some records, and decode the selected ones."""
-    if not wanted.any_key:
-        chosen = [wanted.key(_key(records, place)) for place in range(len(records))]
+    if not record_filter.any_key:
+        chosen = [record_filter.key(_key(records, index)) for index in range(len(records))]
         records = records.select(np.flatnonzero(chosen))
     header_keys = _header_keys(records)
     candidates = (records.batches.headers["attributes"][records.batch_of] & CONTROL) == 0
@@ -129,20 +131,20 @@ def _chunk(file: str, records: Columns, wanted: RecordFilter) -> Chunk:
     left = np.ones(len(records), dtype=bool)
     left[commits.places] = False
     others = {
-        place: _read(records, place, header_keys.get(place, ())) for place in np.flatnonzero(left).tolist()
+        index: _read(records, index, header_keys.get(index, ())) for index in np.flatnonzero(left).tolist()
     }
     return Chunk(file=file, records=records, commits=commits, others=others)
 
 
-def _key(records: Columns, place: int) -> KeyText:
-    if records.batches.headers["attributes"][records.batch_of[place]] & CONTROL:
+def _key(records: Columns, index: int) -> KeyText:
+    if records.batches.headers["attributes"][records.batch_of[index]] & CONTROL:
         return CONTROL_KEY
-    key = records.key(place)
+    key = records.key(index)
     return NO_KEY if key is None else key_text(key)
 
 
-def _read(records: Columns, place: int, header_keys: tuple[str, ...]) -> ReadRecord:
-    shown, raw = _key(records, place), (records.key(place), records.value(place))
+def _read(records: Columns, index: int, header_keys: tuple[str, ...]) -> ReadRecord:
+    shown, raw = _key(records, index), (records.key(index), records.value(index))
     payload, marker, error = NULL, None, shown.error
     try:
         if shown is CONTROL_KEY:
@@ -176,8 +178,8 @@ def _header_keys(records: Columns) -> dict[int, tuple[str, ...]]:
     ends = np.where(records.value_end < 0, records.value_start, records.value_end)
     counts = np.frombuffer(records.data, dtype=np.uint8)[ends]
     places: dict[int, dict[int, int]] = {}
-    for place in np.flatnonzero(counts).tolist():
-        places.setdefault(int(records.batch_of[place]), {})[int(records.offsets[place])] = place
+    for row in np.flatnonzero(counts).tolist():
+        places.setdefault(int(records.batch_of[row]), {})[int(records.offsets[row])] = row
     return {
         by_offset[record.offset]: tuple(key for key, _ in record.headers)
         for index, by_offset in places.items()

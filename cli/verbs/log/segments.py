@@ -29,8 +29,8 @@ def partition_directories(directory: Path) -> list[Path]:
     if partition_of(directory.resolve()) is not None:
         return [directory]
     entries = list_directory(directory)
-    found = [(name, entry) for entry in entries if (name := partition_of(entry)) and entry.is_dir()]
-    numbered = {name.partition: entry for name, entry in found if name.suffix is DirectorySuffix.NONE}
+    named_entries = [(name, entry) for entry in entries if (name := partition_of(entry)) and entry.is_dir()]
+    numbered = {name.partition: entry for name, entry in named_entries if name.suffix is DirectorySuffix.NONE}
     if numbered:
         return [numbered[number] for number in sorted(numbered)]
     _refuse_other_topic(directory)
@@ -50,9 +50,9 @@ def _segments(path: Path) -> Iterator[Path]:
         yield _segment(path)
         return
     try:
-        own = list_segments(path)
-        if own and parse_partition_name(path.resolve().name) is None:
-            yield from own  # copied from a broker's directory under another name
+        segments = list_segments(path)
+        if segments and parse_partition_name(path.resolve().name) is None:
+            yield from segments  # copied from a broker's directory under another name
             return
         for partition in partition_directories(path):
             yield from list_segments(partition)

@@ -114,8 +114,8 @@ class PlainCommits:
         """The index of each commit, and the JSON of its key and of its value."""
         columns = (self.places.tolist(), self.key_begins, self.partitions)
         payloads = (self.payload_begins, self.offsets, self.payload_ends)
-        for place, key, partition, begin, offset, end in zip(*columns, *payloads, strict=True):
-            yield place, f"{key}{partition}}}}}", f"{begin}{offset}{end}"
+        for index, key, partition, begin, offset, end in zip(*columns, *payloads, strict=True):
+            yield index, f"{key}{partition}}}}}", f"{begin}{offset}{end}"
 
 
 def plain_commits(records: Columns, candidates: NDArray[np.bool_]) -> PlainCommits:

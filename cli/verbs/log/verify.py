@@ -63,8 +63,8 @@ class PartitionVerifier:
             return checked
         unreadable: list[Problem] = []
         next_offset = 0
-        for place, path in enumerate(segments):
-            is_last = place == len(segments) - 1
+        for position, path in enumerate(segments):
+            is_last = position == len(segments) - 1
             next_offset = self._segment(path, next_offset, is_last, checked, unreadable)
         checked.problems += unreadable[:MOST_RECORDS]
         if len(unreadable) > MOST_RECORDS:
@@ -102,11 +102,11 @@ class PartitionVerifier:
             checked.batches += len(part.batches)
             if len(part.batches):
                 next_offset = max(next_offset, int(part.batches.last_offsets[-1]) + 1)
-            for found in chunks_of_part(segment, part, RecordFilter()):
-                if isinstance(found, Chunk):
-                    _count(found, checked, unreadable)
+            for piece in chunks_of_part(segment, part, RecordFilter()):
+                if isinstance(piece, Chunk):
+                    _count(piece, checked, unreadable)
                 else:
-                    checked.problems.append(found)
+                    checked.problems.append(piece)
         if len(parts) == 1 and not (parts[0].fault and not parts[0].torn):
             checked.problems += map(damage_of, check_indexes(path, base_offset, parts[0].batches))
         self._advance(len(segment.data))
@@ -151,8 +151,8 @@ def _count(chunk: Chunk, checked: VerifiedPartition, unreadable: list[Problem]) 
     checked.first_ms = first if checked.first_ms is None else min(first, checked.first_ms)
     checked.last_ms = last if checked.last_ms is None else max(last, checked.last_ms)
     unreadable += [
-        Problem(subject=f"{chunk.file}, offset {chunk.records.offsets[place]}", message=read.error)
-        for place, read in chunk.others.items()
+        Problem(subject=f"{chunk.file}, offset {chunk.records.offsets[index]}", message=read.error)
+        for index, read in chunk.others.items()
         if read.error is not None and (read.key.type in RECORD_TYPES or read.key.type is None)
     ]
 
@@ -178,8 +178,10 @@ def verify(paths: Sequence[Path]) -> tuple[list[VerifiedPartition], tuple[Proble
             try:
                 partitions.append(checker.partition(directory))
             except OSError as error:
-                place = path_text(Path(error.filename or directory))
-                errors.append(Problem(subject=place, message=f"cannot be read: {error.strerror or error}"))
+                shown_path = path_text(Path(error.filename or directory))
+                errors.append(
+                    Problem(subject=shown_path, message=f"cannot be read: {error.strerror or error}")
+                )
     return partitions, tuple(errors)
 
 

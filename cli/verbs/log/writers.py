@@ -42,10 +42,10 @@ def record_lines(chunk: Chunk) -> list[str]:
     """
     lines = np.full(len(chunk), "", dtype=object)
     lines[chunk.commits.places] = _commit_lines(chunk)
-    for place, read in chunk.others.items():
-        lines[place] = _line(chunk, place, read)
-    found: list[str] = lines.tolist()
-    return found
+    for index, read in chunk.others.items():
+        lines[index] = _line(chunk, index, read)
+    shown: list[str] = lines.tolist()
+    return shown
 
 
 def _commit_lines(chunk: Chunk) -> list[str]:
@@ -53,11 +53,11 @@ def _commit_lines(chunk: Chunk) -> list[str]:
     batch_of, timestamps = records.batch_of[at], records.timestamps[at]
     key_sizes, value_sizes = chunk.key_sizes[at], chunk.value_sizes[at]
     file = json_text(chunk.file)
-    fronts = per_run(lambda place: _front(file, records.batches[int(batch_of[place])]), batch_of)
+    fronts = per_run(lambda index: _front(file, records.batches[int(batch_of[index])]), batch_of)
     middles = per_run(
-        lambda place: (
-            f',"timestamp":{timestamps[place]},"key_size":{key_sizes[place]},'
-            f'"value_size":{value_sizes[place]},"sequence":'
+        lambda index: (
+            f',"timestamp":{timestamps[index]},"key_size":{key_sizes[index]},'
+            f'"value_size":{value_sizes[index]},"sequence":'
         ),
         timestamps, key_sizes, value_sizes,
     )  # fmt: skip
@@ -111,14 +111,14 @@ def _producer(
     }
 
 
-def _line(chunk: Chunk, place: int, read: ReadRecord) -> str:
-    batch = chunk.records.batches[int(chunk.records.batch_of[place])]
+def _line(chunk: Chunk, index: int, read: ReadRecord) -> str:
+    batch = chunk.records.batches[int(chunk.records.batch_of[index])]
     front = {
-        "offset": int(chunk.records.offsets[place]),
-        "timestamp": int(chunk.records.timestamps[place]),
-        "key_size": _number(int(chunk.key_sizes[place])),
-        "value_size": _number(int(chunk.value_sizes[place])),
-        "sequence": _number(int(chunk.sequences[place])),
+        "offset": int(chunk.records.offsets[index]),
+        "timestamp": int(chunk.records.timestamps[index]),
+        "key_size": _number(int(chunk.key_sizes[index])),
+        "value_size": _number(int(chunk.value_sizes[index])),
+        "sequence": _number(int(chunk.sequences[index])),
         "header_keys": read.header_keys,
         "control": read.marker and read.marker._asdict(),
     }
@@ -182,14 +182,14 @@ def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
     """A row per record."""
     records = chunk.records
     producers = {
-        place: producer(records.batches[place]) for place in dict.fromkeys(records.batch_of.tolist())
+        index: producer(records.batches[index]) for index in dict.fromkeys(records.batch_of.tolist())
     }
     contents = _contents(chunk)
     sizes = (chunk.key_sizes, chunk.value_sizes)
     numbers = (records.offsets, records.timestamps, *sizes, records.batch_of, chunk.sequences)
     rows = zip(*(column.tolist() for column in numbers), strict=True)
-    for place, (offset, timestamp, key_size, value_size, batch, sequence) in enumerate(rows):
-        kind, key, value = contents[place]
+    for index, (offset, timestamp, key_size, value_size, batch, sequence) in enumerate(rows):
+        kind, key, value = contents[index]
         yield (
             offset,
             format_moment(timestamp),
@@ -206,9 +206,9 @@ def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
 def _contents(chunk: Chunk) -> dict[int, _Content]:
     """The contents of records by index."""
     tombstones = chunk.value_sizes < 0
-    contents = {place: _content(read, bool(tombstones[place])) for place, read in chunk.others.items()}
+    contents = {index: _content(read, bool(tombstones[index])) for index, read in chunk.others.items()}
     name = RECORD_TYPES[OFFSET_COMMIT].name
-    contents.update((place, (name, key, payload)) for place, key, payload in chunk.commits.texts())
+    contents.update((index, (name, key, payload)) for index, key, payload in chunk.commits.texts())
     return contents
 
 
@@ -287,33 +287,33 @@ def print_records(
 
 
 def dump(
-    files: Sequence[Path], wanted: RecordFilter, writer: LineWriter, *, batches: bool
+    files: Sequence[Path], record_filter: RecordFilter, writer: LineWriter, *, batches: bool
 ) -> tuple[Problem, ...]:
     """Write the selected records of segments, or their batches; returns the problems of unreadable data."""
     problems: list[Problem] = []
     sizes = [_size(path) for path in files]
     with Progress("reading", total=sum(sizes)) as progress:
-        for place, path in enumerate(files):
-            before = sum(sizes[:place])
+        for number, path in enumerate(files):
+            before = sum(sizes[:number])
             segment = _read(path)
             if isinstance(segment, Problem):
                 problems.append(segment)
                 continue
             writer.file(segment.file)
-            for found in _batches(segment, wanted) if batches else chunks_of(segment, wanted):
-                if isinstance(found, Problem):
-                    problems.append(found)
+            for piece in _batches(segment, record_filter) if batches else chunks_of(segment, record_filter):
+                if isinstance(piece, Problem):
+                    problems.append(piece)
                     continue
-                writer.part(found)
-                if isinstance(found, Chunk):
-                    progress.at(before + found.end)
+                writer.part(piece)
+                if isinstance(piece, Chunk):
+                    progress.at(before + piece.end)
     writer.end(problems)
     return tuple(problems)
 
 
-def _batches(segment: SegmentData, wanted: RecordFilter) -> Iterator[Batches | Problem]:
+def _batches(segment: SegmentData, record_filter: RecordFilter) -> Iterator[Batches | Problem]:
     for part in segment.parts():
-        yield wanted.batches(part.batches)
+        yield record_filter.batches(part.batches)
         problem = segment.damage(part)
         if problem is not None:
             yield problem
@@ -365,9 +365,9 @@ class LineWriter:
     def file(self, name: str) -> None:
         """Start a file; every line names it."""
 
-    def part(self, found: Chunk | Batches) -> None:
+    def part(self, piece: Chunk | Batches) -> None:
         """Write some of its records or batches."""
-        lines = iter(self._kind.lines(found))
+        lines = iter(self._kind.lines(piece))
         while some := list(islice(lines, ROWS)):
             self._lines(some)
 
@@ -432,8 +432,8 @@ class TableWriter(LineWriter):
         self._heading = safe_text(name)
         self._widths = []
 
-    def part(self, found: Chunk | Batches) -> None:
-        rows = iter(self._kind.rows(found))
+    def part(self, piece: Chunk | Batches) -> None:
+        rows = iter(self._kind.rows(piece))
         while some := list(islice(rows, ROWS)):
             if not self._widths:
                 self._stream.write(f"{self._gap}{self._heading}\n")
@@ -450,8 +450,8 @@ class FileCsvWriter(LineWriter):
         self._writer = CsvWriter(stream)
         self._writer.heading(["FILE", *(column.name for column in kind.columns)])
 
-    def part(self, found: Chunk | Batches) -> None:
-        self._writer.rows(self._kind.rows(found), found.file)
+    def part(self, piece: Chunk | Batches) -> None:
+        self._writer.rows(self._kind.rows(piece), piece.file)
 
 
 def _errors(problems: Sequence[Problem]) -> list[dict[str, object]]:

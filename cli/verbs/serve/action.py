@@ -76,32 +76,32 @@ def listen_address(text: str, brokers: int = 1) -> ListenAddress:
     from wire.client.errors import InvalidAddress
 
     try:
-        place = parse_listen(text)
+        address = parse_listen(text)
     except InvalidAddress as error:
         raise UsageError(str(error)) from None
-    if place.port and place.port + brokers > PORTS:
+    if address.port and address.port + brokers > PORTS:
         raise UsageError(
-            f"from port {place.port} on there are not enough ports for {brokers} brokers; use a lower port, or port 0"
+            f"from port {address.port} on there are not enough ports for {brokers} brokers; use a lower port, or port 0"
         )
-    return place
+    return address
 
 
 def metrics_address(text: str) -> ListenAddress:
     """The address of the metrics. UsageError if it is invalid."""
-    place = listen_address(text)
-    if place.protocol is not SecurityProtocol.PLAINTEXT or not place.is_loopback:
+    address = listen_address(text)
+    if address.protocol is not SecurityProtocol.PLAINTEXT or not address.is_loopback:
         raise UsageError(
-            f"metrics are served without encryption, on this machine only: --metrics 127.0.0.1:{place.port}"
+            f"metrics are served without encryption, on this machine only: --metrics 127.0.0.1:{address.port}"
         )
-    return place
+    return address
 
 
-def metrics_served(cluster: Cluster, place: ListenAddress) -> AbstractAsyncContextManager[None]:
+def metrics_served(cluster: Cluster, address: ListenAddress) -> AbstractAsyncContextManager[None]:
     """Serve the metrics, and print their address."""
     from coordinator.server.metrics import serving_metrics  # its library takes time to load
 
     return serving_metrics(
-        cluster, place.host, place.port, lambda at: notice(f"metrics are served on http://{at}/metrics")
+        cluster, address.host, address.port, lambda at: notice(f"metrics are served on http://{at}/metrics")
     )
 
 
@@ -171,12 +171,12 @@ def prepare_cluster(
         raise UsageError("--fsync needs a data directory: add --data DIR")
     try:
         settings, of_groups = parse_settings(given)
-        wanted = _partition_counts(topics)
+        partition_counts = _partition_counts(topics)
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
     if data is None:
         cluster = Cluster(settings, of_groups, None, security, brokers=brokers)
-        _make_topics(cluster, wanted)
+        _make_topics(cluster, partition_counts)
         return cluster
     from coordinator.server.connection import KEPT_FREE, most_open_files
     from coordinator.store.data_directory import DataDirectory, StorageSettings
@@ -190,7 +190,7 @@ def prepare_cluster(
     opened = DataDirectory.open(data, StorageSettings.of(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
         cluster = Cluster(settings, of_groups, opened, security, brokers=brokers)
-        _make_topics(cluster, wanted)
+        _make_topics(cluster, partition_counts)
     except BaseException:
         opened.abandon()
         raise
@@ -246,11 +246,11 @@ def acl_notices(cluster: Cluster) -> list[str]:
     return [*added, *(left_out if acls.left_out else ())]
 
 
-def _make_topics(cluster: Cluster, wanted: Mapping[str, int]) -> None:
+def _make_topics(cluster: Cluster, partition_counts: Mapping[str, int]) -> None:
     """Create the missing topics. UsageError: one cannot be created, or exists with another partition count."""
     from coordinator.errors import RequestRefused
 
-    for name, partitions in wanted.items():
+    for name, partitions in partition_counts.items():
         known = cluster.topics.image.topics.get(name)
         if known is None:
             try:

@@ -134,21 +134,21 @@ async def describe_log_dirs(exchange: Exchange[DescribeLogDirsRequest]) -> Answe
 
 def _space(directory: Path) -> tuple[int, int]:
     try:
-        found = shutil.disk_usage(directory)
+        usage = shutil.disk_usage(directory)
     except OSError:
         return -1, -1
-    return found.total, found.free
+    return usage.total, usage.free
 
 
 def _sizes(exchange: Exchange[DescribeLogDirsRequest]) -> Iterator[AnswerFields]:
     cluster, requested = exchange.cluster, exchange.request.topics
-    wanted = None if requested is None else {one.topic: set(one.partitions) for one in requested}
+    partitions_by_topic = None if requested is None else {one.topic: set(one.partitions) for one in requested}
     for name, topic in cluster.topics.image.topics.items():
-        if wanted is None or name in wanted:
+        if partitions_by_topic is None or name in partitions_by_topic:
             numbers = [
                 number
                 for number in range(topic.partitions)
-                if (wanted is None or number in wanted[name])
+                if (partitions_by_topic is None or number in partitions_by_topic[name])
                 and exchange.broker.node_id in cluster.placement.replicas(name, number)
             ]
             if numbers:

@@ -120,21 +120,21 @@ def _topics(exchange: Exchange[MetadataRequest]) -> Iterable[MetadataResponseTop
 
 
 def _of_id(exchange: Exchange, topic_id: UUID) -> MetadataResponseTopicFields:
-    found = exchange.cluster.topics.image.by_id.get(topic_id)
-    if found is None:
+    topic = exchange.cluster.topics.image.by_id.get(topic_id)
+    if topic is None:
         return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
-    if not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, found.name):
+    if not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
         return _missing(None, topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    return _topic(exchange.cluster, found)
+    return _topic(exchange.cluster, topic)
 
 
 def _of_name(exchange: Exchange, name: str) -> MetadataResponseTopicFields:
     if not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name):
         return _missing(name, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     cluster = exchange.cluster
-    found = cluster.topics.image.topics.get(name)
-    if found is not None:
-        return _topic(cluster, found)
+    topic = cluster.topics.image.topics.get(name)
+    if topic is not None:
+        return _topic(cluster, topic)
     return _missing(name, None, missing(name).code)
 
 
@@ -159,15 +159,15 @@ def described_partition(
     cluster: Cluster, topic: TopicInfo, number: int
 ) -> MetadataResponseTopicPartitionFields:
     """The Metadata fields of an existing partition."""
-    place = cluster.placement.place(topic.name, number)
+    placement = cluster.placement.place(topic.name, number)
     return {
-        "error_code": ErrorCode.LEADER_NOT_AVAILABLE if place.leader == NO_LEADER else ErrorCode.NONE,
+        "error_code": ErrorCode.LEADER_NOT_AVAILABLE if placement.leader == NO_LEADER else ErrorCode.NONE,
         "partition_index": number,
-        "leader_id": place.leader,
+        "leader_id": placement.leader,
         "leader_epoch": cluster.partitions.leader_epoch(topic.id, number),
-        "replica_nodes": place.replicas,
-        "isr_nodes": place.in_sync,
-        "offline_replicas": place.offline,
+        "replica_nodes": placement.replicas,
+        "isr_nodes": placement.in_sync,
+        "offline_replicas": placement.offline,
     }
 
 

@@ -90,18 +90,18 @@ def _entries(
     name, request = requested.resource_name, exchange.request
     kind, cluster = requested.resource_type, exchange.cluster
     if kind == OF_TOPIC:
-        found = _of_topic(cluster, name)
+        entries = _of_topic(cluster, name)
     elif kind == OF_GROUP:
-        found = _of_group(cluster, name)
+        entries = _of_group(cluster, name)
     elif kind == OF_BROKER:
-        found = _of_all_brokers(cluster) if name == ALL else _of_broker(exchange)
+        entries = _of_all_brokers(cluster) if name == ALL else _of_broker(exchange)
     else:
         return ()
-    wanted = set(requested.configuration_keys or ())
+    names = set(requested.configuration_keys or ())
     return [
         _entry(setting, definition, synonyms, value, request)
-        for setting, definition, synonyms, value in found
-        if not wanted or setting in wanted
+        for setting, definition, synonyms, value in entries
+        if not names or setting in names
     ]
 
 
@@ -140,10 +140,10 @@ def _of_broker(exchange: Exchange) -> Iterator[Found]:
         yield name, definition, synonyms, synonyms[0].value if synonyms else None
 
 
-def _names(given: set[str]) -> Iterable[str]:
+def _names(names: set[str]) -> Iterable[str]:
     """The configs that a broker shows: configs that it defines, and others that were set."""
-    shown = [name for name, definition in BROKER.items() if not definition.internal or name in given]
-    return (*shown, *sorted(given - set(shown) - set(FEATURES)))
+    shown = [name for name, definition in BROKER.items() if not definition.internal or name in names]
+    return (*shown, *sorted(names - set(shown) - set(FEATURES)))
 
 
 def _facts(exchange: Exchange) -> Mapping[str, str]:
@@ -162,14 +162,14 @@ def _facts(exchange: Exchange) -> Mapping[str, str]:
 
 def _of_group(cluster: Cluster, group: str) -> Iterator[Found]:
     node_id = cluster.settings.node_id
-    own = cluster.group_settings.get(group, {})
+    group_configs = cluster.group_settings.get(group, {})
     for name, definition in GROUP.items():
         (of,) = definition.synonyms
         inherited: Sequence[Synonym] = cluster.configs.brokers.synonyms(of, node_id)
         if not inherited and definition.default is not None:
             inherited = (Synonym(name=of, value=definition.default, source=ConfigSource.DEFAULT),)
-        if name in own:
-            first = Synonym(name=name, value=definition.shown(own[name]), source=ConfigSource.GROUP)
+        if name in group_configs:
+            first = Synonym(name=name, value=definition.shown(group_configs[name]), source=ConfigSource.GROUP)
             inherited = (first, *inherited)
         yield name, definition, inherited, inherited[0].value
 
@@ -207,21 +207,21 @@ def _entry(
     }
 
 
-def created(cluster: Cluster, own: Mapping[str, str]) -> list[AnswerFields]:
+def created(cluster: Cluster, topic_configs: Mapping[str, str]) -> list[AnswerFields]:
     """The configs of a new topic with these overrides, as CreateTopics returns them."""
     configs = cluster.topic_configs
     entries: list[AnswerFields] = []
     for name, definition in TOPIC.items():
         inherited = configs.synonyms("", name)
         source = inherited[0].source if inherited else ConfigSource.DEFAULT
-        text = own.get(name, configs.text("", name))
+        text = topic_configs.get(name, configs.text("", name))
         if text is not None:
             entries.append(
                 {
                     "name": name,
-                    "value": text if name in own else definition.shown(text),
+                    "value": text if name in topic_configs else definition.shown(text),
                     "read_only": False,
-                    "config_source": ConfigSource.TOPIC if name in own else source,
+                    "config_source": ConfigSource.TOPIC if name in topic_configs else source,
                     "is_sensitive": False,
                 }
             )

@@ -176,7 +176,7 @@ def _assigned_topics(group: Group) -> set[str]:
 
 
 def _member(topics: Topics, member: Member) -> AnswerFields:
-    wanted = member.subscription or Subscription()
+    subscription = member.subscription or Subscription()
     return {
         "member_id": member.id,
         "instance_id": member.instance,
@@ -184,8 +184,8 @@ def _member(topics: Topics, member: Member) -> AnswerFields:
         "member_epoch": member.epoch,
         "client_id": member.client.id,
         "client_host": member.client.host,
-        "subscribed_topic_names": wanted.topics,
-        "subscribed_topic_regex": wanted.regex or "",
+        "subscribed_topic_names": subscription.topics,
+        "subscribed_topic_regex": subscription.regex or "",
         "assignment": _assignment(topics, member.owned or {}),
         "target_assignment": _assignment(topics, member.target or {}),
         "member_type": CLASSIC if member.protocol is MemberProtocol.CLASSIC else CONSUMER,

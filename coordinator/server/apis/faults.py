@@ -29,7 +29,7 @@ async def kohort_fault(
     match request.operation:
         case operation if operation == LIST:
             now_ms = exchange.cluster.now_ms()
-            return _answer(rules=[_listed(each, now_ms) for each in rules.in_force(now_ms)])
+            return _answer(rules=[_listed(rule, now_ms) for rule in rules.in_force(now_ms)])
         case operation if operation == CLEAR:
             return _answer(outcome=str(rules.clear(request.rules)))
         case operation if operation == DO:

@@ -54,7 +54,7 @@ async def fetch(exchange: Exchange[FetchRequest]) -> AnswerFields:
         "session_id": session_id,
         "responses": [
             {"topic": topic, "topic_id": topic_id, "partitions": [result for _, result in of_topic]}
-            for (topic, topic_id), of_topic in groupby(kept.items(), key=lambda each: each[0][:2])
+            for (topic, topic_id), of_topic in groupby(kept.items(), key=lambda entry: entry[0][:2])
         ],
         "node_endpoints": endpoints(exchange, kept.values()),
     }

@@ -73,7 +73,7 @@ class LazyEntries(Collection[F]):
 
 def by_topic(entries: Iterable[tuple[K, V]]) -> Iterable[tuple[K, list[V]]]:
     """Group (topic, value) entries by topic, in the order in which topics first appear."""
-    found: dict[K, list[V]] = {}
+    grouped: dict[K, list[V]] = {}
     for topic, one in entries:
-        found.setdefault(topic, []).append(one)
-    return found.items()
+        grouped.setdefault(topic, []).append(one)
+    return grouped.items()

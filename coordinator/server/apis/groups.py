@@ -43,8 +43,8 @@ async def find_coordinator(exchange: Exchange[FindCoordinatorRequest]) -> Answer
                 lambda key: {"key": key, **_place(exchange, kind, key)}, request.coordinator_keys
             )
         }
-    place = _place(exchange, kind, request.key)
-    return place if place["error_code"] else {**place, "error_message": "NONE"}
+    coordinator = _place(exchange, kind, request.key)
+    return coordinator if coordinator["error_code"] else {**coordinator, "error_message": "NONE"}
 
 
 def _place(exchange: Exchange, kind: int, key: str) -> AnswerFields:

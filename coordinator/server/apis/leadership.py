@@ -50,15 +50,15 @@ def topic_named(
     """
     image = exchange.cluster.topics.image
     if by_id and topic_id is not None:
-        found = image.by_id.get(topic_id)
-        known = None if found is None else found.name
+        topic = image.by_id.get(topic_id)
+        known = None if topic is None else topic.name
     else:
-        found, known = image.topics.get(name), name
+        topic, known = image.topics.get(name), name
     if known is not None and not exchange.allows(needs, ResourceType.TOPIC, known):
         raise RequestRefused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    if found is None:
+    if topic is None:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return found
+    return topic
 
 
 def require_ordinary(topic: TopicInfo) -> None:
@@ -198,14 +198,14 @@ async def elect_leaders(exchange: Exchange[ElectLeadersRequest]) -> AnswerFields
     request, cluster = exchange.request, exchange.cluster
     kind = request.election_type if exchange.version > 0 else PREFERRED
     named = request.topic_partitions
-    wanted: Iterable[tuple[str, Iterable[int]]] = (
+    partitions_by_topic: Iterable[tuple[str, Iterable[int]]] = (
         [(topic.name, range(topic.partitions)) for topic in cluster.topics.image.topics.values()]
         if named is None
         else [(one.topic, one.partitions) for one in named]
     )
     top = ErrorCode.NONE if kind in (PREFERRED, UNCLEAN) else ErrorCode.INVALID_REQUEST
     results = []
-    for topic, numbers in wanted:
+    for topic, numbers in partitions_by_topic:
         elected = [_elected(cluster, kind, topic, number) for number in numbers]
         shown = [
             one for one in elected if named is not None or one["error_code"] != ErrorCode.ELECTION_NOT_NEEDED

@@ -49,7 +49,7 @@ async def list_offsets(exchange: Exchange[ListOffsetsRequest]) -> AnswerFields:
     """ListOffsets v1–v11: isolation v2, leader epochs v4, max timestamp v7, tiered storage v8, v9 and v11."""
     request = exchange.request
     named = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
-    twice = {each for each, count in named.items() if count > 1}
+    twice = {partition for partition, count in named.items() if count > 1}
     turn = Turn()
     topics = []
     for topic in request.topics:
@@ -78,8 +78,8 @@ async def _listed(
         find = partial(
             log.find_offset, requested.timestamp, committed=exchange.request.isolation_level == COMMITTED
         )
-        found = await exchange.cluster.limits.bounded(find)
-        offset, timestamp, leader_epoch = found.offset, found.timestamp, found.leader_epoch
+        first = await exchange.cluster.limits.bounded(find)
+        offset, timestamp, leader_epoch = first.offset, first.timestamp, first.leader_epoch
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code
     return {

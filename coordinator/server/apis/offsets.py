@@ -116,10 +116,10 @@ async def offset_fetch(exchange: Exchange[OffsetFetchRequest]) -> AnswerFields:
         ),
         lambda query: query.group,
     )
-    found = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in requested}
+    answers = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in requested}
     if exchange.version >= BATCHED:
-        return {"groups": LazyEntries(lambda one: _fetched_group(found[one], exchange.version), requested)}
-    (single,) = found.values()
+        return {"groups": LazyEntries(lambda one: _fetched_group(answers[one], exchange.version), requested)}
+    (single,) = answers.values()
     if exchange.version < TOP_LEVEL_ERROR and single.error:
         return {"topics": _refused(request, single.error)}
     return _fetched_group(single, exchange.version)

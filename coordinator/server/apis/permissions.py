@@ -62,7 +62,7 @@ def keeping(rule: EntryRule, answer: Handler[R]) -> Handler[R]:
         refusals = [rule.refusal(exchange, entry) for entry in entries]
         refused = [refusal for refusal in refusals if refusal is not None]
         if refused:
-            allowed = [each for each, refusal in zip(entries, refusals, strict=True) if refusal is None]
+            allowed = [element for element, refusal in zip(entries, refusals, strict=True) if refusal is None]
             exchange = replace(exchange, request=_narrowed(exchange.request, rule.entries, allowed))
         answered: Mapping[str, Any] = await answer(exchange)
         return {**answered, rule.results: [*answered[rule.results], *refused]} if refused else answered

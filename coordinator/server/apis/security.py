@@ -59,11 +59,11 @@ def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[in
 
 async def describe_acls(exchange: Exchange[DescribeAclsRequest]) -> AnswerFields:
     """DescribeAcls v1–v3: ACLs grouped by resource."""
-    wanted = _filter(exchange.request)
+    acl_filter = _filter(exchange.request)
     authorizer = exchange.cluster.security.authorizer
     refusal = _refusal(exchange, Operation.DESCRIBE, NO_AUTHORIZER_TO_DESCRIBE)
-    found = [] if refusal is not None or authorizer is None else authorizer.matching(wanted)
-    by_pattern = by_topic(((acl.resource_type, acl.name, acl.pattern), acl) for acl in found)
+    matching = [] if refusal is not None or authorizer is None else authorizer.matching(acl_filter)
+    by_pattern = by_topic(((acl.resource_type, acl.name, acl.pattern), acl) for acl in matching)
     return {
         **_judged(refusal),
         "resources": [
@@ -96,15 +96,17 @@ async def delete_acls(exchange: Exchange[DeleteAclsRequest]) -> AnswerFields:
     authorizer = exchange.cluster.security.authorizer
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
     filters = [_filter(requested) for requested in exchange.request.filters]
-    found = [[] if authorizer is None or refusal else authorizer.matching(wanted) for wanted in filters]
+    matching = [
+        [] if authorizer is None or refusal else authorizer.matching(acl_filter) for acl_filter in filters
+    ]
     try:
-        exchange.cluster.acls.delete([acl for acls in found for acl in acls])
+        exchange.cluster.acls.delete([acl for acls in matching for acl in acls])
     except RequestRefused as error:
-        refusal, found = (error.code, str(error)), [[] for _ in filters]
+        refusal, matching = (error.code, str(error)), [[] for _ in filters]
     return {
         "filter_results": [
-            _deleted(refusal or _unknown_filter(wanted), acls)
-            for wanted, acls in zip(filters, found, strict=True)
+            _deleted(refusal or _unknown_filter(acl_filter), acls)
+            for acl_filter, acls in zip(filters, matching, strict=True)
         ]
     }
 
@@ -180,11 +182,11 @@ def _refuse_unknown(*numbers: int) -> None:
         raise PeerFault("an ACL with an UNKNOWN field")
 
 
-def _unknown_filter(wanted: AclFilter) -> tuple[int, str] | None:
+def _unknown_filter(acl_filter: AclFilter) -> tuple[int, str] | None:
     """AclControlManager.validateFilter."""
-    if ResourceType.UNKNOWN in (wanted.resource_type, wanted.pattern):
+    if ResourceType.UNKNOWN in (acl_filter.resource_type, acl_filter.pattern):
         return ErrorCode.INVALID_REQUEST, "Unknown patternFilter."
-    if Operation.UNKNOWN in (wanted.operation, wanted.permission):
+    if Operation.UNKNOWN in (acl_filter.operation, acl_filter.permission):
         return ErrorCode.INVALID_REQUEST, "Unknown entryFilter."
     return None
 

@@ -82,8 +82,8 @@ async def create_topics(exchange: Exchange[CreateTopicsRequest]) -> AnswerFields
     """CreateTopics v2–v7: returns the new topic's configs since v5 (KIP-525)."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
-    wanted = [topic for topic in request.topics if named[topic.name] == 1]
-    excess = _excess(cluster, wanted)
+    creatable = [topic for topic in request.topics if named[topic.name] == 1]
+    excess = _excess(cluster, creatable)
     if excess is not None:
         return {
             "topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, excess) for topic in request.topics]
@@ -91,9 +91,11 @@ async def create_topics(exchange: Exchange[CreateTopicsRequest]) -> AnswerFields
     async with cluster.topics.changing:
         # As on a broker, topics of one request are not checked for collisions with each other.
         before = cluster.topics.image.topics
-        collisions = {topic.name: cluster.topics.collision(topic.name) for topic in wanted}
+        collisions = {topic.name: cluster.topics.collision(topic.name) for topic in creatable}
         made = await asyncio.to_thread(
-            lambda: [_create(cluster, topic, before, collisions, request.validate_only) for topic in wanted]
+            lambda: [
+                _create(cluster, topic, before, collisions, request.validate_only) for topic in creatable
+            ]
         )
         cluster.topics_changed()
     twice = [name for name, count in named.items() if count > 1]
@@ -112,12 +114,12 @@ async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
         cluster.topics_changed()
 
 
-def _excess(cluster: Cluster, wanted: Sequence[CreateTopicsRequestTopic]) -> str | None:
+def _excess(cluster: Cluster, topics: Sequence[CreateTopicsRequestTopic]) -> str | None:
     """The error if the request has too many partitions in total."""
-    partitions = sum(max(0, _count(cluster, topic)) for topic in wanted)
+    partitions = sum(max(0, _count(cluster, topic)) for topic in topics)
     if partitions > MOST_PARTITIONS:
         return FAR_TOO_MANY
-    return TOO_MANY if partitions + len(wanted) > MOST_PARTITIONS else None
+    return TOO_MANY if partitions + len(topics) > MOST_PARTITIONS else None
 
 
 def _count(cluster: Cluster, requested: CreateTopicsRequestTopic) -> int:
@@ -141,8 +143,8 @@ def _create(
         if requested.name not in before:
             check_distinct(requested.name, collisions[requested.name])
         replicas = () if requested.name in cluster.topics.image.topics else _placed(cluster, requested)
-        own = _own_settings(cluster, requested)
-        topic = _made(cluster, requested, replicas, own, dry_run)
+        settings = _own_settings(cluster, requested)
+        topic = _made(cluster, requested, replicas, settings, dry_run)
     except RequestRefused as error:
         return _refused(requested.name, error.code, error.message)
     return {
@@ -153,34 +155,34 @@ def _create(
         "topic_config_error_code": ErrorCode.NONE,
         "num_partitions": topic.partitions,
         "replication_factor": len(replicas[0]),
-        "configs": created(cluster, own),
+        "configs": created(cluster, settings),
     }
 
 
 def _own_settings(cluster: Cluster, requested: CreateTopicsRequestTopic) -> dict[str, str]:
     """The new topic's configs. :raises RequestRefused:"""
-    own = {one.name: one.value for one in requested.configs if one.value is not None}
+    settings = {one.name: one.value for one in requested.configs if one.value is not None}
     nulls = [one.name for one in requested.configs if one.value is None]
     try:
         if nulls:
             raise InvalidSetting(f"Null value not supported for topic configs: {', '.join(nulls)}")
-        cluster.topic_configs.check(own)
+        cluster.topic_configs.check(settings)
     except InvalidSetting as error:
         raise RequestRefused(ErrorCode.INVALID_CONFIG, str(error)) from None
-    return own
+    return settings
 
 
 def _made(
     cluster: Cluster,
     requested: CreateTopicsRequestTopic,
     replicas: Sequence[Replicas],
-    own: Mapping[str, str],
+    settings: Mapping[str, str],
     dry_run: bool,
 ) -> TopicInfo:
     """Create a topic. Its configs are stored first: a topic never exists without them."""
-    is_new = own and not dry_run and requested.name not in cluster.topics.image.topics
+    is_new = settings and not dry_run and requested.name not in cluster.topics.image.topics
     if is_new:
-        cluster.configs.set_topic(requested.name, own)
+        cluster.configs.set_topic(requested.name, settings)
     try:
         return cluster.topics.create(
             requested.name, _count(cluster, requested), replicas=replicas, dry_run=dry_run
@@ -205,16 +207,16 @@ def _placed(cluster: Cluster, requested: CreateTopicsRequestTopic) -> Sequence[R
         raise RequestRefused(
             ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
         )
-    wanted = None if factor == UNSET else factor
-    return cluster.topics.place(requested.name, range(_count(cluster, requested)), wanted)
+    replicas = None if factor == UNSET else factor
+    return cluster.topics.place(requested.name, range(_count(cluster, requested)), replicas)
 
 
 def _manually_placed(cluster: Cluster, requested: CreateTopicsRequestTopic) -> Sequence[Replicas]:
-    for given, what in (
+    for value, what in (
         (requested.replication_factor, "replication factor"),
         (requested.num_partitions, "numPartitions"),
     ):
-        if given != UNSET:
+        if value != UNSET:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, f"{_BY_HAND} {what} was not set to -1.")
     numbers = Counter(one.partition_index for one in requested.assignments)
     for number, count in numbers.items():
@@ -330,9 +332,11 @@ async def delete_topics(exchange: Exchange[DeleteTopicsRequest]) -> AnswerFields
 
 def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[AnswerFields]:
     """Delete the topics that are named exactly once."""
-    found = {one: topics.find(*one) for one in requested}
-    named = {topic.id for (name, _), topic in found.items() if name is not None and topic is not None}
-    for (name, topic_id), topic in found.items():
+    topics_by_name = {one: topics.find(*one) for one in requested}
+    named = {
+        topic.id for (name, _), topic in topics_by_name.items() if name is not None and topic is not None
+    }
+    for (name, topic_id), topic in topics_by_name.items():
         refusal = _refusal(name, topic_id, requested[name, topic_id])
         if refusal is not None:
             yield _deletion(name, topic_id, ErrorCode.INVALID_REQUEST, refusal)

@@ -130,14 +130,16 @@ async def _added(
     version: TransactionVersion | None,
 ) -> Mapping[TopicPartition, ErrorCode]:
     """Add all partitions, or none if one cannot be added; without a version, only verify them."""
-    refused = {each: error for each in requested if (error := _not_added(exchange, each))}
+    refused = {partition: error for partition in requested if (error := _not_added(exchange, partition))}
     if refused:
-        return {each: refused.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in requested}
+        return {
+            partition: refused.get(partition, ErrorCode.OPERATION_NOT_ATTEMPTED) for partition in requested
+        }
     if version is None:
         if not _coordinates(exchange, transactional_id):
             return dict.fromkeys(requested, ErrorCode.NOT_COORDINATOR)
         verify = exchange.cluster.transactions.coordinator.verify
-        return {each: verify(transactional_id, producer, each) for each in requested}
+        return {partition: verify(transactional_id, producer, partition) for partition in requested}
     outcome = await _settled(
         exchange,
         transactional_id,
@@ -232,9 +234,11 @@ async def txn_offset_commit(exchange: Exchange[TxnOffsetCommitRequest]) -> Answe
                 is_abortable=exchange.version >= KNOWS_ABORTABLE,
             )
         except RequestRefused as error:
-            codes = [error.code if each else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for each in known]
-            judged = sorted(zip(call.offsets, codes, known, strict=True), key=lambda each: each[2])
-            return _committed([*hidden, *((each.topic, each.partition, code) for each, code, _ in judged)])
+            codes = [error.code if is_known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for is_known in known]
+            judged = sorted(zip(call.offsets, codes, known, strict=True), key=lambda is_known: is_known[2])
+            return _committed(
+                [*hidden, *((is_known.topic, is_known.partition, code) for is_known, code, _ in judged)]
+            )
     committed = await exchange.ask(call)
     answered = [(topic, partition, error) for topic, _, partition, error in committed.partitions]
     return _committed([*hidden, *answered])

@@ -62,7 +62,7 @@ class _Error:
         """Whether an array has a field for the error, at any depth."""
         if not isinstance(of, Array) or not isinstance(of.of, Struct):
             return False
-        return any(each.name in _ERRORS or self.carried_by(each.type) for each in of.of.at(self.version))
+        return any(field.name in _ERRORS or self.carried_by(field.type) for field in of.of.at(self.version))
 
 
 def _answer(layout: Struct, asked: Struct, request: object, error: _Error) -> tuple[dict[str, object], bool]:
@@ -73,17 +73,17 @@ def _answer(layout: Struct, asked: Struct, request: object, error: _Error) -> tu
         for field in fields
         if field.default is UNSET
     }
-    own = [snake(field.name) for field in fields if field.name in _ERRORS]
-    answer.update(dict.fromkeys(own, ErrorCode.NONE))
+    error_fields = [snake(field.name) for field in fields if field.name in _ERRORS]
+    answer.update(dict.fromkeys(error_fields, ErrorCode.NONE))
     has_it = False
-    if not own or error.is_inside:
+    if not error_fields or error.is_inside:
         for field in fields:
             if error.carried_by(field.type):
                 elements = _elements(field, asked, request, error)
                 answer[snake(field.name)] = elements
                 has_it = has_it or bool(elements)
-    if own and not has_it:
-        answer.update(dict.fromkeys(own, error.code))
+    if error_fields and not has_it:
+        answer.update(dict.fromkeys(error_fields, error.code))
         has_it = True
     return answer, has_it
 
@@ -91,20 +91,20 @@ def _answer(layout: Struct, asked: Struct, request: object, error: _Error) -> tu
 def _elements(of: Field, asked: Struct, request: object, error: _Error) -> list[dict[str, object]]:
     """An element for each of the request's, with the same name, number or id."""
     layout: Any = of.type
-    arrays = [each for each in asked.at(error.version) if isinstance(each.type, Array)]
+    arrays = [element for element in asked.at(error.version) if isinstance(element.type, Array)]
     source = next((array for array in arrays if array.name == of.name), arrays[0] if arrays else None)
     if source is None:
         return []
-    given: Sequence[Any] = getattr(request, snake(source.name)) or ()
+    requested: Sequence[Any] = getattr(request, snake(source.name)) or ()
     inner: Any = source.type
     elements = []
-    for each in given:
+    for element in requested:
         if isinstance(inner.of, Struct):
-            answer, has_it = _answer(layout.of, inner.of, each, error)
-            answer |= _names(layout.of, inner.of, each, error.version)
+            answer, has_it = _answer(layout.of, inner.of, element, error)
+            answer |= _names(layout.of, inner.of, element, error.version)
         else:
-            answer, has_it = _answer(layout.of, Struct(()), each, error)
-            answer |= _name(layout.of, inner.of, each, error.version)
+            answer, has_it = _answer(layout.of, Struct(()), element, error)
+            answer |= _name(layout.of, inner.of, element, error.version)
         if has_it:
             elements.append(answer)
     return elements
@@ -112,20 +112,20 @@ def _elements(of: Field, asked: Struct, request: object, error: _Error) -> list[
 
 def _names(layout: Struct, asked: Struct, request: object, version: int) -> dict[str, object]:
     """The fields that identify an element: the fields that request and response have in common."""
-    known = {each.name for each in asked.at(version) if isinstance(each.type, Scalar)}
+    known = {field.name for field in asked.at(version) if isinstance(field.type, Scalar)}
     names = {}
-    for each in layout.at(version):
-        name = each.name if each.name in known else _ALSO_CALLED.get(each.name)
+    for field in layout.at(version):
+        name = field.name if field.name in known else _ALSO_CALLED.get(field.name)
         if name in known:
-            names[snake(each.name)] = getattr(request, snake(name or ""))
+            names[snake(field.name)] = getattr(request, snake(name or ""))
     return names
 
 
 def _name(layout: Struct, of: Type, value: object, version: int) -> dict[str, object]:
     """The field that identifies an element whose request is a bare name or number: the first that is never null."""
-    for each in layout.at(version):
-        if each.type is of and each.name not in _ERRORS and not each.nullable(version):
-            return {snake(each.name): value}
+    for field in layout.at(version):
+        if field.type is of and field.name not in _ERRORS and not field.nullable(version):
+            return {snake(field.name): value}
     return {}
 
 
@@ -137,8 +137,8 @@ def _blank(of: Type, field: Field, version: int) -> object:
         return ()
     if isinstance(of, Struct):
         return {
-            snake(each.name): _blank(each.type, each, version)
-            for each in of.at(version)
-            if each.default is UNSET
+            snake(part.name): _blank(part.type, part, version)
+            for part in of.at(version)
+            if part.default is UNSET
         }
     return -1 if of is Scalar.INT64 else zero(of)

@@ -70,10 +70,10 @@ def read_event(tree: object, apis: Collection[str]) -> FaultEvent:
 
 
 def _event(tree: dict[str, Any], apis: Collection[str]) -> FaultEvent:
-    verb = next((each for each in VERBS if each in tree), None)
+    verb = next((word for word in VERBS if word in tree), None)
     if verb is None:
         raise no_verb(tree, VERBS)
-    other = next((each for each in VERBS if each in tree and each not in (verb, "topic")), None)
+    other = next((word for word in VERBS if word in tree and word not in (verb, "topic")), None)
     if other is not None or ("topic" in tree and verb == "coordinator"):
         raise Malformed(f"an event has one verb, and this one also has {verb!r}", other or "topic")
     try:
@@ -96,7 +96,7 @@ def tree_of(event: FaultEvent) -> dict[str, object]:
         value = getattr(event, field.name)
         if field.name != "at" and (field.default is MISSING or value != field.default):
             tree[str(field.metadata.get("named", field.name))] = _plain(value)
-    verb = next(each for each, kind in VERBS.items() if type(event) is kind)
+    verb = next(name for name, kind in VERBS.items() if type(event) is kind)
     return {verb: tree.pop(verb), **tree}
 
 
@@ -144,9 +144,9 @@ def _events(tree: Any, apis: Collection[str]) -> tuple[FaultEvent, ...]:
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         raise Malformed(f"expected a list, found {shown(listed)}", "events")
     events: list[FaultEvent] = [*_network(tree.get("faults"))]
-    for number, each in enumerate(listed):
+    for number, entry in enumerate(listed):
         try:
-            events.append(_timed(each, apis))
+            events.append(_timed(entry, apis))
         except Malformed as error:
             raise error.below(number).below("events") from None
     return tuple(sorted(events, key=lambda event: event.at))

@@ -144,12 +144,12 @@ class Rules:
         """Remove rules by their ids, or all. Returns how many were removed."""
         before = len(self.active)
         gone = None if ids is None else set(ids)
-        self.active = [] if gone is None else [each for each in self.active if each.id not in gone]
+        self.active = [] if gone is None else [rule for rule in self.active if rule.id not in gone]
         return before - len(self.active)
 
     def in_force(self, now_ms: int) -> tuple[ActiveRule, ...]:
         """The active rules, in the order in which they were added."""
-        self.active = [each for each in self.active if not each.is_over(now_ms)]
+        self.active = [rule for rule in self.active if not rule.is_over(now_ms)]
         return tuple(self.active)
 
     def judge(self, request: IncomingRequest, now_ms: int) -> FaultEffect | None:

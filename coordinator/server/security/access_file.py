@@ -106,10 +106,10 @@ def _warnings(path: Path) -> Iterator[str]:
 
 
 def _password(path: Path, user: _User, environment: Mapping[str, str], warnings: list[str]) -> Secret:
-    given = [
+    fields = [
         name for name in ("password", "password_env", "password_file") if getattr(user, name) is not None
     ]
-    if len(given) != 1:
+    if len(fields) != 1:
         raise Malformed("needs exactly one of password, password_env and password_file")
     if user.password_env is not None:
         if user.password_env not in environment:
@@ -126,7 +126,7 @@ def _password(path: Path, user: _User, environment: Mapping[str, str], warnings:
     else:
         password = user.password or ""
     if not password:
-        raise Malformed("the password is empty", *given)
+        raise Malformed("the password is empty", *fields)
     return Secret(password)
 
 
@@ -150,14 +150,14 @@ def _acls_of(entry: _Entry) -> Iterator[Acl]:
     permission = _named(entry.permission, (Permission.ALLOW, Permission.DENY), "permission")
     if not entry.operations:
         raise Malformed("lists no operation", "operations")
-    for place, operation in enumerate(entry.operations):
+    for number, operation in enumerate(entry.operations):
         yield Acl(
             resource_type=kind,
             name=name,
             pattern=pattern,
             principal=entry.principal,
             host=entry.host,
-            operation=_named(operation, (Operation.ALL, *OPERATIONS[kind]), "operations", place),
+            operation=_named(operation, (Operation.ALL, *OPERATIONS[kind]), "operations", number),
             permission=permission,
         )
 
@@ -182,8 +182,8 @@ def _resource(entry: _Entry) -> tuple[ResourceType, str]:
 
 def _named(text: str, among: tuple[Any, ...], *path: str | int) -> Any:
     """The member of an enum of that name, in any case, as kafka-acls accepts it."""
-    found = next((one for one in among if one.name == text.upper()), None)
-    if found is None:
+    member = next((one for one in among if one.name == text.upper()), None)
+    if member is None:
         names = ", ".join(one.name for one in among)
         raise Malformed(f"expected one of {names}; found {shown(text)}", *path)
-    return found
+    return member

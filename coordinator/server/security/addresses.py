@@ -44,25 +44,25 @@ class ListenAddress:
 
 def parse_listen(text: str) -> ListenAddress:
     """`[PROTOCOL://]HOST:PORT`, as in a broker's `listeners`. :raises InvalidAddress: it is malformed"""
-    protocol, separator, place = text.strip().rpartition("://")
-    host, port = _split_host_port(place)
+    protocol, separator, address = text.strip().rpartition("://")
+    host, port = _split_host_port(address)
     if not host or port is None:
         raise InvalidAddress(f"{text!r} is not a listen address: {_EXAMPLE}")
     try:
         spoken = SecurityProtocol(protocol.upper()) if separator else SecurityProtocol.PLAINTEXT
     except ValueError:
-        names = ", ".join(each.value for each in SecurityProtocol)
+        names = ", ".join(known.value for known in SecurityProtocol)
         raise InvalidAddress(f"{text!r}: {protocol} is not one of {names}") from None
     return ListenAddress(protocol=spoken, host="127.0.0.1" if host == "localhost" else host, port=port)
 
 
 def parse_advertised(text: str) -> Advertised:
     """`HOST[:PORT]`; None: the listen port. :raises InvalidAddress:"""
-    place = text.strip()
-    host, port = _split_host_port(place)
-    if port == 0 or (port is None and (not place or any(each in place for each in ":/ "))):
+    address = text.strip()
+    host, port = _split_host_port(address)
+    if port == 0 or (port is None and (not address or any(character in address for character in ":/ "))):
         raise InvalidAddress(f"{text!r} is not an address to advertise: write it as HOST or HOST:PORT")
-    return (place, None) if port is None else (host, port)
+    return (address, None) if port is None else (host, port)
 
 
 def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advertised: bool) -> None:
@@ -79,9 +79,9 @@ def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advert
         )
 
 
-def _split_host_port(place: str) -> tuple[str, int | None]:
+def _split_host_port(address: str) -> tuple[str, int | None]:
     """Host and port; None: the port is missing or invalid."""
-    host, colon, port = place.rpartition(":")
+    host, colon, port = address.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host:

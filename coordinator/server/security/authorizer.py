@@ -91,9 +91,9 @@ class Authorizer:
             by_type.setdefault(acl.resource_type, _Entries()).add(acl)
         self._acls, self._by_type = entries, by_type
 
-    def matching(self, wanted: AclFilter) -> list[Acl]:
+    def matching(self, acl_filter: AclFilter) -> list[Acl]:
         """The ACLs that match a filter, in the order in which they were added."""
-        return [acl for acl in self._acls if wanted.matches(acl)]
+        return [acl for acl in self._acls if acl_filter.matches(acl)]
 
     def allows(
         self, principal: str, host: str, operation: Operation, resource_type: ResourceType, name: str
@@ -174,8 +174,8 @@ class StoredAcls:
         self.created, self.deleted = _read(data)
         """Created and deleted by clients. A deleted one is remembered in case it is given at the start."""
         if authorizer is not None:
-            given = (acl for acl in authorizer.acls if acl not in self.deleted)
-            authorizer.replace_all((*given, *self.created))
+            acls_of_file = (acl for acl in authorizer.acls if acl not in self.deleted)
+            authorizer.replace_all((*acls_of_file, *self.created))
 
     @property
     def left_out(self) -> int:

@@ -50,18 +50,18 @@ class PrincipalRule:
         mapped = self.pattern.sub(self._replaced, name)
         return mapped.lower() if self.case == "L" else mapped.upper() if self.case == "U" else mapped
 
-    def _replaced(self, found: re.Match[str]) -> str:
+    def _replaced(self, match: re.Match[str]) -> str:
         """The replacement as `Matcher.replaceAll` reads it: `$n` is a group, a backslash quotes."""
 
         def token(part: re.Match[str]) -> str:
             if part["quoted"] is not None:
                 return part["quoted"]
             digits = part["group"]
-            while len(digits) > 1 and int(digits) > found.re.groups:
+            while len(digits) > 1 and int(digits) > match.re.groups:
                 digits = digits[:-1]
-            if int(digits) > found.re.groups:
+            if int(digits) > match.re.groups:
                 return part[0]
-            return (found[int(digits)] or "") + part["group"][len(digits) :]
+            return (match[int(digits)] or "") + part["group"][len(digits) :]
 
         return _TOKEN.sub(token, self.replacement)
 
@@ -81,18 +81,18 @@ def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
     """
     rules, position = [], 0
     while position < len(text):
-        found = _RULE.match(text, position)
-        if found is None:
+        match = _RULE.match(text, position)
+        if match is None:
             raise InvalidSetting(f"ssl.principal.mapping.rules: Invalid rule: {text[position:]}")
-        position = found.end()
-        if found["default"] is not None:
+        position = match.end()
+        if match["default"] is not None:
             rules.append(PrincipalRule())
-        elif found["pattern"] is not None:
+        elif match["pattern"] is not None:
             try:
-                pattern = re.compile(found["pattern"])
+                pattern = re.compile(match["pattern"])
             except re.error as error:
-                raise InvalidSetting(f"ssl.principal.mapping.rules: {found['pattern']}: {error}") from None
-            rules.append(PrincipalRule(pattern=pattern, replacement=found["replacement"], case=found["case"]))
+                raise InvalidSetting(f"ssl.principal.mapping.rules: {match['pattern']}: {error}") from None
+            rules.append(PrincipalRule(pattern=pattern, replacement=match["replacement"], case=match["case"]))
     return tuple(rules)
 
 
@@ -104,7 +104,7 @@ def principal_of(certificate: Mapping[str, object] | None, rules: Sequence[Princ
     if not certificate:
         return ANONYMOUS
     name = distinguished_name(certificate)
-    mapped = next((each for rule in rules if (each := rule.applied(name)) is not None), None)
+    mapped = next((short for rule in rules if (short := rule.applied(name)) is not None), None)
     if mapped is None:
         raise UnknownPrincipal(f"no rule of ssl.principal.mapping.rules matches {name}")
     return f"User:{mapped}"

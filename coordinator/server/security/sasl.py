@@ -48,19 +48,19 @@ class Users:
     def has_password(self, user: str, password: str) -> bool:
         """Whether the user exists and has this password. Takes the same time in every case."""
         known = self._passwords.get(user)
-        wanted = "" if known is None else known.reveal()
-        return hmac.compare_digest(wanted.encode(), password.encode()) and known is not None
+        expected = "" if known is None else known.reveal()
+        return hmac.compare_digest(expected.encode(), password.encode()) and known is not None
 
     def scram_credential(self, user: str, mechanism: str) -> ScramCredential | None:
         """None: unknown user."""
         password = self._passwords.get(user)
         if password is None:
             return None
-        found = self._credentials.get((user, mechanism))
-        if found is None:
-            found = _scram_credential(password.reveal(), SCRAM_DIGESTS[mechanism])
-            self._credentials[user, mechanism] = found
-        return found
+        credential = self._credentials.get((user, mechanism))
+        if credential is None:
+            credential = _scram_credential(password.reveal(), SCRAM_DIGESTS[mechanism])
+            self._credentials[user, mechanism] = credential
+        return credential
 
 
 def _scram_credential(password: str, digest: str) -> ScramCredential:

@@ -145,11 +145,11 @@ def _client_auth(protocol: SecurityProtocol, settings: Mapping[str, str]) -> Cli
     """Kafka ignores the setting if clients authenticate by SASL."""
     text = settings.get("ssl.client.auth", ClientAuth.NONE.value).strip().lower()
     try:
-        wanted = ClientAuth(text)
+        client_auth = ClientAuth(text)
     except ValueError:
         names = ", ".join(one.value for one in ClientAuth)
         raise InvalidSetting(f"ssl.client.auth must be one of {names}, not {text}") from None
-    return ClientAuth.NONE if protocol.sasl else wanted
+    return ClientAuth.NONE if protocol.sasl else client_auth
 
 
 def _milliseconds(settings: Mapping[str, str], name: str, default: int) -> int:
