@@ -248,8 +248,8 @@ def partition_progress(
     if len(readings) == 2 and readings[0][1:4] == readings[1][1:4] and readings[1].lag == 0:
         return _IDLE  # most partitions of a fleet
     known = [reading for reading in readings if reading.committed is not None and reading.lag is not None]
-    offsets = [each.committed for each in known if each.committed is not None]
-    lags = [each.lag for each in known if each.lag is not None]
+    offsets = [one.committed for one in known if one.committed is not None]
+    lags = [one.lag for one in known if one.lag is not None]
     if not known:
         return PartitionProgress()
     first, last, lag = known[0], known[-1], lags[-1]

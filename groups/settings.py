@@ -169,9 +169,9 @@ def with_settings(
                 values.setdefault(name, set()).add(value)
     return replace(
         cluster,
-        settings={name: min(found) for name, found in sorted(values.items()) if len(found) == 1},
+        settings={name: min(texts) for name, texts in sorted(values.items()) if len(texts) == 1},
         settings_differ={
-            name: tuple(sorted(found)) for name, found in sorted(values.items()) if len(found) > 1
+            name: tuple(sorted(texts)) for name, texts in sorted(values.items()) if len(texts) > 1
         },
         settings_problem=problem,
     )

@@ -66,7 +66,7 @@ def succession(group: Group) -> Succession | None:
         return None
     ids = [member.id for member in group.members]
     leader = leader_of(group)
-    followers = [each for each in ids if each != leader]
+    followers = [other for other in ids if other != leader]
     is_broker_order = any(_as_listed(ids, capacity) for capacity in _capacities(len(ids)))
     if is_broker_order:
         order, certain, why = followers, True, "the members are listed in the order of the broker's map"

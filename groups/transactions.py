@@ -14,9 +14,9 @@ def producer_of(transaction: OpenTransaction) -> str:
     return f"the producer {transaction.transactional_id}"
 
 
-def how_to_end(place: tuple[str, int], transaction: OpenTransaction) -> str:
+def how_to_end(where: tuple[str, int], transaction: OpenTransaction) -> str:
     """What to do about an open transaction on a partition."""
-    topic, partition = place
+    topic, partition = where
     abort = (
         f"`kafka-transactions.sh abort --topic {topic} --partition {partition} "
         f"--start-offset {transaction.start_offset}`. This loses what was written in it"

@@ -185,13 +185,13 @@ class Trees:
                 raise Malformed(f"expected a list, found {shown(value)}")
             if item is str and {type(text) for text in value} == {str}:
                 return tuple(value)
-            found: list[object] = []
+            items: list[object] = []
             try:
-                for each in value:
-                    found.append(read_item(each))  # noqa: PERF401  (its length is where the error is)
+                for entry in value:
+                    items.append(read_item(entry))  # noqa: PERF401  (its length is where the error is)
             except Malformed as error:
-                raise error.below(len(found)) from None
-            return tuple(found)
+                raise error.below(len(items)) from None
+            return tuple(items)
 
         return read
 
@@ -214,18 +214,18 @@ class Trees:
         def read(value: object) -> dict[object, object]:
             if not isinstance(value, dict):
                 raise Malformed(f"expected a mapping, found {shown(value)}")
-            found = {}
-            for name, each in value.items():
+            entries = {}
+            for name, entry in value.items():
                 met = len(self._unknown or ())
                 try:
-                    found[read_key(name)] = read_item(each, name) if takes_key else read_item(each)
+                    entries[read_key(name)] = read_item(entry, name) if takes_key else read_item(entry)
                     if takes_key and self._faulty is not None and met == len(self._unknown or ()):
                         value[name] = None  # it is read, and a large file should not be in memory twice
                 except Malformed as error:
                     if self._faulty is None or not takes_key:
                         raise error.below(name) from None
                     self._faulty.append((value, error.below(name)))
-            return found
+            return entries
 
         return read
 
@@ -246,23 +246,23 @@ class Trees:
                 raise Malformed(f"expected a mapping with {', '.join(known)}, found {shown(value)}")
             if implied is not None:
                 implied(value)
-            given = {} if key_field is None else {key_field: key}
-            for name, each in value.items():
+            arguments = {} if key_field is None else {key_field: key}
+            for name, entry in value.items():
                 if name not in table:
                     if name not in extra:
                         self._meet_unknown(value, name, known)
-                elif each is not None or name not in passed:
+                elif entry is not None or name not in passed:
                     field, read_field = table[name]
                     try:
-                        given[field] = read_field(each)
+                        arguments[field] = read_field(entry)
                     except Malformed as error:
                         raise error.below(name) from None
             for name in required:
                 if name not in value:
                     if not (self._sparse and name in nullable):
                         raise Malformed("is missing", name)
-                    given[table[name][0]] = None
-            made = kind(**given)
+                    arguments[table[name][0]] = None
+            made = kind(**arguments)
             if check is not None:
                 check(made)
             return made
@@ -271,7 +271,7 @@ class Trees:
 
     def _meet_unknown(self, value: dict[str, object], name: object, known: Collection[str]) -> None:
         cutoff = 0.6 if self._unknown is None else 0.75
-        near = closest(str(name), [each for each in known if each not in value], cutoff)
+        near = closest(str(name), [other for other in known if other not in value], cutoff)
         if near:
             raise Malformed(f"unknown field; did you mean {near}?", str(name))
         if self._unknown is None:
@@ -307,7 +307,7 @@ class Trees:
             return lambda value: None if value is None else write(value)
         if origin is tuple:
             write_item = self._writer(arguments[0])
-            return list if write_item is _same else lambda value: [write_item(each) for each in value]
+            return list if write_item is _same else lambda value: [write_item(entry) for entry in value]
         if origin is not None:
             write_value = self._writer(arguments[1])
             return lambda value: {name: write_value(value[name]) for name in sorted(value)}
@@ -328,9 +328,9 @@ class Trees:
         def write(value: object) -> dict[str, object]:
             tree = {}
             for field, name, write_field, default in table:
-                each = getattr(value, field)
-                written = write_field(each)
-                if sparse and (written is None or written == {}) and each == default:
+                held = getattr(value, field)
+                written = write_field(held)
+                if sparse and (written is None or written == {}) and held == default:
                     continue
                 tree[name] = written
             return tree
@@ -347,18 +347,18 @@ def tag_of(kind: type) -> str:
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)[1:]
 
 
-def path_to(tree: object, wanted: object) -> Path:
+def path_to(tree: object, target: object) -> Path:
     """The path of one place of this mapping (the same object) in a tree; empty if it is not there."""
     seen: set[int] = set()
     pending: list[tuple[Path, object]] = [((), tree)]
     while pending:
         path, value = pending.pop()
-        if value is wanted:
+        if value is target:
             return path
         if isinstance(value, dict | list) and id(value) not in seen:
             seen.add(id(value))
             steps = value.items() if isinstance(value, dict) else enumerate(value)
-            pending += [((*path, step), each) for step, each in steps]
+            pending += [((*path, step), inner) for step, inner in steps]
     return ()
 
 
@@ -462,8 +462,8 @@ def _number_reader(kind: Any, bounds: Between) -> Read:
         except (ValueError, TypeError, OverflowError):
             raise Malformed(f"expected {expected}, found {shown(value)}") from None
         if not least <= number <= most:  # refuses NaN too
-            found = _cut(str(number)) if kind is int else shown(value)
-            raise Malformed(f"{found} is out of range ({least} to {most})")
+            number_text = _cut(str(number)) if kind is int else shown(value)
+            raise Malformed(f"{number_text} is out of range ({least} to {most})")
         return number
 
     return read

@@ -144,7 +144,7 @@ def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tupl
 
 
 def _steps(
-    group: Group, member: Member, owners: Owners, surplus: set[TopicPartition], wanted: set[TopicPartition]
+    group: Group, member: Member, owners: Owners, surplus: set[TopicPartition], missing: set[TopicPartition]
 ) -> Iterator[Wait]:
     classic = member.protocol is MemberProtocol.CLASSIC
     behind = (member.epoch or 0) < (group.assignment_epoch or 0)
@@ -152,7 +152,7 @@ def _steps(
         yield Wait(kind=WaitKind.REJOIN if classic else WaitKind.REVOKE, partitions=by_topic(surplus))
     held: dict[str, set[TopicPartition]] = {}
     free: set[TopicPartition] = set()
-    for partition in wanted:
+    for partition in missing:
         if partition in owners:
             held.setdefault(owners[partition], set()).add(partition)
         else:

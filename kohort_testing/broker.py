@@ -235,14 +235,14 @@ class KohortBroker:
 
     def group(self, group: str) -> GroupState:
         """The current state of a group; one that does not exist is Dead and has no members."""
-        found = self._ask("group", group=group)
+        state = self._ask("group", group=group)
         members = tuple(
             MemberState(
                 **{**member, "partitions": tuple((topic, number) for topic, number in member["partitions"])}
             )
-            for member in found.pop("members")
+            for member in state.pop("members")
         )
-        return GroupState(**found, members=members)
+        return GroupState(**state, members=members)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """The committed offsets of a group, by (topic, partition)."""
@@ -285,8 +285,8 @@ class KohortBroker:
         """
 
         def is_settled() -> bool:
-            found = self.group(group)
-            return found.is_settled and members in (None, len(found.members))
+            state = self.group(group)
+            return state.is_settled and members in (None, len(state.members))
 
         self._wait(is_settled, timeout, polling, lambda: f"group {group} is not settled: {self.group(group)}")
         return self.group(group)

@@ -133,7 +133,10 @@ def skew(case: DiagnosisCase) -> Iterator[Finding]:
     if not (in_all or uneven):
         return
     shown = counts if in_all else per_topic[uneven[0]]
-    most, least = max(shown, key=lambda each: shown[each]), min(shown, key=lambda each: shown[each])
+    most, least = (
+        max(shown, key=lambda member_id: shown[member_id]),
+        min(shown, key=lambda member_id: shown[member_id]),
+    )
     what = "" if in_all else f" of {uneven[0]}"
     yield (warning if in_all else note)(
         message=(

@@ -66,9 +66,9 @@ def _stalls(case: DiagnosisCase) -> Iterator[Stall]:
                 for partition, one in stalled.items()
             }
             stalled = {
-                partition: stalled[partition]._replace(still_ms=each)
-                for partition, each in still_ms.items()
-                if each >= STILL_INTERVALS * case.thresholds.commit_interval_ms
+                partition: stalled[partition]._replace(still_ms=duration_ms)
+                for partition, duration_ms in still_ms.items()
+                if duration_ms >= STILL_INTERVALS * case.thresholds.commit_interval_ms
             }
         if stalled and _is_certain(case, owned, stalled):
             moving = {
@@ -133,17 +133,17 @@ STILL = Least(
 )
 
 
-def _evidence(case: DiagnosisCase, found: Mapping[TopicPartition, PartitionProgress]) -> Evidence:
-    produced = [one.produced_per_s for one in found.values() if one.produced_per_s is not None]
+def _evidence(case: DiagnosisCase, partitions: Mapping[TopicPartition, PartitionProgress]) -> Evidence:
+    produced = [one.produced_per_s for one in partitions.values() if one.produced_per_s is not None]
     commits = [
         commit.timestamp
-        for partition in found
+        for partition in partitions
         if (commit := commit_of(case.offsets, partition)) is not None and commit.timestamp is not None
     ]
     return {
-        "partitions": all_names(found),
-        "lag": sum(one.lag or 0 for one in found.values()),
-        "still_for_s": _still_ms(found) / 1000,
+        "partitions": all_names(partitions),
+        "lag": sum(one.lag or 0 for one in partitions.values()),
+        "still_for_s": _still_ms(partitions) / 1000,
         "produced_per_s": round(sum(produced), 2) if produced else None,
         "last_commit": format_moment(max(commits)) if commits else None,
     }

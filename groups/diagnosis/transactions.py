@@ -37,9 +37,9 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     all of it before the transaction ended; else a note: short transactions are normal.
     """
     held = {
-        partition: found[0]
-        for partition, found in (case.last.transactions or {}).items()
-        if found and waits_for_transaction(case, partition)
+        partition: transactions[0]
+        for partition, transactions in (case.last.transactions or {}).items()
+        if transactions and waits_for_transaction(case, partition)
     }
     if not held:
         return

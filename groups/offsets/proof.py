@@ -90,7 +90,7 @@ def prove(
         return Proof(verdict=ProofVerdict.NOTHING, offset=log.earliest, skipped=0, remark=remark)
     matches = _matches(source, records)
     if offset == 0 and target.from_start and 0 in matches[0]:
-        agreeing = sum(index in found for index, found in enumerate(matches[: len(source.after)]))
+        agreeing = sum(index in indices for index, indices in enumerate(matches[: len(source.after)]))
         return Proof(
             verdict=ProofVerdict.PROVED, offset=records[0].offset, records=agreeing, twice=0, skipped=0
         )
@@ -197,7 +197,7 @@ def _by_neighbors(
         and _is_distinct(cut, (*source.before, *source.after), read)
         and _is_consistent(cut, matches, read)
     ):
-        unread = (index for index, found in enumerate(matches) if found and min(found) >= read)
+        unread = (index for index, indices in enumerate(matches) if indices and min(indices) >= read)
         index = min(cut.index, next(unread, cut.index))
         return Proof(verdict=ProofVerdict.SEVERAL, offset=_offset_at(index, target, log), records=cut.records)
     is_last = cut.index == len(matches)
@@ -254,8 +254,12 @@ def _by_sides(
 ) -> Proof | None:
     """The cut between the last read and the first unread record; other records may be in one of the logs only."""
     read = len(source.before)
-    last = max((index for index, found in enumerate(matches) if found and max(found) < read), default=None)
-    first = min((index for index, found in enumerate(matches) if found and min(found) >= read), default=None)
+    last = max(
+        (index for index, indices in enumerate(matches) if indices and max(indices) < read), default=None
+    )
+    first = min(
+        (index for index, indices in enumerate(matches) if indices and min(indices) >= read), default=None
+    )
     if last is not None and first is not None:
         between = matches[last + 1 : first]
         if last > first or any(between):

@@ -67,8 +67,8 @@ def trimmed(tree: Tree) -> Tree:
     return sequence_of(parts)
 
 
-def _is_at(tree: Tree, place: Boundary) -> bool:
-    return isinstance(tree, Assertion) and tree.place is place
+def _is_at(tree: Tree, boundary: Boundary) -> bool:
+    return isinstance(tree, Assertion) and tree.place is boundary
 
 
 def classes_of(masks: set[int]) -> list[int]:
@@ -276,16 +276,16 @@ def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, 
         if length == MAX_NAME:
             continue
         for (in_first, in_second), character in moves:
-            found = (first.follow(pair[0], in_first), second.follow(pair[1], in_second))
-            if found in reached:
+            followed = (first.follow(pair[0], in_first), second.follow(pair[1], in_second))
+            if followed in reached:
                 continue
             if len(reached) == MAX_PAIRS:
                 raise TooLargeError
-            reached[found] = (pair, character)
-            queue.append((found, length + 1))
-            matched = first.accepting[found[0]]
-            if matched != second.accepting[found[1]]:
-                yield _name_to(reached, found), matched
+            reached[followed] = (pair, character)
+            queue.append((followed, length + 1))
+            matched = first.accepting[followed[0]]
+            if matched != second.accepting[followed[1]]:
+                yield _name_to(reached, followed), matched
 
 
 def _name_to(

@@ -208,7 +208,7 @@ def _texts(pattern: str, parsed: Parsed) -> tuple[str, ...]:
     if parsed.differs or len(re.findall(r"\\[pP]", pattern)) > MAX_TABLES:
         return ()
     # google-re2 allows no backslash before a non-ASCII character; in RE2/J it means that character.
-    return pattern, re.sub(r"\\(.)", lambda found: found[found[1] > "\x7f"], pattern, flags=re.DOTALL)
+    return pattern, re.sub(r"\\(.)", lambda match: match[match[1] > "\x7f"], pattern, flags=re.DOTALL)
 
 
 def _program(text: str, limits: Iterable[int]) -> tuple[object, int]:

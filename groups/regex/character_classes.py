@@ -150,14 +150,14 @@ class UnknownClassError(Exception):
 
 def class_named(name: str, *, ignoring_case: bool, of_unicode: bool) -> int:
     """The characters of `\\p{name}`. UnknownClassError, UnsureError."""
-    key, found = _look_up(name)
-    if found is None:
+    key, mask = _look_up(name)
+    if mask is None:
         if of_unicode or name.startswith(("Is", "In")) or "=" in name:  # (?U) allows POSIX names in any case
             raise UnsureError(f"\\p{{{name}}}")
         raise UnknownClassError
     if ignoring_case and key in _CASED:
         raise UnsureError(f"\\p{{{name}}} under (?i), which not all Javas read alike")
-    return found
+    return mask
 
 
 def _look_up(name: str) -> tuple[str, int | None]:

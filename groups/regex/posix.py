@@ -172,11 +172,11 @@ class _Parser:
         if character != "{":
             self.at += 1
             return QUANTIFIERS[character]
-        found = _COUNTS.match(self.text, self.at)
-        if found is None or found.group() in ("{}", "{,}"):
+        match = _COUNTS.match(self.text, self.at)
+        if match is None or match.group() in ("{}", "{,}"):
             raise _NotPlainError
-        self.at = found.end()
-        least, comma, most = found.groups()
+        self.at = match.end()
+        least, comma, most = match.groups()
         return int(least or 0), int(most) if most else None if comma else int(least)
 
     def item(self) -> Tree:

@@ -169,8 +169,8 @@ class _Parser:
                 self.levels[-1].end_option()
             case "^" | "$":
                 self.at += 1
-                place = Boundary.START if character == "^" else Boundary.END
-                self.assertion(place)
+                boundary = Boundary.START if character == "^" else Boundary.END
+                self.assertion(boundary)
             case ".":
                 self.at += 1
                 self.add(_Item(Chars(ALL)))
@@ -185,8 +185,8 @@ class _Parser:
     def add(self, item: _Item) -> None:
         self.levels[-1].sequence.append(item)
 
-    def assertion(self, place: Boundary) -> None:
-        self.add(_Item(Assertion(place), skipped=1))
+    def assertion(self, boundary: Boundary) -> None:
+        self.add(_Item(Assertion(boundary), skipped=1))
 
     def literal(self, character: str) -> None:
         mask = mask_of(_as_ascii(character) if self.fold else character)

@@ -198,7 +198,7 @@ def _balance_data(balance: Balance) -> dict[str, object]:
 
 def _member_data(member: MemberDiff) -> dict[str, object]:
     partitions = fields(member, "before", "after", "kept", "gained", "lost")
-    return {"id": member.id, **{name: _plain(each) for name, each in partitions.items()}}
+    return {"id": member.id, **{name: _plain(owned) for name, owned in partitions.items()}}
 
 
 def _plain(partitions: Partitions) -> dict[str, list[int]]:

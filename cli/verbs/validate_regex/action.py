@@ -128,7 +128,7 @@ def _listed(file: Path, text: str) -> Iterator[str]:
     lines = [line.strip() for line in text.splitlines()]
     listed = [_LISTED.fullmatch(line) for line in lines if line]
     if all(listed):
-        yield from (found[1] for found in listed if found)
+        yield from (match[1] for match in listed if match)
         return
     tree = _tree(file, text)
     if isinstance(tree, dict) and ("kohort" in tree or isinstance(tree.get("topics"), dict | list)):
