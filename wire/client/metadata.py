@@ -18,7 +18,6 @@ from wire.client.connection import Connection
 from wire.client.errors import batches, refused
 from wire.client.steps import Deadline, Steps
 from wire.errors import ErrorCode, Failure, outcome, refusal
-from wire.messages.schemas.admin import DESCRIBE_LOG_DIRS
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.groups import FIND_COORDINATOR
 
@@ -187,18 +186,6 @@ def brokers_with_failures(metadata: ClusterMetadata) -> set[int]:
         if partition.leader_id not in alive
         for replica in partition.offline_replicas
     } & alive
-
-
-def failed_directories(
-    connection: Connection, nodes: Sequence[str], deadline: Deadline
-) -> Steps[dict[str, tuple[str, ...] | Failure]]:
-    """Ask one broker, given by its node id, for its log directories that have failed.
-
-    Without the permission to describe the cluster there are none.
-    """
-    (response,) = yield from connection.ask(DESCRIBE_LOG_DIRS, [{"topics": []}], deadline)
-    failed = tuple(entry.log_dir for entry in response.results if entry.error_code)
-    return dict.fromkeys(nodes, failed)
 
 
 def _remedy(
