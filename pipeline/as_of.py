@@ -251,7 +251,7 @@ def _described(
         **names,
     }
     state = replay.engine.state
-    found, problems = described_group(state, replay.others.by_id, group, known)
-    if found is None or found.type is GroupType.SHARE:
-        return found, problems  # a share group's offsets are in __share_group_state
-    return replace(found, offsets=committed_offsets(state.offsets.get(group, {}))), problems
+    described, problems = described_group(state, replay.others.by_id, group, known)
+    if described is None or described.type is GroupType.SHARE:
+        return described, problems  # a share group's offsets are in __share_group_state
+    return replace(described, offsets=committed_offsets(state.offsets.get(group, {}))), problems

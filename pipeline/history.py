@@ -265,7 +265,7 @@ class _Run:
         """The rows that the run wrote into the tables of `steps`, by their names; counted in one job."""
         run = (self._store.next_run,)
         names = [
-            self._store.frame(each.value, run).select(f.lit(each.value).alias("table")) for each in steps
+            self._store.frame(step.value, run).select(f.lit(step.value).alias("table")) for step in steps
         ]
         rows = reduce(DataFrame.unionAll, names).groupBy("table").count().collect()
         counts = {row["table"]: row["count"] for row in rows}

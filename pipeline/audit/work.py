@@ -47,10 +47,8 @@ class GroupChunk:
 
     def topics_of(self, group: Group, *, all_of_them: bool) -> tuple[Topic, ...]:
         """The topics that `kohort plan` reads for one group: those that it names, or all if a regex may match any."""
-        wanted = None if all_of_them else wanted_topics([group], WhatIf())
-        return (
-            self.topics if wanted is None else tuple(topic for topic in self.topics if topic.name in wanted)
-        )
+        names = None if all_of_them else wanted_topics([group], WhatIf())
+        return self.topics if names is None else tuple(topic for topic in self.topics if topic.name in names)
 
 
 def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[TableRow]:
@@ -65,8 +63,8 @@ def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[Ta
         wants_any = all_topics or wanted_topics([group], WhatIf()) is None
         (regexes if wants_any else names).append(replace(group, offsets=None))
     for groups in _batched(names):
-        wanted = wanted_topics(groups, WhatIf()) or set()
-        chosen = tuple(topic for topic in topics if topic.name in wanted)
+        subscribed = wanted_topics(groups, WhatIf()) or set()
+        chosen = tuple(topic for topic in topics if topic.name in subscribed)
         yield _row(GroupChunk(source=source, cluster=snapshot.cluster, topics=chosen, groups=groups))
     for groups in _batched(regexes):
         yield _row(GroupChunk(source=source, cluster=snapshot.cluster, topics=topics, groups=groups))
@@ -142,7 +140,7 @@ def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str
             continue
         below = system.get_file_info(fs.FileSelector(inside, recursive=True))
         start = path.rstrip("/")
-        for entry in sorted(below, key=lambda each: each.path):
+        for entry in sorted(below, key=lambda entry: entry.path):
             relative = entry.path[len(inside.rstrip("/")) :]
             if entry.type is fs.FileType.File and _is_snapshot(relative):
                 files.setdefault(start + relative)

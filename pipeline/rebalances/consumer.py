@@ -200,7 +200,7 @@ class ConsumerLifetime:
         converted = past is not None and past.becomes(Protocol.CONSUMER, event.time)
         known = past is not None or (epoch <= _FIRST_EPOCH if self.epoch is None else epoch > self.epoch)
         before = dict(past.records) if past is not None and converted else self._base
-        present = {identity: each.record for identity, each in self._members.items()}
+        present = {identity: member.record for identity, member in self._members.items()}
         if not known:
             before = dict(present)
         touched = [*before, *present] if before is not self._base else list(self._touched)
@@ -211,7 +211,9 @@ class ConsumerLifetime:
         )
         gap = self.epoch is not None and epoch > self.epoch + 1
         changes = self._changes | ({RebalanceCause.JOIN} if joined else set())
-        changes |= {RebalanceCause.EXPIRY if each in self._expired else RebalanceCause.LEAVE for each in left}
+        changes |= {
+            RebalanceCause.EXPIRY if member in self._expired else RebalanceCause.LEAVE for member in left
+        }
         if past is not None and converted:
             self._since |= past.since
             changes.add(RebalanceCause.CONVERSION)

@@ -140,10 +140,10 @@ def rows_of_groups(
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _batches(_rows(batches, rebalance, holding), arrow)
 
-    wanted = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
+    of_groups = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
     # The number is explicit: the rows are small but slow to process, and Spark would combine them into one task.
     tasks = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-    by_group = wanted.select(*COLUMNS).repartition(tasks, "group")
+    by_group = of_groups.select(*COLUMNS).repartition(tasks, "group")
     return by_group.sortWithinPartitions("group", "partition", "offset").mapInArrow(task, schema)
 
 

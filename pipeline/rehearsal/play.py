@@ -134,8 +134,8 @@ class Variation:
     def text(self) -> str:
         """The settings in one line; empty: no settings."""
         of_plan = zip(OF_PLANS, (self.concurrency, self.bounce_s), strict=True)
-        given = {name: f"{value:g}" for name, value in of_plan if value is not None}
-        return " ".join(f"{name}={value}" for name, value in {**given, **self.settings}.items())
+        of_plans = {name: f"{value:g}" for name, value in of_plan if value is not None}
+        return " ".join(f"{name}={value}" for name, value in {**of_plans, **self.settings}.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +328,7 @@ def configs_of(group: Group, configs: Sequence[ClientConfig]) -> tuple[ClientCon
         single={config.member: ("", None) for config in configs if config.member is not None}
     )
     strangers = set(unknown_members(group, named))
-    return tuple(each for each in configs_of_group(configs, group.id) if each.member not in strangers)
+    return tuple(config for config in configs_of_group(configs, group.id) if config.member not in strangers)
 
 
 def _client(client: tuple[str, str | None]) -> str:

@@ -103,15 +103,15 @@ def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
 
 def timelines_of(rebalances: DataFrame, groups: Sequence[str]) -> tuple[GroupTimeline, ...]:
     """The timelines of some groups, in their order."""
-    own = with_busy_s(rebalances.where(f.col("group").isin(*groups)))
+    timed = with_busy_s(rebalances.where(f.col("group").isin(*groups)))
     begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
     in_order = Window.partitionBy("group").orderBy("begun", "ended", "epoch")
-    each = f.ceil(f.count("*").over(Window.partitionBy("group")) / MOST_MARKS)
+    per_mark = f.ceil(f.count("*").over(Window.partitionBy("group")) / MOST_MARKS)
     rows = (
-        own.withColumn("begun", begun)
+        timed.withColumn("begun", begun)
         .withColumn("ended", f.coalesce(f.unix_micros("end"), "begun"))
         .withColumn("place", f.row_number().over(in_order))
-        .withColumn("each", each)
+        .withColumn("each", per_mark)
         .withColumn("mark", f.floor((f.col("place") - 1) / f.col("each")))
         .withColumn("cause", _known_cause())
         .withColumn(

@@ -137,7 +137,7 @@ def _finite(value: Column) -> Column:
 
 def _spans(runs: DataFrame) -> DataFrame:
     """SPANS, without spans that contain no seed."""
-    each = f.explode(
+    figures = f.explode(
         f.array(
             *(
                 f.struct(f.lit(name).alias("figure"), f.col(name).cast("double").alias("value"))
@@ -145,7 +145,7 @@ def _spans(runs: DataFrame) -> DataFrame:
             )
         )
     )
-    flat = runs.where("verdict != 'threw'").select(*KEY, each.alias("one")).select(*KEY, "one.*")
+    flat = runs.where("verdict != 'threw'").select(*KEY, figures.alias("one")).select(*KEY, "one.*")
     up_to = f.lit(None).cast("long")
     for limit in reversed(LIMITS):
         up_to = f.when(f.col("value") <= limit, f.lit(limit).cast("long")).otherwise(up_to)

@@ -105,7 +105,7 @@ class _Search:
             self._name(path, path, f"contains no partition of {OFFSETS_TOPIC}")
 
     def listing(self) -> Listing:
-        """The files copy, with one copy of segment partition."""
+        """The segments, with one copy of each partition."""
         copies: dict[int, dict[str, list[ListedSegment]]] = {}
         for segment in self._segments.values():
             directory = segment.path.rpartition("/")[0]
@@ -115,7 +115,7 @@ class _Search:
             if partition == UNKNOWN_PARTITION or len(by_directory) == 1:
                 copy = [segment for segments in by_directory.values() for segment in segments]
             else:
-                copy = max(by_directory.items(), key=lambda segment: (self._reach(segment[1]), segment[0]))[1]
+                copy = max(by_directory.items(), key=lambda item: (self._reach(item[1]), item[0]))[1]
             chosen += sorted(copy, key=lambda segment: (segment.source, segment.base_offset, segment.path))
         return Listing(segments=tuple(chosen), not_segments=tuple(self._not_segments.values()))
 

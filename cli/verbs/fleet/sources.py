@@ -83,8 +83,8 @@ class LiveTopic:
         """The jars of Spark's Kafka source, fetched if necessary. :raises MissingKafkaSource:"""
         from pipeline.sources.jars import kafka_jars
 
-        given = split_list(options.jars)
-        return kafka_jars(given, conf_of(options))[len(given) :]
+        named = split_list(options.jars)
+        return kafka_jars(named, conf_of(options))[len(named) :]
 
     def open(self, spark: SparkSession) -> LogReader:
         """The topic's records, for the pipeline. :raises ClusterUnreadable:"""
@@ -117,9 +117,9 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
     """
     if options.log_dirs:
         return _log_dirs(options)
-    given = asdict(options)
-    del given["log_dirs"]
-    resolved = _resolve(given)
+    named = asdict(options)
+    del named["log_dirs"]
+    resolved = _resolve(named)
     if resolved.snapshot is None:
         return _resolved(resolved)
     if not snapshots_too:
@@ -140,12 +140,12 @@ def live_of(options: LiveOptions) -> LiveTopic:
     return _live(resolved)
 
 
-def _resolve(given: Mapping[str, Any]) -> SourceOptions:
+def _resolve(named: Mapping[str, Any]) -> SourceOptions:
     """The options of a source, completed by the environment or a context."""
     from cli.options import SourceOptions
     from cli.sources.contexts.resolve import resolve_source
 
-    resolved = resolve_source(SourceOptions(**given))
+    resolved = resolve_source(SourceOptions(**named))
     if resolved.place is not None and resolved.place.warning is not None:
         notice(resolved.place.warning)
     return resolved
@@ -243,5 +243,7 @@ def _client_properties(source: SourceOptions) -> Properties | None:
 
     if source.command_config is not None:
         return read_properties(source.command_config)
-    own = None if source.place is None else source.place.properties
-    return None if own is None else known_properties(own.context.origin.file, own.entries())
+    properties = None if source.place is None else source.place.properties
+    return (
+        None if properties is None else known_properties(properties.context.origin.file, properties.entries())
+    )
