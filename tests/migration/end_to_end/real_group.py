@@ -33,7 +33,7 @@ class RealGroup:
 
     def __init__(self, found: FoundGroup, simulated: SimulatedMembers, deployment: Deployment) -> None:
         self.found, self._simulated, self._deployment = found, simulated, deployment
-        self.world = SimpleNamespace(story=SimpleNamespace(so_far=lambda: ()))
+        self.world = SimpleNamespace(story=SimpleNamespace(last_lines=lambda: ()))
         self.violations: tuple[Violation, ...] = ()
         self.answers = True
         self.scripts = {member: each.script for member, each in simulated.members.items()}
