@@ -1,6 +1,6 @@
 """Classic → consumer online, member by member, and back.
 
-One member converts the group, then the others follow. On the way back all members but one are restarted, then the last
+One member converts the group, then the others follow. In the rollback all members but one are restarted, then the last
 one, whose departure reverts the group: it is restarted alone, from a Stable group, because the only problem occurs when
 it leaves before the classic members have rejoined (KIP-848, "Downgrade"; the field study, section 4).
 

@@ -1,1 +1,1 @@
-"""Contexts: named sources, each in a file of its own."""
+"""Contexts: named sources, each in a separate file."""

@@ -1,6 +1,6 @@
 """Where contexts are stored, and the text of a file there, if the file can be trusted.
 
-Each context is a file of its own, `NAME.yaml` in the directory `config.d`, whose file `current` contains the name of
+Each context is a separate file, `NAME.yaml` in the directory `config.d`, whose file `current` contains the name of
 the current context: no file is ever edited in place. A single file `config.yaml`, with all contexts, is read if there
 is no such directory; the first change of a context replaces it by one (`cli.verbs.context.store`).
 """

@@ -48,7 +48,7 @@ class PlannedGroup:
     topics: Mapping[str, Topic] = field(default_factory=lambda: TOPICS)
     configs: Sequence[ClientConfig] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Of each member, beside those of its file."""
+    """Of each member, besides those of its file."""
     after_error: str | None = None
 
     @cached_property
