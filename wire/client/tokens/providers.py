@@ -1,23 +1,34 @@
 """Tokens returned by a function: kohort.token.provider.
 
 A provider is called with the cluster's bootstrap servers and its options, and returns a token and its expiry in
-seconds since 1970. Kohort has some built in; packages register more as entry points of the group
-``kohort.tokens``.
+seconds since 1970. Kohort has those of Amazon (MSK's IAM, and STS for other clusters), Azure (Event Hubs and others)
+and Google built in: each needs its extra, whose packages it imports when it is called. Packages register more as
+entry points of the group ``kohort.tokens``.
 """
 
 from __future__ import annotations
 
+import base64
+import json
+import logging
+import os
+import re
+import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC
 from importlib.metadata import entry_points
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from wire.client.commands import clipped, in_time, masked
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism, WireError
 from wire.client.logins import require
 from wire.client.security import TokenProvider
 from wire.client.steps import Deadline
-from wire.client.tokens import clouds
 from wire.client.tokens.token import Token, token_of
+
+if TYPE_CHECKING:
+    from boto3 import Session
+    from botocore.credentials import Credentials
 
 GROUP = "kohort.tokens"
 MSK_IAM, AWS_STS, AZURE, GOOGLE = "aws-msk-iam", "aws-sts", "azure", "gcp"
@@ -25,15 +36,13 @@ MSK_IAM, AWS_STS, AZURE, GOOGLE = "aws-msk-iam", "aws-sts", "azure", "gcp"
 Provide: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], tuple[str, float]]
 
 _LONGEST_REASON = 400
-
-
-_BUILT_IN: Mapping[str, tuple[str, Provide]] = {
-    MSK_IAM: ("aws", clouds.msk_token),
-    AWS_STS: ("aws", clouds.web_identity_token),
-    AZURE: ("azure", clouds.azure_token),
-    GOOGLE: ("gcp", clouds.google_token),
-}
-"""Providers, and the extras that they need."""
+_MSK_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?(?::\d+)?$")
+_LIFE_S = 300
+"""The lifetime of an STS token, as in Confluent's clients."""
+_EVENT_HUBS = re.compile(r"^([\w-]+\.servicebus\.[\w.]+?)(?::\d+)?$")
+_GOOGLE_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+_GOOGLE_PRINCIPAL = "GOOGLE_MANAGED_KAFKA_AUTH_PRINCIPAL"
+"""The variable that Google's own handler reads too."""
 
 
 def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: Deadline) -> Token:
@@ -90,3 +99,151 @@ def _reason(error: Exception, options: Mapping[str, str]) -> str:
     ]
     text = masked(str(error), secrets)
     return clipped(f"{type(error).__name__}: {text}" if text else type(error).__name__, _LONGEST_REASON)
+
+
+def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
+    """A signed request to `kafka-cluster:Connect` that is never sent, valid for 15 minutes.
+
+    The options are those of Amazon's IAMLoginModule: awsProfileName, awsRoleArn, awsRoleSessionName,
+    awsRoleExternalId, awsStsRegion; and `region` if the servers' names do not contain it. Without a profile or a
+    role, credentials are found as by all of Amazon's tools.
+    :raises AuthenticationFailed: there are no credentials, or no region
+    """
+    import boto3
+    from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token_from_credentials_provider
+    from botocore.credentials import CredentialProvider
+
+    class StaticCredentials(CredentialProvider):  # type: ignore[misc]
+        """Existing credentials."""
+
+        def load(self) -> Credentials:
+            return credentials
+
+    session = boto3.Session(profile_name=options.get("awsProfileName"))
+    region = (
+        options.get("region") or _msk_region(servers) or os.environ.get("AWS_REGION") or session.region_name
+    )
+    if not region:
+        raise AuthenticationFailed(
+            f"the region is not known from {', '.join(servers)}. Set AWS_REGION, or region=NAME in "
+            "sasl.oauthbearer.config."
+        )
+    credentials = _aws_credentials(session, options, region)
+    token, expires_ms = generate_auth_token_from_credentials_provider(region, StaticCredentials())
+    return token, expires_ms / 1000
+
+
+def web_identity_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
+    """A JSON web token that AWS has signed (GetWebIdentityToken of STS).
+
+    The options are those of Confluent's clients: region, audience, signing_algorithm, duration_seconds, sts_endpoint.
+    :raises AuthenticationFailed: there are no credentials, or the audience is missing
+    """
+    import boto3
+
+    if not options.get("audience"):
+        raise AuthenticationFailed("the audience is missing: set audience=URL in sasl.oauthbearer.config.")
+    sts = boto3.Session(region_name=options.get("region")).client(
+        "sts", endpoint_url=options.get("sts_endpoint")
+    )
+    answer = sts.get_web_identity_token(
+        Audience=[options["audience"]],
+        SigningAlgorithm=options.get("signing_algorithm", "ES384"),
+        DurationSeconds=int(options.get("duration_seconds", _LIFE_S)),
+    )
+    return answer["WebIdentityToken"], answer["Expiration"].timestamp()
+
+
+def _msk_region(servers: Sequence[str]) -> str | None:
+    """The region in ``b-1.demo.abcde.c2.kafka.eu-west-1.amazonaws.com:9098``; None: another name, such as a proxy's."""
+    matches = (_MSK_HOST.search(server) for server in servers)
+    return next((match[1] for match in matches if match), None)
+
+
+def _aws_credentials(session: Session, options: Mapping[str, str], region: str) -> Credentials:
+    from botocore.credentials import Credentials
+
+    role = options.get("awsRoleArn")
+    if not role:
+        credentials = session.get_credentials()
+        if credentials is None:
+            raise AuthenticationFailed(
+                "there are no AWS credentials. Run `aws configure` or `aws sso login`, or set AWS_PROFILE, or "
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+            )
+        return credentials.get_frozen_credentials()
+    request = {"RoleArn": role, "RoleSessionName": options.get("awsRoleSessionName", "kohort")}
+    if options.get("awsRoleExternalId"):
+        request["ExternalId"] = options["awsRoleExternalId"]
+    sts = session.client("sts", region_name=options.get("awsStsRegion", region))
+    role_keys = sts.assume_role(**request)["Credentials"]
+    return Credentials(role_keys["AccessKeyId"], role_keys["SecretAccessKey"], role_keys["SessionToken"])
+
+
+def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
+    """The token of `DefaultAzureCredential`: environment, workload, managed identity, `az login`.
+
+    The options: `scope`, by default the scope of the bootstrap server if it is an Event Hubs namespace; `clientId` of
+    a user-assigned managed identity.
+    :raises AuthenticationFailed: there is no scope
+    """
+    from azure.identity import DefaultAzureCredential
+
+    scope = options.get("scope") or options.get("oauth.scope") or _event_hubs_scope(servers)
+    if not scope:
+        raise AuthenticationFailed(
+            f"the scope is missing: {', '.join(servers)} is not an Event Hubs namespace. Set sasl.oauthbearer.scope."
+        )
+    # The library logs every credential that it tries, with tracebacks; its exception has the reason.
+    logging.getLogger("azure").setLevel(logging.CRITICAL)
+    with DefaultAzureCredential(managed_identity_client_id=options.get("clientId")) as credential:
+        token = credential.get_token(scope)
+    return token.token, float(token.expires_on)
+
+
+def _event_hubs_scope(servers: Sequence[str]) -> str | None:
+    matches = (_EVENT_HUBS.match(server) for server in servers)
+    return next((f"https://{match[1]}/.default" for match in matches if match), None)
+
+
+def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
+    """The access token of the application's default credentials, in the form that Google's brokers accept.
+
+    It has the three segments of a JSON web token: a header, claims, and the access token instead of a signature. The
+    option `principal` is the account, if the credentials do not contain one.
+    :raises AuthenticationFailed: there is no account
+    """
+    import google.auth
+    import google.auth.transport.requests
+
+    credentials, _ = google.auth.default(scopes=[_GOOGLE_SCOPE])
+    credentials.refresh(google.auth.transport.requests.Request())
+    principal = options.get("principal") or os.environ.get(_GOOGLE_PRINCIPAL) or _account(credentials)
+    if not principal:
+        raise AuthenticationFailed(
+            "Google's credentials do not name their account. Set principal=EMAIL in sasl.oauthbearer.config, or "
+            f"{_GOOGLE_PRINCIPAL}."
+        )
+    expires_s = credentials.expiry.replace(tzinfo=UTC).timestamp()
+    claims = {"exp": int(expires_s), "iat": int(time.time()), "scope": "kafka", "sub": principal}
+    parts = (json.dumps({"typ": "JWT", "alg": "GOOG_OAUTH2_TOKEN"}), json.dumps(claims), credentials.token)
+    return ".".join(map(_segment, parts)), expires_s
+
+
+def _account(credentials: object) -> str | None:
+    """The e-mail address of a service account or, if the credentials contain it, of a user."""
+    account = getattr(credentials, "service_account_email", None) or getattr(credentials, "account", None)
+    return account if isinstance(account, str) and account != "default" else None
+
+
+def _segment(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+_BUILT_IN: Mapping[str, tuple[str, Provide]] = {
+    MSK_IAM: ("aws", msk_token),
+    AWS_STS: ("aws", web_identity_token),
+    AZURE: ("azure", azure_token),
+    GOOGLE: ("gcp", google_token),
+}
+"""Providers, and the extras that they need."""

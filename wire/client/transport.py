@@ -1,0 +1,171 @@
+"""TCP to one broker: connect, and exchange frames."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from typing import TypeAlias
+
+from wire.client.address import Address
+from wire.client.errors import (
+    AnswerTooLong,
+    NotConnected,
+    ProtocolError,
+    RequestTimedOut,
+    Unreachable,
+    WireError,
+)
+from wire.client.steps import READ, WRITE, Deadline, Steps, Stream, ready
+from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
+
+SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
+
+_RECEIVE_BYTES = 256 * 1024
+_TLS_ALERT = b"\x15\x03"
+_HTTP = b"HTTP"
+
+
+class Transport:
+    """Frames to and from a broker."""
+
+    def __init__(self, address: Address, sock: Stream) -> None:
+        self.address = address
+        self._socket = sock
+        self._frames = FrameReader()
+        self._answered = False
+
+    def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
+        """Send `data` while reading, until `answers` frames have arrived.
+
+        :raises Unreachable: the peer closes or resets the connection
+        :raises RequestTimedOut: the deadline passed; the message has the `activity`
+        :raises ProtocolError: bytes that are not a Kafka frame
+        """
+        unsent = memoryview(data)
+        frames: list[bytes] = []
+        while len(frames) < answers:
+            unsent = unsent[self._send(unsent) :] if unsent else unsent
+            received = self._receive()
+            if received is None:
+                events = READ | (WRITE if unsent else 0)
+                yield from ready(self._socket, events, deadline, self.address, activity)
+            elif received:
+                frames += self._cut(received)
+            else:
+                raise Unreachable(str(self.address), self._closed(activity))
+        return frames
+
+    def close(self) -> None:
+        """Release the socket; safe to repeat."""
+        self._socket.close()
+
+    def _send(self, data: memoryview) -> int:
+        """Send what the socket takes; 0 if nothing now."""
+        try:
+            return self._socket.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._broken(error) from None
+
+    def _receive(self) -> bytes | None:
+        """The received bytes; None if there are none yet, empty at the end of the stream."""
+        try:
+            return self._socket.recv(_RECEIVE_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise self._broken(error) from None
+
+    def _broken(self, error: OSError) -> WireError:
+        return Unreachable(str(self.address), f"the connection broke ({error.strerror or error})")
+
+    def _closed(self, activity: str) -> str:
+        if self._frames.partial:
+            return f"the connection was closed in the middle of an answer, {activity}"
+        return f"the connection was closed {activity}"
+
+    def _cut(self, received: bytes) -> list[bytes]:
+        try:
+            frames = self._frames.feed(received)
+        except BadFrame as bad:
+            if self._answered and bad.length > 0:
+                raise AnswerTooLong(str(self.address), _too_long(bad.length)) from None
+            raise ProtocolError(str(self.address), _explain(bad)) from None
+        self._answered = self._answered or bool(frames)
+        return frames
+
+
+def _too_long(length: int) -> str:
+    return (
+        f"the answer has {length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB are read. "
+        "Ask for less at once: name some of the groups, or choose them with --match."
+    )
+
+
+def _explain(bad: BadFrame) -> str:
+    if bad.head.startswith(_TLS_ALERT):
+        return (
+            "the listener speaks TLS. Set security.protocol to SSL or SASL_SSL in the --command-config file."
+        )
+    if bad.head.startswith(_HTTP):
+        return "an HTTP server answers there, not a Kafka broker. Check the port."
+    return f"this is not a Kafka broker: {bad}. Check the port."
+
+
+def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
+    """Make a TCP connection, trying every address of the host in the resolver's order.
+
+    :raises NotConnected: the name is unknown, or every address refuses
+    :raises RequestTimedOut: nothing answers in time
+    """
+    candidates = _resolve(address)
+    last: NotConnected | RequestTimedOut | None = None
+    for index, (family, sockaddr) in enumerate(candidates):
+        share = deadline.within(deadline.remaining_ms() / (len(candidates) - index))
+        try:
+            return (yield from _connect_one(address, family, sockaddr, share))
+        except (NotConnected, RequestTimedOut) as error:
+            last = error
+    raise last or NotConnected(str(address), "the host has no address")
+
+
+def _resolve(address: Address) -> list[tuple[int, SocketAddress]]:
+    # As bytes, because a text would have the tables of international names imported.
+    host = address.host.encode() if address.host.isascii() else address.host
+    try:
+        addresses = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise NotConnected(
+            str(address), f"the host name is not known ({reason}). Check its spelling and the name service."
+        ) from None
+    return [(family, sockaddr) for family, _, _, _, sockaddr in addresses]
+
+
+def _connect_one(
+    address: Address, family: int, sockaddr: SocketAddress, deadline: Deadline
+) -> Steps[socket.socket]:
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        code = sock.connect_ex(sockaddr)
+        if code in (errno.EINPROGRESS, errno.EWOULDBLOCK):
+            yield from ready(sock, WRITE, deadline, address, "connecting")
+            code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise NotConnected(str(address), _why_not(code))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _why_not(code: int) -> str:
+    if code == errno.ECONNREFUSED:
+        return (
+            "connection refused. Nothing listens on that port: check host and port, and that the broker runs."
+        )
+    return f"no connection ({os.strerror(code).lower()}). Check the host, the port and the network."
