@@ -16,8 +16,6 @@ from coordinator.store.partition_files import (
 )
 from coordinator.store.topic_names import KnownTopic
 from groups.counts import first_names
-from groups.snapshot import MOST_BYTES, parse_snapshot
-from groups.yaml_files import TreeError, load_tree
 from wire.files import read_bounded
 from wire.uuids import parse_uuid
 
@@ -109,6 +107,8 @@ def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
     """The topics that the file names with an id; `partitions` is None if the number is not given.
 
     CommandError if it cannot be read or is of another kind."""
+    from groups.snapshot import MOST_BYTES
+
     try:
         text = read_bounded(file, MOST_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -129,6 +129,9 @@ def _described(file: Path, text: str) -> Iterator[KnownTopic]:
 
 
 def _mapped(file: Path, text: str) -> Iterator[KnownTopic]:
+    from groups.snapshot import parse_snapshot
+    from groups.yaml_files import TreeError, load_tree
+
     try:
         tree = load_tree(file, text)
         if isinstance(tree, dict) and "kohort" in tree:
