@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from coordinator.consumer.library import ClientLibrary
+from coordinator.consumer.library import ClientLibrary, MemberSettings
 from coordinator.consumer.metrics import Metrics
 from coordinator.consumer.outputs import (
     Callback,
@@ -23,7 +23,6 @@ from coordinator.consumer.outputs import (
     Send,
     TopicPartition,
 )
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode

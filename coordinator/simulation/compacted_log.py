@@ -12,17 +12,26 @@ group's former life may be missing while its later life is there.
 
 Source: LogCleaner (Cleaner.buildOffsetMap, cleanSegments); KAFKA-20254 and KAFKA-17306 (prefixes), KAFKA-19862 and
 KAFKA-21117 (segments that are replaced while they are read).
+
+Brokers of earlier releases refuse some requests, and cannot load some records: they are known by the missing KIP or fix
+(`LACKS`). In all other respects they behave as the current engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, compress
 from random import Random
-from typing import get_args
+from typing import TypeAlias, get_args
 
-from coordinator.engine.records import OffsetRecord, Record
+from coordinator.engine.calls import AnyRequest, Request
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import stale_epoch
+from coordinator.engine.engine import Engine
+from coordinator.engine.offsets.commit import OffsetCommit
+from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 
 _KEY_NAMES: Mapping[type, tuple[str, ...]] = {
     kind: tuple(field.name for field in fields(kind) if field.name not in ("value", "payload"))
@@ -88,3 +97,62 @@ def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[lis
 def key_of(record: Record) -> tuple[object, ...]:
     """A value that is equal for records of the same key: their kind, and everything except the value."""
     return type(record), *(getattr(record, name) for name in _KEY_NAMES[type(record)])
+
+
+class CannotBeLoaded(Exception):
+    """An earlier broker cannot load a record of the log, and marks the partition as failed."""
+
+
+Check: TypeAlias = Callable[[Engine, AnyRequest | Record], None]
+"""Raises RequestRefused for a request that the earlier broker refuses, and CannotBeLoaded for a record, the next of
+the log to be replayed, that it cannot load."""
+
+
+def _check_commit_epoch(engine: Engine, request: AnyRequest | Record) -> None:
+    """A commit must name the member's current epoch: ConsumerGroup.validateOffsetCommit of 4.0 to 4.2."""
+    if not isinstance(request, OffsetCommit):
+        return
+    group = engine.state.groups.get(request.group)
+    if not isinstance(group, ConsumerGroup) or not group.has_member(request.member):
+        return
+    member, epoch = group.members[request.member], request.generation_or_epoch
+    if epoch != member.epoch:
+        raise stale_epoch(member, f"epoch {epoch} does not match the expected member epoch {member.epoch}.")
+
+
+def _check_no_simple_group(engine: Engine, record: AnyRequest | Record) -> None:
+    """A group that exists only by its offsets cannot become a consumer group: Kafka before 3.9.
+
+    The same holds for streams groups, until KAFKA-20254 (4.2).
+    """
+    group = _of_another_type(engine, record)
+    if group is not None and _is_simple(group):
+        raise CannotBeLoaded(f"Group {group.id} is not a consumer group")
+
+
+def _check_no_classic_group(engine: Engine, record: AnyRequest | Record) -> None:
+    """A classic group whose tombstone is missing cannot become a consumer group: Kafka up to 4.4."""
+    group = _of_another_type(engine, record)
+    if group is not None and not _is_simple(group):
+        raise CannotBeLoaded(f"Group {group.id} is not a consumer group")
+
+
+def _of_another_type(engine: Engine, record: AnyRequest | Record) -> ClassicGroup | None:
+    """The classic group with the id of a consumer group's record, if there is one."""
+    if isinstance(record, Request | OffsetRecord | ClassicGroupRecord):
+        return None
+    group = engine.state.groups.get(record.group)
+    return group if isinstance(group, ClassicGroup) else None
+
+
+def _is_simple(group: ClassicGroup) -> bool:
+    """ClassicGroup.isSimpleGroup of a loaded group: no member has ever joined it."""
+    return group.is_empty() and not group.protocol_type
+
+
+LACKS: Mapping[str, Check] = {
+    "KIP-1251": _check_commit_epoch,
+    "KAFKA-17306": _check_no_simple_group,
+    "KAFKA-21117": _check_no_classic_group,
+}
+"""By the names of the KIPs and fixes in a scenario (`without`)."""

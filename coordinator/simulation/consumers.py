@@ -8,11 +8,10 @@ from typing import TypeAlias
 
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.consumer_member import AsyncConsumer
-from coordinator.consumer.library import AfterError, library_named
+from coordinator.consumer.library import AfterError, MemberSettings, library_named
 from coordinator.consumer.local_assignor import NamedAssignor
 from coordinator.consumer.member import ClientMember, ClientSubscription, Identity, Position
 from coordinator.consumer.outputs import Partitions
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.scenario import MemberScript
 from groups.regex.broker import compile_broker_regex

@@ -29,9 +29,8 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.classic_group_rules import ClassicGroupRules
-from coordinator.simulation.consumer_group_rules import ConsumerGroupRules
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.group_rules import ClassicGroupRules, ConsumerGroupRules
 from coordinator.simulation.handover_rules import EpochRules, HandoverRules
 from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import (

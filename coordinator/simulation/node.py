@@ -28,8 +28,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
-from coordinator.simulation.compacted_log import CleanerPositions, compacted
-from coordinator.simulation.earlier_brokers import Check
+from coordinator.simulation.compacted_log import Check, CleanerPositions, compacted
 from coordinator.simulation.network import SimulatedConnection
 from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode

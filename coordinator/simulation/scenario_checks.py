@@ -8,8 +8,7 @@ from assignors.assignor import Leader, Side
 from assignors.errors import AssignorError, NoCommonProtocolError
 from assignors.registry import find, rebalance_protocol
 from coordinator.configs.settings import Config
-from coordinator.consumer.library import LIBRARIES, AfterError
-from coordinator.consumer.settings import MemberSettings
+from coordinator.consumer.library import LIBRARIES, AfterError, MemberSettings
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import MemberScript, NetworkFaults, NetworkPartition
 from groups.model import wrong_topic_name

@@ -15,7 +15,7 @@ from typing import Any
 
 from coordinator.configs.settings import Config
 from coordinator.faults import ChangeTopic, FailCoordinator
-from coordinator.simulation.earlier_brokers import LACKS
+from coordinator.simulation.compacted_log import LACKS
 from coordinator.simulation.scenario import (
     AskCommitted,
     Close,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from coordinator.consumer.library import AfterError
+from coordinator.consumer.library import AfterError, MemberSettings
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.invariants import Facts

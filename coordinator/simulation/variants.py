@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from coordinator.configs.settings import Config
-from coordinator.consumer.settings import MemberSettings
+from coordinator.consumer.library import MemberSettings
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import Event, MemberScript, NetworkFaults, Restart, Scenario, Variant
 from coordinator.simulation.scenario_checks import (

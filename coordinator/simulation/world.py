@@ -14,9 +14,8 @@ from random import Random
 from uuid import UUID
 
 from coordinator.configs.settings import Config
-from coordinator.consumer.library import AfterError
+from coordinator.consumer.library import AfterError, MemberSettings
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.engine import Engine
@@ -24,9 +23,8 @@ from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.client_rules import ClientRules
-from coordinator.simulation.compacted_log import CleanerPositions, without_old_offsets
+from coordinator.simulation.compacted_log import LACKS, CleanerPositions, without_old_offsets
 from coordinator.simulation.consumers import MakeMember, NewMember, after_error, make_member
-from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.invariants import Violations
 from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
 from coordinator.simulation.log_rules import LogRules

@@ -10,7 +10,7 @@ from assignors.assignor import Side
 from assignors.registry import known
 from coordinator.configs.settings import Config
 from coordinator.consumer import library as simulated
-from coordinator.consumer.settings import MemberSettings
+from coordinator.consumer.library import MemberSettings
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import MemberScript
 from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown

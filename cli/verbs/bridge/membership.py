@@ -26,10 +26,9 @@ from uuid import UUID
 
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.leader import group_topics
-from coordinator.consumer.library import ClientLibrary, library_named
+from coordinator.consumer.library import ClientLibrary, MemberSettings, library_named
 from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.consumer.outputs import Callback, FindCoordinator, Raised, Send
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from coordinator.configs.settings import Config
-from coordinator.consumer.library import library_named
+from coordinator.consumer.library import MemberSettings, library_named
 from coordinator.consumer.member import ClientMember, Identity
 from coordinator.consumer.outputs import (
     Callback,
@@ -27,7 +27,6 @@ from coordinator.consumer.outputs import (
     Send,
     TopicPartition,
 )
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.calls import Call, CoordinatorResult, Request
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicImage

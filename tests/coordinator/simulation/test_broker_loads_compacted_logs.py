@@ -11,8 +11,8 @@ import pytest
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.faults import FailCoordinator
+from coordinator.simulation.compacted_log import CannotBeLoaded
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.earlier_brokers import CannotBeLoaded
 from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.world import World
 from coordinator.store.data_directory import DataDirectory, StorageSettings

@@ -14,8 +14,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.simulation.compacted_log import CleanerPositions, compacted, key_of
-from coordinator.simulation.earlier_brokers import LACKS, CannotBeLoaded
+from coordinator.simulation.compacted_log import LACKS, CannotBeLoaded, CleanerPositions, compacted, key_of
 from coordinator.simulation.scenario import Close, Commit, Event, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.world import World

@@ -13,17 +13,10 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, Consum
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record, StoredOffset
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.compacted_log import CleanerPositions, compacted
-from coordinator.simulation.earlier_brokers import LACKS, Check
+from coordinator.simulation.compacted_log import LACKS, Check, CleanerPositions, compacted
 from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import SimulatedConnection
-from coordinator.simulation.node import (
-    NO_ID,
-    CoordinatorNode,
-    LogAppend,
-    NodeStatus,
-    NodeWatcher,
-)
+from coordinator.simulation.node import NO_ID, CoordinatorNode, LogAppend, NodeStatus, NodeWatcher
 from coordinator.simulation.schedule import Schedule
 from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode

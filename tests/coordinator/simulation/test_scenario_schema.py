@@ -8,8 +8,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from coordinator.consumer.library import LIBRARIES, AfterError
-from coordinator.consumer.settings import MemberSettings
+from coordinator.consumer.library import LIBRARIES, AfterError, MemberSettings
 from coordinator.simulation import scenario as model
 from coordinator.simulation.scenario_file import VERBS, parse_scenario, shipped_names, shipped_text
 from tests.cli.schemas import load
