@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.store.digest import OpenTransactions
+from coordinator.store.digest import UnfinishedTransactions
 from wire.log.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
 from wire.log.batches import Columns, ControlType, columns_of, records_of, rewrite_batch
 from wire.log.control_records import MalformedControlRecord, ending
@@ -46,7 +46,7 @@ class Survey:
         self._has_data: set[int] = set()
         self._rolled_back: dict[int, tuple[list[int], list[int]]] = {}
         self._began: dict[int, int] = {}
-        self._transactions: OpenTransactions[int] = OpenTransactions()
+        self._transactions: UnfinishedTransactions[int] = UnfinishedTransactions()
 
     @property
     def open_from(self) -> int | None:

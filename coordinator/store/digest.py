@@ -32,7 +32,7 @@ from wire.log.varints import Ints
 V = TypeVar("V")
 
 
-class OpenTransactions(Generic[V]):
+class UnfinishedTransactions(Generic[V]):
     """The records of open transactions by producer, the last value of each key.
 
     A producer has one transaction at a time; the control batch that ends it has its id. Records of an aborted
@@ -108,7 +108,7 @@ class Digest:
         self._values: dict[bytes, _Written] = {}
         self._tombstones: dict[bytes, int] = {}
         self._rolled_back: dict[bytes, _Written] = {}
-        self._transactions: OpenTransactions[_Written] = OpenTransactions()
+        self._transactions: UnfinishedTransactions[_Written] = UnfinishedTransactions()
 
     def add(self, columns: Columns) -> None:
         """Process the next records."""

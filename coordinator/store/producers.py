@@ -54,7 +54,7 @@ REMEMBERED_BATCHES = 5
 NO_COORDINATOR_EPOCH = -1
 
 
-class AppendedBatch(NamedTuple):
+class ProducerBatch(NamedTuple):
     """A producer's batch in the log. `timestamp` is its largest, ms since 1970."""
 
     first_sequence: int
@@ -81,7 +81,7 @@ class Producer:
     coordinator_epoch: int = NO_COORDINATOR_EPOCH
     last_timestamp: int = NO_TIMESTAMP
     transaction_from: int | None = None
-    batches: deque[AppendedBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
+    batches: deque[ProducerBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
 
     @property
     def last_sequence(self) -> int:
@@ -105,7 +105,7 @@ class Producers:
         self._aborted: list[AbortedTransaction] = []
         """The aborted transactions, in the order of their markers."""
 
-    def check(self, batch: Batch) -> AppendedBatch | None:
+    def check(self, batch: Batch) -> ProducerBatch | None:
         """Check a client's batch. Returns the appended batch if it was already appended, otherwise None.
 
         :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE
@@ -128,7 +128,7 @@ class Producers:
         producer = self._by_id.setdefault(batch.producer_id, Producer())
         producer.enter(batch.producer_epoch)
         producer.batches.append(
-            AppendedBatch(
+            ProducerBatch(
                 batch.base_sequence,
                 batch.last_sequence,
                 batch.base_offset,

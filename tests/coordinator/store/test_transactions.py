@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.store.digest import Digest, OpenTransactions, RecordStatus, RemainingRecord
+from coordinator.store.digest import Digest, RecordStatus, RemainingRecord
+from coordinator.store.digest import UnfinishedTransactions
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from wire.log.batch_scan import scan
@@ -109,7 +110,7 @@ def test_marks_of_other_kinds_end_nothing() -> None:
 
 
 def test_transactions_keep_the_last_value_and_forget_what_ended() -> None:
-    transactions: OpenTransactions[int] = OpenTransactions()
+    transactions: UnfinishedTransactions[int] = UnfinishedTransactions()
     transactions.write(P, [(b"k", 1), (b"l", 2)])
     transactions.write(P, [(b"k", 3)])
     transactions.write(Q, [(b"k", 4)])
