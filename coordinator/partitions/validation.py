@@ -203,7 +203,7 @@ def _read(batch: Batch, records: bytes, most: int) -> _Times:
 def _times_of(records: list[LogRecord]) -> _Times:
     return _Times(
         timestamps=np.array([record.timestamp for record in records], dtype=np.int64),
-        keyless=np.array([index for index, each in enumerate(records) if each.key is None], dtype=np.int64),
+        keyless=np.array([index for index, one in enumerate(records) if one.key is None], dtype=np.int64),
     )
 
 

@@ -210,8 +210,8 @@ def apis_with_faults() -> frozenset[str]:
 
 
 SERVED: Mapping[int, ServedApi] = {
-    each.key: each
-    for each in (
+    served.key: served
+    for served in (
         _served(PRODUCE, produce.produce, oldest=0),
         _served(FETCH, fetch.fetch, waits=True),
         _served(LIST_OFFSETS, logs.list_offsets),

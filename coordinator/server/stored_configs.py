@@ -25,25 +25,25 @@ class StoredConfigs:
     """See the module. Feature levels given at the start override stored ones."""
 
     def __init__(
-        self, given: Mapping[str, str], node_id: int, data: DataDirectory | None, topics: Collection[str]
+        self, settings: Mapping[str, str], node_id: int, data: DataDirectory | None, topics: Collection[str]
     ) -> None:
         """`topics` are the existing topics: configs of others are removed. :raises Unusable: as StorageFailed"""
         self._data = data
         kept = {} if data is None else data.configs
         # A new cluster with eligible leader replicas sets it for all brokers (ConfigurationControlManager).
-        replicas = {MIN_REPLICAS: given.get(MIN_REPLICAS, "1")}
+        replicas = {MIN_REPLICAS: settings.get(MIN_REPLICAS, "1")}
         of_brokers = kept.get(ConfigKind.BROKER, {})
-        self.brokers = BrokerConfigs(given, {**of_brokers, ALL: {**replicas, **of_brokers.get(ALL, {})}})
+        self.brokers = BrokerConfigs(settings, {**of_brokers, ALL: {**replicas, **of_brokers.get(ALL, {})}})
         of_topics = kept.get(ConfigKind.TOPIC, {})
         self.topics = TopicConfigs(
             self.brokers,
             node_id,
             {
-                **_of_internal_topics(given),
+                **_of_internal_topics(settings),
                 **{topic: values for topic, values in of_topics.items() if topic in topics},
             },
         )
-        self.features = Features({**_kept_levels(data), **_given_levels(given)})
+        self.features = Features({**_kept_levels(data), **_given_levels(settings)})
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the configs of a topic, which were validated. :raises RequestRefused: they cannot be stored"""
@@ -76,11 +76,11 @@ class StoredConfigs:
                 raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
 
-def _of_internal_topics(given: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+def _of_internal_topics(settings: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
     """The configs that a broker sets for its internal topics (GroupCoordinator, TransactionCoordinator)."""
 
     def counts(name: str) -> str:
-        return given.get(name, BROKER[name].default or "")
+        return settings.get(name, BROKER[name].default or "")
 
     return {
         OFFSETS_TOPIC: {

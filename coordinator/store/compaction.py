@@ -178,7 +178,7 @@ class RecordRetention:
         batch = batches[index]
         low, high = np.searchsorted(decisions.kept_offsets, (batch.base_offset, batch.next_offset))
         kept = set(decisions.kept_offsets[low:high].tolist())
-        records = [each for each in records_of(batch, batches.data) if each.offset in kept] if kept else []
+        records = [one for one in records_of(batch, batches.data) if one.offset in kept] if kept else []
         if records and not batch.log_append_time:
             batch = replace(batch, max_timestamp=max(record.timestamp for record in records))
         if decisions.needs_horizon[index]:

@@ -201,7 +201,7 @@ _CONSUMER_GROUP = _Struct(ConsumerGroupValue, epoch="epoch", metadata_hash="meta
 
 
 def _racks(partitions: Iterable[Fields]) -> tuple[tuple[str, ...], ...]:
-    racks = {each["partition"]: tuple(each["racks"]) for each in partitions}
+    racks = {of_partition["partition"]: tuple(of_partition["racks"]) for of_partition in partitions}
     # If some partitions are missing, their numbers do not determine the map's capacity.
     whole = racks.keys() == set(range(len(racks)))
     return tuple(racks[partition] for partition in range(len(racks))) if whole else ()
@@ -216,7 +216,7 @@ _TOPIC = _Struct(
         "partitionMetadata",
         _REQUIRED,
         _racks,
-        lambda racks: [{"partition": number, "racks": each} for number, each in enumerate(racks)],
+        lambda racks: [{"partition": number, "racks": of_one} for number, of_one in enumerate(racks)],
     ),
 )
 _CLASSIC_METADATA = _Struct(

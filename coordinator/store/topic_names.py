@@ -123,14 +123,14 @@ class _PartitionDirectories:
         A directory without an id is new, or a broker's before 2.8: it belongs to the topic of its name.
         """
         topics = {}
-        for name, found in self._partitions.items():
-            without = found.get(None, [])
-            by_id = {each: numbers for each, numbers in found.items() if each is not None} or found
-            topic_id, partitions = max(by_id.items(), key=lambda each: len(each[1]))
+        for name, by_topic_id in self._partitions.items():
+            without = by_topic_id.get(None, [])
+            by_id = {id_: numbers for id_, numbers in by_topic_id.items() if id_ is not None} or by_topic_id
+            topic_id, partitions = max(by_id.items(), key=lambda id_: len(id_[1]))
             partitions = [*partitions, *without]
             topics[name] = KnownTopic(name=name, id=topic_id, partitions=max(partitions) + 1)
             if len(by_id) > 1:
-                ids = ", ".join(format_uuid(each) for each in by_id if each is not None)
+                ids = ", ".join(format_uuid(id_) for id_ in by_id if id_ is not None)
                 message = (
                     f"partitions of {name} have different topic ids ({ids}): some are of a deleted topic"
                 )

@@ -197,12 +197,12 @@ def prepare_cluster(
     return cluster
 
 
-def settings_without_effect(given: Mapping[str, str]) -> list[str]:
+def settings_without_effect(settings: Mapping[str, str]) -> list[str]:
     """Notices of broker settings that have no effect here, a line each."""
     from coordinator.configs.properties import OURS, without_effect
     from coordinator.server.security.settings import EFFECTIVE
 
-    return list(without_effect(given, OURS | EFFECTIVE))
+    return list(without_effect(settings, OURS | EFFECTIVE))
 
 
 def recovery_notices(data: Path, recovered: RecoveredContent, seconds: float) -> list[str]:

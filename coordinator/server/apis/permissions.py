@@ -172,9 +172,9 @@ def _shown(exchange: Exchange, topic: Mapping[str, Any]) -> Mapping[str, object]
 
 def _deletion(exchange: Exchange, requested: DeleteTopicsRequestTopic | str) -> AnswerFields | None:
     """The refusal of a deletion. A caller that may describe the topic learns that it does not exist."""
-    given = requested if isinstance(requested, str) else requested.name
+    topic_name = requested if isinstance(requested, str) else requested.name
     topic_id = None if isinstance(requested, str) else requested.topic_id
-    name = exchange.topic_name(given, topic_id)
+    name = exchange.topic_name(topic_name, topic_id)
     if name is None or exchange.allows(Operation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME):
         return None
     is_described = exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.store.digest import Digest, RecordStatus, RemainingRecord
-from coordinator.store.digest import UnfinishedTransactions
+from coordinator.store.digest import Digest, RecordStatus, RemainingRecord, UnfinishedTransactions
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from wire.log.batch_scan import scan
