@@ -31,7 +31,7 @@ def readers_of(
         }
         if known:
             uses[group.id] = known
-        elif found and all(each.group != group.id for each in problems):
+        elif found and all(problem.group != group.id for problem in problems):
             problems.append(_not_known_to_read(group, found))
         elif not found and named:
             problems.append(

@@ -79,8 +79,8 @@ def _not_empty(
 ) -> tuple[list[str], list[Group]]:
     """The names of groups that may have members, and the groups that are known to have some."""
     read = source.describe(names, offsets=False)
-    active = [each for each in read.items if is_active(each) and each.type not in leaving_out]
-    unread = {each.group for each in read.problems if each.cause is Cause.UNREAD}
+    active = [item for item in read.items if is_active(item) and item.type not in leaving_out]
+    unread = {problem.group for problem in read.problems if problem.cause is Cause.UNREAD}
     found = unread | {group.id for group in active}
     return [name for name in names if name in found], active
 

@@ -103,9 +103,9 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         *({"what": RECORDS, "number": number, "count": count} for number, count in records.items()),
         *({"what": PARTITION, "number": number, "count": end} for number, end in ends.items()),
         *(
-            {"what": STRETCH, "number": number, "begin": each.begin, "count": each.end}
+            {"what": STRETCH, "number": number, "begin": range_.begin, "count": range_.end}
             for number, ranges in commits.ranges.items()
-            for each in ranges
+            for range_ in ranges
         ),
     ]
     yield pa.RecordBatch.from_pylist(rows, schema=to_arrow_schema(WRITTEN))

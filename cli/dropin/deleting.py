@@ -80,9 +80,9 @@ class ClusterTopics:
         metadata = self.client.metadata(new)
         self.found |= metadata.topics
         self._leaders |= {
-            (topic.name, each.partition_index): each.leader_id
+            (topic.name, partition.partition_index): partition.leader_id
             for topic in metadata.topics.values()
-            for each in topic.partitions
+            for partition in topic.partitions
         }
         self.failed |= metadata.failed
         left_out = Failure(message="the broker has no answer for it")
@@ -108,10 +108,10 @@ class ClusterTopics:
         """All partitions of the topics that could be described."""
         self.describe(names)
         return [
-            (name, each.partition_index)
+            (name, partition.partition_index)
             for name in names
             if name in self.found
-            for each in self.found[name].partitions
+            for partition in self.found[name].partitions
         ]
 
     def missing(self, places: Sequence[TopicPartition]) -> list[TopicPartition]:

@@ -82,7 +82,7 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
     rows = {
         group.id: partition_lags(replace(group, offsets=committed.get(group.id, {})), {}) for group in groups
     }
-    places = {(each.topic, each.partition) for parts in rows.values() for each in parts}
+    places = {(part.topic, part.partition) for parts in rows.values() for part in parts}
     ends, unread = end_offsets(source, sorted(places))
     status = ExitStatus.DONE
     for group in groups:

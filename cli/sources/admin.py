@@ -155,12 +155,12 @@ class AdminSource(LiveSource):
     ) -> Answers[tuple[str, int], tuple[int, ...]]:
         """Like the wire client's `offsets_at`, one spec after another."""
         answers = [self._offsets_at(places, spec) for spec in specs]
-        failed = {place: why for each in reversed(answers) for place, why in each.failed.items()}
+        failed = {place: why for answer in reversed(answers) for place, why in answer.failed.items()}
         return Answers(
             found={
-                place: tuple(each.found[place] for each in answers)
+                place: tuple(answer.found[place] for answer in answers)
                 for place in places
-                if all(place in each.found for each in answers)
+                if all(place in answer.found for answer in answers)
             },
             failed=failed,
         )
@@ -235,8 +235,9 @@ class AdminSource(LiveSource):
         return Answers(
             found={
                 group: {
-                    (each.topic, each.partition): each.error and failure_of(each.error)
-                    for each in result.topic_partitions
+                    (topic_partition.topic, topic_partition.partition): topic_partition.error
+                    and failure_of(topic_partition.error)
+                    for topic_partition in result.topic_partitions
                 }
                 for group, result in found.items()
             },

@@ -175,5 +175,5 @@ def _default(entry: Any) -> str | None:
     if entry.source == ConfigSource.DEFAULT:
         value: str | None = entry.value
         return value
-    known = [each.value for each in entry.synonyms.values() if each.source == ConfigSource.DEFAULT]
+    known = [synonym.value for synonym in entry.synonyms.values() if synonym.source == ConfigSource.DEFAULT]
     return known[0] if known else None

@@ -259,7 +259,9 @@ def _uncommitted(places: Set[tuple[str, int]], answer: Any) -> list[tuple[str, i
     """The places for which the response has no offset."""
     if not places:
         return []
-    known = {(topic.name, each.partition_index) for topic in answer.topics for each in topic.partitions}
+    known = {
+        (topic.name, partition.partition_index) for topic in answer.topics for partition in topic.partitions
+    }
     return sorted(places - known)
 
 

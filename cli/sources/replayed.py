@@ -55,10 +55,10 @@ class ReplayedSource(FileSource):
         self.log, self.named, self.is_embedded = log, named, is_embedded
         self._assumed: set[str] = set()
         """Groups whose assumed assignor was already reported."""
-        self._problems = tuple(_problem(each) for each in log.notices if each.is_problem)
-        for each in log.notices:
-            if not each.is_problem:
-                self.notices.add(str(each))
+        self._problems = tuple(_problem(notice) for notice in log.notices if notice.is_problem)
+        for notice in log.notices:
+            if not notice.is_problem:
+                self.notices.add(str(notice))
         for number, count in sorted(log.unknown_keys.items()):
             self.notices.add(f"{count} records of the unknown type {number} are skipped, as a broker does")
 
@@ -180,8 +180,8 @@ class ReplayedSource(FileSource):
 
     @cached_property
     def _topics_in_log(self) -> KnownTopics:
-        for each in self.log.topics.notices:
-            self.notices.add(str(each))
+        for notice in self.log.topics.notices:
+            self.notices.add(str(notice))
         return self.log.topics
 
     def _new_problems(self) -> tuple[Problem, ...]:

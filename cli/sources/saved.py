@@ -22,8 +22,10 @@ class SavedSource(FileSource):
     def __init__(self, file: Path) -> None:
         self.name = str(file)
         self.snapshot: Snapshot = read_snapshot(file)
-        self._unread = {each.group: _problem(each) for each in self.snapshot.faults if each.group is not None}
-        super().__init__(f"{each.subject}: {each.message}" for each in self.snapshot.notices)
+        self._unread = {
+            fault.group: _problem(fault) for fault in self.snapshot.faults if fault.group is not None
+        }
+        super().__init__(f"{notice.subject}: {notice.message}" for notice in self.snapshot.notices)
 
     def cluster(self) -> Cluster:
         return self.snapshot.cluster

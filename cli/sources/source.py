@@ -188,7 +188,9 @@ class FileSource:
     def select_groups(self: Source, wanted: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
         """Filter the whole list."""
         listed = self.list_groups()
-        problems = (each for each in listed.problems if each.group is None or wanted.may_mean(each.group))
+        problems = (
+            problem for problem in listed.problems if problem.group is None or wanted.may_mean(problem.group)
+        )
         return ReadResult(tuple(filter(wanted.passes, listed.items)), tuple(problems))
 
     def with_pending_offsets(

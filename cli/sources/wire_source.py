@@ -108,7 +108,7 @@ class WireSource(LiveSource):
         listing = list_groups(
             self.client,
             states=() if GroupState.UNKNOWN in wanted.states else [each.value for each in wanted.states],
-            types=() if GroupType.UNKNOWN in wanted.types else [each.value for each in wanted.types],
+            types=() if GroupType.UNKNOWN in wanted.types else [type_.value for type_ in wanted.types],
         )
         if wanted.types - {GroupType.CLASSIC} and not all(group.group_type for group in listing.groups):
             self.notices.add(

@@ -200,12 +200,12 @@ class ClusterWriter:
         from wire.client.groups import LeavingMember, remove_members
 
         client = self._client("members cannot be removed")
-        leaving = [LeavingMember(member_id=each.id, instance_id=each.instance) for each in members]
+        leaving = [LeavingMember(member_id=member.id, instance_id=member.instance) for member in members]
         answers = remove_members(client, {group.id: leaving}, reason, by=_leave_api(group.type))
         whole, parts = answers.failed.get(group.id), answers.found.get(group.id, {})
         return {
-            each.id: _failed(whole or parts.get(each.id, _LEFT_OUT), REMOVING_MEMBERS, _OF_MEMBERS)
-            for each in members
+            member.id: _failed(whole or parts.get(member.id, _LEFT_OUT), REMOVING_MEMBERS, _OF_MEMBERS)
+            for member in members
         }
 
 

@@ -57,10 +57,10 @@ def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake 
     mistakes: list[PlacedMistake | Inapplicable] = []
     for mistake, (ways, why_not) in _WAYS.items():
         placed = [
-            each
+            way
             for number, step in enumerate(plan.steps, 1)
             if step.rollout is not None and step.rollout.rounds and not step.rollout.temporary_members
-            for each in ways(_Step(plan=plan, simulated=simulated, number=number, rollout=step.rollout))
+            for way in ways(_Step(plan=plan, simulated=simulated, number=number, rollout=step.rollout))
         ]
         mistakes += placed or [Inapplicable(mistake=mistake, why=why_not)]
     return tuple(mistakes)

@@ -101,5 +101,7 @@ def test_owners_of_a_shared_partition_are_a_set(
     )
     spec = GroupSpec(topics=(TopicSpec(name="t", partitions=2),), members=members)
     series = run_rebalances(spec, checked(mine), before, () if protocols == {COOPERATIVE} else "abc")
-    assert [(each.moved, each.revoked, each.without_owner) for each in series.rebalances] == counts
+    assert [
+        (rebalance.moved, rebalance.revoked, rebalance.without_owner) for rebalance in series.rebalances
+    ] == counts
     assert series.rests

@@ -43,7 +43,7 @@ class Story:
     def committed(self, *groups: str) -> None:
         """What groups have committed now."""
         offsets = (sorted(self.rig.committed(self.names[group]).items()) for group in groups)
-        lines = (", ".join(f"{topic}-{number}: {at}" for (topic, number), at in each) for each in offsets)
+        lines = (", ".join(f"{topic}-{number}: {at}" for (topic, number), at in offset) for offset in offsets)
         self._add(f"committed by {', '.join(groups)}", "\n".join(lines))
 
     def _add(self, heading: str, text: str) -> None:

@@ -13,8 +13,8 @@ from cli.commands import SECTIONS, Family, load
 REFERENCES = [
     reference
     for commands in SECTIONS.values()
-    for each in commands.values()
-    for reference in (each.commands.values() if isinstance(each, Family) else [each])
+    for command in commands.values()
+    for reference in (command.commands.values() if isinstance(command, Family) else [command])
 ]
 LOGIC = (ast.If, ast.For, ast.While, ast.Try, ast.FunctionDef, ast.Match)
 

@@ -100,7 +100,7 @@ def typed(parameter: Any, value: str) -> list[str]:
 
 def test_an_empty_value_is_refused_by_every_option_and_argument() -> None:
     for command, parameter, _ in parameters():
-        arguments = [each for each in COMMANDS[command].params if each.param_type_name == "argument"]
+        arguments = [param for param in COMMANDS[command].params if param.param_type_name == "argument"]
         if parameter in arguments[1:]:
             continue  # words go to the first argument
         with pytest.raises(UsageError, match="no value is given"):

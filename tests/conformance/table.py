@@ -90,8 +90,8 @@ async def play_all(scripts: Iterable[Script], server: Server) -> dict[str, Trans
 
 async def _play(plays: Sequence[Place]) -> dict[str, Transcript]:
     return {
-        **await _side_by_side([each for each in plays if not is_waiting(each[0])], BUSY_AT_ONCE),
-        **await _side_by_side([each for each in plays if is_waiting(each[0])], WAITING_AT_ONCE),
+        **await _side_by_side([play for play in plays if not is_waiting(play[0])], BUSY_AT_ONCE),
+        **await _side_by_side([play for play in plays if is_waiting(play[0])], WAITING_AT_ONCE),
     }
 
 

@@ -71,4 +71,4 @@ def _batches(partition: Path) -> Iterator[list[Record]]:
     for segment in read_log(partition):
         for batch in segment.batches:
             records = [decode_record(each.key or b"", each.value) for each in records_of(batch, segment.data)]
-            yield [each for each in records if not isinstance(each, OtherRecord)]
+            yield [record for record in records if not isinstance(record, OtherRecord)]

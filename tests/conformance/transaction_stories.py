@@ -187,7 +187,8 @@ class TransactionAsker(Asker):
     ) -> None:
         """TxnOffsetCommit of offset 5."""
         wanted = [
-            {"partition_index": each, "committed_offset": 5, "committed_metadata": "m"} for each in partitions
+            {"partition_index": partition, "committed_offset": 5, "committed_metadata": "m"}
+            for partition in partitions
         ]
         fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(), **given}
         self.tell(

@@ -72,7 +72,7 @@ def check_query(query: str) -> set[str]:
     known, used = metrics(), set()
     for selector in selectors(promql_parser.parse(query)):
         assert selector.name in known, query
-        assert {each.name for each in selector.matchers.matchers} <= known[selector.name], query
+        assert {matcher.name for matcher in selector.matchers.matchers} <= known[selector.name], query
         used.add(selector.name)
     labels = set().union(*(known[name] for name in used))
     for named in re.findall(r"\b(?:by|on) ?\(([^)]*)\)", query):

@@ -55,7 +55,7 @@ def _section(name: str, command: Any) -> str:
     if schema.exists():
         text += f"\n`--output json`: [{schema.name}](schemas/{schema.name}).\n"
     panels = [panel for panel in SHARED if _has(command, panel)]
-    text += _table([each for each in command.params if _panel(each) not in panels], context)
+    text += _table([param for param in command.params if _panel(param) not in panels], context)
     if panels:
         links = [f"[{panel.lower()}](#{panel.lower().replace(' ', '-')})" for panel in panels]
         text += f"\nAnd the options of {' and '.join(links)}.\n"
@@ -72,7 +72,7 @@ def _paragraph(text: str) -> str:
 def _shared_panel(panel: str, every: Mapping[str, Any]) -> str:
     """The options of a panel, once; every command that has them has all of them."""
     tables = {
-        _table([each for each in command.params if _panel(each) == panel], _context(name, command))
+        _table([param for param in command.params if _panel(param) == panel], _context(name, command))
         for name, command in every.items()
         if _has(command, panel)
     }
@@ -86,7 +86,7 @@ def _context(name: str, command: Any) -> Any:
 
 def _has(command: Any, panel: str) -> bool:
     """Whether it has all options of a shared panel; what adds a context has no --context."""
-    return any(SHARED[panel] in each.opts and _panel(each) == panel for each in command.params)
+    return any(SHARED[panel] in param.opts and _panel(param) == panel for param in command.params)
 
 
 def _panel(parameter: Any) -> str | None:

@@ -28,8 +28,8 @@ def fresh_ids(rng: random.Random, count: int) -> list[str]:
 
 def broker_group(ids: list[str]) -> ClassicGroup:
     held = ClassicGroup(id="g", state_since_ms=0)
-    for each in ids:
-        join(held, each)
+    for id_ in ids:
+        join(held, id_)
     return held
 
 
@@ -164,8 +164,8 @@ def test_as_many_newcomers_come_first_as_there_are_places_in_front(size: int) ->
         assert found.bins == 16
         seen.add(found.places)
         newcomers = fresh_ids(rng, 80)
-        first = [each for each in newcomers if _comes_first(ids, each)]
-        assert [each for each in newcomers if _bin(each) < found.places] == first
+        first = [newcomer for newcomer in newcomers if _comes_first(ids, newcomer)]
+        assert [newcomer for newcomer in newcomers if _bin(newcomer) < found.places] == first
     assert len(seen) > 1
 
 

@@ -76,7 +76,7 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
     for _ in range(8):
         group = RawGroup(broker=broker)
         group.grow(30)
-        for each in rng.sample([each for each in group.members if each != group.leader], 24):
+        for each in rng.sample([member for member in group.members if member != group.leader], 24):
             group.leave(each)
         group.rebalance()
         groups.append(group)
@@ -109,12 +109,12 @@ def test_a_leader_that_misses_a_rebalance_is_followed_by_the_first_joined(
         group = RawGroup(broker=broker, rebalance_timeout_s=1.0)
         group.grow(size)
         for _ in range(3):
-            late, joining = group.leader, [each for each in group.members if each != group.leader]
+            late, joining = group.leader, [member for member in group.members if member != group.leader]
             answers = group.start_joining([*joining, group.new_id()])
             successor = foretold(source, group).order[0]
             group.finish(answers)
             assert group.leader == successor
-            assert late not in {each.id for each in described(source, group.id).members}
+            assert late not in {member.id for member in described(source, group.id).members}
 
 
 def test_a_leader_that_rejoins_under_its_instance_id_continues_to_lead(

@@ -73,15 +73,15 @@ class Listening:
 
     def _assigned(self, _: Any, partitions: list[Any]) -> None:
         self.calls.append("assigned")
-        self.owned |= {each.partition for each in partitions}
+        self.owned |= {partition.partition for partition in partitions}
 
     def _revoked(self, _: Any, partitions: list[Any]) -> None:
         self.calls.append("revoked")
-        self.owned -= {each.partition for each in partitions}
+        self.owned -= {partition.partition for partition in partitions}
 
     def _lost(self, _: Any, partitions: list[Any]) -> None:
         self.calls.append("lost")
-        self.owned -= {each.partition for each in partitions}
+        self.owned -= {partition.partition for partition in partitions}
 
     def __enter__(self) -> Listening:
         return self

@@ -31,7 +31,7 @@ def run_pytest(project: Path, *words: str) -> tuple[int, str]:
 
 def page_tests() -> str:
     (tests,) = (
-        each.text for each in blocks(DOCS / "testing.md", "python") if "# test_orders.py" in each.text
+        block.text for block in blocks(DOCS / "testing.md", "python") if "# test_orders.py" in block.text
     )
     return tests
 

@@ -84,9 +84,9 @@ class RawConsumer:
         self.epoch = int(answer.member_epoch)
         if answer.assignment is not None:
             self.given = {
-                each.topic_id: tuple(map(int, each.partitions))
-                for each in answer.assignment.topic_partitions
-                if each.topic_id is not None
+                topic_partition.topic_id: tuple(map(int, topic_partition.partitions))
+                for topic_partition in answer.assignment.topic_partitions
+                if topic_partition.topic_id is not None
             }
 
     def _ask(self, epoch: int, **fields: Any) -> Any:

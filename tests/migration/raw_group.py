@@ -79,7 +79,7 @@ class RawGroup:
         started = [pool.submit(self._join, first, self.static.get(first))]
         if others:
             wait_until(self._rebalances, f"{self.id} rebalances")
-        started += [pool.submit(self._join, each, self.static.get(each)) for each in others]
+        started += [pool.submit(self._join, other, self.static.get(other)) for other in others]
         pool.shutdown(wait=False)
         return started
 
@@ -90,10 +90,10 @@ class RawGroup:
     def joined(self, started: Iterable[Future[Any]]) -> None:
         """Wait for the answers, and know who leads."""
         answers = [each.result() for each in started]
-        assert {each.error_code for each in answers} == {ErrorCode.none}, answers
-        (self.leader,) = {each.leader for each in answers}
-        (self.generation,) = {int(each.generation_id) for each in answers}
-        self.members = [each.member_id for each in answers]
+        assert {answer.error_code for answer in answers} == {ErrorCode.none}, answers
+        (self.leader,) = {answer.leader for answer in answers}
+        (self.generation,) = {int(answer.generation_id) for answer in answers}
+        self.members = [answer.member_id for answer in answers]
 
     def finish(self, started: Iterable[Future[Any]]) -> None:
         self.joined(started)

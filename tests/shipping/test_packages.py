@@ -110,4 +110,4 @@ def test_a_version_without_notes_is_named() -> None:
 
 
 def test_the_changelog_has_notes_of_what_is_not_released() -> None:
-    assert "### Added" in release_notes.notes(release_notes.CHANGELOG.read_text(), "Unreleased")
+    assert "### Changed" in release_notes.notes(release_notes.CHANGELOG.read_text(), "Unreleased")

@@ -64,9 +64,9 @@ class Slowness:
         To be asked when the context is over.
         """
         within = [
-            each.slowness
-            for each in self.samples
-            if each.ended_ns >= began_ns - AROUND_NS and each.began_ns <= ended_ns + AROUND_NS
+            sample.slowness
+            for sample in self.samples
+            if sample.ended_ns >= began_ns - AROUND_NS and sample.began_ns <= ended_ns + AROUND_NS
         ]
         assert within, "nothing was measured at that time"
         return sum(within) / len(within)

@@ -85,7 +85,7 @@ def values_of(context: Context, parameter: Parameter) -> Values | None:
     ):
         if key in table:
             values = table[key]
-            has_source = any("--bootstrap-server" in each.opts for each in context.command.params)
+            has_source = any("--bootstrap-server" in param.opts for param in context.command.params)
             return ANY if values.of_source and not has_source else values
     return ANY
 

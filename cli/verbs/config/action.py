@@ -197,7 +197,7 @@ def plan_config_change(
             f"{group}: {name} {'already has this value' if changes[name] is not None else 'is not set for this group'}"
         )
     listed = source.list_groups()
-    found = next((each for each in listed.items if each.id == group), None)
+    found = next((item for item in listed.items if item.id == group), None)
     if found is not None or not listed.problems:
         note_other_types([plan], {} if found is None else {group: found.type})
     return change

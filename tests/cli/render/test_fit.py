@@ -24,7 +24,7 @@ def test_shortened_ids_stay_unique(seed: int) -> None:
     rng = random.Random(seed)
     prefix = "consumer-" + "".join(rng.choices("abc-" if seed % 2 else "aß処-", k=rng.randrange(30))) + "-"
     ids = [prefix + "".join(rng.choices("01", k=rng.randrange(1, 40))) for _ in range(rng.randrange(1, 40))]
-    rows = [["group", each, "1"] for each in ids]
+    rows = [["group", id_, "1"] for id_ in ids]
     for width in (30, 40, 60, 80, 120):
         short = [row[1] for row in shortened_ids(IDS, rows, width)]
         assert len(set(short)) == len(set(ids))
@@ -36,7 +36,7 @@ def test_shortened_ids_stay_unique(seed: int) -> None:
 
 def test_an_id_is_as_long_as_the_terminal_allows() -> None:
     ids = [f"consumer-billing-1-3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e0{number}" for number in range(3)]
-    table = Table(columns=IDS, rows=[("billing", each, 7) for each in ids])
+    table = Table(columns=IDS, rows=[("billing", id_, 7) for id_ in ids])
     assert shown(table, 80)[1] == f"billing  {ids[0]}    7"
     assert shown(table, 44)[1] == "billing  consumer-billing-1-3f0c6f…2e00    7"
     assert max(map(len, shown(table, 44))) == 44

@@ -175,7 +175,7 @@ def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(
 
 
 def described(state: GroupState, *ids: str) -> Group:
-    return Group(id="g", type=GroupType.CLASSIC, state=state, members=tuple(Member(id=each) for each in ids))
+    return Group(id="g", type=GroupType.CLASSIC, state=state, members=tuple(Member(id=id_) for id_ in ids))
 
 
 def test_a_record_shows_the_leader_and_when_stable_the_generation() -> None:

@@ -176,7 +176,7 @@ def test_config_get_without_a_broker_that_keeps_quiet(frozen: Scene) -> None:
         answer = frozen("config", "get", frozen.kept[0])
         assert answer.status == 0, answer.stderr
     (interval,) = [
-        each for each in answer.document["settings"] if each["name"] == "consumer.session.timeout.ms"
+        setting for setting in answer.document["settings"] if setting["name"] == "consumer.session.timeout.ms"
     ]
     assert (interval["minimum"], interval["maximum"]) == (6000, 60_000)
     assert f"the bounds of broker {LOST} are not known: {frozen.place}: timed out" in answer.stderr

@@ -100,7 +100,7 @@ def test_each_operation_of_the_page_is_needed(rig: Guarded, worker: str, command
     operations = needed(needs)
     for left_out in operations:
         rig.secure.forbid_all(worker)
-        rig.allow(worker, tuple(each for each in operations if each != left_out), group)
+        rig.allow(worker, tuple(operation for operation in operations if operation != left_out), group)
         answer = rig.run_as(worker, command, group)
         hidden = "this user may" in answer.stderr
         refused = answer.status in (3, 4) and "not allowed: this needs " in answer.stderr

@@ -109,7 +109,7 @@ def _comparable(answer: tuple[int, dict[str, Any]], servers: str) -> tuple[int, 
     status, document = answer
     document = json.loads(json.dumps(document).replace(servers, '\\"$BOOTSTRAP\\"'))
     if "findings" in document:
-        document["findings"] = [each for each in document["findings"] if each["rule"] != "acl"]
+        document["findings"] = [finding for finding in document["findings"] if finding["rule"] != "acl"]
     return status, document
 
 

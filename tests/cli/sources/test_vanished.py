@@ -62,4 +62,4 @@ def test_a_group_that_is_gone_since_it_was_listed(kohort: Kohort, saved: Path, l
 def test_a_named_group_is_an_error_in_json(kohort: Kohort, saved: Path) -> None:
     answer = kohort.quick("describe stays gone --output json --snapshot", saved)
     assert answer.status == 3
-    assert [each["subject"] for each in answer.document["errors"]] == ["gone"]
+    assert [error["subject"] for error in answer.document["errors"]] == ["gone"]

@@ -19,7 +19,7 @@ def test_the_document_has_the_shortest_trace(kohort: Kohort) -> None:
     answer = kohort.quick("explore --break revoke-before-acknowledge --output json").succeeded()
     (world,) = answer.document["worlds"]
     assert (world["world"], world["broken"]) == ("published", "revoke-before-acknowledge")
-    fallen = [each for each in world["invariants"] if not each["holds"]]
+    fallen = [invariant for invariant in world["invariants"] if not invariant["holds"]]
     assert fallen[0]["trace"][0] == "c1 starts"
     assert 0 < world["states"] < world["transitions"]
 
@@ -30,8 +30,8 @@ def test_a_limit_is_said_and_is_no_success(kohort: Kohort) -> None:
 
 def test_worlds_and_rules_are_listed(kohort: Kohort) -> None:
     document = kohort.quick("explore --list --output json").succeeded(stderr="").document
-    assert [each["world"] for each in document["worlds"]] == list(WORLDS)
-    assert [each["rule"] for each in document["rules"]] == list(RULES)
+    assert [world["world"] for world in document["worlds"]] == list(WORLDS)
+    assert [rule["rule"] for rule in document["rules"]] == list(RULES)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,10 @@ def ask(kohort: Kohort, snapshot: Path, line: str) -> Answer:
 
 
 def chosen(answer: Answer) -> list[tuple[str, str]]:
-    return [(each["topic"], each["kind"]) for each in answer.document["groups"][0]["internal_topics"]]
+    return [
+        (internal_topic["topic"], internal_topic["kind"])
+        for internal_topic in answer.document["groups"][0]["internal_topics"]
+    ]
 
 
 @pytest.mark.parametrize("command", ["delete app", "offsets reset app --all-topics --to-latest"])

@@ -67,7 +67,7 @@ class ClassicWalk(Walk):
     def somebody(self) -> tuple[str, str | None]:
         """Id and instance id, mostly of a member; otherwise of a former or an unknown one."""
         group = self.group
-        there = [] if group is None else [(each.id, each.instance) for each in group.members.values()]
+        there = [] if group is None else [(member.id, member.instance) for member in group.members.values()]
         pending = [] if group is None else [(each, None) for each in sorted(group.pending)]
         return self.often(*there, *there, *pending, *self._gone[-3:])  # type: ignore[no-any-return]
 
@@ -240,4 +240,4 @@ class ClassicWalk(Walk):
 
     def _assignments(self, members: Sequence[str]) -> list[dict[str, Any]]:
         """The leader's assignment; the group does not interpret it."""
-        return [{"member_id": each, "assignment": each[-4:]} for each in members]
+        return [{"member_id": member, "assignment": member[-4:]} for member in members]

@@ -76,7 +76,7 @@ def _loaded(field: Any) -> Any:
     if not (isinstance(field, list) and field and "topicId" in field[0]):
         return field
     ids = [parse_uuid(topic["topicId"]) for topic in field]
-    order = map_order(uuid_hashes(ids), keys=[uuid_sort_key(each) for each in ids])
+    order = map_order(uuid_hashes(ids), keys=[uuid_sort_key(id_) for id_ in ids])
     return [_ascending(field[i]) for i in order.indices.tolist()]
 
 

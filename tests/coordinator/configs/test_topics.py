@@ -46,7 +46,9 @@ def test_a_broker_config_applies_to_topics_without_an_override() -> None:
     assert (topics.of("t")[RETENTION], topics.of("own")[RETENTION]) == (8, 5)
     brokers.set("1", {"log.retention.ms": "7"})
     assert topics.of("t")[RETENTION] == 7
-    assert [(each.name, each.value, each.source) for each in topics.synonyms("own", RETENTION)] == [
+    assert [
+        (synonym.name, synonym.value, synonym.source) for synonym in topics.synonyms("own", RETENTION)
+    ] == [
         ("retention.ms", "5", ConfigSource.TOPIC),
         ("log.retention.ms", "7", ConfigSource.DYNAMIC_BROKER),
         ("log.retention.ms", "8", ConfigSource.DYNAMIC_DEFAULT_BROKER),

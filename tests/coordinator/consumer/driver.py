@@ -166,11 +166,11 @@ class Play:
 
     def _next(self) -> int | None:
         times = [self.engine.next_deadline()]
-        for each in self.applications:
-            if not each.is_closed:
-                times += [each.member.next_deadline(), each._return_at_ms]
-                times.append(each._poll_at_ms if each.polls else None)
-        known = [each for each in times if each is not None]
+        for application in self.applications:
+            if not application.is_closed:
+                times += [application.member.next_deadline(), application._return_at_ms]
+                times.append(application._poll_at_ms if application.polls else None)
+        known = [time for time in times if time is not None]
         return min(known) if known else None
 
     def _step(self) -> bool:
@@ -180,7 +180,7 @@ class Play:
         if deadline is not None and deadline <= self.now_ms:
             self._answer(self.engine.expire(self.now_ms))
             moved = True
-        for each in [each for each in self.applications if not each.is_closed]:
+        for each in [application for application in self.applications if not application.is_closed]:
             moved = self._step_of(each) or moved
         return moved
 
@@ -309,8 +309,8 @@ class Play:
             self.show_topics()
 
     def show_topics(self) -> None:
-        for each in self.applications:
-            each.member.refresh_topics(self.topics, self.now_ms)
+        for application in self.applications:
+            application.member.refresh_topics(self.topics, self.now_ms)
         self.run()
 
 

@@ -32,7 +32,7 @@ def offsets(application: Application) -> list[int]:
     """What it has committed of the first partition, in order."""
     found = []
     for request in application.requests(OffsetCommit):
-        found += [each.offset for each in request.offsets if each.partition == PLACE.partition]
+        found += [offset.offset for offset in request.offsets if offset.partition == PLACE.partition]
     return found
 
 
@@ -177,7 +177,7 @@ def test_librdkafka_tries_twice_more_where_all_is_refused(partitions: Sequence[i
     while not consumer.assignment() and monotonic() < deadline:
         consumer.poll(0.1)
     with pytest.raises(KafkaException) as thrown:
-        consumer.commit(offsets=[Place(topic, each, 1) for each in partitions], asynchronous=False)
+        consumer.commit(offsets=[Place(topic, partition, 1) for partition in partitions], asynchronous=False)
     deadline = monotonic() + 1
     while monotonic() < deadline:
         consumer.poll(0.1)

@@ -71,7 +71,7 @@ def test_unknown_topics_are_reconciled_once_metadata_has_them() -> None:
     heartbeats(a)
     play.show_topics()
     assert a.calls() == [("assigned", ["new-0"])]
-    assert {len(owned) for each in heartbeats(a) if (owned := each.owned)} == {2}
+    assert {len(owned) for heartbeat in heartbeats(a) if (owned := heartbeat.owned)} == {2}
     assert a.member.is_settled
 
 

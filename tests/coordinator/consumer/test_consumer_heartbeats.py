@@ -72,10 +72,10 @@ def test_a_pattern_of_the_client_is_said_as_names() -> None:
         return AsyncConsumer(identity, subscription, play.topics, application.position, uuid="a")
 
     a = play.start("a", make)
-    assert [(each.topics, each.regex) for each in heartbeats(a)[:1]] == [(("foo",), None)]
+    assert [(heartbeat.topics, heartbeat.regex) for heartbeat in heartbeats(a)[:1]] == [(("foo",), None)]
     play.change_topics(images(("foo", 1), ("bar", 1), ("food", 1), version=2))
     play.rest()
-    assert ("foo", "food") in [each.topics for each in heartbeats(a)]
+    assert ("foo", "food") in [heartbeat.topics for heartbeat in heartbeats(a)]
     assert a.owns == ["foo-0", "food-0"]
 
 
@@ -126,7 +126,7 @@ def test_an_answer_from_before_the_member_left_does_not_count_for_its_join() -> 
     hold_heartbeats(a)
     play.advance(10_000)
     play.resume(a)
-    assert [each.epoch for each in heartbeats(a)][-2:] == [-1, 0]
+    assert [heartbeat.epoch for heartbeat in heartbeats(a)][-2:] == [-1, 0]
     first, *others = a.held
     a.held = others
     play.deliver(a, first)
@@ -161,7 +161,7 @@ def test_a_join_that_is_lost_is_sent_again_with_the_same_id(answered: bool) -> N
     play.advance(100)
     play.lose(a, answered=answered)
     play.rest()
-    assert {each.member for each in heartbeats(a)} == {"a"}
+    assert {heartbeat.member for heartbeat in heartbeats(a)} == {"a"}
     assert a.owns == ALL
 
 
@@ -348,6 +348,6 @@ def test_a_static_member_that_leaves_for_good_gives_its_place_up() -> None:
     heartbeats(a)
     member_of(a).close(play.now_ms, for_good=True)
     play.run()
-    assert [each.epoch for each in heartbeats(a)] == [-1]
+    assert [heartbeat.epoch for heartbeat in heartbeats(a)] == [-1]
     play.rest()
     assert b.owns == ALL

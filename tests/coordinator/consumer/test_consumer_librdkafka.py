@@ -138,7 +138,7 @@ def test_until_2_14_a_member_that_left_with_nothing_to_revoke_joined_again() -> 
     a = start(play, "a", library="librdkafka-2.14", max_poll_interval_ms=10_000)
     play.pause(a)
     play.advance(12_000)
-    assert [each.epoch for each in heartbeats(a)][-1] == -1
+    assert [heartbeat.epoch for heartbeat in heartbeats(a)][-1] == -1
     play.resume(a)
     play.rest()
     assert a.calls() == [("assigned", ALL), ("lost", ALL), ("assigned", ALL)]
@@ -155,5 +155,5 @@ def test_until_2_14_a_group_that_is_gone_was_ignored() -> None:
         ErrorCode.GROUP_ID_NOT_FOUND if isinstance(request, ConsumerGroupHeartbeat) else None
     )
     play.advance(60_000)
-    assert [each.epoch for each in heartbeats(a)] == [epoch] * 12
+    assert [heartbeat.epoch for heartbeat in heartbeats(a)] == [epoch] * 12
     assert (a.raised, a.owns) == ([], ALL)

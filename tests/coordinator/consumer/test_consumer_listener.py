@@ -181,9 +181,9 @@ def test_no_leave_heartbeat_is_sent_before_revoked_has_returned() -> None:
     heartbeats(a)
     play.close(a)
     play.advance(7_900)
-    assert {each.epoch for each in heartbeats(a)} == {a.member.epoch}
+    assert {heartbeat.epoch for heartbeat in heartbeats(a)} == {a.member.epoch}
     play.advance(100)
-    assert [each.epoch for each in heartbeats(a)] == [-1]
+    assert [heartbeat.epoch for heartbeat in heartbeats(a)] == [-1]
     assert a.is_closed
 
 

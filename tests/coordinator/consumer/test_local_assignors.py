@@ -98,7 +98,7 @@ def test_a_chosen_member_prepares_assigns_and_installs() -> None:
     a = start(play, "a", local_assignors=(assignor,))
     play.rest()
     assert (a.owns, assignor.computed) == (ALL, 1)
-    assert [each.group_epoch for each in a.requests(InstallAssignment)] == [2]
+    assert [request.group_epoch for request in a.requests(InstallAssignment)] == [2]
     assert a.calls() == [("assigned", []), ("assigned", ALL)]
 
 
@@ -138,10 +138,10 @@ def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None
     computed = one.computed + other.computed
     heartbeats(a)
     play.advance(5_000)
-    assert [each.client_assignors for each in heartbeats(a)] == [None]
+    assert [heartbeat.client_assignors for heartbeat in heartbeats(a)] == [None]
     one.said = b"new"
     play.rest()
-    said = [offers for each in heartbeats(a) if (offers := each.client_assignors) is not None]
+    said = [offers for heartbeat in heartbeats(a) if (offers := heartbeat.client_assignors) is not None]
     assert [offer.metadata.data for offers in said for offer in offers] == [b"new"]
     assert one.computed + other.computed == computed + 1
 

@@ -151,7 +151,7 @@ def epochs(driver: Driver) -> tuple[str, int, int]:
 
 
 def targets(driver: Driver) -> dict[str, Named]:
-    return {each.id: lists(each.target) for each in described_group(driver).members}
+    return {member.id: lists(member.target) for member in described_group(driver).members}
 
 
 def images(*topics: tuple[str, int], version: int = 1) -> TopicImage:

@@ -261,11 +261,15 @@ class ClassicGroups(RuleBasedStateMachine):
 def check(group: ClassicGroup) -> None:
     members = group.members
     assert (group.leader in members) if members else group.leader is None
-    assert group.static == {each.instance: each.id for each in members.values() if each.instance is not None}
+    assert group.static == {
+        member.instance: member.id for member in members.values() if member.instance is not None
+    }
     assert group.joining.keys() | group.syncing.keys() <= members.keys()
     assert group.pending.isdisjoint(members)
-    assert group._supported.keys() == {name for each in members.values() for name in each.protocol_names()}
-    assert all(group.supports(group.protocol_type, each.protocols) for each in members.values())
+    assert group._supported.keys() == {
+        name for member in members.values() for name in member.protocol_names()
+    }
+    assert all(group.supports(group.protocol_type, member.protocols) for member in members.values())
     if group.state is GroupState.EMPTY:
         assert not members
     if group.state is not GroupState.PREPARING_REBALANCE:
@@ -275,7 +279,7 @@ def check(group: ClassicGroup) -> None:
     if group.state is GroupState.STABLE:
         assert group.stored is not None
         assert group.stored.generation == group.generation
-        assert {each.member for each in group.stored.members} == members.keys()
+        assert {member.member for member in group.stored.members} == members.keys()
 
 
 def check_timers(group: ClassicGroup, engine: Engine) -> None:

@@ -363,7 +363,7 @@ def test_an_assignor_that_cannot_read_classic_metadata_is_refused(driver: Driver
         ErrorCode.INVALID_REQUEST,
         "The assignor mine must support version -1: members of the classic protocol use it.",
     )
-    assert "c" not in {each.id for each in described_group(driver).members}
+    assert "c" not in {member.id for member in described_group(driver).members}
     assert c.join(client_assignors=(OLD_AND_NEW,)).error == NONE
 
 

@@ -272,7 +272,7 @@ def test_the_map_of_members_makes_room_for_one_more_when_it_replaces_one(driver:
 def test_targets_are_written_in_the_order_of_the_map_of_member_ids(driver: Driver) -> None:
     for name in ("b", "a", "c"):
         Consumer(driver, name).join()
-    written = [each.member for each in driver.records if isinstance(each, TargetMemberRecord)]
+    written = [record.member for record in driver.records if isinstance(record, TargetMemberRecord)]
     # By String.hashCode a has bin 1, b bin 2, c bin 3.
     assert written == ["b", "a", "b", "a", "b", "c"]
 
@@ -283,11 +283,11 @@ def test_a_deleted_topic_takes_room_in_the_map_of_a_target() -> None:
     orders = []
     for old in (["one", "two", "three"], ["one", "two", "three", "gone"]):
         driver = Driver(
-            TopicImage.of([each for each in topics if each.name in old], 1),
+            TopicImage.of([topic for topic in topics if topic.name in old], 1),
         )
         consumer = Consumer(driver, "a", topics=tuple(numbers))
         consumer.join()
-        image = TopicImage.of([each for each in topics if each.name != "gone"], 2)
+        image = TopicImage.of([topic for topic in topics if topic.name != "gone"], 2)
         driver.take(driver.engine.update_topics(image, driver.now_ms))
         consumer.beat()
         orders.append([key.int for key in last_orders(driver)[0]])
@@ -309,8 +309,8 @@ def test_new_topics_precede_those_in_the_same_bin() -> None:
 
 def last_orders(driver: Driver) -> tuple[list[UUID], list[UUID]]:
     """Of the last target and the last current assignment."""
-    targets = [each.value for each in driver.records if isinstance(each, TargetMemberRecord)]
-    currents = [each.value for each in driver.records if isinstance(each, CurrentAssignmentRecord)]
+    targets = [record.value for record in driver.records if isinstance(record, TargetMemberRecord)]
+    currents = [record.value for record in driver.records if isinstance(record, CurrentAssignmentRecord)]
     target, current = targets[-1], currents[-1]
     assert target is not None
     assert current is not None

@@ -25,7 +25,7 @@ from wire.errors import ErrorCode
 
 def members(driver: Driver) -> dict[str, tuple[int | None, Named]]:
     """Epoch and partitions of each member; what it is giving up is still its."""
-    return {each.id: (each.epoch, lists(each.owned)) for each in described_group(driver).members}
+    return {member.id: (member.epoch, lists(member.owned)) for member in described_group(driver).members}
 
 
 def driver_with(partitions: int) -> Driver:

@@ -15,8 +15,8 @@ from wire.errors import ErrorCode
 def members(driver: Driver) -> dict[str, tuple[int | None, Named, bool]]:
     """Epoch, partitions, and whether the member was upgraded."""
     return {
-        each.id: (each.epoch, lists(each.owned), each.protocol is MemberProtocol.CONSUMER)
-        for each in described_group(driver).members
+        member.id: (member.epoch, lists(member.owned), member.protocol is MemberProtocol.CONSUMER)
+        for member in described_group(driver).members
     }
 
 

@@ -82,10 +82,13 @@ def test_a_static_replacement_is_written_before_the_group_is_deleted(
     before = len(driver.records)
     new = ClassicConsumer(driver, instance="ia")
     new.join()
-    members = [each for each in driver.records[before:] if isinstance(each, ConsumerMemberRecord)]
-    assert [(each.member, each.value is None) for each in members[:2]] == [(a.id, True), (new.id, False)]
-    assert {each.member for each in members if each.value is None} == {a.id, new.id, x.id}
-    assert [each.member for each in members].count(a.id) == 1
+    members = [record for record in driver.records[before:] if isinstance(record, ConsumerMemberRecord)]
+    assert [(member.member, member.value is None) for member in members[:2]] == [
+        (a.id, True),
+        (new.id, False),
+    ]
+    assert {member.member for member in members if member.value is None} == {a.id, new.id, x.id}
+    assert [member.member for member in members].count(a.id) == 1
 
 
 def test_a_group_too_large_for_the_classic_protocol_stays_what_it_is() -> None:

@@ -50,7 +50,7 @@ def fetch_all(driver: Driver, *, stable: bool) -> dict[str | UUID, FetchedOffset
 
 
 def listed(driver: Driver) -> list[str]:
-    return [each.id for each in driver.ask(ListGroups(), ListGroupsAnswer).groups]
+    return [group.id for group in driver.ask(ListGroups(), ListGroupsAnswer).groups]
 
 
 @pytest.mark.parametrize("committed", [True, False])

@@ -31,7 +31,7 @@ def violated(text: str, *seeds: int) -> set[tuple[str, str]]:
     """The invariants that a scenario file violates, each with the known flaw; from seed 1 if none is named."""
     scenario = parse_scenario(Path("scenario.yaml"), text)
     results = [run(scenario, seed, with_story=False) for seed in seeds or (1,)]
-    return {(each.invariant, each.known) for result in results for each in result.violations}
+    return {(violation.invariant, violation.known) for result in results for violation in result.violations}
 
 
 PLAIN = MemberScript(

@@ -31,8 +31,8 @@ def variants_of(scenario: Scenario) -> list[Variant]:
 def with_library(scenario: Scenario, library: str) -> Scenario:
     """The scenario with all its members of one library."""
     events = tuple(
-        replace(each, script=replace(each.script, library=library)) if isinstance(each, Restart) else each
-        for each in scenario.events
+        replace(event, script=replace(event.script, library=library)) if isinstance(event, Restart) else event
+        for event in scenario.events
     )
     members = {name: replace(script, library=library) for name, script in scenario.members.items()}
     return replace(scenario, members=members, events=events)
@@ -45,12 +45,14 @@ def can_play(scenario: Scenario, library: str) -> bool:
     """
     if library == JAVA:
         return True
-    has_calls = not any(isinstance(each, EnforceRebalance) for each in scenario.events)
+    has_calls = not any(isinstance(event, EnforceRebalance) for event in scenario.events)
     assignors = [set(script.assignors) for script in _scripts(scenario)]
-    can_assign = not any("sticky" in each or {"cooperative-sticky", "range"} <= each for each in assignors)
+    can_assign = not any(
+        "sticky" in assignor or {"cooperative-sticky", "range"} <= assignor for assignor in assignors
+    )
     return has_calls and can_assign
 
 
 def _scripts(scenario: Scenario) -> list[MemberScript]:
-    restarted = [each.script for each in scenario.events if isinstance(each, Restart)]
+    restarted = [event.script for event in scenario.events if isinstance(event, Restart)]
     return [*scenario.members.values(), *restarted]

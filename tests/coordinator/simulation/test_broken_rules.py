@@ -22,7 +22,7 @@ SEEDS = range(60)
 
 def fallen(scenario: Scenario, variant: Variant, seed: int, rule: str | None) -> set[str]:
     result = run(scenario, seed, variant=variant, break_rule=rule, with_story=False)
-    return {each.invariant for each in result.violations if not each.known}
+    return {violation.invariant for violation in result.violations if not violation.known}
 
 
 def test_every_rule_is_tried() -> None:

@@ -36,7 +36,7 @@ def _log(name: str) -> Sequence[Record]:
     """The first compacted log of a shipped scenario that its brokers cannot load."""
     scenario = shipped_scenario(name)
     world = World(scenario, 1, with_story=False)
-    first = min(each.at for each in scenario.events if isinstance(each, FailCoordinator))
+    first = min(event.at for event in scenario.events if isinstance(event, FailCoordinator))
     world.schedule.play(int(first * 1000) - 1, 1_000_000)
     (lack,) = scenario.without
     return next(log for log in every_compaction(world.log, world.ends) if _fails(log, lack))

@@ -25,12 +25,12 @@ def _run(name: str, seed: int, variant: Variant = Variant.AS_WRITTEN) -> RunResu
 def _given(result: RunResult, member: str = "", *, since: float = 0.0) -> list[CallbackCall]:
     """When members got partitions."""
     return [
-        each
-        for each in result.callbacks
-        if each.kind is CallbackKind.ASSIGNED
-        and each.partitions
-        and each.at_s >= since
-        and member in ("", each.member)
+        callback
+        for callback in result.callbacks
+        if callback.kind is CallbackKind.ASSIGNED
+        and callback.partitions
+        and callback.at_s >= since
+        and member in ("", callback.member)
     ]
 
 
@@ -38,8 +38,8 @@ def _of(library: str, scenario: Scenario) -> Scenario:
     """The same, with members of that library."""
     members = {name: replace(script, library=library) for name, script in scenario.members.items()}
     events = tuple(
-        replace(each, script=replace(each.script, library=library)) if isinstance(each, Restart) else each
-        for each in scenario.events
+        replace(event, script=replace(event.script, library=library)) if isinstance(event, Restart) else event
+        for event in scenario.events
     )
     return replace(scenario, members=members, events=events)
 
@@ -85,9 +85,9 @@ def test_a_shutdown_of_eight_takes_seven_rounds(seed: int) -> None:
     assert len(_given(result, "a", since=40)) == 7
     # The consumer protocol revokes nothing from remaining members.
     assert not [
-        each
-        for each in _run("shutdown-rounds", seed, Variant.CONSUMER).callbacks
-        if (each.member, each.kind) == ("a", CallbackKind.REVOKED) and each.at_s > 40
+        callback
+        for callback in _run("shutdown-rounds", seed, Variant.CONSUMER).callbacks
+        if (callback.member, callback.kind) == ("a", CallbackKind.REVOKED) and callback.at_s > 40
     ]
 
 
@@ -156,9 +156,9 @@ def test_an_evicted_member_reads_what_others_read(seed: int) -> None:
 
 def _taken_away(result: RunResult, member: str, *, since: float) -> list[CallbackKind]:
     return [
-        each.kind
-        for each in result.callbacks
-        if each.member == member and each.at_s >= since and each.kind is not CallbackKind.ASSIGNED
+        callback.kind
+        for callback in result.callbacks
+        if callback.member == member and callback.at_s >= since and callback.kind is not CallbackKind.ASSIGNED
     ]
 
 
@@ -283,7 +283,7 @@ LOADS = range(1, 9) if IS_LONG else range(3, 5)
 
 def _failed_loads(scenario: Scenario) -> int:
     """How many of some seeds have a node that cannot load the log, after which the group never settles again."""
-    falls = [tuple(each.invariant for each in run(scenario, seed).violations) for seed in LOADS]
+    falls = [tuple(violation.invariant for violation in run(scenario, seed).violations) for seed in LOADS]
     assert set(falls) <= {(), ("I8", "I4")}
     return len(falls) - falls.count(())
 
@@ -300,9 +300,9 @@ def _unread(scenario: Scenario, seed: int) -> list[int]:
     world, found = World(scenario, seed), []
     for at_s in (115, 180):
         world.schedule.play(at_s * 1000, 10**6)
-        owners = [each for each in world.processes.values() if each.is_running]
-        assert sum(len(each.owned) for each in owners) == 6
-        found.append(sum(len(each.owned - each.member.fetching) for each in owners))
+        owners = [process for process in world.processes.values() if process.is_running]
+        assert sum(len(owner.owned) for owner in owners) == 6
+        found.append(sum(len(owner.owned - owner.member.fetching) for owner in owners))
     return found
 
 

@@ -45,7 +45,7 @@ def restored(log: Sequence[Record], lack: str | None = None) -> dict[str, Any]:
 
 
 def _attributes(group: ClassicGroup | ConsumerGroup) -> dict[str, Any]:
-    names = vars(group) if isinstance(group, ConsumerGroup) else [each.name for each in fields(group)]
+    names = vars(group) if isinstance(group, ConsumerGroup) else [field.name for field in fields(group)]
     return {"type": group.type, **{name: getattr(group, name) for name in names if name not in SOFT}}
 
 
@@ -54,7 +54,7 @@ def cleanings(ends: Sequence[int]) -> Iterator[CleanerPositions]:
     places = (0, *ends[1:])
     parts = [None, *((start, end, known) for start, end, known in _ascending(places, 3) if start < end)]
     for dropped, cleaned in _ascending(places, 2):
-        for start, end, known in (each or (0, 0, 0) for each in parts):
+        for start, end, known in (part or (0, 0, 0) for part in parts):
             yield CleanerPositions(cleaned=cleaned, dropped=dropped, overtaken=(start, end), known=known)
 
 
@@ -125,7 +125,7 @@ def small(name: str) -> World:
 
 def every_compaction(log: Sequence[Record], ends: Sequence[int]) -> Iterable[Sequence[Record]]:
     """What each one leaves, once."""
-    left = (compacted(log, each) for each in cleanings(ends))
+    left = (compacted(log, cleaning) for cleaning in cleanings(ends))
     return {tuple(map(id, found)): found for found in left}.values()
 
 
@@ -167,8 +167,8 @@ def test_what_is_left_is_in_order_and_has_every_last_value() -> None:
     last = {key_of(record): place for place, record in enumerate(world.log)}
     values = {place for place in last.values() if world.log[place].value is not None}
     lengths = set()
-    for each in cleanings(world.ends):
-        left = [places[id(record)] for record in compacted(world.log, each)]
+    for cleaning in cleanings(world.ends):
+        left = [places[id(record)] for record in compacted(world.log, cleaning)]
         assert left == sorted(set(left))
         assert values <= {*left}
         lengths.add(len(left))

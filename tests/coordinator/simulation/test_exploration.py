@@ -109,8 +109,8 @@ def test_steps_on_forks_lead_where_the_same_steps_lead_without(name: str) -> Non
             plain.prints.clear()
             plain._memory.clear()
             assert forked.fingerprint() == plain.fingerprint()
-            assert [(each.member_id, each.owned) for each in forked.members.values() if each] == [
-                (each.member_id, each.owned) for each in plain.members.values() if each
+            assert [(member.member_id, member.owned) for member in forked.members.values() if member] == [
+                (member.member_id, member.owned) for member in plain.members.values() if member
             ]
 
 

@@ -55,4 +55,4 @@ def test_all_files_are_played() -> None:
 def test_what_was_found(name: str) -> None:
     seed, expected = FOUND[name]
     result = run(read_scenario(FILES / f"{name}.yaml"), seed, with_story=False)
-    assert {(each.invariant, each.known) for each in result.violations} == expected
+    assert {(violation.invariant, violation.known) for violation in result.violations} == expected

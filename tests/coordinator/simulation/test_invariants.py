@@ -56,7 +56,7 @@ THREE = Scenario(
 
 
 def fallen(result: RunResult) -> set[str]:
-    return {each.invariant for each in result.violations}
+    return {violation.invariant for violation in result.violations}
 
 
 def play(

@@ -87,7 +87,7 @@ def test_a_world_starts_from_its_initial_state() -> None:
     assert isinstance(last, ClassicGroupRecord)
     assert last.value is not None
     assert last.value.generation == 42
-    assert {(each.client_id, each.host) for each in last.value.members} == {
+    assert {(member.client_id, member.host) for member in last.value.members} == {
         ("app", "/10.0.0.1"),
         ("b", "/127.0.0.1"),
     }

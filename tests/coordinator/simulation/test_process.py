@@ -41,13 +41,13 @@ def play(variant: Variant, *events: Event, **changes: object) -> RunResult:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_frozen_member_is_a_zombie_until_it_hears_of_it(variant: Variant) -> None:
     result = play(variant, Freeze(at=20, member="a", for_s=25))
-    overlaps = [each for each in result.zombies if each.member == "a"]
+    overlaps = [zomby for zomby in result.zombies if zomby.member == "a"]
     assert overlaps
-    assert all(each.other == "b" and 5 < each.length_s < 20 for each in overlaps)
-    later = next(each for each in result.callbacks if each.member == "a" and each.at_s > 45)
+    assert all(overlap.other == "b" and 5 < overlap.length_s < 20 for overlap in overlaps)
+    later = next(callback for callback in result.callbacks if callback.member == "a" and callback.at_s > 45)
     assert later.kind is CallbackKind.LOST
     assert not result.violations
-    owned = [each for each in result.owners if each.member == "a" and each.zombie_from_s is not None]
+    owned = [owner for owner in result.owners if owner.member == "a" and owner.zombie_from_s is not None]
     assert owned
     assert all(each.zombie_from_s is not None and each.zombie_from_s > 24 for each in owned)
 

@@ -54,5 +54,9 @@ def test_only_known_weaknesses_break_an_invariant() -> None:
     for number in range(1, SEEDS + 1):
         result = run(random_scenario(number), number, with_story=False)
         assert not result.is_cut
-        unknown = [(each.invariant, each.at_s, each.message) for each in result.violations if not each.known]
+        unknown = [
+            (violation.invariant, violation.at_s, violation.message)
+            for violation in result.violations
+            if not violation.known
+        ]
         assert not unknown, f"kohort simulate random --seed {number}: {unknown}"

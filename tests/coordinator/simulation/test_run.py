@@ -21,7 +21,7 @@ def figures(result: RunResult) -> str:
         f"{result.requests} requests, {len(result.callbacks)} callbacks, {len(result.thrown)} exceptions, "
         f"{result.rebalances} rebalances\n"
         f"{result.moved} moved, {result.read_twice} read twice, {result.without_owner_s:.3f} s without owner\n"
-        f"{len(result.zombies)} zombies, {sorted({each.known for each in result.violations})}, {converged}\n"
+        f"{len(result.zombies)} zombies, {sorted({violation.known for violation in result.violations})}, {converged}\n"
         f"{ {name: len(owned) for name, owned in sorted(result.final.items())} }\n"
         f"{sha256(story.encode()).hexdigest()[:16]}"
     )

@@ -38,6 +38,10 @@ def _assert_only_known(scenario: Scenario, variant: Variant, seeds: range) -> No
     for number in seeds:
         result = run(scenario, number, variant=variant, with_story=False)
         assert not result.is_cut
-        assert {each.known for each in result.violations} - {""} <= FLAWS
-        unknown = [(each.invariant, each.at_s, each.message) for each in result.violations if not each.known]
+        assert {violation.known for violation in result.violations} - {""} <= FLAWS
+        unknown = [
+            (violation.invariant, violation.at_s, violation.message)
+            for violation in result.violations
+            if not violation.known
+        ]
         assert not unknown, f"{scenario.name}, {variant.value}, seed {number}: {unknown}"

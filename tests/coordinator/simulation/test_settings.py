@@ -14,7 +14,7 @@ def test_an_interval_is_that_of_both_protocols() -> None:
     played = with_settings(shipped_scenario("upgrade"), {"heartbeat.interval.ms": "700"})
     scripts = [
         *played.members.values(),
-        *(each.script for each in played.events if isinstance(each, Restart)),
+        *(event.script for event in played.events if isinstance(event, Restart)),
     ]
     assert {script.protocol for script in scripts} == {"classic", "consumer"}
     for script in scripts:

@@ -44,8 +44,12 @@ def test_what_is_left_breaks_the_same_invariant_from_a_file() -> None:
     shrunk = shrink(_old_member(), 1)
     assert shrunk is not None
     again = run(parse_scenario(Path("again.yaml"), scenario_text(shrunk.scenario)), shrunk.seed)
-    assert [each.invariant for each in again.violations] == [each.invariant for each in shrunk.violations]
-    assert [each.at_s for each in again.violations] == [each.at_s for each in shrunk.violations]
+    assert [violation.invariant for violation in again.violations] == [
+        violation.invariant for violation in shrunk.violations
+    ]
+    assert [violation.at_s for violation in again.violations] == [
+        violation.at_s for violation in shrunk.violations
+    ]
 
 
 def test_a_run_without_a_violation_is_not_shrunk() -> None:

@@ -217,7 +217,7 @@ until: 60
 @pytest.mark.parametrize("assignor", ["cooperative-sticky", "sticky"])
 def test_who_claims_a_partition_that_is_gone_keeps_it(assignor: str) -> None:
     result = run(parse_scenario(Path("x.yaml"), TEXT.replace("cooperative-sticky", assignor)), 1)
-    assert ("I4", STRAY_CLAIM) in {(each.invariant, each.known) for each in result.violations}
+    assert ("I4", STRAY_CLAIM) in {(violation.invariant, violation.known) for violation in result.violations}
     assert TopicPartition("orders", 1) in result.final["b"]
 
 
@@ -246,4 +246,4 @@ def test_a_member_that_owns_what_it_was_not_assigned_is_a_fault(library: str) ->
     text = TEXT.replace("recreate: 1}", "recreate: 2}\n  - {at: 40, commit: b}")
     text = text.replace("b: {", f"b: {{library: {library}, ")
     result = run(parse_scenario(Path("x.yaml"), text), 1, make=make)
-    assert ("I4", "") in {(each.invariant, each.known) for each in result.violations}
+    assert ("I4", "") in {(violation.invariant, violation.known) for violation in result.violations}

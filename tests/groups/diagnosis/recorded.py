@@ -34,9 +34,9 @@ def read(file: Path) -> dict[str, list[Observation]]:
 
 def _changed(observations: Sequence[Observation]) -> list[Observation]:
     kept: list[Observation] = []
-    for each in observations:
-        if not kept or each.topics is not None or _members(each) != _members(kept[-1]):
-            kept.append(each)
+    for observation in observations:
+        if not kept or observation.topics is not None or _members(observation) != _members(kept[-1]):
+            kept.append(observation)
     return kept
 
 

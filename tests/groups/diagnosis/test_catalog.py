@@ -57,4 +57,6 @@ def _texts(path: Path) -> Iterator[str]:
     """The texts of a file, with `1` for what is filled in."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.JoinedStr):
-            yield "".join(str(each.value) if isinstance(each, ast.Constant) else "1" for each in node.values)
+            yield "".join(
+                str(value.value) if isinstance(value, ast.Constant) else "1" for value in node.values
+            )

@@ -70,7 +70,7 @@ class Flow:
             commit = CommittedOffset(offset=offset, timestamp=commit_ms if knows else None)
             record = NextRecord(offset, self.written_ms(offset)) if offset < end else NextRecord(None)
             place = ("orders", 0)
-            base_s = next((each for each in reversed(times) if each <= seconds - 10), 0.0)
+            base_s = next((time for time in reversed(times) if time <= seconds - 10), 0.0)
             waits = knows and seen and offset < end and offset == self.committed(base_s, phase_s)[0]
             gap_ms = round(self.commit_s * 1000) if waits else None
             seen.append(
@@ -124,7 +124,7 @@ def _levels(flow: Flow, seconds: float) -> dict[float, tuple[set[str], bool]]:
     verdicts = {}
     for step in range(int(flow.commit_s * 2)):
         result = diagnose("payments", flow.observed(step / 2, seconds), Thresholds())
-        alarms = {each.rule for each in result.findings if each.level is not Level.NOTE}
+        alarms = {finding.rule for finding in result.findings if finding.level is not Level.NOTE}
         unchecked = {rule for each in result.not_checked for rule in each.rules}
         verdicts[step / 2] = alarms, "falling-behind" not in unchecked
     return verdicts

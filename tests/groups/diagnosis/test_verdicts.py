@@ -41,7 +41,7 @@ def file_of(seconds: int) -> Path:
 def verdict_of(kind: Kind, observations: Sequence[Observation]) -> KindVerdict:
     """A sick group must be found, or the rule be reported as not checked; a healthy one has no error or warning."""
     result = diagnose(kind.name, observations, Thresholds())
-    levels = {each.rule: each.level for each in result.findings if each.level is not Level.NOTE}
+    levels = {finding.rule: finding.level for finding in result.findings if finding.level is not Level.NOTE}
     unchecked = {rule for each in result.not_checked for rule in each.rules}
     if not kind.rules:
         return KindVerdict(text=", ".join(sorted(levels)) or "no problems", is_wrong=bool(levels))

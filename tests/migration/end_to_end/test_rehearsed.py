@@ -114,7 +114,7 @@ def compared(plan: Plan, rehearsed: Sequence[Rehearsed], measured: Rehearsed) ->
 
 
 def _figure(run: Rehearsed, step: int, figure: str) -> float:
-    played = [each for each in run.rounds if each.step == step]
+    played = [round_ for round_ in run.rounds if round_.step == step]
     if figure == "gate_open_after_s":
         return sum(each.gate_open_after_s or 0.0 for each in played)
     return float(sum(getattr(each.costs, figure) for each in played))

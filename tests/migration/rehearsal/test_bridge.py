@@ -40,11 +40,11 @@ def test_a_bridge_leads_the_group_over(seed: int) -> None:
     scene = planned(group, CONSUMER)
     played = scene.rehearse(seed, with_story=True)
     assert played.unsafe == ()
-    assert [(each.step, each.round) for each in played.rounds] == list(places(scene.plan))
+    assert [(round_.step, round_.round) for round_ in played.rounds] == list(places(scene.plan))
     # It comes; the leader goes, comes, and gets something; the first member goes and comes, and the bridge leaves.
-    assert [each.costs.rebalances for each in played.rounds[:3]] == [1, 3, 3]
+    assert [round_.costs.rebalances for round_ in played.rounds[:3]] == [1, 3, 3]
     assert played.rounds[0].costs.moved == 0
-    assert {each.costs.read_twice for each in played.rounds} == {0}
+    assert {round_.costs.read_twice for round_ in played.rounds} == {0}
     said = [line for line in played.story if "kohort-bridge  " in line]
     assert sum("lead: the bridge leads, and no assignment carries user data" in line for line in said) >= 1
     assert sum("converted: the group has been converted and is Stable" in line for line in said) == 1

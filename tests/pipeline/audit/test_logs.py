@@ -23,7 +23,7 @@ def verdicts(run: AuditRun) -> dict[str, tuple[Any, ...]]:
             row["type"],
             row["protocol"],
             row["verdict"],
-            [each["message"] for each in row["findings"]],
+            [finding["message"] for finding in row["findings"]],
         )
         for row in run.audit.collect()
     }
@@ -42,14 +42,14 @@ def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def of_sample(kohort: Kohort, sample: Path) -> dict[str, tuple[Any, ...]]:
     """Give the verdicts of `kohort plan` on the sample's log."""
     options = ("--log-dir", sample, "--output", "json")
-    listed = {each["group"]: each for each in kohort.quick("list", *options).document["groups"]}
+    listed = {group["group"]: group for group in kohort.quick("list", *options).document["groups"]}
     plans = kohort.quick("plan", "--all-groups", "--to", "consumer", *options).document["plans"]
     return {
         plan["group"]: (
             listed[plan["group"]]["type"],
             listed[plan["group"]]["protocol"],
             plan["verdict"],
-            [each["message"] for each in plan["findings"]],
+            [finding["message"] for finding in plan["findings"]],
         )
         for plan in plans
     }
@@ -69,9 +69,9 @@ def test_a_real_log_is_judged_as_plan_does(spark: SparkSession, kohort: Kohort, 
     assert plans.keys() == found.keys()
     for name, row in found.items():
         plan = plans[name]
-        assert (row["verdict"], [each["message"] for each in row["findings"]]) == (
+        assert (row["verdict"], [finding["message"] for finding in row["findings"]]) == (
             plan["verdict"],
-            [each["message"] for each in plan["findings"]],
+            [finding["message"] for finding in plan["findings"]],
         ), name
     assert {row["type"] for row in found.values()} >= {"classic", "consumer", "share"}
     regexes = {row["group"]: row for row in run.regexes.collect()}

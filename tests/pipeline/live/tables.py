@@ -18,7 +18,7 @@ def both(spark: SparkSession, broker: Broker) -> tuple[DataFrame, DataFrame]:
     topic = offsets_topic(spark, {BOOTSTRAP: broker.bootstrap})
     live = events(live_events(spark, broker.bootstrap))
     ends = f.create_map(
-        *(f.lit(number) for each in topic.ranges for number in (each.partition, each.stable_end))
+        *(f.lit(number) for range_ in topic.ranges for number in (range_.partition, range_.stable_end))
     )
     within = f.col("offset") < ends[f.col("partition")]
     files = events(decoded(spark, [str(broker.data)]))

@@ -118,7 +118,7 @@ class Course:
 
     def spans(self, number: int) -> list[tuple[str | None, int, float, float | None]]:
         """Member, epoch, and seconds since the start of the clock, of one partition; in order of time."""
-        found = [each for each in self.holdings if each.place[1] == number]
+        found = [holding for holding in self.holdings if holding.place[1] == number]
         return [
             (
                 each.member,

@@ -190,8 +190,8 @@ def test_a_compacted_log_has_only_the_last_epoch() -> None:
     assert (row.epoch, row.causes, row.skipped) == (whole.rebalances[-1].epoch, ("unknown",), None)
     assert (row.members_before, row.members, row.partitions) == (2, 2, 6)
     assert row.end is not None
-    assert {(each.place, each.member) for each in left.holdings if each.until is None} == {
-        (each.place, each.member) for each in whole.holdings if each.until is None
+    assert {(holding.place, holding.member) for holding in left.holdings if holding.until is None} == {
+        (holding.place, holding.member) for holding in whole.holdings if holding.until is None
     }
 
 

@@ -76,9 +76,9 @@ def test_every_group_of_the_sample(
     assert len(rounds) == first["rounds"]
     for name, _ in FIGURES[:-1]:
         # The document of one rehearsal has each round's figures to a tenth.
-        least, most = (sum(each[name] for each in rounds) + way * 0.05 * len(rounds) for way in (-1, 1))
+        least, most = (sum(round_[name] for round_ in rounds) + way * 0.05 * len(rounds) for way in (-1, 1))
         assert least <= first[name] <= most, name
-    assert round(sum(each["gate_open_after_s"] for each in rounds), 1) == first["duration_s"]
+    assert round(sum(round_["gate_open_after_s"] for round_ in rounds), 1) == first["duration_s"]
 
 
 def test_every_seed_under_every_setting(
@@ -90,7 +90,8 @@ def test_every_seed_under_every_setting(
     )
     run = rehearse_fleet(spark, Snapshots(paths=(str(snapshot),)), terms, out=str(tmp_path / "out"))
     usual, together, disabled = (
-        {row["group"]: row for row in run.rehearsals if row["settings"] == each.text} for each in variations
+        {row["group"]: row for row in run.rehearsals if row["settings"] == variation.text}
+        for variation in variations
     )
     assert [set(each) for each in (usual, together, disabled)] == [{"billing", "legacy-etl"}] * 3
     assert [each["billing"]["rounds"] for each in (usual, together)] == [3, 2]
@@ -100,9 +101,9 @@ def test_every_seed_under_every_setting(
     for rows in (usual, together, disabled):
         row = rows["billing"]
         seeds = [each for each in runs if each["settings"] == row["settings"]]
-        assert sorted(each["seed"] for each in seeds) == list(terms.seeds)
+        assert sorted(seed["seed"] for seed in seeds) == list(terms.seeds)
         for name, _ in FIGURES:
-            values = sorted(each[name] for each in seeds)
+            values = sorted(seed[name] for seed in seeds)
             assert (row[f"{name}_median"], row[name]) == (values[1], values[-1]), name
     assert [disabled["billing"][name] for name in ("seeds", "unsafe", "unsafe_seed")] == [3, 3, 3]
     # What failed is played again by its commands, with the snapshot or with the table alone.
@@ -111,7 +112,9 @@ def test_every_seed_under_every_setting(
     failure = _first(spark, run.paths["failures"])
     assert (failure["seed"], failure["why"]) == (3, disabled["billing"]["why"])
     (tmp_path / "sent.yaml").write_text(failure["snapshot"])
-    elsewhere = [each.replace(str(snapshot), str(tmp_path / "sent.yaml")) for each in failure["commands"]]
+    elsewhere = [
+        command.replace(str(snapshot), str(tmp_path / "sent.yaml")) for command in failure["commands"]
+    ]
     for commands in (failure["commands"], elsewhere):
         again = rehearsed_again(kohort, commands, tmp_path / "PLAN.yaml")
         assert again.status == 1

@@ -147,10 +147,10 @@ def test_a_broken_rule_is_found_again_on_one_machine(
     failure = done.failures[0]
     scenario = parse_scenario(Path("sent.yaml"), failure["file"])
     played = run(scenario, failure["seed"], variant=Variant.CONSUMER, break_rule=RULE)
-    assert failure["message"] in {each.message for each in played.violations}
+    assert failure["message"] in {violation.message for violation in played.violations}
     assert failure["story"]
     sound = run(scenario, failure["seed"], variant=Variant.CONSUMER)
-    assert not [each for each in sound.violations if not each.known]
+    assert not [violation for violation in sound.violations if not violation.known]
 
 
 RULE = "append-before-answer"
@@ -162,7 +162,7 @@ def _again(kohort: Kohort, command: str) -> set[tuple[str, str]]:
     answer = kohort.quick(*words, "--output", "json")
     assert answer.status == 1
     document: Mapping[str, Any] = answer.document
-    return {(each["invariant"], each["message"]) for each in document["runs"][0]["violations"]}
+    return {(violation["invariant"], violation["message"]) for violation in document["runs"][0]["violations"]}
 
 
 def test_tables_of_somebody_else_stay(spark: SparkSession, tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
                     f'<ETag>"0"</ETag><Size>{size}</Size></Contents>'
                 )
         prefixes = [
-            f"<CommonPrefixes><Prefix>{escape(each)}</Prefix></CommonPrefixes>"
-            for each in dict.fromkeys(common)
+            f"<CommonPrefixes><Prefix>{escape(fromkey)}</Prefix></CommonPrefixes>"
+            for fromkey in dict.fromkeys(common)
         ]
         text = (
             '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'

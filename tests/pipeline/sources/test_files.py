@@ -25,17 +25,20 @@ def partition(directory: Path, *offsets: int, epoch: int = 0) -> Path:
 
 
 def found(*paths: Path) -> list[str]:
-    return [each.path for each in list_segments([str(path) for path in paths]).segments]
+    return [segment.path for segment in list_segments([str(path) for path in paths]).segments]
 
 
 def not_segments(*paths: Path) -> list[tuple[str, str]]:
-    return [(each.path, each.reason) for each in list_segments([str(path) for path in paths]).not_segments]
+    return [
+        (not_segment.path, not_segment.reason)
+        for not_segment in list_segments([str(path) for path in paths]).not_segments
+    ]
 
 
 def test_a_brokers_log_directory(real_log: RealLog) -> None:
     assert found(real_log.data) == [str(path) for path in real_log.segments()]
     assert not_segments(real_log.data) == []
-    assert all(each.has_index for each in list_segments([str(real_log.data)]).segments)
+    assert all(segment.has_index for segment in list_segments([str(real_log.data)]).segments)
 
 
 def test_the_name_of_a_segment_is_its_place(tmp_path: Path) -> None:
@@ -43,7 +46,7 @@ def test_the_name_of_a_segment_is_its_place(tmp_path: Path) -> None:
 
     segments = list_segments([str(tmp_path)]).segments
 
-    assert [(each.source, each.partition, each.base_offset) for each in segments] == [
+    assert [(segment.source, segment.partition, segment.base_offset) for segment in segments] == [
         ("__consumer_offsets-12", 12, 0),
         ("__consumer_offsets-12", 12, 7),
     ]

@@ -35,7 +35,7 @@ def segment(tmp_path: Path) -> Path:
 
 def _faults(path: Path) -> list[str]:
     found = read_segment(path)
-    return [str(each) for each in check_indexes(path, found.base_offset, found.batches)]
+    return [str(check_index) for check_index in check_indexes(path, found.base_offset, found.batches)]
 
 
 def test_our_own_indexes_pass(segment: Path) -> None:

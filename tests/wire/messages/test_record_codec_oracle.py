@@ -93,7 +93,7 @@ def test_tombstones_unknown_types_and_broken_records(kafka_jars: Path) -> None:
             None,
         ),
     ]
-    assert [_ours(each) for each in records] == [
+    assert [_ours(record) for record in records] == [
         (_ordered({"type": "2", "data": {"group": "g"}}), None, (key, None)),
         99,
         -1,

@@ -205,7 +205,9 @@ def test_any_file_is_read_or_refused_and_what_is_read_fits_the_schema(
     assert all(text.startswith(str(file)) for text in refused)
     if not refused and not as_yaml:  # YAML's words keep their text: `0` may be a number or not
         validator = Draft202012Validator(load("groups-file"))
-        faults = [each for each in validator.iter_errors(tree) if not _is_lenient(each.instance)]
+        faults = [
+            iter_error for iter_error in validator.iter_errors(tree) if not _is_lenient(iter_error.instance)
+        ]
         assert faults == []
 
 

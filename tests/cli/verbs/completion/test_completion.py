@@ -108,7 +108,7 @@ def test_names_are_asked_for_only_where_there_is_a_source() -> None:
             values = values_of(context, parameter)
             if values is not None and values.of_source:
                 asked += 1
-                assert any("--bootstrap-server" in each.opts for each in context.command.params)
+                assert any("--bootstrap-server" in param.opts for param in context.command.params)
     assert asked > 20
 
 
@@ -125,9 +125,9 @@ def test_every_option_of_a_source_is_handed_on() -> None:
         "snapshot": "--snapshot", "embedded": "--embedded", "context": "--context",
         "as_of": "--as-of", "topics_file": "--topics", "log_dirs": "--log-dir",
     }  # fmt: skip
-    context = next(each for each in _commands() if each.command_path == "kohort list")
+    context = next(command for command in _commands() if command.command_path == "kohort list")
     for option in fields.values():
-        assert any(option in each.opts for each in context.command.params)
+        assert any(option in param.opts for param in context.command.params)
     options = typed_options(
         {field: [option] if field == "log_dirs" else option for field, option in fields.items()}, 1000
     )

@@ -170,7 +170,7 @@ def test_a_plan_knows_the_settings_of_a_saved_group(
     answer = kohort.quick(
         "plan g --to consumer --snapshot", file, "--client-config", config, "--output", "json"
     )
-    found = [each for each in answer.document["findings"] if each["rule"] == "group-timeouts"]
+    found = [finding for finding in answer.document["findings"] if finding["rule"] == "group-timeouts"]
     assert len(found) == expected, found
 
 

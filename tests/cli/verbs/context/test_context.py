@@ -80,7 +80,7 @@ def test_every_setting_can_be_added(rig: Rig, tmp_path: Path) -> None:
         },
     }  # fmt: skip
     listed = rig("context list --output json").document
-    assert [(each["context"], each["source"]) for each in listed["contexts"]] == [
+    assert [(context["context"], context["source"]) for context in listed["contexts"]] == [
         ("demo", "embedded"), ("disk", "log"), ("file", "live"), ("null", "live"), ("saved", "snapshot"),
     ]  # fmt: skip
 
@@ -188,8 +188,8 @@ def test_a_single_file_becomes_a_directory_at_the_first_change(rig: Rig) -> None
     assert {mode_of(file) for file in rig.directory.iterdir()} == {0o600}
     after = rig("context list --output json").document
     assert after["current"] == "staging"
-    by_name = {each["context"]: {**each, "current": None} for each in after["contexts"]}
-    assert by_name == {each["context"]: {**each, "current": None} for each in before["contexts"]}
+    by_name = {context["context"]: {**context, "current": None} for context in after["contexts"]}
+    assert by_name == {context["context"]: {**context, "current": None} for context in before["contexts"]}
     own = rig("context show eu --output json").document
     assert {**own, "file": None} == {**shown, "file": None}
     rig.write(TWO)
@@ -206,7 +206,7 @@ def test_an_interrupted_move_loses_nothing(rig: Rig, left: str) -> None:
         rig("context use staging")
         rig.write(TWO)
     listed = rig("context list --output json").document
-    assert [each["context"] for each in listed["contexts"]] == ["production", "staging"]
+    assert [context["context"] for context in listed["contexts"]] == ["production", "staging"]
     rig("context add new -b k:1").succeeded()
     assert {"new.yaml", "production.yaml", "staging.yaml"} <= rig.texts.keys()
 
@@ -285,7 +285,9 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
         assert SECRET not in text
     document = rig("context show a --output json", STORE=SECRET).document
     facts = ("kept_in", "secret", "available")
-    reported = {each["name"]: tuple(each[fact] for fact in facts) for each in document["properties"]}
+    reported = {
+        property_["name"]: tuple(property_[fact] for fact in facts) for property_ in document["properties"]
+    }
     assert reported == {
         "sasl.password": ("literal", True, True), "sasl.username": ("literal", False, True),
         "ssl.key.password": ("file", True, True), "ssl.truststore.password": ("environment", True, True),

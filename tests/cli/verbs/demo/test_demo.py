@@ -108,9 +108,9 @@ def fleet() -> Snapshot:
 @pytest.fixture(scope="module")
 def topics(fleet: Snapshot) -> TopicImage:
     known = [
-        TopicInfo(name=each.name, id=each.id, partitions=each.partitions)
-        for each in fleet.topics.values()
-        if each.id is not None
+        TopicInfo(name=topic.name, id=topic.id, partitions=topic.partitions)
+        for topic in fleet.topics.values()
+        if topic.id is not None
     ]
     return TopicImage.of(known, version=1)
 

@@ -55,7 +55,7 @@ def test_librdkafka_reports_the_same(fleet: Fleet) -> None:
     described = admin.describe_consumer_groups([group], include_authorized_operations=True)[group].result()
     assert (
         set(reported.by_group[group])
-        == {each.name for each in described.authorized_operations}
+        == {authorized_operation.name for authorized_operation in described.authorized_operations}
         == set(EVERYTHING)
     )
 

@@ -187,7 +187,7 @@ def sums(totals: Mapping[str, Any]) -> tuple[int, int, int]:
 
 def test_only_what_lags(scene: Scene) -> None:
     answer = scene.describe("--match", scene.both, "--only-with-lag", "--totals").succeeded()
-    assert [each["group"] for each in answer.document["groups"]] == [scene.lagging]
+    assert [group["group"] for group in answer.document["groups"]] == [scene.lagging]
     assert sorted(rows_of(answer, scene.lagging)) == sorted(
         [(scene.topic, 0), (scene.topic, 2), (scene.marked, 0)]
     )
@@ -246,7 +246,7 @@ def test_a_group_that_is_gone_is_missed_only_when_it_was_named(
     monkeypatch.setattr(LiveSource, "list_groups", with_one_more)
     answer = scene.describe("--match", f"^({scene.done}|{gone})$", "--lag-time", "--last-commit", "--totals")
     assert answer.status == 0, answer.stderr
-    assert [each["group"] for each in answer.document["groups"]] == [scene.done]
+    assert [group["group"] for group in answer.document["groups"]] == [scene.done]
     scene.describe(scene.done, gone).assert_said(3, f"{gone}: no such group")
 
 

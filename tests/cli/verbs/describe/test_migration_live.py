@@ -40,8 +40,8 @@ def migration(kohort: Kohort, group: str, *source: str) -> Described:
 def waits(found: Described) -> dict[str, list[tuple[str, dict[str, list[int]], str | None]]]:
     """By member id."""
     return {
-        each["id"]: [(wait["for"], wait["partitions"], wait["member"]) for wait in each["waits"]]
-        for each in found["members"]
+        member["id"]: [(wait["for"], wait["partitions"], wait["member"]) for wait in member["waits"]]
+        for member in found["members"]
     }
 
 
@@ -89,7 +89,7 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     assert found["leader"] == first.member_id()
     assert found["succession"]["order"] == [second.member_id()]
     assert found["upgrade_blocked_by"] == []
-    assert [each["assignors"] for each in found["members"]] == [["range"], ["range"]]
+    assert [member["assignors"] for member in found["members"]] == [["range"], ["range"]]
     assert in_the_log() == found
 
     third = members.confluent(broker, group, [topic], group_protocol="consumer")
@@ -98,18 +98,19 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     found = describe(group)
     assert found["standing"] == "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one."
     assert found["succession"] is None
-    assert {each["client_id"]: each["protocol"] for each in found["members"]} == {
+    assert {member["client_id"]: member["protocol"] for member in found["members"]} == {
         first.name: "classic",
         second.name: "classic",
         third.name: "consumer",
     }
     logged = in_the_log()
     assert {
-        each["client_id"]: (each.pop("assignors"), each.pop("all_assignors")) for each in logged["members"]
+        member["client_id"]: (member.pop("assignors"), member.pop("all_assignors"))
+        for member in logged["members"]
     } == {first.name: (["range"], True), second.name: (["range"], True), third.name: (None, False)}
-    for each in found["members"]:
+    for member in found["members"]:
         # No API says what the classic members of a consumer group list.
-        del each["assignors"], each["all_assignors"]
+        del member["assignors"], member["all_assignors"]
     assert logged == found
 
 
@@ -135,7 +136,7 @@ def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     wait_group(broker, group, members=2)
     found = describe(group)
     assert sorted(found["upgrade_blocked_by"]) == sorted([first.member_id(), second.member_id()])
-    assert all(each["user_data_bytes"] > 0 for each in found["members"])
+    assert all(member["user_data_bytes"] > 0 for member in found["members"])
     assert found["leader"] == first.member_id()
     assert migration(kohort, group, "--log-dir", str(broker.data)) == found
 

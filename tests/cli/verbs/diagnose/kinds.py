@@ -181,8 +181,8 @@ def _joining(scene: Scene, word: str) -> None:
         scene.consumers.append(consumer)
 
     def poll() -> None:
-        for each in members:
-            each.poll(0.02)
+        for member in members:
+            member.poll(0.02)
 
     def more() -> None:
         if len(members) < 4:

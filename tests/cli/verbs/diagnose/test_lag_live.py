@@ -78,7 +78,7 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
     assert reported.status == 1, reported
     found = {
         group["group"].removeprefix(f"{scene.prefix}-"): {
-            each["rule"]: each for each in group["findings"] if each["level"] != "note"
+            finding["rule"]: finding for finding in group["findings"] if finding["level"] != "note"
         }
         for group in reported.document["groups"]
     }
@@ -136,7 +136,7 @@ def test_rates_retention_and_expiry(scene: Scene, kohort: Kohort) -> None:
     )  # fmt: skip
     found = {
         group["group"].removeprefix(f"{scene.prefix}-"): {
-            each["rule"]: each["level"] for each in group["findings"]
+            finding["rule"]: finding["level"] for finding in group["findings"]
         }
         for group in reported.document["groups"]
     }

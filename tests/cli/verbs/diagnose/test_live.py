@@ -170,10 +170,10 @@ def diagnosed(kafka_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
         acting.result()
     assert answer.status == 1, answer
     document = answer.document
-    groups = {each["group"]: each for each in document["groups"]}
+    groups = {group["group"]: group for group in document["groups"]}
 
     def found(of: str) -> Found:
-        return {each["rule"]: each for each in groups[stage.name(of)]["findings"]}
+        return {finding["rule"]: finding for finding in groups[stage.name(of)]["findings"]}
 
     return found
 

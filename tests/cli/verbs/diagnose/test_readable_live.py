@@ -95,7 +95,9 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     address = ("-b", broker.bootstrap, "--output", "json")
     reported = kohort("diagnose", "--match", scene.prefix, "--for", "6s", "--commit-interval", "1s", *address)
     found = {
-        group["group"].removeprefix(f"{scene.prefix}-"): {each["rule"]: each for each in group["findings"]}
+        group["group"].removeprefix(f"{scene.prefix}-"): {
+            finding["rule"]: finding for finding in group["findings"]
+        }
         for group in reported.document["groups"]
     }
     levels = {

@@ -45,7 +45,7 @@ def test_figures_equal_those_of_describe(kohort: Kohort, fleet: Fleet, tmp_path:
     assert {each["group"]: sum(shown.by("kohort_group_members", "protocol", group=each["group"]).values())
             for each in listed} == {each["group"]: each["members"] for each in listed}  # fmt: skip
     migrations = kohort("describe --migration", *source, "--output", "json").document["groups"]
-    blocked = {each["group"]: each["migration"]["upgrade_blocked_by"] for each in migrations}
+    blocked = {migration["group"]: migration["migration"]["upgrade_blocked_by"] for migration in migrations}
     assert shown.by("kohort_group_upgrade_blockers", "group") == {
         name: len(blockers) for name, blockers in blocked.items() if blockers is not None
     }
@@ -66,7 +66,7 @@ def compare_group(shown: Figures, name: str, group: dict[str, Any]) -> None:
     assert shown("kohort_group_assignment_epoch", group=name) == group.get("assignment_epoch")
     protocols = [member["protocol"] or group["type"] for member in group["members"]]
     assert shown.by("kohort_group_members", "protocol", group=name) == (
-        {each: protocols.count(each) for each in protocols} or {group["type"]: 0}
+        {protocol: protocols.count(protocol) for protocol in protocols} or {group["type"]: 0}
     )
     epochs = [member["epoch"] for member in group["members"] if member["epoch"] is not None]
     assert shown("kohort_group_member_epoch_min", group=name) == min(epochs, default=None)
@@ -92,10 +92,11 @@ def compare_lag(shown: Figures, name: str, before: dict[str, Any], after: dict[s
     """Lag in records and in seconds, whose age grows from one command to the next, at every level."""
     assert shown("kohort_group_lag_records", group=name) == before["totals"]["lag"]
     assert shown("kohort_group_lag_unknown_partitions", group=name) == before["totals"]["lag_unknown"]
-    older = {each["topic"]: each for each in after["totals"]["topics"]}
+    older = {topic["topic"]: topic for topic in after["totals"]["topics"]}
     levels: list[tuple[Any, Any, str, dict[str, str]]] = [(before["totals"], after["totals"], "group", {})]
     levels += [
-        (each, older[each["topic"]], "topic", {"topic": each["topic"]}) for each in before["totals"]["topics"]
+        (topic, older[topic["topic"]], "topic", {"topic": topic["topic"]})
+        for topic in before["totals"]["topics"]
     ]
     for totals, later, level, labels in levels:
         assert shown(f"kohort_{level}_lag_records", group=name, **labels) == totals["lag"]

@@ -39,8 +39,8 @@ def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: 
 
 def after(*polls: PollResult, interval_ms: int = 0) -> ExporterHistory:
     history = ExporterHistory(interval_ms=interval_ms)
-    for each in polls:
-        history = history.after(each)
+    for poll in polls:
+        history = history.after(poll)
     return history
 
 
@@ -97,7 +97,11 @@ def test_what_is_kept_does_not_grow() -> None:
         )
     often = after(*(reading(number * 1_000, committed=number, end=100) for number in range(100)))
     assert len(often.groups["g"].readings) == 31
-    known = [each.group.offsets is not None for each in often.groups["g"].observations if each.group]
+    known = [
+        observation.group.offsets is not None
+        for observation in often.groups["g"].observations
+        if observation.group
+    ]
     assert known == [False] * 30 + [True]
 
 
@@ -114,7 +118,7 @@ def test_findings_equal_those_of_diagnose_over_whole_observations(interval_ms: i
     ):  # fmt: skip
         shown = after(*polls, interval_ms=interval_ms).groups["g"]
         whole = [
-            Observation(at_ms=each.at_ms, group=each.groups["g"].group, topics=each.topics) for each in polls
+            Observation(at_ms=poll.at_ms, group=poll.groups["g"].group, topics=poll.topics) for poll in polls
         ]
         found = diagnose("g", whole, Thresholds())
         assert found.findings

@@ -31,7 +31,7 @@ def removed(rig: OffsetRig, group: str, *options: str) -> Answer:
 def member_of(rig: OffsetRig, group: str, client: str) -> MemberView:
     view = describe(rig.broker, group)
     assert view is not None
-    (found,) = [each for each in view.members if each.client_id == client]
+    (found,) = [member for member in view.members if member.client_id == client]
     return found
 
 
@@ -46,7 +46,9 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
     preview = rig.ours("members", "remove", group, "--instance", "dead")
     (shown,) = preview.succeeded().document["groups"]
     assert not faults(preview.document)
-    assert [(each["instance"], each["owned"]) for each in shown["removals"]] == [("dead", {topic: [0, 1]})]
+    assert [(removal["instance"], removal["owned"]) for removal in shown["removals"]] == [
+        ("dead", {topic: [0, 1]})
+    ]
     assert shown["follows"][0].startswith(f"{group} becomes Empty")
     removed(rig, group, "--instance", "dead", "--instance", "typo").assert_said(
         3, f"{group}: no member with instance id typo; kohort describe {group} --members shows them"
@@ -54,7 +56,7 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
     assert member_of(rig, group, member.name).instance == "dead"
     done = removed(rig, group, "--instance", "dead", "--reason", "host is gone").succeeded()
     assert f"removed 1 member of {group}, which is Empty with 0 members\n" in done.stderr
-    assert [each["removed"] for each in done.document["groups"][0]["removals"]] == [True]
+    assert [removal["removed"] for removal in done.document["groups"][0]["removals"]] == [True]
     again = removed(rig, group, "--all")
     again.assert_said(3, f"{group}: has no members (Empty)")
 
@@ -65,7 +67,7 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
     static.leave(STATIC_LEAVE)
     answer = removed(rig, group, "--instance", "one", "--member", "three").succeeded()
     (reported,) = answer.document["groups"]
-    epochs = {each["member"]: (each["epoch"], each["removed"]) for each in reported["removals"]}
+    epochs = {removal["member"]: (removal["epoch"], removal["removed"]) for removal in reported["removals"]}
     assert epochs["three"] == (-2, True)
     assert "members with epoch -2 left for a restart: they rejoin as new members" in reported["follows"]
     left = wait_group(rig.broker, group, members=1, state="Assigning")
@@ -83,13 +85,15 @@ def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, protoc
     done = removed(rig, group, "--client-id", one.name).succeeded()
     assert f"removed 1 member of {group}, which is " in done.stderr
     (reported,) = done.document["groups"]
-    assert [(each["member"], each["client_id"]) for each in reported["removals"]] == [(old, one.name)]
+    assert [(removal["member"], removal["client_id"]) for removal in reported["removals"]] == [
+        (old, one.name)
+    ]
     wait_group(rig.broker, group, members=2)
     # A member of the consumer protocol keeps its id.
     assert (member_of(rig, group, one.name).member_id == old) is (protocol == "consumer")
     removed(rig, group, "--member", "no-such-id").assert_said(3, "no member with id no-such-id")
     everyone = removed(rig, group, "--host", "127.0.0.1").succeeded()
-    assert [each["removed"] for each in everyone.document["groups"][0]["removals"]] == [True, True]
+    assert [removal["removed"] for removal in everyone.document["groups"][0]["removals"]] == [True, True]
 
 
 def test_the_last_member_of_the_consumer_protocol_does_not_rejoin(
@@ -102,7 +106,7 @@ def test_the_last_member_of_the_consumer_protocol_does_not_rejoin(
     modern = members.java(rig.broker, group, [topic], group_protocol="consumer")
     wait_group(rig.broker, group, members=2)
     (reported,) = removed(rig, group, "--client-id", modern.name).succeeded().document["groups"]
-    assert any("the group becomes classic" in each for each in reported["follows"])
+    assert any("the group becomes classic" in follow for follow in reported["follows"])
     assert "GroupIdNotFoundException" in str(modern.wait_event("error").reason)
     assert wait_group(rig.broker, group, members=1).kind == "classic"
 

@@ -116,9 +116,9 @@ def test_what_a_copy_proves_and_what_not(here: Copies) -> None:
     other = [Written(value=f"other {number}", time_ms=FIRST_MS + number) for number in range(20)]
     traced = [
         Written(
-            value=each.value, key=each.key, time_ms=each.time_ms, headers=[*each.headers, ("via", b"dc1")]
+            value=order.value, key=order.key, time_ms=order.time_ms, headers=[*order.headers, ("via", b"dc1")]
         )
-        for each in orders(20)
+        for order in orders(20)
     ]
     alike = [Written(value="ping") for _ in range(100)]
     logs: list[tuple[list[Written], list[Written], int]] = [

@@ -108,7 +108,9 @@ def places(name: str, rows: list[Row]) -> set[tuple[str, ...]]:
 def test_offsets_and_tasks_are_those_of_the_tool(apps: Applications) -> None:
     (group,) = apps.offsets.document["groups"]
     figures = ("topic", "partition", "committed", "end", "lag")
-    shown = {tuple(str(row[each]).removeprefix(apps.ours) for each in figures) for row in group["offsets"]}
+    shown = {
+        tuple(str(row[figure]).removeprefix(apps.ours) for figure in figures) for row in group["offsets"]
+    }
     assert shown == places(apps.ours, apps.tool_offsets)
     (described,) = apps.members.document["groups"]
     (member,) = described["members"]
@@ -148,7 +150,9 @@ def test_while_it_runs_nothing_is_changed(apps: Applications) -> None:
     reset.assert_said(4, f"{apps.ours}: 1 active member (Stable): {member} at /127.0.0.1; stop them")
     offsets.assert_said(4, f"{apps.ours}, {apps.topic}: {member} at /127.0.0.1 subscribes to it")
     group.assert_said(4, f"{apps.ours}: 1 active member (Stable)")
-    assert [each["deleted"] for each in group.document["groups"][0]["internal_topics"]] == [None, None]
+    assert [
+        internal_topic["deleted"] for internal_topic in group.document["groups"][0]["internal_topics"]
+    ] == [None, None]
 
 
 def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications, tmp_path: Path) -> None:

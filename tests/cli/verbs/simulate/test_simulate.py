@@ -53,7 +53,9 @@ def test_a_scenario_is_played_to_its_end(kohort: Kohort) -> None:
     assert (run["rebalances"], run["violations"], run["is_cut"]) == (3, [], False)
     # All of the first assignment is revoked before the second one: range is eager.
     of_a = [
-        (each["callback"], each["partitions"]["orders"]) for each in run["callbacks"] if each["member"] == "a"
+        (callback["callback"], callback["partitions"]["orders"])
+        for callback in run["callbacks"]
+        if callback["member"] == "a"
     ]
     assert of_a[:3] == [("assigned", [0, 1, 2]), ("revoked", [0, 1, 2]), ("assigned", [0, 1])]
 
@@ -186,7 +188,7 @@ def _cpu_ticks(pid: int) -> int:
     """What a process and its children have used."""
     pids = [pid, *_children(pid)]
     fields = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in pids]
-    return sum(int(each[11]) + int(each[12]) for each in fields)
+    return sum(int(field[11]) + int(field[12]) for field in fields)
 
 
 def _children(pid: int) -> Iterator[int]:

@@ -142,9 +142,9 @@ def _running(process: Process | subprocess.Popen[bytes], running: Any) -> Iterat
 
 def observations(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those of a stream that reached the groups."""
-    return [each for each in documents if each["kind"] == "observation" and each["groups"]]
+    return [document for document in documents if document["kind"] == "observation" and document["groups"]]
 
 
 def happened(documents: Sequence[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     """The events of a kind in a stream."""
-    return [each for each in documents if each["kind"] == "event" and each["event"] == kind]
+    return [document for document in documents if document["kind"] == "event" and document["event"] == kind]

@@ -60,7 +60,9 @@ def last_rest(watch: Running, group: str, ids: int) -> dict[str, Any]:
         lambda each: observations(each.documents) and rests(group, ids)(observations(each.documents)[-1]),
         f"{group} rests with {ids}",
     )
-    return [each for each in observations(watch.documents) if rests(group, ids)(each)][-1]
+    return [observation for observation in observations(watch.documents) if rests(group, ids)(observation)][
+        -1
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,7 +85,7 @@ def test_a_member_joins_and_leaves(
         assert watch.interrupt() == 0
         documents, stderr = watch.documents, watch.stderr
     assert stderr == ""
-    assert [fault for each in documents for fault in faults(each)] == []
+    assert [fault for document in documents for fault in faults(document)] == []
     assert documents[0]["kind"] == "header"
     assert observations(documents)[0]["groups"] == {group: None}
 
@@ -124,7 +126,7 @@ def test_a_member_joins_and_leaves(
     for observation in kept.observations:
         state, more = state.step(observation)
         events += len(more)
-    assert events == sum(each["kind"] == "event" for each in documents)
+    assert events == sum(document["kind"] == "event" for document in documents)
     replay = kohort.quick("watch --replay", file, "--output", "json").succeeded()
     assert replay.stdout.splitlines()[1:] == (tmp_path / "watch.out").read_text().splitlines()[1:]
     check_replays(kohort, file, group, tmp_path)
@@ -133,14 +135,14 @@ def test_a_member_joins_and_leaves(
 def replayed_owners(documents: list[dict[str, Any]], end: int) -> dict[int, str]:
     """Who owns what by the events alone."""
     found: dict[int, str] = {}
-    for each in documents[:end]:
-        if each["kind"] == "event" and each["event"].startswith("partitions-"):
-            for number in each["partitions"]:
-                assert [found.get(number)] == (each["before"] or [None])
+    for document in documents[:end]:
+        if document["kind"] == "event" and document["event"].startswith("partitions-"):
+            for number in document["partitions"]:
+                assert [found.get(number)] == (document["before"] or [None])
                 found.pop(number, None)
-                if each["after"]:
-                    (found[number],) = each["after"]
-        elif each["kind"] == "event" and each["event"] == "group-gone":
+                if document["after"]:
+                    (found[number],) = document["after"]
+        elif document["kind"] == "event" and document["event"] == "group-gone":
             found.clear()
     return found
 
@@ -222,7 +224,7 @@ def test_a_broker_stops_and_restarts(
         )
         statuses = [each.interrupt() for each in (stream, lines, listed)]
         assert statuses == [0, 0, 0]
-        assert [fault for each in stream.documents for fault in faults(each)] == []
+        assert [fault for document in stream.documents for fault in faults(document)] == []
         for each in (stream, lines, listed):
             assert "Traceback" not in each.stderr
 

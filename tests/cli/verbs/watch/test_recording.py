@@ -76,7 +76,7 @@ def view_of(observations: Sequence[WatchObservation]) -> list[object]:
         state, happened = state.step(observation)
         log += [LogLine(at_ms=at, group=g, text=text) for at, g, text in event_lines(happened, state.labels)]
         documents = [event_document(each, state.labels) for each in happened]
-        assert [fault for each in documents for fault in faults(each)] == []
+        assert [fault for document in documents for fault in faults(document)] == []
         shown += documents
         shown.append(view_lines(View(state=state, before=before, log=log), 80, 24))
     return shown
@@ -86,14 +86,14 @@ def view_of(observations: Sequence[WatchObservation]) -> list[object]:
 @given(observations=courses())
 def test_a_recording_reads_back_as_it_was(tmp_path: Path, observations: list[WatchObservation]) -> None:
     documents = [header_document(HEADER), *map(observation_document, observations)]
-    assert [fault for each in documents for fault in faults(json.loads(line_of(each)))] == []
+    assert [fault for document in documents for fault in faults(json.loads(line_of(document)))] == []
     read = read_recording(written(tmp_path / "r", observations))
     assert read.header == HEADER
     assert read.notices == ()
     assert list(read.observations) == observations
     assert view_of(read.observations) == view_of(observations)
     assert [story.group for story in stories(read)] == (
-        ["g"] if any(each.groups for each in observations) else []
+        ["g"] if any(observation.groups for observation in observations) else []
     )
 
 
@@ -130,7 +130,10 @@ LOOK = WatchObservation(asked_ms=1_000, at_ms=1_001, groups={"g": group(member("
 
 
 def lines(*observations: WatchObservation) -> list[str]:
-    return [line_of(header_document(HEADER)), *(line_of(observation_document(each)) for each in observations)]
+    return [
+        line_of(header_document(HEADER)),
+        *(line_of(observation_document(observation)) for observation in observations),
+    ]
 
 
 @pytest.mark.parametrize("cut", [1, 20, 200])
@@ -202,7 +205,9 @@ def test_unknown_kinds_and_fields_of_a_later_kohort_are_passed_over(tmp_path: Pa
 def test_some_groups_of_a_recording(kohort: Kohort, tmp_path: Path) -> None:
     both = replace(LOOK, groups={**LOOK.groups, "other": None})
     file = written(tmp_path / "r", [both])
-    assert [each.groups for each in read_recording(file, ["other"]).observations] == [{"other": None}]
+    assert [observation.groups for observation in read_recording(file, ["other"]).observations] == [
+        {"other": None}
+    ]
     kohort.quick("watch missing --replay", file).assert_said(
         3, "the recording does not contain missing, but g"
     )

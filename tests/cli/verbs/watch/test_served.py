@@ -21,9 +21,9 @@ COMMITS = 300
 
 def committed(running: Running) -> list[int]:
     """The offsets that a watch observed, in order."""
-    groups = [each["groups"].get(GROUP) for each in observations(running.documents)]
+    groups = [observation["groups"].get(GROUP) for observation in observations(running.documents)]
     offsets = [group["offsets"][TOPIC]["0"] for group in groups if group and group.get("offsets")]
-    return [each["offset"] if isinstance(each, dict) else each for each in offsets]
+    return [offset["offset"] if isinstance(offset, dict) else offset for offset in offsets]
 
 
 def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path) -> None:
@@ -46,23 +46,23 @@ def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path
 
         watches = running(f"watch {GROUP} --every 0.05 --output json")
         lists = running("list --watch 0.1 --output json")
-        for each in watches:
-            each.wait_for(lambda one: observations(one.documents), "the first look, at no group")
-            assert observations(each.documents)[0]["groups"] == {GROUP: None}
-        for each in lists:
-            each.wait_for(lambda one: one.documents, "the first list, an empty one")
-            assert each.documents[0]["groups"] == []
+        for watch in watches:
+            watch.wait_for(lambda one: observations(one.documents), "the first look, at no group")
+            assert observations(watch.documents)[0]["groups"] == {GROUP: None}
+        for list_ in lists:
+            list_.wait_for(lambda one: one.documents, "the first list, an empty one")
+            assert list_.documents[0]["groups"] == []
         with closing(Consumer({"bootstrap.servers": address, "group.id": GROUP})) as consumer:
             for offset in range(COMMITS):
                 consumer.commit(offsets=[TopicPartition(TOPIC, 0, offset)], asynchronous=False)
-        for each in watches:
-            each.wait_for(lambda one: committed(one)[-1:] == [COMMITS - 1], "the last commit")
-            observation = committed(each)
+        for watch in watches:
+            watch.wait_for(lambda one: committed(one)[-1:] == [COMMITS - 1], "the last commit")
+            observation = committed(watch)
             assert observation == sorted(observation)
-            assert happened(each.documents, "group-appeared")
-            assert [one["errors"] for one in observations(each.documents) if one["errors"]] == []
-        for each in lists:
-            each.wait_for(lambda one: one.documents[-1]["groups"], "the group")
+            assert happened(watch.documents, "group-appeared")
+            assert [one["errors"] for one in observations(watch.documents) if one["errors"]] == []
+        for list_ in lists:
+            list_.wait_for(lambda one: one.documents[-1]["groups"], "the group")
         assert lists[0].documents[-1]["groups"] == lists[1].documents[-1]["groups"]
         assert [each.interrupt() for each in (*watches, *lists)] == [0] * 4
-        assert "Traceback" not in "".join(each.stderr for each in watches)
+        assert "Traceback" not in "".join(watch.stderr for watch in watches)

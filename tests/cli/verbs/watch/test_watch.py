@@ -40,8 +40,8 @@ def timed(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = Non
 
 def course_of(*observations: WatchObservation) -> tuple[WatchState, list[ObservedEvent]]:
     state, happened = WatchState(), list[ObservedEvent]()
-    for each in observations:
-        state, more = state.step(each)
+    for observation in observations:
+        state, more = state.step(observation)
         happened += more
     return state, happened
 
@@ -190,8 +190,8 @@ def test_durations_and_times() -> None:
 
 def met(text: str, *observations: WatchObservation) -> list[bool]:
     until, state, found = Until.parse(text), WatchState(), []
-    for each in observations:
-        state, _ = state.step(each)
+    for observation in observations:
+        state, _ = state.step(observation)
         found.append(until.is_met(state))
     return found
 
