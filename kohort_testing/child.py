@@ -248,7 +248,7 @@ def _client() -> str:
 
 
 ACTIONS: Mapping[str, Callable[..., object]] = {
-    each.__name__: each for each in (fault, clear, produce, group, committed, join, leave)
+    action.__name__: action for action in (fault, clear, produce, group, committed, join, leave)
 }
 
 if __name__ == "__main__":

@@ -176,7 +176,8 @@ def _with_user_data(group: Group) -> int | None:
 def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[MemberRestart, ...]:
     static = {member.id for member in group.members if member.instance is not None}
     restarts = [
-        MemberRestart(member=each, mode=RestartMode.RESTART, why="it precedes the bridge") for each in ahead
+        MemberRestart(member=member, mode=RestartMode.RESTART, why="it precedes the bridge")
+        for member in ahead
     ]
     if leader in static:
         why = "it leads, and as a static member it leads again if it rejoins within its session"

@@ -98,16 +98,16 @@ def _without_profiles(documents: Iterable[list[Entry]]) -> ConfigContent:
 
 def _compose(services: Mapping[str, object]) -> ConfigContent:
     """The environment of the service of a compose file that has consumer settings."""
-    found: dict[str, tuple[Entry, ...]] = {}
+    by_service: dict[str, tuple[Entry, ...]] = {}
     for name, service in services.items():
         entries = tuple(_Walk().entries(service))
         if not any(key.removeprefix("KAFKA_").removeprefix("CFG_") in _OF_BROKERS for key, _, _ in entries):
-            found[str(name)] = entries
-    clients = [name for name, entries in found.items() if any(kept(entries))]
+            by_service[str(name)] = entries
+    clients = [name for name, entries in by_service.items() if any(kept(entries))]
     if len(clients) > 1:
         unread = f"The services {', '.join(clients)} have consumer settings: give each a separate file."
         return ConfigContent(entries=(), unread=(unread,))
-    return ConfigContent(entries=tuple(entry for entries in found.values() for entry in entries))
+    return ConfigContent(entries=tuple(entry for entries in by_service.values() for entry in entries))
 
 
 class _Walk:
@@ -147,11 +147,11 @@ class _Walk:
             yield from ((name, text, None) for name, sign, text in pairs if sign)
         elif plain:
             yield ".".join(where), ",".join(plain), None
-        for each in values:
-            if isinstance(each, dict) and isinstance(each.get("name"), str) and "value" in each:
-                yield from self._of((each["name"],), each["value"], in_lists=False)
-            elif in_lists and isinstance(each, dict | list):
-                yield from self._of(where, each, in_lists=True)
+        for value in values:
+            if isinstance(value, dict) and isinstance(value.get("name"), str) and "value" in value:
+                yield from self._of((value["name"],), value["value"], in_lists=False)
+            elif in_lists and isinstance(value, dict | list):
+                yield from self._of(where, value, in_lists=True)
 
     def _of_config_map(self, tree: Mapping[str, object]) -> Iterator[Entry]:
         """A ConfigMap's variables and files; a Secret's values are read only where they are not encoded."""

@@ -139,9 +139,9 @@ def _merged(weighted: Iterable[tuple[SettledGroup, float]]) -> list[tuple[OwnerG
 
 def _rounds(rollout: Rollout, walked: int) -> Iterator[str]:
     sizes = sorted({len(members) for members in rollout.rounds})
-    each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     members = "member" if sizes == [1] else "members"
-    yield f"{counted(len(rollout.rounds), 'round')} of {each} {members}, {_ROUND_ACTIONS[rollout.action]}."
+    yield f"{counted(len(rollout.rounds), 'round')} of {size} {members}, {_ROUND_ACTIONS[rollout.action]}."
     if walked < len(rollout.rounds):
         which = "the first and the last among them, spread evenly" if walked > 1 else "in the middle"
         those = "those between" if walked > 2 else "walked ones"

@@ -115,8 +115,8 @@ def _inconsistencies(plan: Plan) -> Iterator[tuple[Path, str]]:
             seen.add(member.id)
 
 
-def _invalid_conditions(found: tuple[Condition, ...], path: Path) -> Iterator[tuple[Path, str]]:
-    for position, condition in enumerate(found):
+def _invalid_conditions(entries: tuple[Condition, ...], path: Path) -> Iterator[tuple[Path, str]]:
+    for position, condition in enumerate(entries):
         if isinstance(condition, conditions.MemberCount):
             least, most = condition.at_least, condition.at_most
             if least is None and most is None:

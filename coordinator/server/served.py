@@ -294,8 +294,8 @@ SERVED: Mapping[int, ServedApi] = {
 }
 """Kafka's APIs, by key."""
 OWN: Mapping[int, ServedApi] = {
-    each.key: each
-    for each in (
+    api.key: api
+    for api in (
         _served(KOHORT_FAULT, partial(faults.kohort_fault, apis_with_faults)),
         _served(CONSUMER_GROUP_PREPARE_ASSIGNMENT, client_assignment.prepare_assignment, grows=True),
         _served(CONSUMER_GROUP_INSTALL_ASSIGNMENT, client_assignment.install_assignment),

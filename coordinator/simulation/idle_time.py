@@ -81,7 +81,7 @@ def _replay_last(world: World, began_ms: int, end_ms: int) -> None:
         if process.is_running
         for sent_ms, request_of in process.member.skip_periodic_tasks(began_ms, end_ms)
     ]
-    for sent_ms, _, process, request_of in sorted(last, key=lambda each: each[:2]):
+    for sent_ms, _, process, request_of in sorted(last, key=lambda entry: entry[:2]):
         world.schedule.now_ms = sent_ms
         request = request_of()
         if type(request) is ConsumerGroupHeartbeat:

@@ -55,7 +55,7 @@ class Measures(Watcher):
 
     def presence_now(self) -> tuple[Presence, ...]:
         running = (self._present(process) for process in self._started)
-        return tuple(sorted((*self.presence, *running), key=lambda each: (each.start_s, each.member)))
+        return tuple(sorted((*self.presence, *running), key=lambda span: (span.start_s, span.member)))
 
     def forget(self) -> None:
         """Drop closed intervals, and callbacks."""

@@ -193,8 +193,8 @@ class Network:
         """The node stops, until `start_node`: its connections are reset."""
         self._down.add(node)
         self._lives[node] += 1
-        for connection in [each for (_, number), each in self._connections.items() if number == node]:
-            if not connection.is_lost:
+        for (_, number), connection in [*self._connections.items()]:
+            if number == node and not connection.is_lost:
                 self._lose(connection, is_silent=False)
 
     def start_node(self, node: int) -> None:

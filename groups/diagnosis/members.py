@@ -165,9 +165,9 @@ def evicted(case: DiagnosisCase) -> Iterator[Finding]:
     """Members gone while a rebalance waited for them were removed by a timeout; others may have left on their own."""
     departures = {change.member.id: change for change in changes(case) if not change.came}
     gone = [departure for departure in departures.values() if not _is_back(case, departure)]
-    awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {each.since_ms for each in gone}}
-    late = [each for each in gone if each.member.id in awaited_at[each.since_ms]]
-    left = [each for each in gone if each not in late]
+    awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {departure.since_ms for departure in gone}}
+    late = [departure for departure in gone if departure.member.id in awaited_at[departure.since_ms]]
+    left = [departure for departure in gone if departure not in late]
     if late:
         yield warning(
             message=f"{_gone_text(case, late)} removed while a rebalance waited for {_it(late)}, and did not rejoin.",

@@ -119,14 +119,14 @@ class Automaton:
         if known >= 0:
             return known
         truths, chars = self._states[state], self._chars[number]
-        found = self._state(
+        successor = self._state(
             tuple(
                 self._closed((truths[self._after[index][number]] << 1) & chars, context, number)
                 for index, context in enumerate(self._contexts)
             )
         )
-        self.rows[state][number] = found
-        return found
+        self.rows[state][number] = successor
+        return successor
 
     def matches(self, name: str) -> bool:
         """Whether a whole name matches; it must consist of characters that topic names may have."""

@@ -198,8 +198,8 @@ class _Builder:
                 return self.fork(self.emit(), reach)
             case Repeat():
                 return self.repeat(tree, following)
-            case Assertion(place=place):
-                return self.condition(PlaceCondition(self.emit(), self.reach(following), place))
+            case Assertion(place=boundary):
+                return self.condition(PlaceCondition(self.emit(), self.reach(following), boundary))
             case Lookaround():
                 return self.look(tree, following)
             case Unsure(construct):
@@ -253,8 +253,8 @@ def backwards(tree: Tree) -> Tree:
     match mapped(tree, backwards):
         case Sequence(parts):
             return Sequence(parts[::-1])
-        case Assertion(place):
-            return Assertion(_MIRRORED.get(place, place))
+        case Assertion(boundary):
+            return Assertion(_MIRRORED.get(boundary, boundary))
         case Lookaround(body, behind, negative):
             return Lookaround(body, not behind, negative)
         case other:
@@ -342,8 +342,8 @@ def _width(tree: Tree) -> int | None:
             widths = [_width(part) for part in parts]
             return None if None in widths else sum(width or 0 for width in widths)
         case Choice(options):
-            found = {_width(option) for option in options}
-            return found.pop() if len(found) == 1 else None
+            option_widths = {_width(option) for option in options}
+            return option_widths.pop() if len(option_widths) == 1 else None
         case Repeat(body, least, most):
             width = _width(body)
             return width * least if width is not None and (least == most or width == 0) else None

@@ -199,8 +199,8 @@ def _item(tree: Tree) -> str:
     match tree:
         case Chars(mask=mask):
             return _chars(mask)
-        case Assertion(place=place):
-            return _PLACES[place]
+        case Assertion(place=boundary):
+            return _PLACES[boundary]
         case Sequence(parts):
             return _sequence(tree) if len(parts) < 2 else f"(?:{_sequence(tree)})"
         case Choice():

@@ -100,7 +100,7 @@ def _blocking_members(context: PathContext) -> list[Member]:
     if context.has_bridge:
         return []
     plan = bridge_plan(context.case.group)
-    ids = {each.member for each in plan.restart or ()} - {plan.leader}
+    ids = {restart.member for restart in plan.restart or ()} - {plan.leader}
     return [member for member in context.members if member.id in ids]
 
 

@@ -81,20 +81,20 @@ class _Step:
     @property
     def after(self) -> StepRound | None:
         """The first round of the next step that has rounds."""
-        return next((place for place in places(self.plan) if place[0] > self.number), None)
+        return next((step_round for step_round in places(self.plan) if step_round[0] > self.number), None)
 
     @property
     def next(self) -> StepRound | None:
         """The round after the step's first one."""
-        return next((place for place in places(self.plan) if place > self.first), None)
+        return next((step_round for step_round in places(self.plan) if step_round > self.first), None)
 
     def placed(
-        self, mistake: Mistake, place: StepRound, what: str, operator: Operator, last_step: int | None = None
+        self, mistake: Mistake, target: StepRound, what: str, operator: Operator, last_step: int | None = None
     ) -> PlacedMistake:
         return PlacedMistake(
             mistake=mistake,
             step=self.number,
-            place=place,
+            place=target,
             what=what,
             operator=operator,
             last_step=last_step or self.number,
@@ -114,11 +114,11 @@ class _Step:
 
 
 def _in(
-    place: StepRound,
+    target: StepRound,
     change: Callable[[tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]],
 ) -> Operator:
     """An operator that deviates from the plan at one place only."""
-    return lambda here, actions, scripts: change(actions, scripts) if here == place else actions
+    return lambda here, actions, scripts: change(actions, scripts) if here == target else actions
 
 
 def _in_step(number: int, change: Callable[[MemberScript], MemberScript]) -> Operator:
@@ -165,29 +165,30 @@ def _reverse_list(at: _Step) -> Iterator[PlacedMistake]:
 
 
 def _begin_too_early(at: _Step) -> Iterator[PlacedMistake]:
-    place = at.next
-    if place is None:
+    step_round = at.next
+    if step_round is None:
         return
 
     def operator(
         here: StepRound, actions: tuple[MemberAction, ...], scripts: Mapping[str, MemberScript]
     ) -> tuple[MemberAction, ...]:
-        if here == place:
+        if here == step_round:
             return ()
         if here != at.first:
             return actions
-        early = [replace(action, is_ahead=True) for action in round_actions(at.plan, *place, scripts)]
+        early = [replace(action, is_ahead=True) for action in round_actions(at.plan, *step_round, scripts)]
         return (*actions, *_later(early, at.plan.bounce_s / 2))
 
-    what = f"step {place[0]}, round {place[1]}, starts {seconds_text(at.plan.bounce_s / 2)} after it"
-    yield at.placed(Mistake.TOO_EARLY, at.first, what, operator, place[0])
+    number, round_ = step_round
+    what = f"step {number}, round {round_}, starts {seconds_text(at.plan.bounce_s / 2)} after it"
+    yield at.placed(Mistake.TOO_EARLY, at.first, what, operator, number)
 
 
 def _old_member_back(at: _Step) -> Iterator[PlacedMistake]:
     member = at.rollout.rounds[-1][-1]
     if not at.changes(member):
         return
-    place = at.after
+    after = at.after
     back = MemberAction(member=member, script=at.found(member), away_s=at.plan.bounce_s)
 
     def change(actions: tuple[MemberAction, ...], _: Mapping[str, MemberScript]) -> tuple[MemberAction, ...]:
@@ -196,9 +197,9 @@ def _old_member_back(at: _Step) -> Iterator[PlacedMistake]:
 
     what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_setup(at.found(member))}"
     placed = at.placed(
-        Mistake.OLD_MEMBER, place or (at.number, len(at.rollout.rounds)), what, _in(place or AFTER, change)
+        Mistake.OLD_MEMBER, after or (at.number, len(at.rollout.rounds)), what, _in(after or AFTER, change)
     )
-    yield replace(placed, last_step=place[0] if place else at.number)
+    yield replace(placed, last_step=after[0] if after else at.number)
 
 
 def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
@@ -209,8 +210,8 @@ def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
             if at.found(member).instance is not None:
                 early = seconds_text(at.plan.bounce_s)
                 what = f"the successor of {at.name(member)} is started {early} before it is stopped"
-                place = at.number, round_
-                yield at.placed(Mistake.EARLY_SUCCESSOR, place, what, _in(place, _early(member)))
+                step_round = at.number, round_
+                yield at.placed(Mistake.EARLY_SUCCESSOR, step_round, what, _in(step_round, _early(member)))
                 return
 
 
@@ -238,13 +239,13 @@ def _take_wrong_jar(at: _Step) -> Iterator[PlacedMistake]:
 
 
 def _deploy(at: _Step) -> Iterator[PlacedMistake]:
-    place = at.number, (len(at.rollout.rounds) + 1) // 2
+    step_round = at.number, (len(at.rollout.rounds) + 1) // 2
 
     def change(
         actions: tuple[MemberAction, ...], scripts: Mapping[str, MemberScript]
     ) -> tuple[MemberAction, ...]:
-        own = {action.member: action.script or scripts[action.member] for action in actions}
-        who = {member: script for member, script in scripts.items() if member not in own} or own
+        restarts = {action.member: action.script or scripts[action.member] for action in actions}
+        who = {member: script for member, script in scripts.items() if member not in restarts} or restarts
         return (
             *actions,
             *(
@@ -253,8 +254,8 @@ def _deploy(at: _Step) -> Iterator[PlacedMistake]:
             ),
         )
 
-    what = f"all members are restarted unchanged, {seconds_text(at.plan.bounce_s / 2)} into round {place[1]}"
-    yield at.placed(Mistake.DEPLOY, place, what, _in(place, change))
+    what = f"all members are restarted unchanged, {seconds_text(at.plan.bounce_s / 2)} into round {step_round[1]}"
+    yield at.placed(Mistake.DEPLOY, step_round, what, _in(step_round, change))
 
 
 def _words(start: MemberStart) -> str:

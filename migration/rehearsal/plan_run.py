@@ -64,7 +64,7 @@ def as_planned(
 
 
 def simulated_for_plan(
-    plan: Plan, found: FoundGroup, configs: Sequence[ClientConfig] = ()
+    plan: Plan, found_group: FoundGroup, configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
     """The members of a rehearsal; `configs` are the members' configuration files, if any.
 
@@ -72,9 +72,9 @@ def simulated_for_plan(
     """
     if plan.baseline is None:
         raise CannotRehearseError("the plan does not name the group it was made for; make a new plan")
-    if not found.group.members:
+    if not found_group.group.members:
         raise CannotRehearseError("the group has no members to rehearse with")
-    if any(member.client.id == BRIDGE for member in found.group.members):
+    if any(member.client.id == BRIDGE for member in found_group.group.members):
         raise CannotRehearseError("the group has a bridge leader; stop it, then make a new plan")
     for number, step in enumerate(plan.steps, 1):
         if step.rollout is None and (step.rounds or step.round_action):
@@ -84,24 +84,24 @@ def simulated_for_plan(
             )
     if not places(plan):
         raise CannotRehearseError("the plan does not stop or start any member: there is nothing to rehearse")
-    return simulated_members(found.group, plan.baseline.members, configs)
+    return simulated_members(found_group.group, plan.baseline.members, configs)
 
 
-def is_of_group(plan: Plan, found: FoundGroup) -> GateResult:
+def is_of_group(plan: Plan, found_group: FoundGroup) -> GateResult:
     """The result of the gate before the first step for the group as it was found."""
     observed = GateObservation(
         plan=plan,
         position=-1,
-        group=found.group,
-        cluster=found.cluster,
-        partitions={topic.name: topic.partitions for topic in found.topics.values()},
+        group=found_group.group,
+        cluster=found_group.cluster,
+        partitions={topic.name: topic.partitions for topic in found_group.topics.values()},
     )
     return judge_gate(observed)
 
 
 def rehearse(
     plan: Plan,
-    found: FoundGroup,
+    found_group: FoundGroup,
     simulated: SimulatedMembers,
     seed: int,
     *,
@@ -119,7 +119,7 @@ def rehearse(
     :raises CannotRehearseError: the group as found does not settle
     :raises InvalidSetting: a setting of the brokers cannot be played
     """
-    simulation = Simulation(found, simulated, seed, with_story=with_story)
+    simulation = Simulation(found_group, simulated, seed, with_story=with_story)
     with _without_collector():
         return PlanRun(plan, simulation, seed, operator, faults).run(stop_at, last_step)
 
@@ -180,7 +180,7 @@ class PlanRun:
         start = simulation.group()
         back = None
         played = self._places(stop_at, last_step)
-        if all(self._play_round(place) for place in played):
+        if all(self._play_round(step_round) for step_round in played):
             if stop_at is None:
                 self._afterwards(played[-1])
             else:
@@ -207,15 +207,15 @@ class PlanRun:
 
     def _places(self, stop_at: StepRound | None, last_step: int | None) -> Sequence[StepRound]:
         last = stop_at or (last_step or len(self._plan.steps), sys.maxsize)
-        return [place for place in places(self._plan) if place <= last]
+        return [step_round for step_round in places(self._plan) if step_round <= last]
 
-    def _play_round(self, place: StepRound) -> bool:
+    def _play_round(self, step_round: StepRound) -> bool:
         """Do a round and wait for its gate; False if the gate stays closed or opens wrongly."""
-        simulation, (number, round_) = self._simulation, place
+        simulation, (number, round_) = self._simulation, step_round
         before = simulation.costs
         simulation.wait(self._timing.uniform(0, PAUSE_S))
         began_s = simulation.now_s
-        for counted_from in (place,) if self._rounds else (None, place):
+        for counted_from in (step_round,) if self._rounds else (None, step_round):
             simulation.inject(self._faults, counted_from)
         rollout = self._plan.steps[number - 1].rollout
         actions = self._spread(round_actions(self._plan, number, round_, simulation.scripts))
@@ -224,19 +224,19 @@ class PlanRun:
                 self._undo.append(undo)
             self._start_temporary_members(rollout)
         self._planned |= {action.member: action.script for action in actions}
-        done = self._operator(place, actions, simulation.scripts)
+        done = self._operator(step_round, actions, simulation.scripts)
         self._planned |= {action.member: action.script for action in done if action.is_ahead}
-        self._perform(place, done)
+        self._perform(step_round, done)
         if done != actions:
             simulation.wait(STEADY_S)  # so that the last action has an effect before the gate is checked
-        opened = not self._has_rounds(number) or self._wait_for_gate(place, round_)
+        opened = not self._has_rounds(number) or self._wait_for_gate(step_round, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
-            if self._judge(place, None, simulation.group()).open and (differs := self._not_done(number)):
+            if self._judge(step_round, None, simulation.group()).open and (differs := self._not_done(number)):
                 self._note_opened(
                     f"the gate of step {number} is open after round {round_}, although {differs}"
                 )
         elif opened:
-            opened = self._wait_for_gate(place, None)
+            opened = self._wait_for_gate(step_round, None)
             self._began_with[number + 1] = self._members()
         self._rounds.append(
             RoundPlayed(
@@ -289,26 +289,26 @@ class PlanRun:
     def _has_rounds(self, number: int) -> bool:
         return len(self._plan.steps[number - 1].rounds) > 1
 
-    def _perform(self, place: StepRound, actions: Sequence[MemberAction]) -> None:
+    def _perform(self, step_round: StepRound, actions: Sequence[MemberAction]) -> None:
         """Perform each action at its time; the gate is checked in between, and its result is only recorded."""
         simulation, began_s = self._simulation, self._simulation.now_s
-        round_ = place[1] if self._has_rounds(place[0]) else None
-        for action in sorted(actions, key=lambda each: each.at_s):
+        round_ = step_round[1] if self._has_rounds(step_round[0]) else None
+        for action in sorted(actions, key=lambda action: action.at_s):
             while (left_s := began_s + action.at_s - simulation.now_s) >= RESOLUTION_S:
-                self._check_gate(place, round_)
+                self._check_gate(step_round, round_)
                 simulation.wait(min(ASK_S, left_s))
             simulation.perform(action)
 
-    def _wait_for_gate(self, place: StepRound, round_: int | None) -> bool:
+    def _wait_for_gate(self, step_round: StepRound, round_: int | None) -> bool:
         """Check the gate until it opens, and record what is unsafe; False if it stays closed or is off plan."""
         simulation = self._simulation
-        what = f"the gate of step {place[0]}" + (f", round {round_}," if round_ else "")
+        what = f"the gate of step {step_round[0]}" + (f", round {round_}," if round_ else "")
         end_s = simulation.now_s + self._plan.bounce_s + PATIENCE_S
         while True:
-            judged, group = self._check_gate(place, round_)
+            judged, group = self._check_gate(step_round, round_)
             if judged.open:
                 simulation.wait(STEADY_S)
-                again, after = self._check_gate(place, round_)
+                again, after = self._check_gate(step_round, round_)
                 if again.open and check_steady(group, after).holds:
                     break
                 judged = again
@@ -342,8 +342,8 @@ class PlanRun:
         """Names a member that does not run yet as it should after the whole step; empty if there is none."""
         actions = (
             action
-            for each, round_ in places(self._plan)
-            if each == number
+            for step, round_ in places(self._plan)
+            if step == number
             for action in round_actions(self._plan, number, round_, self._simulation.scripts)
         )
         return self._differs({action.member: action.script for action in actions})
@@ -355,15 +355,15 @@ class PlanRun:
                 return f"{self._simulation.name_of(member)} does not run as planned"
         return ""
 
-    def _check_gate(self, place: StepRound, round_: int | None) -> tuple[GateResult, Group | None]:
+    def _check_gate(self, step_round: StepRound, round_: int | None) -> tuple[GateResult, Group | None]:
         if self._simulation.answers:
             group = self._simulation.group()
-            judged = self._judge(place, round_, group)
+            judged = self._judge(step_round, round_, group)
         else:
             group, judged = None, NO_ANSWER
         poll = GatePoll(
             at_s=self._simulation.now_s,
-            place=place,
+            place=step_round,
             round=round_,
             judged=judged,
             shown=GroupSummary.of(group),
@@ -372,9 +372,9 @@ class PlanRun:
             self._polls.append(poll)
         return judged, group
 
-    def _judge(self, place: StepRound, round_: int | None, group: Group | None) -> GateResult:
+    def _judge(self, step_round: StepRound, round_: int | None, group: Group | None) -> GateResult:
         """The result of a gate for a group; cached for the same group."""
-        number = place[0]
+        number = step_round[0]
         asked = (number, round_, number + 1 in self._began_with)
         if group is not self._judged:
             self._judged, self._results = group, {}
@@ -383,13 +383,13 @@ class PlanRun:
         return self._results[asked]
 
     def _evaluate_gate(self, number: int, round_: int | None, group: Group | None) -> GateResult:
-        found = self._simulation.found
+        found_group = self._simulation.found
         observed = GateObservation(
             plan=self._plan,
             position=number - 1,
             group=group,
-            cluster=found.cluster,
-            partitions={topic.name: topic.partitions for topic in found.topics.values()},
+            cluster=found_group.cluster,
+            partitions={topic.name: topic.partitions for topic in found_group.topics.values()},
             began_with=self._began_with[number],
             was_open=number + 1 in self._began_with,
             round=round_,

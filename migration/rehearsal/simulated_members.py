@@ -165,8 +165,10 @@ class Overrides:
     members: Mapping[str, str]
 
 
-def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Overrides:
-    """The overrides of these settings; `given` are the brokers' present settings.
+def overrides_from(
+    settings: Mapping[str, str], broker_settings: Mapping[str, str] | None = None
+) -> Overrides:
+    """The overrides of these settings; `broker_settings` are the brokers' present settings.
 
     :raises InvalidSetting: a name is not in NAMES, or a value is invalid for a consumer
     """
@@ -177,7 +179,7 @@ def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None 
             MemberSettings.parse({name: value})
             members[name] = value
             if name in CLASSIC_SETTINGS:
-                brokers |= of_brokers(name, int(value), Config.parse(given or {}))
+                brokers |= of_brokers(name, int(value), Config.parse(broker_settings or {}))
         elif name in Config.names():
             brokers[name] = value
         else:
@@ -186,25 +188,25 @@ def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None 
 
 
 def with_settings(
-    found: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
+    found_group: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
 ) -> tuple[FoundGroup, SimulatedMembers]:
     """The same group and members with these settings, which replace existing ones.
 
     :raises InvalidSetting: as `overrides_from`; values that brokers refuse are only found when the plan is played
     """
     if not settings:
-        return found, simulated
-    theirs = found.cluster.settings or {}
-    group_settings = found.group.settings or {}
+        return found_group, simulated
+    theirs = found_group.cluster.settings or {}
+    group_settings = found_group.group.settings or {}
     new = overrides_from(settings, {name: value for name, value in theirs.items() if name in Config.names()})
-    cluster = replace(found.cluster, settings={**theirs, **new.brokers})
+    cluster = replace(found_group.cluster, settings={**theirs, **new.brokers})
     kept = {name: value for name, value in group_settings.items() if f"{_OF_GROUP}{name}" not in new.brokers}
     members = {
-        member: replace(each, script=replace(each.script, config={**each.script.config, **new.members}))
-        for member, each in simulated.members.items()
+        key: replace(member, script=replace(member.script, config={**member.script.config, **new.members}))
+        for key, member in simulated.members.items()
     }
-    group = replace(found.group, settings=kept)
-    return replace(found, cluster=cluster, group=group), replace(simulated, members=members)
+    group = replace(found_group.group, settings=kept)
+    return replace(found_group, cluster=cluster, group=group), replace(simulated, members=members)
 
 
 StepRound = tuple[int, int]

@@ -91,16 +91,16 @@ class Simulation:
     """The group in its simulated world. Members are named by the ids that they had when the plan was made."""
 
     def __init__(
-        self, found: FoundGroup, simulated: SimulatedMembers, seed: int, *, with_story: bool
+        self, found_group: FoundGroup, simulated: SimulatedMembers, seed: int, *, with_story: bool
     ) -> None:
         """:raises InvalidSetting: a setting of the brokers cannot be played"""
-        self.found, self._simulated, self._seed, self._with_story = found, simulated, seed, with_story
-        members = simulated.members.values()
-        settings, topics = _settings(found), _topics(found)
-        self._description = Description(found.group.id, Config.parse(settings).group_consumer_assignors[0])
+        self.found, self._simulated, self._seed, self._with_story = found_group, simulated, seed, with_story
+        group, members = found_group.group, simulated.members.values()
+        settings, topics = _settings(found_group), _topics(found_group)
+        self._description = Description(group.id, Config.parse(settings).group_consumer_assignors[0])
         scenario = Scenario(
-            name=found.group.id,
-            topics={topic.name: topic.partitions for topic in found.topics.values()},
+            name=group.id,
+            topics={topic.name: topic.partitions for topic in found_group.topics.values()},
             settings=settings,
             members={member.name: member.script for member in members},
         )
@@ -116,10 +116,9 @@ class Simulation:
                     for name in (member.name, _successor(member.name))
                 },
                 topic_ids={name: topic.id for name, topic in topics.topics.items()},
-                log=_log_of(found.group, topics),
+                log=_log_of(group, topics),
                 histories={
-                    simulated.members[member.id].name: _places(found.group, member)
-                    for member in found.group.members
+                    simulated.members[member.id].name: _places(group, member) for member in group.members
                 },
             ),
         )
@@ -213,12 +212,12 @@ class Simulation:
         while self.world.processes[name].is_running and self.now_s < end_s:
             self.wait(POLL_S)
 
-    def inject(self, faults: PlanFaults, place: StepRound | None) -> None:
+    def inject(self, faults: PlanFaults, step_round: StepRound | None) -> None:
         """Inject the faults of this round, which starts now; None: those of the first round that is played."""
         world, now_s = self.world, self.now_s
-        partitions = tuple(from_now(partition, now_s) for partition in faults.partitions.get(place, ()))
+        partitions = tuple(from_now(partition, now_s) for partition in faults.partitions.get(step_round, ()))
         world.network.set_faults(replace(faults.network, partitions=partitions))
-        for event in faults.events.get(place, ()):
+        for event in faults.events.get(step_round, ()):
             world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._inject_fault, event)
 
     def _inject_fault(self, event: Fault) -> None:
@@ -380,11 +379,11 @@ def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
         return ()
 
 
-def _settings(found: FoundGroup) -> dict[str, str]:
+def _settings(found_group: FoundGroup) -> dict[str, str]:
     """The brokers' settings that the engine has; the group's own settings take precedence."""
     names = {field.name.replace("_", ".") for field in fields(Config)}
-    settings = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}
-    known = {**(found.cluster.settings or {}), **settings}
+    settings = {f"group.{name}": value for name, value in (found_group.group.settings or {}).items()}
+    known = {**(found_group.cluster.settings or {}), **settings}
     return {name: value for name, value in known.items() if name in names}
 
 

@@ -86,7 +86,7 @@ def worst_of(played: Sequence[MistakeResult]) -> MistakeResult:
 
 def play_mistake(
     plan: Plan,
-    found: FoundGroup,
+    found_group: FoundGroup,
     simulated: SimulatedMembers,
     placed: PlacedMistake,
     right: Rehearsed,
@@ -98,7 +98,7 @@ def play_mistake(
     """
     wrong = rehearse(
         plan,
-        found,
+        found_group,
         simulated,
         right.seed,
         with_story=True,

@@ -241,13 +241,13 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
 def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
     if case.destination is not Destination.CONSUMER:
         return
-    wanted: dict[str, dict[str, str]] = {SESSION_TIMEOUT: {}, HEARTBEAT_INTERVAL: {}}
+    timeouts: dict[str, dict[str, str]] = {SESSION_TIMEOUT: {}, HEARTBEAT_INTERVAL: {}}
     for config in case.request.configs:
-        for key, places in wanted.items():
+        for key, places in timeouts.items():
             entry = config.setting(key)
             if entry is not None:
                 places.setdefault(entry.value, f"{config.name}, {entry.place}")
-    for key, places in wanted.items():
+    for key, places in timeouts.items():
         if len(places) > 1:
             yield case.warning(
                 "group-timeouts",
@@ -256,7 +256,7 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
                 remedy="Choose one for the group.",
                 source="KIP-848, Group Configurations",
             )
-    values = {key: next(iter(places)) for key, places in wanted.items() if len(places) == 1}
+    values = {key: next(iter(places)) for key, places in timeouts.items() if len(places) == 1}
     moving = {key: value for key, value in values.items() if value != timeout_now(case, key)}
     if moving:
         yield _timeouts(case, moving)

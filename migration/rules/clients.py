@@ -108,13 +108,13 @@ def _leaves_sarama(case: Case) -> bool:
     return to_consumer and len(case.clients) > 1 and online_path(case) is OnlinePath.RANGE_FIRST
 
 
-def is_there(case: Case, member: str | None) -> bool:
+def is_there(case: Case, member_id: str | None) -> bool:
     """Whether a member already speaks the protocol of the destination, so that its library supports it."""
     if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CONSUMER:
         return False
     return any(
-        each.id == member and each.protocol is not None and each.protocol.value == "consumer"
-        for each in case.group.members
+        member.id == member_id and member.protocol is not None and member.protocol.value == "consumer"
+        for member in case.group.members
     )
 
 
@@ -130,13 +130,13 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
     needed = library.cooperative if to_cooperative else library.consumer
     advised = library.cooperative_wanted if to_cooperative else library.consumer_wanted
     if needed is None:
-        other = [
-            each.name
-            for each in LIBRARIES.values()
-            if (each.cooperative if to_cooperative else each.consumer) and each.name != "connect"
+        others = [
+            other.name
+            for other in LIBRARIES.values()
+            if (other.cooperative if to_cooperative else other.consumer) and other.name != "connect"
         ]
         what = "has no cooperative assignor" if to_cooperative else "does not speak the consumer protocol"
-        remedy = f"Keep the present protocol, or move the members to {' or '.join(other)} first."
+        remedy = f"Keep the present protocol, or move the members to {' or '.join(others)} first."
         return Level.BLOCKER, f"{what}, in any version", remedy
     since = f"supports {_FEATURES[to_cooperative]} since {version_text(needed)}"
     if version is None or not (is_surely_older(version, needed) or is_surely_since(version, needed)):

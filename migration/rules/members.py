@@ -110,7 +110,7 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
         return
     static = [member for member in case.group.members if member.instance]
     instances = sorted(
-        {each.value for config in case.request.configs if (each := config.setting("group.instance.id"))}
+        {entry.value for config in case.request.configs if (entry := config.setting("group.instance.id"))}
     )
     if not static and not instances:
         return
@@ -152,7 +152,7 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     if case.destination is not Destination.CONSUMER:
         return
     in_files = {
-        each.value for config in case.request.configs if (each := config.setting("client.rack")) is not None
+        entry.value for config in case.request.configs if (entry := config.setting("client.rack")) is not None
     }
     racks = sorted({member.rack for member in case.group.members if member.rack} | in_files)
     if racks:

@@ -148,7 +148,7 @@ def _committed(
         code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
         codes = [topic if isinstance(topic, ErrorCode) else code for topic in topics]
     judged = zip(commit.offsets, codes, topics, strict=True)
-    broker_first = sorted(judged, key=lambda each: isinstance(each[2], TopicInfo))
+    broker_first = sorted(judged, key=lambda outcome: isinstance(outcome[2], TopicInfo))
     return _answer((offset, code) for offset, code, _ in broker_first)
 
 

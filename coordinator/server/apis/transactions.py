@@ -397,11 +397,11 @@ async def list_transactions(exchange: Exchange[ListTransactionsRequest]) -> Answ
         "unknown_state_filters": [name for name in request.state_filters if name not in _STATES],
         "transaction_states": [
             {
-                "transactional_id": each.transactional_id,
-                "producer_id": each.producer.id,
-                "transaction_state": each.state.shown,
+                "transactional_id": transaction.transactional_id,
+                "producer_id": transaction.producer.id,
+                "transaction_state": transaction.state.shown,
             }
-            for each in listed
+            for transaction in listed
         ],
     }
 
