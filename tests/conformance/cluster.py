@@ -33,18 +33,18 @@ class Cluster:
 
     async def create(self, partitions: Mapping[str, int]) -> None:
         """Create topics, and return when each partition has a leader."""
-        wanted = [
+        topics = [
             {"name": name, "num_partitions": count, "replication_factor": 1}
             for name, count in partitions.items()
         ]
-        if wanted:
-            answer = await self.ask("CreateTopics", 7, topics=wanted, timeout=TIMEOUT_MS)
+        if topics:
+            answer = await self.ask("CreateTopics", 7, topics=topics, timeout=TIMEOUT_MS)
             _check(answer["topics"])
             await self._shown(partitions)
 
     async def wait_for_coordinator(self, partitions: Mapping[str, int]) -> None:
         """Wait until the group coordinator knows the topics: each of its partitions learns of them separately."""
-        wanted = sum(partitions.values())
+        total = sum(partitions.values())
         for number in range(PROBES):
             group = f"probe-{number}"
             fields = {"group_id": group, "member_id": "probe", "instance_id": None, "rack_id": None}
@@ -58,7 +58,7 @@ class Cluster:
             for _ in range(600):
                 answer = await self.ask("ConsumerGroupHeartbeat", 1, **fields, **joining)
                 assigned = (answer["assignment"] or {"topic_partitions": ()})["topic_partitions"]
-                if sum(len(one["partitions"]) for one in assigned) == wanted:
+                if sum(len(one["partitions"]) for one in assigned) == total:
                     break
                 await asyncio.sleep(0.05)
             leaving = {**joining, "member_epoch": -1, "subscribed_topic_names": None}
@@ -66,35 +66,35 @@ class Cluster:
             await self.ask("DeleteGroups", 2, groups_names=[group])
 
     async def grow(self, partitions: Mapping[str, int]) -> None:
-        wanted = [{"name": name, "count": count, "assignments": None} for name, count in partitions.items()]
-        answer = await self.ask("CreatePartitions", 3, topics=wanted, timeout=TIMEOUT_MS)
+        topics = [{"name": name, "count": count, "assignments": None} for name, count in partitions.items()]
+        answer = await self.ask("CreatePartitions", 3, topics=topics, timeout=TIMEOUT_MS)
         _check(answer["results"])
         await self._shown(partitions)
 
     async def drop(self, names: Iterable[str]) -> None:
         gone = list(names)
-        wanted = [{"name": name, "topic_id": None} for name in gone]
-        answer = await self.ask("DeleteTopics", 6, topics=wanted, timeout=TIMEOUT_MS)
+        topics = [{"name": name, "topic_id": None} for name in gone]
+        answer = await self.ask("DeleteTopics", 6, topics=topics, timeout=TIMEOUT_MS)
         _check(answer["responses"])
         await self._shown(dict.fromkeys(gone, 0))
 
     async def ids(self, names: Iterable[str]) -> dict[str, UUID]:
         """The id of every existing topic."""
-        wanted = [{"name": name, "topic_id": None} for name in names]
-        if not wanted:
+        topics = [{"name": name, "topic_id": None} for name in names]
+        if not topics:
             return {}
-        answer = await self.ask("Metadata", 12, topics=wanted)
+        answer = await self.ask("Metadata", 12, topics=topics)
         return {one["name"]: one["topic_id"] for one in answer["topics"] if not one["error_code"]}
 
     async def _shown(self, partitions: Mapping[str, int]) -> None:
         for _ in range(600):
-            wanted = [{"name": name, "topic_id": None} for name in partitions]
-            answer = await self.ask("Metadata", 12, topics=wanted)
-            found = {
-                one["name"]: sum(place["leader_id"] >= 0 for place in one["partitions"])
+            topics = [{"name": name, "topic_id": None} for name in partitions]
+            answer = await self.ask("Metadata", 12, topics=topics)
+            counts = {
+                one["name"]: sum(partition["leader_id"] >= 0 for partition in one["partitions"])
                 for one in answer["topics"]
             }
-            if all(found.get(name, 0) == count for name, count in partitions.items()):
+            if all(counts.get(name, 0) == count for name, count in partitions.items()):
                 await asyncio.sleep(SETTLED_S)
                 return
             await asyncio.sleep(0.05)

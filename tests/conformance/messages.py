@@ -122,26 +122,26 @@ def _schema(api: str, version: int, side: str) -> Any:
     return import_module(f"kio.schema.{package}.v{version}.{side}")
 
 
-def known_fields(entity: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given` without what this version does not have."""
+def known_fields(entity: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values` without what this version does not have."""
     names = {field.name for field in fields(entity)}
-    return {name: value for name, value in given.items() if name in names}
+    return {name: value for name, value in values.items() if name in names}
 
 
-def build(entity: Any, given: Mapping[str, Any]) -> Any:
+def build(entity: Any, values: Mapping[str, Any]) -> Any:
     """A message of the kio class `entity`; what is not given is the schema's default, or the zero of its type.
 
     :raises KeyError: when the schema has no such field
     """
     known = {field.name: field for field in schema_fields(entity)}
-    unknown = set(given) - set(known)
+    unknown = set(values) - set(known)
     if unknown:
         raise KeyError(f"{entity.__module__} has no {sorted(unknown)}")
     defaults = {field.name: field.default for field in fields(entity)}
     made: dict[str, Any] = {}
     for name, field in known.items():
-        if name in given:
-            made[name] = _value(field, given[name])
+        if name in values:
+            made[name] = _value(field, values[name])
         elif defaults[name] is MISSING:
             made[name] = _zero(field)
     return entity(**made)

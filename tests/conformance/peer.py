@@ -62,11 +62,11 @@ class Peer:
                 length = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES), "big")
                 content = await self._reader.readexactly(length)
                 number, answer_type, future = self._waiting.popleft()
-                found = int.from_bytes(content[:4], "big")
+                id_ = int.from_bytes(content[:4], "big")
                 if future.cancelled():
                     continue
-                if found != number:
-                    future.set_exception(ValueError(f"correlation id {found} came instead of {number}"))
+                if id_ != number:
+                    future.set_exception(ValueError(f"correlation id {id_} came instead of {number}"))
                     continue
                 try:
                     future.set_result(decoded(answer_type, content))

@@ -124,8 +124,8 @@ class Play:
             return
         self.transcript.outcomes.append((label, outcome))
         if "expect" in step:
-            wanted = self._normalizer.expected(resolve(step["expect"], self._names))
-            surprise = difference(wanted, outcome)
+            expected = self._normalizer.expected(resolve(step["expect"], self._names))
+            surprise = difference(expected, outcome)
             if surprise:
                 self.transcript.surprises.append(f"step {label}: {surprise}")
 
@@ -178,8 +178,8 @@ class Play:
         limit = started + step.get("limit", 20_000) / 1000
         while True:
             outcome = await self._outcome(await self.start(step["until"], step.get("with", {})), {})
-            wanted = self._normalizer.expected(resolve(step["matches"], self._names))
-            if not difference(wanted, outcome) or time.monotonic() > limit:
+            expected = self._normalizer.expected(resolve(step["matches"], self._names))
+            if not difference(expected, outcome) or time.monotonic() > limit:
                 break
             await asyncio.sleep(POLL_S)
         return self._timed(outcome, started, step, earliest=begun)
@@ -191,12 +191,12 @@ class Play:
             await self._outcome(await self.start(step["repeat"], step.get("with", {})), {})
             await asyncio.sleep(0.5)
 
-    async def start(self, words: str, given: Mapping[str, Any]) -> Sent:
+    async def start(self, words: str, values: Mapping[str, Any]) -> Sent:
         """Send the request that `words` name: `CONNECTION API VERSION [as V] [reads V] [id CLIENT]`."""
         connection, api, number, *more = words.split()
         options = dict(zip(more[::2], more[1::2], strict=True))
         entity = request_type(api, int(number))
-        fields = {**known_fields(entity, self._defaults.get(api, {})), **given}
+        fields = {**known_fields(entity, self._defaults.get(api, {})), **values}
         message = build(entity, resolve(fields, self._names))
         peer = await self._peer(connection)
         named = options.get("id", CLIENT_ID)
@@ -302,32 +302,32 @@ def _at(fields: Any, path: str) -> Any:
     return fields
 
 
-def difference(wanted: Any, found: Any, place: str = "") -> str:
-    """The differences of `found` from `wanted`, which need not name every field; empty: none."""
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-        for key, one in wanted.items():
-            if key not in found:
-                return f"{place}.{key} is not there"
-            deeper = difference(one, found[key], f"{place}.{key}")
+def difference(expected: Any, actual: Any, path: str = "") -> str:
+    """The differences of `actual` from `expected`, which need not name every field; empty: none."""
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        for key, one in expected.items():
+            if key not in actual:
+                return f"{path}.{key} is not there"
+            deeper = difference(one, actual[key], f"{path}.{key}")
             if deeper:
                 return deeper
         return ""
-    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         return next(
             filter(
                 None,
                 (
-                    difference(one, other, f"{place}.{index}")
-                    for index, (one, other) in enumerate(zip(wanted, found, strict=True))
+                    difference(one, other, f"{path}.{index}")
+                    for index, (one, other) in enumerate(zip(expected, actual, strict=True))
                 ),
             ),
             "",
         )
-    return "" if wanted == found else f"{place or 'it'} is {found!r}, expected {wanted!r}"
+    return "" if expected == actual else f"{path or 'it'} is {actual!r}, expected {expected!r}"
 
 
 def _part(answer: Any, path: Sequence[str]) -> Any:
     """A field of an answer; for a list, the field of each element."""
     if isinstance(answer, list):
-        return [_part(each, path) for each in answer]
+        return [_part(element, path) for element in answer]
     return _part(answer[path[0]], path[1:]) if path else answer

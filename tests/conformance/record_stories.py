@@ -219,7 +219,7 @@ def plain(value: Any, asker: Asker) -> Any:
             fields["leader_id"] = fields["leader_id"] >= 0
         return fields
     if isinstance(value, tuple):
-        return [plain(each, asker) for each in value]
+        return [plain(element, asker) for element in value]
     if isinstance(value, UUID):
         return "its topic" if value == asker.topic_id else "another topic"
     if isinstance(value, str):
@@ -233,10 +233,10 @@ def batch_of(*values: bytes | None, timestamp: int = START_MS, **fields: Any) ->
     return encode_batch([(b"key", value) for value in values], base_offset=0, timestamp=timestamp, **fields)
 
 
-def patched(batch: bytes, place: int, layout: str, value: int, *, right: bool = True) -> bytes:
-    """The batch with another number at `place`, with a corrected checksum if `right`."""
+def patched(batch: bytes, position: int, layout: str, value: int, *, right: bool = True) -> bytes:
+    """The batch with another number at `position`, with a corrected checksum if `right`."""
     out = bytearray(batch)
-    struct.pack_into(layout, out, place, value)
+    struct.pack_into(layout, out, position, value)
     if right:
         struct.pack_into(">I", out, 17, crc32c(memoryview(out)[ATTRIBUTES_AT:]))
     return bytes(out)
@@ -407,7 +407,7 @@ def tell_of_settings(asker: Asker) -> None:
     records = fetched.responses[0].partitions[0].records
     batch = batch_at(records)
     asker.answers.append(("compressed", batch.codec))
-    asker.answers.append(("the same records", [each.value for each in records_of(batch, records)]))
+    asker.answers.append(("the same records", [record.value for record in records_of(batch, records)]))
 
 
 STORIES = (

@@ -38,13 +38,13 @@ class Script:
 @cache
 def scripts() -> tuple[Script, ...]:
     """Every sequence of the table, by name in ascending order. :raises BadScriptError:"""
-    found: dict[str, Script] = {}
+    by_name: dict[str, Script] = {}
     for path in sorted((HERE / "scripts").glob("*.yaml")):
         for script in _read(path):
-            if script.name in found:
+            if script.name in by_name:
                 raise BadScriptError(f"{script.name} is there twice")
-            found[script.name] = script
-    return tuple(found[name] for name in sorted(found))
+            by_name[script.name] = script
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def load(name: str) -> Any:

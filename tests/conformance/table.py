@@ -71,19 +71,19 @@ def is_waiting(script: Script) -> bool:
 
 async def play_all(scripts: Iterable[Script], server: Server) -> dict[str, Transcript]:
     """Play `scripts` to `server` and return what it did, by the name of the script."""
-    wanted = list(scripts)
+    every = list(scripts)
     cluster = Cluster(await Peer.connect(server.host, server.port))
     # Creates __consumer_offsets on a broker that has none; before that every group is somewhere else.
     while (await cluster.ask("FindCoordinator", 3, key="any"))["error_code"]:
         await asyncio.sleep(0.1)
     topics = {
         topic_names(script, server.tag)[name]: count
-        for script in wanted
+        for script in every
         for name, count in script.topics.items()
     }
     await cluster.create(topics)
     await cluster.wait_for_coordinator(topics)
-    transcripts = await _play([(script, server) for script in wanted])
+    transcripts = await _play([(script, server) for script in every])
     await cluster.close()
     return transcripts
 
@@ -106,5 +106,5 @@ async def _side_by_side(plays: Sequence[Place], at_once: int) -> dict[str, Trans
             finally:
                 await control.close()
 
-    transcripts = await asyncio.gather(*(play(*each) for each in plays))
+    transcripts = await asyncio.gather(*(play(*pair) for pair in plays))
     return {script.name: transcript for (script, _), transcript in zip(plays, transcripts, strict=True)}

@@ -79,11 +79,11 @@ class Stage:
 
         No other scene has a member of that name: Java's share a process and its events.
         """
-        given = {key: value for one in settings for key, value in one.items()} | more
-        if given.get("group_protocol") == "consumer":
-            given.pop("session_timeout_ms", None)
+        options = {key: value for one in settings for key, value in one.items()} | more
+        if options.get("group_protocol") == "consumer":
+            options.pop("session_timeout_ms", None)
         start: Join = self.members.java if self.java else self.members.confluent
-        return start(self.broker, self.group, [self.topic], f"{name}-{self.group}", **given)
+        return start(self.broker, self.group, [self.topic], f"{name}-{self.group}", **options)
 
     def settle(self, *members: Member, walk: "Walk | None" = None) -> "Rest":
         """Wait until the members own all partitions, each its fair share.
@@ -119,8 +119,8 @@ class Stage:
         await cluster.ask("IncrementalAlterConfigs", 1, resources=[{**resource, "configs": [setting]}])
         async with asyncio.timeout(SETTLED_S):
             while True:
-                wanted = {**resource, "configuration_keys": [name]}
-                answer = await cluster.ask("DescribeConfigs", 4, resources=[wanted])
+                query = {**resource, "configuration_keys": [name]}
+                answer = await cluster.ask("DescribeConfigs", 4, resources=[query])
                 if answer["results"][0]["configs"][0]["value"] == value:
                     break
                 await asyncio.sleep(0.1)
@@ -309,16 +309,16 @@ def compare(
 
 def _apart(real: list[Rest], ours: list[Rest]) -> list[str]:
     """The observed differences of the two servers."""
-    found = []
+    differences = []
     before: tuple[Mapping[str, frozenset[int]], ...] = ({}, {})
     for number, (one, other) in enumerate(zip(real, ours, strict=True), 1):
-        (kept, given), (our_kept, our_given) = one.given_out(before[0]), other.given_out(before[1])
+        (kept, new), (our_kept, our_new) = one.given_out(before[0]), other.given_out(before[1])
         if our_kept != kept:
-            found.append(f"rest {number}: {our_kept} was kept, not {kept}")
-        elif given is not None and our_given is not None and our_given != given:
-            found.append(f"rest {number}: {our_given} was given out, not {given}")
+            differences.append(f"rest {number}: {our_kept} was kept, not {kept}")
+        elif new is not None and our_new is not None and our_new != new:
+            differences.append(f"rest {number}: {our_new} was given out, not {new}")
         before = (one.held, other.held)
-    return found
+    return differences
 
 
 def _stage(broker: Broker, members: Members, java: bool, walk: Walk) -> Stage:

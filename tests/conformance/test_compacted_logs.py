@@ -51,7 +51,7 @@ def _play(scratch: Path) -> None:
 async def _play_side_by_side(servers: Mapping[str, Server]) -> None:
     every = scripts()
     await asyncio.gather(
-        *(play_all([each for each in every if each.profile == name], one) for name, one in servers.items())
+        *(play_all([case for case in every if case.profile == name], one) for name, one in servers.items())
     )
 
 
@@ -70,5 +70,5 @@ def _logs(partition: Path) -> Mapping[str, tuple[list[Record], list[int]]]:
 def _batches(partition: Path) -> Iterator[list[Record]]:
     for segment in read_log(partition):
         for batch in segment.batches:
-            records = [decode_record(each.key or b"", each.value) for each in records_of(batch, segment.data)]
+            records = [decode_record(one.key or b"", one.value) for one in records_of(batch, segment.data)]
             yield [record for record in records if not isinstance(record, OtherRecord)]

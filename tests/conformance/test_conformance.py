@@ -72,9 +72,9 @@ def _trouble(script: Script, real: Mapping[str, Transcript], ours: Mapping[str, 
     if script.name in DIFFERENCES or script.name in PENDING or one.outcomes == other.outcomes:
         return ""
     apart = [
-        f"step {label}: {difference(wanted, found)}"
-        for (label, wanted), (_, found) in zip(one.outcomes, other.outcomes, strict=False)
-        if wanted != found
+        f"step {label}: {difference(expected, outcome)}"
+        for (label, expected), (_, outcome) in zip(one.outcomes, other.outcomes, strict=False)
+        if expected != outcome
     ]
     return other.fault or "; ".join(apart)
 
@@ -82,7 +82,7 @@ def _trouble(script: Script, real: Mapping[str, Transcript], ours: Mapping[str, 
 async def _play_once(
     scripts: Sequence[Script], brokers: Mapping[str, Server], servers: Mapping[str, Server]
 ) -> tuple[dict[str, Transcript], dict[str, Transcript]]:
-    found: list[dict[str, Transcript]] = await asyncio.gather(
+    transcripts: list[dict[str, Transcript]] = await asyncio.gather(
         *(
             play_all([script for script in scripts if script.profile == profile], server)
             for side in (brokers, servers)
@@ -90,7 +90,7 @@ async def _play_once(
         )
     )
     middle = len(brokers)
-    return _merged(found[:middle]), _merged(found[middle:])
+    return _merged(transcripts[:middle]), _merged(transcripts[middle:])
 
 
 def _merged(parts: list[dict[str, Transcript]]) -> dict[str, Transcript]:
@@ -116,16 +116,16 @@ def test_kohort_answers_what_the_broker_answers(script: Script, played: Played) 
         assert ours.outcomes != real.outcomes, f"{script.name} no longer differs: take it off the list"
         return
     assert ours.fault == real.fault
-    for (label, wanted), (_, found) in zip(real.outcomes, ours.outcomes, strict=False):
-        assert found == wanted, _report(script, label, wanted, found)
+    for (label, expected), (_, outcome) in zip(real.outcomes, ours.outcomes, strict=False):
+        assert outcome == expected, _report(script, label, expected, outcome)
     assert len(ours.outcomes) == len(real.outcomes)
 
 
-def _report(script: Script, label: str, wanted: object, found: object) -> str:
+def _report(script: Script, label: str, expected: object, outcome: object) -> str:
     """The differences of the answers, and both answers."""
     return (
-        f"{script.says}\nstep {label}: {difference(wanted, found)}\n"
-        f"Kafka:  {json.dumps(wanted)}\nKohort: {json.dumps(found)}"
+        f"{script.says}\nstep {label}: {difference(expected, outcome)}\n"
+        f"Kafka:  {json.dumps(expected)}\nKohort: {json.dumps(outcome)}"
     )
 
 

@@ -54,12 +54,12 @@ PLAYED = SCRIPTS if IS_LONG else tuple(script for script in SCRIPTS if not is_wa
 def played(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Transcript, Transcript]]:
     """Behavior of one broker and of three, by the name of the script."""
     scratch = tmp_path_factory.mktemp("several")
-    found: dict[str, tuple[Transcript, Transcript]] = {}
+    transcripts: dict[str, tuple[Transcript, Transcript]] = {}
     for profile, settings in load("profiles.yaml").items():
         scripts = [script for script in PLAYED if script.profile == profile]
         if scripts:
-            found |= _play(scratch, settings, scripts)
-    return found
+            transcripts |= _play(scratch, settings, scripts)
+    return transcripts
 
 
 def _play(
@@ -85,8 +85,8 @@ def test_three_brokers_answer_as_one(
 ) -> None:
     one, three = played[script.name]
     assert (one.fault, one.surprises) == (three.fault, three.surprises)
-    for (label, wanted), (_, found) in zip(one.outcomes, three.outcomes, strict=True):
-        assert found == wanted, f"{script.says}\nstep {label}: {difference(wanted, found)}"
+    for (label, expected), (_, outcome) in zip(one.outcomes, three.outcomes, strict=True):
+        assert outcome == expected, f"{script.says}\nstep {label}: {difference(expected, outcome)}"
 
 
 def test_sequences_that_are_left_out_are_there() -> None:

@@ -29,8 +29,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 @pytest.fixture(params=["kafka", "kohort"])
 def stage(request: pytest.FixtureRequest) -> Stage:
     server = "broker" if request.param == "kafka" else "served"
-    found: Broker | int = request.getfixturevalue(server)
-    port = found.port if isinstance(found, Broker) else found
+    target: Broker | int = request.getfixturevalue(server)
+    port = target.port if isinstance(target, Broker) else target
     made = Stage(bootstrap=f"{HOST}:{port}", topic=fresh_name("payments"))
     made.create(made.topic)
     return made

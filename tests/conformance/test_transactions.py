@@ -19,7 +19,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
-@pytest.mark.parametrize("tell", STORIES, ids=lambda each: each.__name__.removeprefix("tell_of_"))
+@pytest.mark.parametrize("tell", STORIES, ids=lambda story: story.__name__.removeprefix("tell_of_"))
 def test_producers_are_answered_as_by_a_broker(
     broker: Broker, served: int, tell: Callable[[TransactionAsker], None]
 ) -> None:

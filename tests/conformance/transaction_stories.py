@@ -85,12 +85,12 @@ class TransactionAsker(Asker):
         asked = {"transactional_id": self.topic, "transaction_timeout_ms": 60_000, **fields}
         return self.tell(word, INIT_PRODUCER_ID, version, **asked)
 
-    def producer(self, **given: int) -> dict[str, Any]:
-        return {"producer_id": self.id, "producer_epoch": self.epoch, **given}
+    def producer(self, **fields: int) -> dict[str, Any]:
+        return {"producer_id": self.id, "producer_epoch": self.epoch, **fields}
 
-    def add(self, word: str, *partitions: int, version: int = 3, topic: str = "", **given: Any) -> None:
+    def add(self, word: str, *partitions: int, version: int = 3, topic: str = "", **more: Any) -> None:
         """AddPartitionsToTxn of a client."""
-        fields = {"transactional_id": self.topic, **self.producer(), **given}
+        fields = {"transactional_id": self.topic, **self.producer(), **more}
         self.tell(
             word,
             ADD_PARTITIONS_TO_TXN,
@@ -136,11 +136,11 @@ class TransactionAsker(Asker):
             ],
         )
 
-    def end(self, word: str, *, committed: bool, version: int = 3, **given: Any) -> Any:
+    def end(self, word: str, *, committed: bool, version: int = 3, **more: Any) -> Any:
         """EndTxn; from v5 on the answer contains the producer's next id and epoch."""
-        fields = {"transactional_id": self.topic, **self.producer(), **given}
+        fields = {"transactional_id": self.topic, **self.producer(), **more}
         answer = self.tell(word, END_TXN, version, committed=committed, **fields)
-        if version >= 5 and not answer.error_code and not given:
+        if version >= 5 and not answer.error_code and not more:
             self.id, self.epoch = answer.producer_id, answer.producer_epoch
         return answer
 
@@ -157,12 +157,12 @@ class TransactionAsker(Asker):
         for isolation in (0, 1):
             fields = self.fetch_fields([{"partition": partition}], isolation_level=isolation)
             answer = self.raw(FETCH, 12, **fields)
-            (found,) = answer.responses[0].partitions
+            (fetched,) = answer.responses[0].partitions
             aborted = [
-                (self._name(one.producer_id), one.first_offset) for one in found.aborted_transactions or ()
+                (self._name(one.producer_id), one.first_offset) for one in fetched.aborted_transactions or ()
             ]
-            offsets = found.high_watermark, found.last_stable_offset
-            shown = (found.error_code, offsets, aborted, self._batches(found.records or b""))
+            offsets = fetched.high_watermark, fetched.last_stable_offset
+            shown = (fetched.error_code, offsets, aborted, self._batches(fetched.records or b""))
             self.answers.append((f"{word}: isolation {isolation}", shown))
             one = {"partition_index": partition, "current_leader_epoch": -1, "timestamp": -1}
             topic = {"name": self.topic, "partitions": [one]}
@@ -183,20 +183,20 @@ class TransactionAsker(Asker):
         self.tell(f"{word}: producers", DESCRIBE_PRODUCERS, 0, topics=topics)
 
     def commit_offsets(
-        self, word: str, *, version: int = 3, partitions: Iterable[int] = (0,), topic: str = "", **given: Any
+        self, word: str, *, version: int = 3, partitions: Iterable[int] = (0,), topic: str = "", **more: Any
     ) -> None:
         """TxnOffsetCommit of offset 5."""
-        wanted = [
+        entries = [
             {"partition_index": partition, "committed_offset": 5, "committed_metadata": "m"}
             for partition in partitions
         ]
-        fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(), **given}
+        fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(), **more}
         self.tell(
             word,
             TXN_OFFSET_COMMIT,
             version,
             **fields,
-            topics=[{"name": topic or self.topic, "partitions": wanted}],
+            topics=[{"name": topic or self.topic, "partitions": entries}],
         )
 
     def offsets(self, word: str) -> None:
@@ -220,7 +220,7 @@ class TransactionAsker(Asker):
                     shown[name] = "a time"
             return shown
         if isinstance(value, list):
-            return sorted((self._shown(each) for each in value), key=str)  # many are Java's sets
+            return sorted((self._shown(element) for element in value), key=str)  # many are Java's sets
         return value
 
     def _batches(self, records: bytes) -> list[Any]:
@@ -391,7 +391,7 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
         asker.tell(f"{verify} {partitions}", ADD_PARTITIONS_TO_TXN, 5, transactions=transactions)
     asker.describe("both")
     asker.write("open", 0)
-    for whose, given in (
+    for whose, values in (
         ("of a stranger", {"producer_id": asker.id + 9}),
         ("of an old epoch", {"producer_epoch": asker.epoch - 1}),
         ("of the producer", {}),
@@ -402,7 +402,7 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
             "transaction_result": False,
             "coordinator_epoch": 5,
             "topics": [{"name": asker.topic, "partition_indexes": [0, 7]}],
-            **given,
+            **values,
         }
         asker.tell(f"a marker {whose}", WRITE_TXN_MARKERS, 1, markers=[marker])
     asker.look("aborted by a marker")
@@ -414,8 +414,8 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
         ("by a part of its name", {"transactional_id_pattern": asker.topic[1:-1]}),
         ("by no pattern", {"transactional_id_pattern": "("}),
     ):
-        wanted = {"state_filters": (), "producer_id_filters": [asker.id], **fields}
-        asker.tell(f"listed {word}", LIST_TRANSACTIONS, 2, **wanted)
+        filters = {"state_filters": (), "producer_id_filters": [asker.id], **fields}
+        asker.tell(f"listed {word}", LIST_TRANSACTIONS, 2, **filters)
 
 
 def tell_of_offsets(asker: TransactionAsker) -> None:

@@ -83,15 +83,15 @@ class Stage:
         """The end of the topic, as ListOffsets shows it."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         asked = {TopicPartition(self.topic, 0): OffsetSpec.latest()}  # type: ignore[no-untyped-call]
-        (found,) = admin.list_offsets(asked, isolation_level=isolation).values()
-        return int(found.result(TIMEOUT_S).offset)
+        (future,) = admin.list_offsets(asked, isolation_level=isolation).values()
+        return int(future.result(TIMEOUT_S).offset)
 
     def committed(self, group: str) -> int:
         """The offset that a group has committed for the topic."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         asked = ConsumerGroupTopicPartitions(group, [TopicPartition(self.topic, 0)])
-        (found,) = admin.list_consumer_group_offsets([asked], require_stable=True).values()
-        return int(found.result(TIMEOUT_S).topic_partitions[0].offset)
+        (future,) = admin.list_consumer_group_offsets([asked], require_stable=True).values()
+        return int(future.result(TIMEOUT_S).topic_partitions[0].offset)
 
 
 def _up_to_the_end(consumer: Consumer) -> Iterator[str]:

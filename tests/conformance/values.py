@@ -24,26 +24,26 @@ def resolve(value: Any, names: Mapping[str, Any]) -> Any:
     if isinstance(value, list | tuple):
         return [resolve(one, names) for one in value]
     if isinstance(value, Mapping):
-        found = {resolve(key, names): resolve(one, names) for key, one in value.items()}
-        if len(found) == 1:
-            (key, content) = next(iter(found.items()))
+        fields = {resolve(key, names): resolve(one, names) for key, one in value.items()}
+        if len(fields) == 1:
+            (key, content) = next(iter(fields.items()))
             if key in MAKERS:
                 return MAKERS[key](content)
-        return found
+        return fields
     return value
 
 
 def _resolve_text(text: str, names: Mapping[str, Any]) -> Any:
     whole = _WHOLE.fullmatch(text)
     if whole is None:
-        return _PIECE.sub(lambda found: str(names[found[1]]), text)
+        return _PIECE.sub(lambda match: str(names[match[1]]), text)
     value = names[whole[1]]
     return value + int(whole[2]) if whole[2] else value
 
 
-def _subscription(given: Any) -> bytes:
+def _subscription(value: Any) -> bytes:
     """The embedded protocol's subscription: `{topics, version = 1, owned, user_data, generation, rack}`."""
-    fields = given if isinstance(given, dict) else {"topics": given}
+    fields = value if isinstance(value, dict) else {"topics": value}
     version = fields.get("version", 1)
     made: dict[str, Any] = {"topics": tuple(fields["topics"]), "user_data": fields.get("user_data")}
     schema = _schema("subscription", version)
@@ -59,9 +59,9 @@ def _subscription(given: Any) -> bytes:
     return _versioned(version, schema.ConsumerProtocolSubscription(**made))
 
 
-def _assignment(given: Any) -> bytes:
+def _assignment(value: Any) -> bytes:
     """The embedded protocol's assignment: `{topic: partitions}`, with `version` (1) and `user_data`."""
-    fields = dict(given)
+    fields = dict(value)
     version = fields.pop("version", 1)
     user_data = fields.pop("user_data", None)
     schema = _schema("assignment", version)
@@ -82,9 +82,9 @@ def _versioned(version: int, message: Any) -> bytes:
     return version.to_bytes(2, "big") + encode(message)
 
 
-def _hex(given: Any) -> bytes:
+def _hex(value: Any) -> bytes:
     """Of hexadecimal digits; in a list, some of the parts many times."""
-    parts = given if isinstance(given, list) else [given]
+    parts = value if isinstance(value, list) else [value]
     return b"".join(
         part[0] * bytes.fromhex(part[1]) if isinstance(part, list) else bytes.fromhex(part) for part in parts
     )
@@ -99,8 +99,8 @@ class _Broken(str):
         return self.content
 
 
-def _broken(given: Any) -> str:
-    text, behind = given
+def _broken(value: Any) -> str:
+    text, behind = value
     made = _Broken(text)
     made.content = text.encode() + bytes.fromhex(behind)
     return made
@@ -110,6 +110,6 @@ MAKERS: Mapping[str, Callable[[Any], Any]] = {
     "subscribed": _subscription,
     "assigned": _assignment,
     "hex": _hex,
-    "times": lambda given: given[1] * given[0],
+    "times": lambda value: value[1] * value[0],
     "broken": _broken,
 }

@@ -33,10 +33,10 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
 
 
 async def main() -> None:
-    wanted, reporter, commands = asked()
-    config = underscored(wanted["config"])
+    options, reporter, commands = asked()
+    config = underscored(options["config"])
     consumer = AIOKafkaConsumer(**config, partition_assignment_strategy=(RangePartitionAssignor,))
-    (topic, *others) = wanted["topics"]
+    (topic, *others) = options["topics"]
     listener = Listener(consumer, reporter)
     if topic.startswith("^"):
         consumer.subscribe(pattern=topic, listener=listener)
@@ -79,9 +79,9 @@ async def _act(
                 await asyncio.gather(*sent)
             reporter.say("produced", reason="")
         case "offsets_for_times":
-            wanted = {TopicPartition(action["topic"], one): action["at_ms"] for one in action["partitions"]}
-            found = await consumer.offsets_for_times(wanted)
-            offsets = [-1 if found[one] is None else found[one].offset for one in wanted]
+            times = {TopicPartition(action["topic"], one): action["at_ms"] for one in action["partitions"]}
+            answers = await consumer.offsets_for_times(times)
+            offsets = [-1 if answers[one] is None else answers[one].offset for one in times]
             reporter.say("offsets", reason=" ".join(map(str, offsets)))
         case other:
             raise ValueError(other)

@@ -173,8 +173,8 @@ class ConfluentMember:
     def look_up(self, topic: str, partitions: Iterable[int], at_ms: int) -> None:
         """Say the first offset of each partition that is not older than `at_ms`, or -1."""
         asked_for = [TopicPartition(topic, number, at_ms) for number in partitions]
-        found = self.consumer.offsets_for_times(asked_for, ANSWER_S)
-        self.reporter.say("offsets", reason=" ".join(str(one.offset) for one in found))
+        answers = self.consumer.offsets_for_times(asked_for, ANSWER_S)
+        self.reporter.say("offsets", reason=" ".join(str(one.offset) for one in answers))
 
     def commit(self) -> None:
         """Commit what was consumed; librdkafka takes it for an error that nothing was, which Java does not."""
@@ -205,12 +205,12 @@ def _named(partitions: Iterable[TopicPartition]) -> set[Partition]:
 
 
 def main() -> None:
-    wanted, reporter, commands = asked()
+    options, reporter, commands = asked()
     member = ConfluentMember(
-        wanted["config"], reporter, commands, wanted.get("listener"), wanted.get("pollAgain", False)
+        options["config"], reporter, commands, options.get("listener"), options.get("pollAgain", False)
     )
     try:
-        member.run(wanted["topics"])
+        member.run(options["topics"])
     except KafkaException as error:
         reporter.say("error", reason=str(error))
         sys.exit(1)

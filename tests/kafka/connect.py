@@ -40,7 +40,7 @@ def join_group(
     """
     joined = join_and_wait(broker, group, protocol_type, metadata, name)
     member = {"member_id": joined.member_id}
-    given = [{**member, "assignment": assignment}]
+    assignments = [{**member, "assignment": assignment}]
     synced = ask(
         broker.port,
         "SyncGroup",
@@ -48,7 +48,7 @@ def join_group(
         group_id=group,
         generation_id=joined.generation_id,
         **member,
-        assignments=given,
+        assignments=assignments,
     )
     if synced.error_code is not ErrorCode.none:
         raise ConnectionError(f"SyncGroup of {group} was answered {synced.error_code.name}")

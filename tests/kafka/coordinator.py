@@ -42,9 +42,9 @@ def wait_topics_known(broker: RunningBroker, group: str, topics: Mapping[str, in
     computes until then is without them. A group that it has too is asked.
     """
     partitions = int(DEFAULTS["offsets.topic.num.partitions"])
-    place = partition_for(group, partitions)
+    partition = partition_for(group, partitions)
     names = (fresh_name("probe") for _ in count())
-    probe = next(name for name in names if partition_for(name, partitions) == place)
+    probe = next(name for name in names if partition_for(name, partitions) == partition)
     member: dict[str, Any] = {"group_id": probe, "member_id": "probe", "instance_id": None, "rack_id": None}
 
     def known() -> bool:
@@ -60,8 +60,8 @@ def wait_topics_known(broker: RunningBroker, group: str, topics: Mapping[str, in
             server_assignor=None,
             topic_partitions=[],
         )
-        given = answer.assignment.topic_partitions if answer.assignment else ()
-        return sum(len(one.partitions) for one in given) == sum(topics.values())
+        assigned = answer.assignment.topic_partitions if answer.assignment else ()
+        return sum(len(one.partitions) for one in assigned) == sum(topics.values())
 
     wait_until(known, f"the coordinator of {group} knows {topics}")
     leaving = dict.fromkeys(

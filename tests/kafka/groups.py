@@ -64,10 +64,10 @@ def describe(broker: RunningBroker, group: str) -> GroupView | None:
 
 def _coordinator(broker: RunningBroker, group: str) -> int:
     """The port of the broker that coordinates a group, or 0."""
-    (found,) = ask(
+    (coordinator,) = ask(
         broker.port, "FindCoordinator", 4, key_type=GROUP_KEY, coordinator_keys=[group]
     ).coordinators
-    return max(0, int(found.port))
+    return max(0, int(coordinator.port))
 
 
 def wait_group(
@@ -95,9 +95,9 @@ _Members = tuple[MemberView, ...]
 
 
 def _classic(port: int, group: str) -> tuple[str, _Members]:
-    (found,) = ask(port, "DescribeGroups", 6, groups=[group]).groups
-    is_consumer = found.protocol_type == "consumer"
-    return found.group_state, tuple(
+    (description,) = ask(port, "DescribeGroups", 6, groups=[group]).groups
+    is_consumer = description.protocol_type == "consumer"
+    return description.group_state, tuple(
         MemberView(
             member_id=one.member_id,
             client_id=one.client_id,
@@ -105,7 +105,7 @@ def _classic(port: int, group: str) -> tuple[str, _Members]:
             instance=one.group_instance_id,
             assignment=_assigned(one.member_assignment) if is_consumer else {},
         )
-        for one in found.members
+        for one in description.members
     )
 
 
@@ -117,22 +117,22 @@ def _assigned(assignment: bytes) -> Partitions:
 
 
 def _newer(
-    api: str, version: int, given: Callable[[Any, Any], Iterable[tuple[str, Iterable[int]]]]
+    api: str, version: int, assigned: Callable[[Any, Any], Iterable[tuple[str, Iterable[int]]]]
 ) -> Callable[[int, str], tuple[str, _Members]]:
-    """What describes a group by an API of KIP-848 and after; `given` is what a member of a group was assigned."""
+    """What describes a group by an API of KIP-848 and after; `assigned` is what a member of a group was assigned."""
 
     def described(port: int, group: str) -> tuple[str, _Members]:
-        (found,) = ask(port, api, version, group_ids=[group]).groups
-        return found.group_state, tuple(
+        (description,) = ask(port, api, version, group_ids=[group]).groups
+        return description.group_state, tuple(
             MemberView(
                 member_id=one.member_id,
                 client_id=one.client_id,
                 host=one.client_host,
                 # Members of a share group have none.
                 instance=getattr(one, "instance_id", None),
-                assignment=_partitions(given(found, one.assignment)),
+                assignment=_partitions(assigned(description, one.assignment)),
             )
-            for one in found.members
+            for one in description.members
         )
 
     return described
@@ -152,10 +152,10 @@ def _tasks(group: Any, assignment: Any) -> Iterable[tuple[str, Iterable[int]]]:
     )
 
 
-def _partitions(found: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
+def _partitions(pairs: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
     """A topic may occur twice: librdkafka writes it again wherever another topic separates its partitions."""
     together: dict[str, list[int]] = {}
-    for topic, partitions in found:
+    for topic, partitions in pairs:
         together.setdefault(str(topic), []).extend(int(one) for one in partitions)
     return {topic: sorted(partitions) for topic, partitions in sorted(together.items())}
 

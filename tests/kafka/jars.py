@@ -37,10 +37,10 @@ def kafka_version() -> str:
     named = os.environ.get(VERSION)
     if named:
         return named
-    found = re.search(r"<kafka\.version>(.+?)</kafka\.version>", POM.read_text(encoding="utf-8"))
-    if found is None:
+    match = re.search(r"<kafka\.version>(.+?)</kafka\.version>", POM.read_text(encoding="utf-8"))
+    if match is None:
         raise ValueError(f"{POM.name} has no kafka.version property")
-    return found.group(1)
+    return match.group(1)
 
 
 def cache(version: str) -> Path:
@@ -72,8 +72,8 @@ def fetch(version: str | None = None) -> Path:
 def fetch_connect() -> Path:
     """The jars of a worker of Kafka Connect, as `fetch` gives those of Kafka."""
     _require_java()
-    place = _place(f"connect-{CONNECT_VERSION}", CONNECT_POM)
-    return filled(place, partial(_run_maven, CONNECT_VERSION, CONNECT_POM))
+    directory = _place(f"connect-{CONNECT_VERSION}", CONNECT_POM)
+    return filled(directory, partial(_run_maven, CONNECT_VERSION, CONNECT_POM))
 
 
 def tools_jars(jars: Path) -> Path:
@@ -87,8 +87,8 @@ def _require_java() -> None:
     if java is None:
         raise KafkaUnavailableError(f"no java on PATH; install a JDK of version {OLDEST_JAVA} or newer")
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', said)
-    if found is None or int(found.group(1)) < OLDEST_JAVA:
+    match = re.search(r'version "(\d+)', said)
+    if match is None or int(match.group(1)) < OLDEST_JAVA:
         raise KafkaUnavailableError(
             f"java on PATH is not version {OLDEST_JAVA} or newer: {said.strip() or 'no answer'}"
         )

@@ -32,6 +32,6 @@ def java(
 
 def archive_of(jars: Path) -> Path:
     """Where the archive of the classes of `jars` belongs, there or not: one for each Java that is on the PATH."""
-    found = Path(shutil.which("java") or "java").resolve()
-    stamp = f"{found} {found.stat().st_mtime_ns if found.exists() else 0}"
+    program = Path(shutil.which("java") or "java").resolve()
+    stamp = f"{program} {program.stat().st_mtime_ns if program.exists() else 0}"
     return jars.with_name(f"{jars.name}-{hashlib.sha256(stamp.encode()).hexdigest()[:12]}.jsa")

@@ -51,11 +51,11 @@ def main() -> None:
     It waits for records without end, as an application does: 3.0.12 drops the answer to a join, for good, where the
     timeout of a poll ends before it comes. So actions are for another thread, and a signal ends the wait.
     """
-    wanted, reporter, commands = asked()
-    config = underscored(wanted["config"])
+    options, reporter, commands = asked()
+    config = underscored(options["config"])
     assignor = ASSIGNORS[config.pop("partition_assignment_strategy", "range")]
     consumer = KafkaConsumer(**config, partition_assignment_strategy=(assignor,))
-    (topic, *others) = wanted["topics"]
+    (topic, *others) = options["topics"]
     listener = Listener(consumer, reporter)
     if topic.startswith("^"):
         consumer.subscribe(pattern=topic, listener=listener)
@@ -101,11 +101,11 @@ def _act(action: Mapping[str, Any], servers: str, reporter: Reporter) -> None:
             producer.close()
             reporter.say("produced", reason="")
         case "offsets_for_times":
-            wanted = {TopicPartition(action["topic"], one): action["at_ms"] for one in action["partitions"]}
+            times = {TopicPartition(action["topic"], one): action["at_ms"] for one in action["partitions"]}
             consumer = KafkaConsumer(bootstrap_servers=servers)
-            found = consumer.offsets_for_times(wanted)
+            answers = consumer.offsets_for_times(times)
             consumer.close()
-            offsets = [-1 if found[one] is None else found[one].offset for one in wanted]
+            offsets = [-1 if answers[one] is None else answers[one].offset for one in times]
             reporter.say("offsets", reason=" ".join(map(str, offsets)))
         case other:
             raise ValueError(other)

@@ -41,7 +41,7 @@ class Realm:
 
 def missing_programs() -> list[str]:
     """What has to be installed before a realm can run (`make kerberos`)."""
-    return [each for each in PROGRAMS if shutil.which(each, path=_PATH) is None]
+    return [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
 
 
 @contextmanager

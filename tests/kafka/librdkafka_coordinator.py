@@ -133,7 +133,7 @@ class Coordinator:
     def _metadata(self, round_: Round, request: Any) -> Fields:
         asked = tuple(str(topic.name) for topic in request.topics or ())
         topics = {topic.name: topic for topic in round_.topics}
-        racks = sorted({rack for topic in round_.topics for place in topic.racks or () for rack in place})
+        racks = sorted({rack for topic in round_.topics for spread in topic.racks or () for rack in spread})
         for rack in racks:
             self._node.setdefault(rack, len(self._node) + 1)
         brokers = [
@@ -151,7 +151,7 @@ class Coordinator:
 def _topic(name: str, topic: TopicSpec | None, node: Mapping[str, int]) -> Fields:
     if topic is None:
         return {"error_code": ErrorCode.unknown_topic_or_partition.value, "name": name}
-    nodes = [[node[rack] for rack in place] for place in topic.racks or [()] * topic.partitions]
+    nodes = [[node[rack] for rack in spread] for spread in topic.racks or [()] * topic.partitions]
     if topic.racks is None:
         nodes = [[0]] * topic.partitions
     partitions = [

@@ -111,7 +111,7 @@ class LibrdkafkaLeader:
         asked, seen = self._asked, self._seen
         for _ in range(ATTEMPTS):
             self._replace()
-            led = [self.ask(*each) for each in asked][-1]
+            led = [self.ask(*arguments) for arguments in asked][-1]
             if led.spec == seen:
                 return led
         raise AssertionError(f"no new leader could be brought to where the old one was: {seen}")

@@ -117,15 +117,15 @@ class LookAlike(Relay):
             newest = self._product.newest
             fields["apiKeys"] = [
                 {
-                    **each,
-                    "maxVersion": min(each["maxVersion"], newest.get(each["apiKey"], each["maxVersion"])),
+                    **entry,
+                    "maxVersion": min(entry["maxVersion"], newest.get(entry["apiKey"], entry["maxVersion"])),
                 }
-                for each in fields["apiKeys"]
-                if each["apiKey"] not in self._product.hidden
+                for entry in fields["apiKeys"]
+                if entry["apiKey"] not in self._product.hidden
             ]
-        for place in (*fields.get("brokers", ()), *fields.get("coordinators", ()), fields):
-            if place.get("port", -1) > 0:  # an address of the broker, which is not to be gone past
-                place["port"] = self.port
+        for address in (*fields.get("brokers", ()), *fields.get("coordinators", ()), fields):
+            if address.get("port", -1) > 0:  # an address of the broker, which is not to be gone past
+                address["port"] = self.port
         if api.key in self._product.changes:
             self._product.changes[api.key](fields)
 

@@ -52,6 +52,6 @@ class Member:
         )
         return next(event for event in self.events() if event.kind == kind)
 
-    def wait_assignment(self, wanted: Partitions, timeout_s: float = PATIENCE_S) -> None:
-        """Wait until it holds `wanted`; TimeoutError when that does not come."""
-        self.log.wait(lambda: self.assignment() == wanted, f"{self.name} holds {wanted}", timeout_s)
+    def wait_assignment(self, partitions: Partitions, timeout_s: float = PATIENCE_S) -> None:
+        """Wait until it holds `partitions`; TimeoutError when that does not come."""
+        self.log.wait(lambda: self.assignment() == partitions, f"{self.name} holds {partitions}", timeout_s)

@@ -51,10 +51,10 @@ def _built(folder: str, command: Sequence[str]) -> Path:
 
 
 def _found(tool: str) -> str:
-    found = shutil.which(tool)
-    if found is None:
+    path = shutil.which(tool)
+    if path is None:
         raise ProgramUnavailableError(f"no {tool} on PATH")
-    return found
+    return path
 
 
 def _run(command: Sequence[str], directory: Path) -> None:

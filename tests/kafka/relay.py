@@ -27,10 +27,10 @@ class Relay:
     def cut(self) -> None:
         """End all connections and refuse new ones, for good."""
         with self._lock:
-            for each in self._open:
+            for connection in self._open:
                 with suppress(OSError):  # it has ended already
-                    each.shutdown(socket.SHUT_RDWR)
-                each.close()
+                    connection.shutdown(socket.SHUT_RDWR)
+                connection.close()
 
     def _accept(self) -> None:
         with suppress(OSError):  # cut

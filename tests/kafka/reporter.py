@@ -19,10 +19,10 @@ Partition = tuple[str, int]
 
 def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
     """Return `partitions` as `{topic: [partition ascending]}`."""
-    found: dict[str, list[int]] = {}
+    topics: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
-        found.setdefault(topic, []).append(partition)
-    return found
+        topics.setdefault(topic, []).append(partition)
+    return topics
 
 
 def text(content: bytes | str | None) -> str:
@@ -112,7 +112,7 @@ class Commands:
 
 def asked() -> tuple[dict[str, Any], Reporter, Commands]:
     """What the first argument asks for, who reports of it, and what is wanted later."""
-    wanted = json.loads(sys.argv[1])
+    options = json.loads(sys.argv[1])
     # A line at a time: what was consumed is known even of a member that is killed.
-    journal = open(wanted["journal"], "w", buffering=1) if wanted.get("journal") else None  # noqa: SIM115
-    return wanted, Reporter(wanted["member"], journal), Commands()
+    journal = open(options["journal"], "w", buffering=1) if options.get("journal") else None  # noqa: SIM115
+    return options, Reporter(options["member"], journal), Commands()

@@ -184,11 +184,11 @@ class StoryPlayer:
 
     def _by_actor(self) -> dict[str, list[Event]]:
         """Events by who does them: members, and the world, which is called by no name."""
-        found: dict[str, list[Event]] = {}
+        events: dict[str, list[Event]] = {}
         for event in self.scenario.events:
             who = "" if isinstance(event, ChangeTopic | FailCoordinator) else event.member
-            found.setdefault(who, []).append(event)
-        return found
+            events.setdefault(who, []).append(event)
+        return events
 
     def _prepare(self, name: str, endings: ExitStack) -> None:
         """Start the JVMs that the member needs for itself: those that die or stand still alone."""
@@ -197,11 +197,11 @@ class StoryPlayer:
         starts = sum(isinstance(one, Start | Restart) for one in mine)
         is_java = self.scenario.members[name].library == "java"
         for number in range(starts):
-            own = is_java and any(alone)
-            host = JavaHost(self.jars) if own else self.shared if is_java else None
-            process = Process(name=f"{self.group}.{name}.{number}", host=host, own=own)
+            is_alone = is_java and any(alone)
+            host = JavaHost(self.jars) if is_alone else self.shared if is_java else None
+            process = Process(name=f"{self.group}.{name}.{number}", host=host, own=is_alone)
             endings.callback(process.end)
-            if own and host is not None:
+            if is_alone and host is not None:
                 endings.callback(host.crash)
             self.processes[name].append(process)
 

@@ -124,16 +124,16 @@ def test_a_killed_member_stays_in_the_group_until_its_session_ends(subject: Subj
 
 
 def test_a_separate_broker_takes_settings_stops_and_starts_again(start_broker: StartBroker) -> None:
-    own = start_broker({"group.max.size": "4"})
-    assert "group.max.size = 4" in own.log.read_text()
-    create_topics(own, {"orders": 1})
-    own.stop()
-    assert is_free(own.port)
+    broker = start_broker({"group.max.size": "4"})
+    assert "group.max.size = 4" in broker.log.read_text()
+    create_topics(broker, {"orders": 1})
+    broker.stop()
+    assert is_free(broker.port)
     with pytest.raises(BrokerFailedError, match="does not run"):
-        own.check_alive()
-    own.start()
-    own.check_alive()
-    assert (own.data / "orders-0").is_dir()
+        broker.check_alive()
+    broker.start()
+    broker.check_alive()
+    assert (broker.data / "orders-0").is_dir()
 
 
 @pytest.mark.parametrize(

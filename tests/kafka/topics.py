@@ -55,7 +55,7 @@ def delete_records(broker: RunningBroker, offsets: Mapping[tuple[str, int], int]
         KafkaException: the broker refused it.
     """
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    places = [TopicPartition(*place, offset) for place, offset in offsets.items()]
+    places = [TopicPartition(*partition, offset) for partition, offset in offsets.items()]
     for future in admin.delete_records(places).values():
         future.result()
 

@@ -42,8 +42,8 @@ class Trio:
             done.result()
 
         def led() -> bool:
-            found = admin.list_topics(name, timeout=10).topics[name].partitions
-            return [found[number].leader for number in sorted(found)] == list(nodes)
+            partitions = admin.list_topics(name, timeout=10).topics[name].partitions
+            return [partitions[number].leader for number in sorted(partitions)] == list(nodes)
 
         wait_until(led, f"every partition of {name} has its leader", every_s=0.02)
 
@@ -61,7 +61,7 @@ class Trio:
         with KafkaClient(ConnectionSettings(bootstrap_servers=(self.brokers[1].bootstrap,))) as client:
             answers = client.find_coordinators(groups)
         assert not answers.failed, answers.failed
-        return {group: nodes[str(place)] for group, place in answers.found.items()}
+        return {group: nodes[str(address)] for group, address in answers.found.items()}
 
     def freeze(self, node: int) -> None:
         """Stop a broker in its tracks: its connections stay open, and nothing is answered."""

@@ -64,9 +64,9 @@ class Turnstile:
 
     def _end_all(self) -> None:
         with self._lock:
-            for each in self._open:
+            for connection in self._open:
                 with suppress(OSError):  # it has ended already
-                    each.shutdown(socket.SHUT_RDWR)
+                    connection.shutdown(socket.SHUT_RDWR)
             self._open.clear()
 
     def _accept(self) -> None:

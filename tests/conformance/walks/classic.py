@@ -68,7 +68,7 @@ class ClassicWalk(Walk):
         """Id and instance id, mostly of a member; otherwise of a former or an unknown one."""
         group = self.group
         there = [] if group is None else [(member.id, member.instance) for member in group.members.values()]
-        pending = [] if group is None else [(each, None) for each in sorted(group.pending)]
+        pending = [] if group is None else [(member_id, None) for member_id in sorted(group.pending)]
         return self.often(*there, *there, *pending, *self._gone[-3:])  # type: ignore[no-any-return]
 
     def waits(self, member: str) -> bool:
@@ -187,7 +187,7 @@ class ClassicWalk(Walk):
         return True
 
     async def delete_offsets(self) -> bool:
-        partitions = [{"partition_index": each} for each in (0, 1, 9)]
+        partitions = [{"partition_index": number} for number in (0, 1, 9)]
         topics = [{"name": name, "partitions": partitions} for name in ("$t", "$u", "nowhere")]
         await self.pair.send("OffsetDelete 0", topics=topics)
         return True

@@ -66,7 +66,7 @@ class Pair:
         await clusters[0].create(counts)
         await clusters[0].wait_for_coordinator(counts)
         ids = await clusters[0].ids(counts)
-        kohort.create({each: (ids[each], count) for each, count in counts.items()})
+        kohort.create({topic: (ids[topic], count) for topic, count in counts.items()})
         both = zip(servers, clusters, strict=True)
         plays = [Play(script, server, cluster, exact=True) for server, cluster in both]
         for play in plays:
@@ -84,44 +84,44 @@ class Pair:
         """Kohort's state of the group, from which the next request is chosen."""
         return self._engine.state.groups.get(self.group_id)
 
-    async def send(self, words: str, **given: Any) -> Any:
+    async def send(self, words: str, **fields: Any) -> Any:
         """Send `API VERSION` to both; the answer, or None where both wait. :raises Differs:"""
         self._number += 1
         connection = f"c{self._number}"
-        step = f"{words} {given}"
+        step = f"{words} {fields}"
         full = f"{connection} {words} id {self.group_id}"
-        theirs = await self._theirs.start(full, given)
-        if words.startswith("JoinGroup") and not given.get("member_id"):
+        theirs = await self._theirs.start(full, fields)
+        if words.startswith("JoinGroup") and not fields.get("member_id"):
             await self._follow(theirs)
         heard = self._engine.heard[self.group_id]
-        ours = await self._ours.start(full, given)
+        ours = await self._ours.start(full, fields)
         await self._taken(ours, heard)
         waiting = Waiting(step=step, connection=connection, theirs=theirs, ours=ours)
         self._waiting.append(waiting)
         await _done(ours, AT_ONCE_S)
         outcome = None
-        for each in list(self._waiting):
-            found = await self._settle(each)
-            outcome = found if each is waiting else outcome
+        for request in list(self._waiting):
+            answer = await self._settle(request)
+            outcome = answer if request is waiting else outcome
         self.steps.append(f"{step} -> {'waits' if outcome is None else outcome}")
         return outcome
 
-    async def look(self, words: str, **given: Any) -> Any:
+    async def look(self, words: str, **fields: Any) -> Any:
         """Send a read-only request until both answer the same; returns the answer. :raises Differs:"""
         until = asyncio.get_running_loop().time() + SHOWN_S
         while True:
             self._number += 1
             full = f"c{self._number} {words} id {self.group_id}"
-            sent = [await play.start(full, given) for play in (self._theirs, self._ours)]
+            sent = [await play.start(full, fields) for play in (self._theirs, self._ours)]
             theirs, ours = [
-                await self._answer(*each) for each in zip((self._theirs, self._ours), sent, strict=True)
+                await self._answer(*pair) for pair in zip((self._theirs, self._ours), sent, strict=True)
             ]
             for play in (self._theirs, self._ours):
                 await play.hang_up(f"c{self._number}")
             if theirs == ours:
                 return ours
             if asyncio.get_running_loop().time() > until:
-                raise self._differs(f"{words} {given}", theirs, ours)
+                raise self._differs(f"{words} {fields}", theirs, ours)
             await asyncio.sleep(0.05)
 
     async def _taken(self, ours: Sent, heard: int) -> None:
@@ -158,13 +158,13 @@ class Pair:
 
     async def _follow(self, joining: Sent) -> None:
         """Have Kohort give the joining member the id that the broker gave it."""
-        until, found = asyncio.get_running_loop().time() + SHOWN_S, ""
-        while not found and asyncio.get_running_loop().time() < until:
+        until, member_id = asyncio.get_running_loop().time() + SHOWN_S, ""
+        while not member_id and asyncio.get_running_loop().time() < until:
             if await _done(joining, AT_ONCE_S):
-                found = "" if joining.future.exception() else joining.future.result().member_id
+                member_id = "" if joining.future.exception() else joining.future.result().member_id
                 break
-            found = await self._newcomer()
-        fresh = _fresh_id(found)
+            member_id = await self._newcomer()
+        fresh = _fresh_id(member_id)
         if fresh is not None:
             self._engine.follow(self.group_id, fresh)
 

@@ -108,18 +108,18 @@ async def _walk(
 ) -> None:
     pair = await Pair.open(f"{kind.__name__} {seed}", kind.topics, kafka, kohort)
     walk = kind(pair, seed)
-    found = None
+    problem = None
     try:
         await walk.go(LENGTH)
         theirs = by_broker(data, pair.group_id)
-        found = difference(theirs, by_kohort(kohort.engine.written.pop(pair.group_id, [])))
+        problem = difference(theirs, by_kohort(kohort.engine.written.pop(pair.group_id, [])))
         walked.records += len(theirs)
     except Differs as error:
-        found = str(error)
+        problem = str(error)
     finally:
         await pair.close()
-    if found is not None:
-        walked.differences.append(f"KOHORT_WALK_SEED={seed} KOHORT_WALK_STEPS={LENGTH}\n{found}")
+    if problem is not None:
+        walked.differences.append(f"KOHORT_WALK_SEED={seed} KOHORT_WALK_STEPS={LENGTH}\n{problem}")
     walked.seen.update(walk.seen)
 
 

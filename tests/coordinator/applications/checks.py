@@ -119,10 +119,10 @@ def described(stage: Stage) -> None:
     stage.wait_rest()
     stage.write()
     stage.wait_consumed()
-    wanted = {one.name: one.running.assignment() for one in stage.applications if one.running is not None}
+    expected = {one.name: one.running.assignment() for one in stage.applications if one.running is not None}
     group = _as_kohort_shows(stage, "--members")
     assert (group["state"], group["type"]) == ("Stable", "classic" if stage.client.is_classic else "consumer")
-    assert {one["client_id"]: one["owned"] for one in group["members"]} == wanted
+    assert {one["client_id"]: one["owned"] for one in group["members"]} == expected
     ends = {partition: len(offsets) for partition, offsets in stage.producer.written.items()}
     group = _as_kohort_shows(stage)
     assert {(one["topic"], one["partition"]): one["committed"] for one in group["offsets"]} == ends
@@ -136,7 +136,7 @@ def described(stage: Stage) -> None:
             held.setdefault(member.client_id, {}).setdefault(one.topic, []).append(one.partition)
     assert {
         name: {topic: sorted(them) for topic, them in one.items()} for name, one in held.items()
-    } == wanted
+    } == expected
     stage.finish()
 
 
@@ -144,8 +144,8 @@ def _as_kohort_shows(stage: Stage, *options: str) -> dict[str, Any]:
     kohort = Kohort(home=stage.directory)
     answer = kohort("describe", stage.group, "-b", stage.server.bootstrap, "--output", "json", *options)
     (group,) = answer.document["groups"]
-    found: dict[str, Any] = group
-    return found
+    description: dict[str, Any] = group
+    return description
 
 
 def offsets_by_time(stage: Stage) -> None:
@@ -158,7 +158,7 @@ def offsets_by_time(stage: Stage) -> None:
     member = stage.start().running
     assert member is not None
     stage.wait_rest()
-    found = {}
+    offsets = {}
     for after_ms in (-HOUR_MS, 0, 7, 500, 1009, 2 * HOUR_MS):
         asked = len([one for one in member.events() if one.kind == "offsets"])
         member.act("offsets_for_times", topic=topic, partitions=partitions, at_ms=began_ms + after_ms)
@@ -167,10 +167,10 @@ def offsets_by_time(stage: Stage) -> None:
             reasons = [one.reason for one in member.events() if one.kind == "offsets"]
             return reasons[asked] if len(reasons) > asked else None
 
-        found[after_ms] = wait_until(answers, "offsets").split(" ")
+        offsets[after_ms] = wait_until(answers, "offsets").split(" ")
     none = "20" if stage.client.gives_the_end else "-1"
-    wanted = {-HOUR_MS: "0", 0: "0", 7: "7", 500: "10", 1009: "19", 2 * HOUR_MS: none}
-    assert found == {after_ms: [offset] * len(partitions) for after_ms, offset in wanted.items()}
+    expected = {-HOUR_MS: "0", 0: "0", 7: "7", 500: "10", 1009: "19", 2 * HOUR_MS: none}
+    assert offsets == {after_ms: [offset] * len(partitions) for after_ms, offset in expected.items()}
     stage.wait_consumed()
     stage.finish()
 
@@ -203,9 +203,9 @@ def compresses(stage: Stage) -> None:
     assert member is not None
     stage.wait_rest()
     for partition, compression in enumerate(stage.client.compressions):
-        wanted = [(f"key-{number}", f"{compression}-{number}-" + "x" * 100) for number in range(100)]
-        member.act("produce", topic=topic, partition=partition, compression=compression, records=wanted)
-        for offset, (key, value) in enumerate(wanted):
+        records = [(f"key-{number}", f"{compression}-{number}-" + "x" * 100) for number in range(100)]
+        member.act("produce", topic=topic, partition=partition, compression=compression, records=records)
+        for offset, (key, value) in enumerate(records):
             stage.producer.written[topic, partition][offset] = f"{key}:{value}"
     stage.wait_consumed()
     produced = [one.reason for one in member.events() if one.kind == "produced"]
@@ -216,7 +216,7 @@ def compresses(stage: Stage) -> None:
 
 def _read(stage: Stage) -> Mapping[Partition, Mapping[int, str]]:
     """All records, as librdkafka reads them."""
-    found: dict[Partition, dict[int, str]] = {}
+    contents: dict[Partition, dict[int, str]] = {}
     total = sum(map(len, stage.producer.written.values()))
     config = {
         "bootstrap.servers": stage.server.bootstrap,
@@ -230,11 +230,11 @@ def _read(stage: Stage) -> Mapping[Partition, Mapping[int, str]]:
             for one in consumer.consume(total, 1.0):
                 partition = (one.topic() or "", one.partition() or 0)
                 content = f"{(one.key() or b'').decode()}:{(one.value() or b'').decode()}"
-                found.setdefault(partition, {})[one.offset() or 0] = content
-            return sum(map(len, found.values())) == total
+                contents.setdefault(partition, {})[one.offset() or 0] = content
+            return sum(map(len, contents.values())) == total
 
-        wait_until(complete, lambda: f"{total} records: {found}")
-    return found
+        wait_until(complete, lambda: f"{total} records: {contents}")
+    return contents
 
 
 Check = Callable[[Stage], None]

@@ -57,11 +57,11 @@ def _version(library: str) -> str:
         case "librdkafka":
             return f"{version('confluent-kafka')} (librdkafka {confluent_kafka.libversion()[0]})"
         case "kafkajs":
-            found: str = json.loads((HERE / "node" / "package.json").read_text())["dependencies"][library]
-            return found
+            release: str = json.loads((HERE / "node" / "package.json").read_text())["dependencies"][library]
+            return release
         case "sarama" | "franz-go":
             modules = (HERE / "go" / "go.mod").read_text()
-            (found,) = re.findall(rf"/{library} v(\S+)", modules)
-            return found
+            (release,) = re.findall(rf"/{library} v(\S+)", modules)
+            return release
         case _:
             return version(library)

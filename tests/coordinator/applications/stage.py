@@ -98,20 +98,20 @@ class Stage:
 
     def held(self) -> list[Partitions]:
         """What each of those that run holds, as its library says. ChildProcessError: one has ended"""
-        found = []
+        assignments = []
         for one in self.applications:
             if one.running is not None:
                 if one.running.log.ended:
                     raise ChildProcessError(f"{one.name} has ended: {one.running.log.tail()}")
-                found.append(one.running.assignment())
-        return found
+                assignments.append(one.running.assignment())
+        return assignments
 
     def view(self) -> GroupView:
         """The group as the server shows it. LookupError: it does not list it"""
-        found = describe(self.server, self.group)
-        if found is None:
+        view = describe(self.server, self.group)
+        if view is None:
             raise LookupError(self.group)
-        return found
+        return view
 
     def wait_rest(self) -> GroupView:
         """Wait until those that run hold all partitions between them, and the server shows the same; its view."""
@@ -158,8 +158,8 @@ class Stage:
     def committed(self) -> dict[Partition, int]:
         """The offsets that the group has committed, but for 0, which some libraries commit of an empty partition."""
         with Consumer({"bootstrap.servers": self.server.bootstrap, "group.id": self.group}) as consumer:
-            found = consumer.committed(self.topic_partitions(), ANSWER_S)
-        return {(one.topic, one.partition): one.offset for one in found if one.offset > 0}
+            offsets = consumer.committed(self.topic_partitions(), ANSWER_S)
+        return {(one.topic, one.partition): one.offset for one in offsets if one.offset > 0}
 
     def journals(self) -> list[Journal]:
         """What all consumers wrote down, of all their lives."""
@@ -183,8 +183,8 @@ class Stage:
                 if self.producer.written[entry.partition].get(entry.offset or 0) != entry.content
             ],
         }
-        found = {what: them[:10] for what, them in wrong.items() if them}
-        assert not found, found
+        problems = {what: them[:10] for what, them in wrong.items() if them}
+        assert not problems, problems
 
     def _lost(self) -> list[tuple[str, int, int]]:
         return lost(self.producer.written, self.journals())

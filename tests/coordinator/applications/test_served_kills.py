@@ -123,10 +123,10 @@ class Worker:
         self._consumer.close()
 
     def _commit(self) -> None:
-        wanted = [TopicPartition(TOPIC, partition, offset) for partition, offset in self._reached.items()]
-        if not wanted:
+        offsets = [TopicPartition(TOPIC, partition, offset) for partition, offset in self._reached.items()]
+        if not offsets:
             return
-        for one in self._consumer.commit(offsets=wanted, asynchronous=False):
+        for one in self._consumer.commit(offsets=offsets, asynchronous=False):
             if one.error is None:
                 self.committed[one.partition] = max(self.committed[one.partition], one.offset)
         self.commits += 1
@@ -178,9 +178,9 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) 
             works.set()
             for thread in threads:
                 thread.join()
-            found = _values(bootstrap, load.sent)
+            values = _values(bootstrap, load.sent)
             for partition in range(PARTITIONS):
-                assert found[partition] == list(map(str, range(load.sent))), f"partition {partition}"
+                assert values[partition] == list(map(str, range(load.sent))), f"partition {partition}"
     finally:
         loads.set()
         works.set()
@@ -193,18 +193,18 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) 
 
 def _most(workers: Iterable[Worker], group: str) -> Counter[int]:
     """The last offsets that a group knows to be committed."""
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for one in workers:
         if one.group == group:
-            found |= one.committed
-    return found
+            counts |= one.committed
+    return counts
 
 
 def _has_all(workers: Iterable[Worker], group: str, count: int) -> bool:
     """Whether a group has consumed every record."""
-    own = [one for one in workers if one.group == group]
+    members = [one for one in workers if one.group == group]
     return all(
-        set().union(*(one.consumed[partition] for one in own)) == set(range(count))
+        set().union(*(one.consumed[partition] for one in members)) == set(range(count))
         for partition in range(PARTITIONS)
     )
 
@@ -242,13 +242,13 @@ def _wait_served(load: Load, workers: list[Worker]) -> None:
 def _committed(bootstrap: str, group: str) -> dict[int, int]:
     """What the server has of a group."""
     with Consumer({"bootstrap.servers": bootstrap, "group.id": group, **QUICKLY}) as consumer:
-        wanted = [TopicPartition(TOPIC, number) for number in range(PARTITIONS)]
-        return {one.partition: one.offset for one in consumer.committed(wanted, ANSWER_S)}
+        partitions = [TopicPartition(TOPIC, number) for number in range(PARTITIONS)]
+        return {one.partition: one.offset for one in consumer.committed(partitions, ANSWER_S)}
 
 
 def _values(bootstrap: str, count: int) -> dict[int, list[str]]:
     """All that the server has of every partition."""
-    found: dict[int, list[str]] = defaultdict(list)
+    values: dict[int, list[str]] = defaultdict(list)
     settings = {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.partition.eof": True}
     left = set(range(PARTITIONS))
     with Consumer({**settings, **QUICKLY}) as consumer:
@@ -258,10 +258,10 @@ def _values(bootstrap: str, count: int) -> dict[int, list[str]]:
             for message in consumer.consume(10_000, 0.2):
                 error = message.error()
                 if error is None:
-                    found[message.partition() or 0].append((message.value() or b"").decode())
+                    values[message.partition() or 0].append((message.value() or b"").decode())
                 elif error.code() == KafkaError._PARTITION_EOF:
                     left.discard(message.partition() or 0)
             return not left
 
         wait_until(all_read, lambda: f"{count} records of each partition are read")
-    return found
+    return values

@@ -47,9 +47,9 @@ def compare(config: Any, definition: Definition) -> None:
 
 @pytest.mark.kafka
 def test_a_broker_shows_the_same_settings_of_itself(broker: Broker) -> None:
-    found = shown(broker, OF_BROKERS, "1")
-    assert set(found) == {name for name, one in BROKER.items() if not one.internal}
-    for name, config in found.items():
+    configs = shown(broker, OF_BROKERS, "1")
+    assert set(configs) == {name for name, one in BROKER.items() if not one.internal}
+    for name, config in configs.items():
         compare(config, BROKER[name])
         assert default_of(config) == BROKER[name].default, name
 
@@ -59,9 +59,9 @@ def test_a_broker_shows_the_same_settings_of_topics_and_groups(broker: Broker) -
     name = fresh_name("configured")
     create_topics(broker, {name: 1})
     for kind, known in ((OF_TOPICS, TOPIC), (OF_GROUPS, GROUP)):
-        found = shown(broker, kind, name)
-        assert set(found) == {name for name, one in known.items() if not one.internal}
-        for setting, config in found.items():
+        configs = shown(broker, kind, name)
+        assert set(configs) == {name for name, one in known.items() if not one.internal}
+        for setting, config in configs.items():
             compare(config, known[setting])
             if config.config_source == ConfigSource.DEFAULT:
                 assert config.value == known[setting].default, setting

@@ -19,7 +19,7 @@ def update(name: str, level: int, kind: int = UpgradeType.UPGRADE) -> FeatureUpd
 
 
 @pytest.mark.parametrize(
-    ("wanted", "why"),
+    ("change", "why"),
     [
         (update("group.version", 0), "without setting the upgrade type to either safe or unsafe downgrade"),
         (update("group.version", 2), "Local controller 1 only supports versions 0-1"),
@@ -30,9 +30,9 @@ def update(name: str, level: int, kind: int = UpgradeType.UPGRADE) -> FeatureUpd
         (update("metadata.version", 29, 3), "Unsafe metadata downgrade is not supported"),
     ],
 )
-def test_an_update_that_is_not_possible_is_refused(wanted: FeatureUpdate, why: str) -> None:
+def test_an_update_that_is_not_possible_is_refused(change: FeatureUpdate, why: str) -> None:
     with pytest.raises(RequestRefused, match=why):
-        Features({}).check([update("transaction.version", 1, UpgradeType.SAFE_DOWNGRADE), wanted])
+        Features({}).check([update("transaction.version", 1, UpgradeType.SAFE_DOWNGRADE), change])
 
 
 def test_only_a_change_is_an_epoch() -> None:

@@ -74,9 +74,9 @@ def test_every_setting_is_named_as_in_a_properties_file() -> None:
 
 def test_settings_of_a_group_win_over_the_brokers() -> None:
     broker = Config()
-    own = GroupOverrides.parse({"consumer.session.timeout.ms": "50000"}, broker)
-    assert consumer_settings(own, broker).session_timeout_ms == 50_000
-    assert consumer_settings(own, broker).heartbeat_interval_ms == 5_000
+    overrides = GroupOverrides.parse({"consumer.session.timeout.ms": "50000"}, broker)
+    assert consumer_settings(overrides, broker).session_timeout_ms == 50_000
+    assert consumer_settings(overrides, broker).heartbeat_interval_ms == 5_000
     assert consumer_settings(None, broker).session_timeout_ms == 45_000
 
 

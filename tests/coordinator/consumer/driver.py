@@ -73,8 +73,8 @@ class Application:
         self._return_at_ms: int | None = None
         self._called = ""
 
-    def position(self, place: TopicPartition) -> int | None:
-        return self.positions.get(place)
+    def position(self, partition: TopicPartition) -> int | None:
+        return self.positions.get(partition)
 
     def calls(self) -> list[tuple[str, list[str]]]:
         """The calls of the listener since this was last asked."""
@@ -82,7 +82,7 @@ class Application:
         return calls
 
     def requests(self, kind: type[Any]) -> list[Any]:
-        return [each for each in self.sent if isinstance(each, kind)]
+        return [request for request in self.sent if isinstance(request, kind)]
 
     @property
     def owns(self) -> list[str]:
@@ -180,23 +180,23 @@ class Play:
         if deadline is not None and deadline <= self.now_ms:
             self._answer(self.engine.expire(self.now_ms))
             moved = True
-        for each in [application for application in self.applications if not application.is_closed]:
-            moved = self._step_of(each) or moved
+        for application in [one for one in self.applications if not one.is_closed]:
+            moved = self._step_of(application) or moved
         return moved
 
-    def _step_of(self, each: Application) -> bool:
-        member, now_ms = each.member, self.now_ms
+    def _step_of(self, application: Application) -> bool:
+        member, now_ms = application.member, self.now_ms
         outputs = member.take()
         for output in outputs:
-            self._carry_out(each, output)
-        if outputs or each.is_closed:
+            self._carry_out(application, output)
+        if outputs or application.is_closed:
             return True
-        if each._return_at_ms is not None and each._return_at_ms <= now_ms:
-            each._return_at_ms = None
-            member.called_back(now_ms, threw=each.listener[each._called].throws)
+        if application._return_at_ms is not None and application._return_at_ms <= now_ms:
+            application._return_at_ms = None
+            member.called_back(now_ms, threw=application.listener[application._called].throws)
             return True
-        if each.polls and each._poll_at_ms is not None and each._poll_at_ms <= now_ms:
-            each._poll_at_ms = None
+        if application.polls and application._poll_at_ms is not None and application._poll_at_ms <= now_ms:
+            application._poll_at_ms = None
             member.enter_poll(now_ms)
             return True
         deadline = member.next_deadline()
@@ -208,49 +208,51 @@ class Play:
 
     # What a member says.
 
-    def _carry_out(self, each: Application, output: Output) -> None:
+    def _carry_out(self, application: Application, output: Output) -> None:
         match output:
             case Send():
-                each.sent.append(output.request)
-                if each.holds(output):
-                    each.held.append(output)
+                application.sent.append(output.request)
+                if application.holds(output):
+                    application.held.append(output)
                 else:
-                    self.deliver(each, output)
+                    self.deliver(application, output)
             case Callback():
-                each._called = output.kind.value
-                each.callbacks.append((output.kind.value, named(output.partitions)))
-                each._return_at_ms = self.now_ms + each.listener[each._called].takes_ms
+                application._called = output.kind.value
+                application.callbacks.append((output.kind.value, named(output.partitions)))
+                application._return_at_ms = self.now_ms + application.listener[application._called].takes_ms
             case Raised():
-                each.raised.append(output.error)
-                each.messages.append(output.message)
-                each._poll_at_ms = self.now_ms + POLL_AGAIN_MS if each.polls_again else None
+                application.raised.append(output.error)
+                application.messages.append(output.message)
+                application._poll_at_ms = self.now_ms + POLL_AGAIN_MS if application.polls_again else None
             case Committed():
-                each.committed.append(output)
+                application.committed.append(output)
             case Positioned():
-                for place, offset in output.offsets.items():
-                    each.positions[place] = max(offset, 0)
+                for partition, offset in output.offsets.items():
+                    application.positions[partition] = max(offset, 0)
             case Closed():
-                each.is_closed = True
+                application.is_closed = True
 
-    def deliver(self, each: Application, send: Send) -> None:
+    def deliver(self, application: Application, send: Send) -> None:
         """A request arrives."""
         request = send.request
         if isinstance(request, FindCoordinator):
-            each.member.answered(send.number, self.node, self.now_ms)
+            application.member.answered(send.number, self.node, self.now_ms)
             return
         code = self.refuses(request)
         if send.node != self.node:
             code = ErrorCode.NOT_COORDINATOR
         if code is not None:
-            each.member.answered(send.number, request.refused(RequestRefused(code, "why")), self.now_ms)
+            application.member.answered(
+                send.number, request.refused(RequestRefused(code, "why")), self.now_ms
+            )
             return
         self._tickets += 1
-        self._asked[self._tickets] = (each, send.number)
+        self._asked[self._tickets] = (application, send.number)
         call = Call(
             ticket=self._tickets,
             request=request,
             now_ms=self.now_ms,
-            client_id=each.name,
+            client_id=application.name,
             host="/127.0.0.1",
             fresh_id=UUID(int=self._tickets),
         )
@@ -258,48 +260,48 @@ class Play:
 
     def _answer(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
-            each, number = self._asked.pop(ticket)
-            if not each.is_closed and number:
-                each.member.answered(number, answer, self.now_ms)
+            application, number = self._asked.pop(ticket)
+            if not application.is_closed and number:
+                application.member.answered(number, answer, self.now_ms)
 
     # What a test does.
 
-    def release(self, each: Application) -> None:
+    def release(self, application: Application) -> None:
         """Deliver what was held, and hold no more."""
-        each.holds = _never
-        held, each.held = each.held, []
+        application.holds = _never
+        held, application.held = application.held, []
         for send in held:
-            self.deliver(each, send)
+            self.deliver(application, send)
         self.run()
 
-    def lose(self, each: Application, *, answered: bool) -> None:
+    def lose(self, application: Application, *, answered: bool) -> None:
         """The connection breaks before the requests that are held arrive, or before their answers do; hold no more."""
-        each.holds = _never
-        held, each.held = each.held, []
+        application.holds = _never
+        held, application.held = application.held, []
         for send in held:
             if answered:
-                self.deliver(each, Send(0, send.node, send.request, send.timeout_ms))
-            each.member.failed(send.number, self.now_ms)
+                self.deliver(application, Send(0, send.node, send.request, send.timeout_ms))
+            application.member.failed(send.number, self.now_ms)
         self.run()
 
-    def pause(self, each: Application) -> None:
+    def pause(self, application: Application) -> None:
         """The application stops to poll."""
-        each.polls = False
-        each._poll_at_ms = 0
-        each.member.leave_poll(self.now_ms)
+        application.polls = False
+        application._poll_at_ms = 0
+        application.member.leave_poll(self.now_ms)
 
-    def resume(self, each: Application) -> None:
-        each.polls = True
+    def resume(self, application: Application) -> None:
+        application.polls = True
         self.run()
 
-    def close(self, each: Application) -> None:
-        each.polls = False
-        each.member.close(self.now_ms)
+    def close(self, application: Application) -> None:
+        application.polls = False
+        application.member.close(self.now_ms)
         self.run()
 
-    def kill(self, each: Application) -> None:
+    def kill(self, application: Application) -> None:
         """The process is gone, without a word."""
-        each.is_closed = True
+        application.is_closed = True
 
     def change_topics(self, image: TopicImage, *, seen: bool = True) -> None:
         """Topics are created, changed, deleted; `seen`: the members' metadata show it."""

@@ -30,10 +30,10 @@ PLACE = TopicPartition("foo", 0)
 
 def offsets(application: Application) -> list[int]:
     """What it has committed of the first partition, in order."""
-    found = []
+    committed = []
     for request in application.requests(OffsetCommit):
-        found += [offset.offset for offset in request.offsets if offset.partition == PLACE.partition]
-    return found
+        committed += [offset.offset for offset in request.offsets if offset.partition == PLACE.partition]
+    return committed
 
 
 def test_no_automatic_commit_while_another_is_tried_again() -> None:
@@ -160,7 +160,7 @@ def test_librdkafka_tries_twice_more_where_all_is_refused(partitions: Sequence[i
     def count(statistics: str) -> None:
         nonlocal requests
         brokers = json.loads(statistics)["brokers"].values()
-        requests = sum(each["req"].get("OffsetCommit", 0) for each in brokers)
+        requests = sum(node["req"].get("OffsetCommit", 0) for node in brokers)
 
     create_topics(broker, {topic: 1})
     consumer = Consumer(

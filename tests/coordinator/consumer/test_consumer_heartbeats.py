@@ -43,9 +43,9 @@ def pair() -> tuple[Play, Application, Application]:
     play = Play()
     a, b = start(play, "a"), start(play, "b")
     play.rest()
-    for each in (a, b):
-        each.calls()
-        heartbeats(each)
+    for application in (a, b):
+        application.calls()
+        heartbeats(application)
     return play, a, b
 
 
@@ -174,7 +174,7 @@ def test_the_coordinator_is_looked_up_again(code: ErrorCode) -> None:
     play, a, _ = pair()
     refuse(play, code)
     play.advance(5_000)
-    sent = [type(each) for each in a.sent if not isinstance(each, OffsetCommit)]
+    sent = [type(request) for request in a.sent if not isinstance(request, OffsetCommit)]
     assert sent[:3] == [ConsumerGroupHeartbeat, FindCoordinator, ConsumerGroupHeartbeat]
     assert (a.calls(), a.raised) == ([], [])
 

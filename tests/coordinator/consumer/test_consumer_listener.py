@@ -247,8 +247,8 @@ def test_a_copy_is_independent(moment_ms: int) -> None:
     start(play, "b")
     play.advance(moment_ms)
     copied = copy.deepcopy(play)
-    for each in (play, copied):
-        each.rest()
+    for run in (play, copied):
+        run.rest()
     one, other = play.applications[0], copied.applications[0]
     assert one.member is not other.member
     assert (one.callbacks, one.owns) == (other.callbacks, other.owns)

@@ -21,8 +21,8 @@ FOO = [TopicPartition("foo", number) for number in range(6)]
 def alone(**config: Any) -> tuple[Play, Application]:
     play = Play()
     a = start(play, "a", **config)
-    for number, place in enumerate(FOO):
-        a.positions[place] = 10 + number
+    for number, partition in enumerate(FOO):
+        a.positions[partition] = 10 + number
     a.sent, a.committed, a.callbacks = [], [], []
     return play, a
 
@@ -32,8 +32,8 @@ def commits(application: Application) -> list[tuple[int, dict[int, int]]]:
     sent = application.requests(OffsetCommit)
     application.sent.clear()
     return [
-        (each.generation_or_epoch, {offset.partition: offset.offset for offset in each.offsets})
-        for each in sent
+        (commit.generation_or_epoch, {offset.partition: offset.offset for offset in commit.offsets})
+        for commit in sent
     ]
 
 
@@ -174,7 +174,7 @@ def test_a_commit_in_lost_fails() -> None:
     play.resume(a)
     a.member.commit(play.now_ms)
     play.run()
-    assert [each.error for each in a.committed] == ["CommitFailedException"]
+    assert [output.error for output in a.committed] == ["CommitFailedException"]
 
 
 def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:
@@ -227,7 +227,7 @@ def test_a_commit_names_what_was_committed() -> None:
     a.member.commit(play.now_ms)
     play.run()
     (committed,) = a.committed
-    assert committed.offsets == {place: 10 + number for number, place in enumerate(FOO)}
+    assert committed.offsets == {partition: 10 + number for number, partition in enumerate(FOO)}
 
 
 def _asks_while_it_looks_up(library: str, code: ErrorCode) -> tuple[Play, Application]:

@@ -44,12 +44,12 @@ class Reversed:
     def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
         self.computed += 1
         members = sorted(member.id for member in group.members)
-        given: dict[str, dict[UUID, tuple[int, ...]]] = {member: {} for member in members}
+        targets: dict[str, dict[UUID, tuple[int, ...]]] = {member: {} for member in members}
         for topic, _, count in group.topics:
-            for place, partition in enumerate(reversed(range(count))):
-                own = given[members[place % len(members)]]
-                own[topic] = (*own.get(topic, ()), partition)
-        assignments: Mapping[str, TopicPartitions] = given
+            for index, partition in enumerate(reversed(range(count))):
+                target = targets[members[index % len(members)]]
+                target[topic] = (*target.get(topic, ()), partition)
+        assignments: Mapping[str, TopicPartitions] = targets
         metadata = {member: ClientMetadata(version=1, data=b"%d" % len(members)) for member in members}
         return LocalAssignment(assignments=assignments, metadata=metadata, error=self.error)
 

@@ -134,9 +134,9 @@ def described(driver: Driver) -> Described:
 
 def shown(driver: Driver) -> tuple[str, str | None, str | None]:
     """State, protocol type and protocol."""
-    found = described(driver).group
-    assert found is not None
-    return found.state.value, found.protocol_type, found.protocol
+    group = described(driver).group
+    assert group is not None
+    return group.state.value, group.protocol_type, group.protocol
 
 
 def refused(error: ErrorCode, member: str = "") -> JoinGroupAnswer:

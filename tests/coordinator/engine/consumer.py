@@ -116,9 +116,9 @@ def by_name(driver: Driver, partitions: TopicPartitions) -> Named:
 
 
 def group_of(driver: Driver) -> ConsumerGroup:
-    found = driver.engine.state.groups[GROUP]
-    assert isinstance(found, ConsumerGroup)
-    return found
+    group = driver.engine.state.groups[GROUP]
+    assert isinstance(group, ConsumerGroup)
+    return group
 
 
 def described(driver: Driver) -> Described:
@@ -127,13 +127,13 @@ def described(driver: Driver) -> Described:
 
 
 def described_group(driver: Driver) -> Group:
-    found = described(driver).group
-    assert found is not None
-    return found
+    group = described(driver).group
+    assert group is not None
+    return group
 
 
 def described_member(driver: Driver, member: str) -> Member:
-    return next(each for each in described_group(driver).members if each.id == member)
+    return next(one for one in described_group(driver).members if one.id == member)
 
 
 def speaks_classic(driver: Driver, member: str) -> bool:

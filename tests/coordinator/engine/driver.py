@@ -106,7 +106,7 @@ class Driver:
 def whole(engine: Engine) -> dict[str, dict[str, Any]]:
     """All there is of each group but what a log need not say: since when, and how large a broker's map was once."""
     groups = engine.state.groups.values()
-    shown = {each.id: vars(each) if isinstance(each, ConsumerGroup) else asdict(each) for each in groups}
+    shown = {group.id: vars(group) if isinstance(group, ConsumerGroup) else asdict(group) for group in groups}
     left_out = ("capacity", "_capacity", "client", "state_since_ms")
     return {
         group: {name: value for name, value in fields.items() if name not in left_out}

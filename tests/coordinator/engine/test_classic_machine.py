@@ -60,8 +60,8 @@ class ClassicGroups(RuleBasedStateMachine):
         return group
 
     def generation(self, group: str, shift: int) -> int:
-        found = self.group(group)
-        return (0 if found is None else found.generation) + shift
+        known = self.group(group)
+        return (0 if known is None else known.generation) + shift
 
     @rule(
         target=MEMBERS,
@@ -89,8 +89,8 @@ class ClassicGroups(RuleBasedStateMachine):
         answer = self.driver.answers.get(ticket)
         if isinstance(answer, JoinGroupAnswer) and answer.member:
             return group, answer.member, instance
-        found = self.group(group)
-        parked = [] if found is None else [id_ for id_, each in found.joining.items() if each == ticket]
+        known = self.group(group)
+        parked = [] if known is None else [id_ for id_, other in known.joining.items() if other == ticket]
         return (group, parked[0], instance) if parked else multiple()
 
     @rule(
@@ -118,11 +118,11 @@ class ClassicGroups(RuleBasedStateMachine):
     @rule(group=GROUPS, absent=st.sampled_from([None, None, 0, 1]))
     def rebalance(self, group: str, absent: int | None) -> None:
         """All pending and known members rejoin, except perhaps one."""
-        found = self.group(group)
-        if found is None:
+        known = self.group(group)
+        if known is None:
             return
-        for i, id_ in enumerate([*sorted(found.pending), *found.members]):
-            member = found.members.get(id_)
+        for i, id_ in enumerate([*sorted(known.pending), *known.members]):
+            member = known.members.get(id_)
             if i == absent:
                 continue
             self.driver.send(
@@ -132,15 +132,15 @@ class ClassicGroups(RuleBasedStateMachine):
                     rebalance_timeout_ms=20_000,
                     member=id_,
                     instance=None if member is None else member.instance,
-                    protocol_type=found.protocol_type or "consumer",
+                    protocol_type=known.protocol_type or "consumer",
                     protocols=protocols("range", "sticky") if member is None else member.protocols,
                 )
             )
 
     @rule(group=GROUPS, absent=st.sampled_from([None, None, 0, 1]))
     def all_sync(self, group: str, absent: int | None) -> None:
-        found = self.group(group)
-        for i, id_ in enumerate([] if found is None else list(found.members)):
+        known = self.group(group)
+        for i, id_ in enumerate([] if known is None else list(known.members)):
             if i != absent:
                 self.sync((group, id_, None), 0, True)
 

@@ -86,7 +86,7 @@ def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
     chosen, other = pair(driver)
     prepare(chosen)
     assert install(chosen, 3, {"a": (0, 1), "b": (2, 3)}).error == NONE
-    a, b = sorted((chosen, other), key=lambda each: each.id)
+    a, b = sorted((chosen, other), key=lambda member: member.id)
     settled(a, b)
     assert epochs(driver) == ("Stable", 3, 3)
     return a, b
@@ -238,15 +238,15 @@ def test_another_member_computes_when_the_chosen_one_times_out(driver: Driver) -
     assert first.beat().should_compute
 
 
-@pytest.mark.parametrize("given", [{}, {"a": (0, 1)}])
+@pytest.mark.parametrize("assignment", [{}, {"a": (0, 1)}])
 def test_the_error_of_an_assignor_is_passed_on_to_all_members(
-    driver: Driver, given: dict[str, tuple[int, ...]]
+    driver: Driver, assignment: dict[str, tuple[int, ...]]
 ) -> None:
     """KIP-848: `GroupAssignment.error` comes with every member's assignment, and not all partitions are needed."""
     a, b = settled_pair(driver)
     c = join(driver, "c")
     prepare(c)
-    assert install(c, 4, given, error=2).error == NONE
+    assert install(c, 4, assignment, error=2).error == NONE
     assert driver.engine.state.groups["g"].state.value == "Reconciling"
     for member in (a, b):
         answer = member.beat()
@@ -269,7 +269,7 @@ def test_an_error_does_not_excuse_an_invalid_assignment(driver: Driver) -> None:
 def test_metadata_come_once_with_the_epoch_even_where_no_partition_moves(driver: Driver) -> None:
     a, b = settled_pair(driver)
     a.beat(client_assignors=(replace(MINE, reason=1),))
-    chosen = next(each for each in (a, b) if each.beat().should_compute)
+    chosen = next(candidate for candidate in (a, b) if candidate.beat().should_compute)
     prepare(chosen)
     said = {name: ClientMetadata(version=1, data=name.encode()) for name in "ab"}
     assert install(chosen, 4, {"a": (0, 1), "b": (2, 3)}, metadata=said).error == NONE
@@ -285,7 +285,7 @@ def test_metadata_come_once_with_the_epoch_even_where_no_partition_moves(driver:
 def test_metadata_wait_for_the_epoch_that_they_belong_to(driver: Driver) -> None:
     a = alone(driver, b"old")
     b = join(driver, "b")
-    chosen = next(each for each in (a, b) if each.beat().should_compute)
+    chosen = next(candidate for candidate in (a, b) if candidate.beat().should_compute)
     prepare(chosen)
     install(chosen, 3, {"a": (0, 1), "b": (2, 3)}, metadata={"a": ClientMetadata(data=b"new")})
     answer = a.beat()
@@ -341,7 +341,7 @@ def test_user_data_of_a_classic_member_is_its_assignor_metadata(driver: Driver) 
     x.generation = driver.ask(joining, JoinGroupAnswer).generation
     a.beat()
     prepared = prepare(a)
-    said = {member: each.metadata for member, each in prepared.assignors.items()}
+    said = {member: assignor.metadata for member, assignor in prepared.assignors.items()}
     assert said["x"] == ClientMetadata(version=-1, data=b"from x")
     answer = {"x": ClientMetadata(version=-1, data=b"to x")}
     assert install(a, prepared.group_epoch, {"a": (0,), "x": (1, 2, 3)}, metadata=answer).error == NONE
@@ -384,8 +384,8 @@ def test_a_downgrade_hands_on_what_an_assignor_said(driver: Driver) -> None:
     install(a, prepare(a).group_epoch, {"a": (0,), "x": (1, 2, 3)}, metadata=answer)
     a.leave()
     (shown,) = driver.ask(DescribeGroups(groups=("g",)), DescribeGroupsAnswer).groups
-    given = read_assignment(shown.members[0].assignment)
-    assert (given.partitions, given.user_data) == ({"foo": (1, 2, 3)}, b"to x")
+    assignment = read_assignment(shown.members[0].assignment)
+    assert (assignment.partitions, assignment.user_data) == ({"foo": (1, 2, 3)}, b"to x")
 
 
 # The group moves on

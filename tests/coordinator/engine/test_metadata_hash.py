@@ -82,8 +82,8 @@ def test_it_is_what_kafka_computes(oracle: Oracle) -> None:
     for _ in range(50):
         topics = [some_topic(random) for _ in range(random.randint(0, 6))]
         topics = list(TopicImage.of(topics).topics.values())
-        each, together = oracle.metadata_hashes(specs(topics))
-        assert {one.name: signed(one.metadata_hash) for one in topics} == each
+        hashes, together = oracle.metadata_hashes(specs(topics))
+        assert {one.name: signed(one.metadata_hash) for one in topics} == hashes
         assert metadata_hash([one.name for one in topics], TopicImage.of(topics)) == together
 
 

@@ -44,14 +44,14 @@ def commit(
 
 def fetch(driver: Driver, *topics: str | UUID, version: int = 9) -> QueriedOffsets:
     """Partition 0 of these topics; everything where none is named."""
-    asked = tuple((each, (0,)) for each in topics) or None
+    asked = tuple((name, (0,)) for name in topics) or None
     request = OffsetFetch(groups=(OffsetQuery(group=GROUP, topics=asked),), version=version)
     return driver.ask(request, OffsetFetchAnswer).groups[0]
 
 
 def offset(driver: Driver, name: str = "t1") -> int:
-    ((_, ((_, found),)),) = fetch(driver, name).topics
-    return found.offset
+    ((_, ((_, fetched),)),) = fetch(driver, name).topics
+    return fetched.offset
 
 
 def test_fetch_of_everything_is_ordered_by_topic_and_partition(driver: Driver) -> None:
@@ -63,7 +63,7 @@ def test_fetch_of_everything_is_ordered_by_topic_and_partition(driver: Driver) -
         ("t2", ((0, FetchedOffset(offset=5)),)),
     )
     assert fetch(driver).topics == expected
-    assert [each for each, _ in fetch(driver, version=10).topics] == [T1, T2]
+    assert [name for name, _ in fetch(driver, version=10).topics] == [T1, T2]
 
 
 def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions(driver: Driver) -> None:
@@ -87,7 +87,7 @@ def test_simple_group_counts_from_the_commit(driver: Driver) -> None:
     driver.advance(6 * DAY_MS)
     commit(driver, at(2, partition=1))
     driver.advance(DAY_MS)
-    assert [each for each, _ in fetch(driver).topics[0][1]] == [1]
+    assert [partition for partition, _ in fetch(driver).topics[0][1]] == [1]
 
 
 def test_group_that_is_not_stable_keeps_everything() -> None:

@@ -38,15 +38,15 @@ def fetch(driver: Driver, name: str = "t1", *, stable: bool = False) -> FetchedO
     asked = OffsetQuery(group=GROUP, topics=((name, (0,)),))
     request = OffsetFetch(groups=(asked,), require_stable=stable)
     (group,) = driver.ask(request, OffsetFetchAnswer).groups
-    ((_, ((_, found),)),) = group.topics
-    return found
+    ((_, ((_, fetched),)),) = group.topics
+    return fetched
 
 
 def fetch_all(driver: Driver, *, stable: bool) -> dict[str | UUID, FetchedOffset]:
     """Everything, by topic."""
     request = OffsetFetch(groups=(OffsetQuery(group=GROUP),), require_stable=stable)
     (group,) = driver.ask(request, OffsetFetchAnswer).groups
-    return {name: found for name, ((_, found),) in group.topics}
+    return {name: offset for name, ((_, offset),) in group.topics}
 
 
 def listed(driver: Driver) -> list[str]:
@@ -190,6 +190,6 @@ def test_the_same_offsets_as_a_broker_that_compares_log_offsets(
         else:
             broker.end(producer or 0, committed=step == END)
             engine.end_transaction(producer or 0, committed=step == END)
-        found = engine.state.offsets.get(GROUP, {})
-        assert {key[1]: value.offset for key, value in found.items()} == broker.visible
+        offsets = engine.state.offsets.get(GROUP, {})
+        assert {key[1]: value.offset for key, value in offsets.items()} == broker.visible
         assert {key[1] for key in engine.state.pending.partitions(GROUP)} == broker.unstable()

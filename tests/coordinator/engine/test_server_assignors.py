@@ -64,7 +64,7 @@ def test_an_installed_assignor_computes() -> None:
     assert refused.error is ErrorCode.UNSUPPORTED_ASSIGNOR
     c = joined(driver, "c", assignor="uniform")
     settled(a, b, c)
-    assert sorted(len(each.owned["foo"]) for each in (a, b, c)) == [1, 1, 2]
+    assert sorted(len(member.owned["foo"]) for member in (a, b, c)) == [1, 1, 2]
 
 
 @pytest.mark.usefixtures("installed")

@@ -55,9 +55,9 @@ class Store:
         self.partitions = Partitions(IMAGE, lambda _: SETTINGS, self.directory)
 
     def partition(self, number: int = 0) -> Partition:
-        found = self.partitions.find(TOPIC.id, number)
-        assert found is not None
-        return found
+        partition = self.partitions.find(TOPIC.id, number)
+        assert partition is not None
+        return partition
 
     def close(self) -> None:
         self.directory.close()
@@ -91,14 +91,14 @@ def fill(partition: Partition, seed: int, batches: int = 60) -> None:
 
 def content(partition: Partition) -> bytes:
     """All that can be read."""
-    offset, found = partition.log_start_offset, b""
+    offset, whole = partition.log_start_offset, b""
     while data := partition.read(offset, 50_000, committed=False, at_least_one=True).records:
-        found += data
+        whole += data
         position = 0
         while position < len(data):
             batch = batch_at(data, position)
             position, offset = position + batch.size, batch.next_offset
-    return found
+    return whole
 
 
 @pytest.mark.parametrize("leave", [Store.close, Store.kill], ids=["closed", "killed"])

@@ -36,28 +36,28 @@ def _place(content: bytearray, chance: Random) -> int:
 
 
 def _flip(content: bytearray, _: Sequence[bytes], chance: Random) -> None:
-    place = _place(content, chance)
-    content[place : place + 1] = bytes([chance.choice((0, 1, 2, 0x7F, 0x80, 0xFF, chance.randrange(256)))])
+    index = _place(content, chance)
+    content[index : index + 1] = bytes([chance.choice((0, 1, 2, 0x7F, 0x80, 0xFF, chance.randrange(256)))])
 
 
 def _number(content: bytearray, _: Sequence[bytes], chance: Random) -> None:
-    place, number = _place(content, chance), chance.choice(NUMBERS)
-    content[place : place + len(number)] = number
+    index, number = _place(content, chance), chance.choice(NUMBERS)
+    content[index : index + len(number)] = number
 
 
 def _insert(content: bytearray, _: Sequence[bytes], chance: Random) -> None:
-    place = _place(content, chance)
-    content[place:place] = chance.randbytes(chance.randrange(1, 20))
+    index = _place(content, chance)
+    content[index:index] = chance.randbytes(chance.randrange(1, 20))
 
 
 def _delete(content: bytearray, _: Sequence[bytes], chance: Random) -> None:
-    place = _place(content, chance)
-    del content[place : place + chance.randrange(1, 20)]
+    index = _place(content, chance)
+    del content[index : index + chance.randrange(1, 20)]
 
 
 def _repeat(content: bytearray, _: Sequence[bytes], chance: Random) -> None:
-    place = _place(content, chance)
-    content[place:place] = content[place : place + chance.randrange(1, 40)] * chance.randrange(1, 4)
+    index = _place(content, chance)
+    content[index:index] = content[index : index + chance.randrange(1, 40)] * chance.randrange(1, 4)
 
 
 def _cut(content: bytearray, _: Sequence[bytes], chance: Random) -> None:

@@ -97,7 +97,7 @@ class Neighbor:
         self._consumer = {"member_epoch": joined.member_epoch}
 
     async def _heartbeat(self, **fields: Any) -> Any:
-        given = {"rebalance_timeout": -1, "subscribed_topic_names": None, "topic_partitions": None, **fields}
+        beat = {"rebalance_timeout": -1, "subscribed_topic_names": None, "topic_partitions": None, **fields}
         return await self._ask(
             "ConsumerGroupHeartbeat",
             1,
@@ -106,7 +106,7 @@ class Neighbor:
             instance_id=None,
             rack_id=None,
             server_assignor=None,
-            **given,
+            **beat,
         )
 
     async def _beat(self) -> None:

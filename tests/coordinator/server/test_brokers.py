@@ -45,7 +45,7 @@ def play(scene: Callable[[Cluster], Awaitable[None]], **settings: Any) -> None:
 
 def group_of(cluster: Cluster, broker: Broker, number: int = 0) -> str:
     """A group that the broker coordinates."""
-    names = (f"group-{each}" for each in range(1000))
+    names = (f"group-{index}" for index in range(1000))
     return [name for name in names if cluster.coordinator_of(name) is broker][number]
 
 
@@ -60,9 +60,9 @@ async def committed(broker: Broker, group: str) -> tuple[int, int]:
     """The offset of partition 0, and the error of the group."""
     asked = [{"group_id": group, "topics": [{"name": "orders", "partition_indexes": [0]}]}]
     answer = await ask(broker, "OffsetFetch", 8, groups=asked)
-    (found,) = answer["groups"]
-    offsets = [one["committed_offset"] for topic in found["topics"] for one in topic["partitions"]]
-    return (offsets or [-1])[0], found["error_code"]
+    (fetched,) = answer["groups"]
+    offsets = [one["committed_offset"] for topic in fetched["topics"] for one in topic["partitions"]]
+    return (offsets or [-1])[0], fetched["error_code"]
 
 
 @on_cluster({"broker.rack": "a,b"}, brokers=BROKERS)
@@ -89,13 +89,13 @@ async def test_groups_are_spread_and_every_broker_knows_their_coordinators(clust
     ]
     assert answers[0] == answers[1] == answers[2]
     ports = {broker.node_id: broker.port for broker in cluster.brokers.values()}
-    found = {one["key"]: one["node_id"] for one in answers[0]["coordinators"]}
+    coordinators = {one["key"]: one["node_id"] for one in answers[0]["coordinators"]}
     assert all(one["port"] == ports[one["node_id"]] for one in answers[0]["coordinators"])
-    assert set(found.values()) == {1, 2, 3}
+    assert set(coordinators.values()) == {1, 2, 3}
     topics = (await ask(cluster.brokers[1], "Metadata", 12, topics=None))["topics"]
     assert [(one["name"], one["is_internal"]) for one in topics] == [("__consumer_offsets", True)]
     leaders = {one["partition_index"]: one["leader_id"] for one in topics[0]["partitions"]}
-    assert {key: leaders[cluster.coordinators.partition_of(key)] for key in keys} == found
+    assert {key: leaders[cluster.coordinators.partition_of(key)] for key in keys} == coordinators
 
 
 @on_cluster(brokers=BROKERS)
@@ -141,8 +141,8 @@ async def test_a_coordinator_moves_with_what_the_log_holds(cluster: Cluster) -> 
     group = group_of(cluster, first)
     await commit(first, group, 5)
     async with asking(first) as one, asking(first) as other:
-        given = await one.ask("JoinGroup", 5, group_id=group, **JOIN, **RANGE)
-        joining = {"group_id": group, **JOIN, **RANGE, "member_id": given["member_id"]}
+        answer = await one.ask("JoinGroup", 5, group_id=group, **JOIN, **RANGE)
+        joining = {"group_id": group, **JOIN, **RANGE, "member_id": answer["member_id"]}
         joined = await one.ask("JoinGroup", 5, **joining)
         waiting = asyncio.create_task(other.ask("JoinGroup", 3, group_id=group, **JOIN, **RANGE))
         while (await ask(first, "DescribeGroups", 5, groups=[group]))["groups"][0][
@@ -156,8 +156,8 @@ async def test_a_coordinator_moves_with_what_the_log_holds(cluster: Cluster) -> 
     assert await commit(first, group, 6) == ErrorCode.NOT_COORDINATOR
     assert await commit(second, group, 6) == loads
     assert (await ask(second, "ListGroups", 4, states_filter=[]))["error_code"] == loads
-    found = await ask(first, "FindCoordinator", 3, key=group)
-    assert (found["node_id"], found["port"]) == (second.node_id, second.port)
+    coordinator = await ask(first, "FindCoordinator", 3, key=group)
+    assert (coordinator["node_id"], coordinator["port"]) == (second.node_id, second.port)
     cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id)
     assert await committed(second, group) == (5, NONE)
     (described,) = (await ask(second, "DescribeGroups", 5, groups=[group]))["groups"]
@@ -248,8 +248,8 @@ async def test_only_the_leader_answers_for_a_partition(cluster: Cluster) -> None
     asked = [{"name": "orders", "partitions": [partition]}]
     for broker in cluster.brokers.values():
         answer = await ask(broker, "ListOffsets", 7, topics=asked)
-        wanted = NONE if broker is leader else int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        assert answer["topics"][0]["partitions"][0]["error_code"] == wanted
+        expected = NONE if broker is leader else int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        assert answer["topics"][0]["partitions"][0]["error_code"] == expected
 
 
 @on_cluster(brokers=BROKERS)
@@ -264,7 +264,7 @@ async def test_what_is_wrong_with_a_request_itself_any_broker_says(cluster: Clus
         first, "ConsumerGroupHeartbeat", 1, group_id=group, member_id="m", member_epoch=-5, **HEARTBEAT
     )
     assert beaten["error_code"] == ErrorCode.INVALID_REQUEST
-    commits = [{"partition_index": each, "committed_offset": 1, "committed_metadata": ""} for each in (0, 9)]
+    commits = [{"partition_index": n, "committed_offset": 1, "committed_metadata": ""} for n in (0, 9)]
     answer = await ask(
         first, "OffsetCommit", 8, group_id=group, topics=[{"name": "orders", "partitions": commits}]
     )
@@ -289,7 +289,7 @@ def test_replicas_are_placed_as_they_are_asked_for(tmp_path: Path) -> None:
         cluster: Cluster, name: str, factor: int = -1, *hands: tuple[int, ...]
     ) -> tuple[int, int]:
         assignments = [
-            {"partition_index": number, "broker_ids": list(each)} for number, each in enumerate(hands)
+            {"partition_index": number, "broker_ids": list(hand)} for number, hand in enumerate(hands)
         ]
         topic = {
             "name": name, "num_partitions": -1 if hands else 3, "replication_factor": factor,
@@ -317,7 +317,7 @@ def test_replicas_are_placed_as_they_are_asked_for(tmp_path: Path) -> None:
         assigned.update(await replicas(cluster))
         assert set(assigned) == {"orders", "twice", "usual"}
         assert assigned["orders"] == by_hand["orders"]
-        assert all(len(set(each)) == 2 for each in assigned["twice"])
+        assert all(len(set(brokers)) == 2 for brokers in assigned["twice"])
 
     async def after(cluster: Cluster) -> None:
         assert await replicas(cluster) == assigned

@@ -37,7 +37,7 @@ def write(bootstrap: str, topic: str) -> dict[bytes, bytes | None]:
     """Write one segment after another. Returns the last committed value of each key."""
     now_ms = int(time.time() * 1000)
     latest: dict[bytes, bytes | None] = {}
-    plain = [Producer({"bootstrap.servers": bootstrap, "compression.type": each}) for each in CODECS]
+    plain = [Producer({"bootstrap.servers": bootstrap, "compression.type": codec}) for codec in CODECS]
     transactional = Producer({"bootstrap.servers": bootstrap, "transactional.id": f"of {topic}"})
     transactional.init_transactions(30)
     watch = Consumer({"bootstrap.servers": bootstrap, "group.id": "watch"})
@@ -48,9 +48,9 @@ def write(bootstrap: str, topic: str) -> dict[bytes, bytes | None]:
         if is_transaction:
             transactional.begin_transaction()
         written: dict[bytes, bytes | None] = {}
-        for place in range(3):
-            key = f"key {(step + place) % KEYS}".encode()
-            value = None if (step + place) % 7 == 0 else f"{step}, {place}".encode()
+        for index in range(3):
+            key = f"key {(step + index) % KEYS}".encode()
+            value = None if (step + index) % 7 == 0 else f"{step}, {index}".encode()
             written[key] = value
             producer.produce(
                 topic, value, key, 0, timestamp=now_ms + step * STEP_MS, headers={"step": str(step).encode()}
@@ -85,13 +85,13 @@ def read(bootstrap: str, topic: str) -> Left:
         }
     )
     consumer.assign([TopicPartition(topic, 0, 0)])
-    found: Left = []
+    records: Left = []
     try:
         while (message := consumer.poll(20)) is not None and message.error() is None:
-            found.append((message.offset(), message.key(), message.value(), message.headers()))
+            records.append((message.offset(), message.key(), message.value(), message.headers()))
     finally:
         consumer.close()
-    return found
+    return records
 
 
 def values(left: Left) -> dict[bytes | None, bytes | None]:

@@ -80,7 +80,7 @@ REGEXES = {
     "ranges": lambda number: f"[acegikmoqsuwyACEGIKMOQSUWY02468]{{1000}}{'[aceg]{1000}' * 40}{number}",
     "nested": lambda number: f"(?:(?:a{{100}}){{100}}){{{9 - number % 3}}}{number}",
     "literal": lambda number: "a" * 30_000 + str(number),
-    "options": lambda number: "|".join(f"topic-{number}-{each}" for each in range(2_000)),
+    "options": lambda number: "|".join(f"topic-{number}-{index}" for index in range(2_000)),
     "tables": lambda number: r"\pL" * 10_000 + str(number),
     "slow": lambda number: f"(?:[ab]{{0,200}}c?.{{0,50}}){{10}}.*a.{{200}}{number}",
 }
@@ -218,7 +218,7 @@ async def stalled_readers(port: int) -> None:
 async def topics_with_dots(port: int) -> None:
     """Topics whose names may collide with others."""
     for number in range(some(5)):
-        await ask(port, create([f"flood.of.dots.{number}.{each}" for each in range(1_000)]))
+        await ask(port, create([f"flood.of.dots.{number}.{index}" for index in range(1_000)]))
 
 
 def at_once(content: Callable[[], bytes]) -> Attack:

@@ -168,8 +168,8 @@ def _errors_of(value: Any) -> Iterator[int]:
                 yield field
             yield from _errors_of(field)
     elif isinstance(value, tuple):
-        for each in value:
-            yield from _errors_of(each)
+        for element in value:
+            yield from _errors_of(element)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -180,9 +180,9 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
         (api.name, frame_of(api, version, extreme(request_type(api.name, version), chance)))
         for api, version in asked
     ]
-    found = with_neighbors(served, lambda: all_outcomes(served.port, frames))
+    answers = with_neighbors(served, lambda: all_outcomes(served.port, frames))
     answered = 0
-    for (api, version), answer in zip(asked, found, strict=True):
+    for (api, version), answer in zip(asked, answers, strict=True):
         if isinstance(answer, bytes):
             answered += 1
             assert -1 not in errors_in(api, version, answer), f"{api.name} {version}"
@@ -236,20 +236,20 @@ def test_mutated_requests(served: Served, seed: int) -> None:
     keys = sorted(corpus)
 
     async def attack() -> Counter[str]:
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         left = iter(range(MUTATED))
 
         async def client() -> None:
             for _ in left:
                 content = mutated(corpus[chance.choice(keys)], chance)
-                found[await quick_outcome(served.port, content)] += 1
+                counts[await quick_outcome(served.port, content)] += 1
 
         await asyncio.gather(*(client() for _ in range(AT_ONCE)))
-        return found
+        return counts
 
-    found = with_neighbors(served, attack, most_s=600 + MUTATED / 100)
-    assert found.total() == MUTATED
-    assert min(found[ANSWERED], found[CLOSED]) > MUTATED / 10
+    outcomes = with_neighbors(served, attack, most_s=600 + MUTATED / 100)
+    assert outcomes.total() == MUTATED
+    assert min(outcomes[ANSWERED], outcomes[CLOSED]) > MUTATED / 10
 
 
 def flexible(api: str, version: int, *parts: bytes) -> bytes:
@@ -309,7 +309,7 @@ def test_arrays_too_large_end_the_connection(served: Served) -> None:
 @pytest.mark.parametrize("count", [10_001, 2**31 - 1])
 def test_partitions_without_number(served: Served, count: int) -> None:
     async def attack() -> list[set[int]]:
-        found = []
+        errors = []
         for key, version, topic in (
             (19, 7, {"name": "vast", "num_partitions": count, "replication_factor": 1}),
             (37, 3, {"name": "neighbor-orders", "count": count + 100, "assignments": None}),
@@ -320,8 +320,8 @@ def test_partitions_without_number(served: Served, count: int) -> None:
             message = build(request_type(api.name, version), {"topics": [topic], "timeout": 1000})
             answer = await outcome(served.port, frame_of(api, version, message))
             assert isinstance(answer, bytes)
-            found.append(errors_in(api, version, answer))
-        return found
+            errors.append(errors_in(api, version, answer))
+        return errors
 
     assert with_neighbors(served, attack) == [{44}, {44}]
 
@@ -376,12 +376,12 @@ def test_long_answers_that_are_not_read_take_no_memory(served: Served) -> None:
     records = encode_batch([(None, bytes(1_000_000))], base_offset=0, timestamp=0)
     topic = {"name": "unread", "num_partitions": 1, "replication_factor": 1}
     produced = {"name": "unread", "partition_data": [{"index": 0, "records": records}]}
-    wanted = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 2 << 20}
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 2 << 20}
     steps = {
         "CreateTopics": (7, {"topics": [topic], "timeout": 1000}),
         "Produce": (9, {"topic_data": [produced], "acks": -1, "timeout": 1000, "transactional_id": None}),
     }
-    fetch = {"topics": [{"topic": "unread", "partitions": [wanted]}], "max_wait": 0, "min_bytes": 1}
+    fetch = {"topics": [{"topic": "unread", "partitions": [partition]}], "max_wait": 0, "min_bytes": 1}
 
     async def attack() -> bytes | str:
         for name, (version, fields) in steps.items():

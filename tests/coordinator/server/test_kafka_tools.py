@@ -98,8 +98,8 @@ def said(tools: ToolHost, port: int, words: list[str]) -> tuple[int, list[str], 
     """The exit status and output of a tool, without the parts that vary."""
     tool, *args = words
     server = ["--bootstrap-server", f"{HOST}:{port}"]
-    place = args.index("B") if "B" in args else 0
-    run = tools.run(TOOLS[tool], *args[:place], *server, *[arg for arg in args[place:] if arg != "B"])
+    index = args.index("B") if "B" in args else 0
+    run = tools.run(TOOLS[tool], *args[:index], *server, *[arg for arg in args[index:] if arg != "B"])
     lines = _VARIES.sub("", run.stdout.replace(str(port), "PORT")).splitlines()
     trouble = _VARIES.sub("", run.stderr.replace(str(port), "PORT")).partition("\n\tat ")[0]
     return run.returncode, [line for line in lines if not _ELSEWHERE.fullmatch(line)], trouble

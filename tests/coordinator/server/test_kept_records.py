@@ -72,12 +72,12 @@ def test_a_killed_server_has_every_record_that_it_acknowledged(tmp_path: Path) -
         assert len(_checked(read_all(f"{HOST}:{port}", topic), acknowledged)) > 10 * ROUNDS
 
 
-def _checked(found: list[str], acknowledged: list[str]) -> list[str]:
+def _checked(records: list[str], acknowledged: list[str]) -> list[str]:
     """Check the records found: every acknowledged record, in order, and none twice. Returns them."""
-    wanted = set(acknowledged)
-    assert [each for each in found if each in wanted] == acknowledged
-    assert len(set(found)) == len(found)
-    return found
+    expected = set(acknowledged)
+    assert [record for record in records if record in expected] == acknowledged
+    assert len(set(records)) == len(records)
+    return records
 
 
 def _sent_until_killed(bootstrap: str, topic: str, name: str, pid: int) -> list[str]:

@@ -121,14 +121,14 @@ def test_no_kill_shows_half_a_transaction_or_loses_one(tmp_path: Path) -> None:
             if not number:
                 stage.create(topic)
             producer = stage.producer(topic)
-            found = stage.values("read_committed")
-            assert found in (known, known + uncertain)
-            known = found
+            visible = stage.values("read_committed")
+            assert visible in (known, known + uncertain)
+            known = visible
             for transaction in range(chance.randrange(2, 8)):
-                values = [f"{number}.{transaction}.{each}" for each in range(3)]
+                values = [f"{number}.{transaction}.{index}" for index in range(3)]
                 stage.transact(producer, *values)
                 known += values
-            uncertain = [f"{number}.last.{each}" for each in range(3)]
+            uncertain = [f"{number}.last.{index}" for index in range(3)]
             if _is_committed(stage, producer, uncertain, chance.random() * 0.01):
                 known += uncertain
                 uncertain = []

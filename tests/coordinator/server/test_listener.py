@@ -139,9 +139,9 @@ def test_a_wait_ends_with_its_client(monkeypatch: pytest.MonkeyPatch, end: str) 
     async def scene() -> None:
         async with running() as broker:
             made = await Peer.connect(HOST, broker.port)
-            wanted = {"name": "orders", "num_partitions": 1, "replication_factor": 1}
+            orders = {"name": "orders", "num_partitions": 1, "replication_factor": 1}
             await made.send(
-                build(request_type("CreateTopics", 7), {"topics": [wanted]}), response_type("CreateTopics", 7)
+                build(request_type("CreateTopics", 7), {"topics": [orders]}), response_type("CreateTopics", 7)
             )
             for _ in range(10):
                 async with connected(broker.port) as (reader, writer):

@@ -27,10 +27,10 @@ def test_leaders_take_turns_and_replicas_follow(factor: int) -> None:
     placement = placed(factor)
     assert Counter(leaders(placement)) == {1: 2, 2: 2, 3: 2}
     for number in range(6):
-        place = placement.place("orders", number)
-        assert place.leader == place.replicas[0]
-        assert len(set(place.replicas)) == factor
-        assert (place.in_sync, place.offline) == (place.replicas, ())
+        partition = placement.place("orders", number)
+        assert partition.leader == partition.replicas[0]
+        assert len(set(partition.replicas)) == factor
+        assert (partition.in_sync, partition.offline) == (partition.replicas, ())
 
 
 def test_topics_begin_at_different_brokers() -> None:
@@ -50,9 +50,9 @@ def test_another_replica_keeps_leading_when_the_first_restarts() -> None:
     moved = placement.stop(1, TOPICS)
     assert moved == [("orders", number) for number in range(6) if before[number] == 1]
     for _, number in moved:
-        place = placement.place("orders", number)
-        assert place.leader == place.replicas[1]
-        assert (place.in_sync, place.offline) == (place.replicas[1:], (1,))
+        partition = placement.place("orders", number)
+        assert partition.leader == partition.replicas[1]
+        assert (partition.in_sync, partition.offline) == (partition.replicas[1:], (1,))
     assert placement.restart(1, TOPICS) == []
     assert 1 not in leaders(placement)
     assert all(len(placement.place("orders", number).in_sync) == 2 for number in range(6))
@@ -64,8 +64,8 @@ def test_another_broker_leads_while_the_only_replica_is_down() -> None:
     moved = placement.stop(1, TOPICS)
     assert 1 not in leaders(placement)
     for _, number in moved:
-        place = placement.place("orders", number)
-        assert place.replicas == place.in_sync == (place.leader,)
+        partition = placement.place("orders", number)
+        assert partition.replicas == partition.in_sync == (partition.leader,)
     assert placement.restart(1, TOPICS) == moved
     assert leaders(placement) == before
 
@@ -84,7 +84,7 @@ def test_there_is_no_leader_when_all_brokers_are_down() -> None:
 def test_new_partitions_go_to_brokers_that_are_there() -> None:
     placement = placed(1)
     placement.stop(2, TOPICS)
-    assert {each for (each,) in placement.choose("late", range(6), 1)} == {1, 3}
+    assert {broker for (broker,) in placement.choose("late", range(6), 1)} == {1, 3}
 
 
 def test_a_broker_that_is_to_lead_gets_a_replica_if_it_has_none() -> None:

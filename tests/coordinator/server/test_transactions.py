@@ -68,7 +68,7 @@ def test_markers_wait_until_the_end_is_safe() -> None:
         assert (ended.done(), disk.marked) == (False, [])
         disk.keeps()
         assert (await ended).error is ErrorCode.NONE
-        assert [each.partitions for each in disk.marked] == [{("orders", 0)}]
+        assert [marker.partitions for marker in disk.marked] == [{("orders", 0)}]
         assert disk.coordinator.transactions["t"].state is TransactionState.COMPLETE_COMMIT
         disk.transactions.stop()
 

@@ -61,10 +61,10 @@ def test_a_request_of_zeros_is_answered(api: Api, version: int) -> None:
 async def _ask(api: Api, version: int) -> None:
     request_type, response_type = kio_request(api.name, version), kio_response(api.name, version)
     known = set(request_type.__dataclass_fields__)
-    given = {name: value for name, value in FIELDS.get(api.name, {}).items() if name in known}
+    fields = {name: value for name, value in FIELDS.get(api.name, {}).items() if name in known}
     async with running() as broker:
         reader, writer = await asyncio.open_connection(HOST, broker.port)
-        content = encoded(build(request_type, given), 7, None, "tests")
+        content = encoded(build(request_type, fields), 7, None, "tests")
         writer.write(len(content).to_bytes(4, "big") + content)
         length = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), DEADLINE_S), "big")
         answer = await reader.readexactly(length)

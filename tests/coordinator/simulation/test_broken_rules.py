@@ -29,16 +29,16 @@ def test_every_rule_is_tried() -> None:
     assert {rule for rule, *_ in CASES} == BROKEN_RULES.keys()
 
 
-@pytest.mark.parametrize(("rule", "scenario", "variant", "expected"), CASES, ids=[each[0] for each in CASES])
+@pytest.mark.parametrize(("rule", "scenario", "variant", "expected"), CASES, ids=[case[0] for case in CASES])
 def test_without_the_rule_an_invariant_falls(
     rule: str, scenario: Scenario, variant: Variant, expected: set[str]
 ) -> None:
-    found: set[str] = set()
+    invariants: set[str] = set()
     for seed in SEEDS:
         here = fallen(scenario, variant, seed, rule)
         if here:
             assert not fallen(scenario, variant, seed, None), f"seed {seed} breaks it with the rule, too"
-        found |= here
-        if expected <= found:
+        invariants |= here
+        if expected <= invariants:
             return
-    pytest.fail(f"{sorted(expected - found)} did not fall")
+    pytest.fail(f"{sorted(expected - invariants)} did not fall")

@@ -297,13 +297,13 @@ def test_brokers_without_a_fix_cannot_load_a_compacted_log(name: str) -> None:
 
 def _unread(scenario: Scenario, seed: int) -> list[int]:
     """Partitions that are owned and not read, after the first bounce and after the second."""
-    world, found = World(scenario, seed), []
+    world, counts = World(scenario, seed), []
     for at_s in (115, 180):
         world.schedule.play(at_s * 1000, 10**6)
         owners = [process for process in world.processes.values() if process.is_running]
         assert sum(len(owner.owned) for owner in owners) == 6
-        found.append(sum(len(owner.owned - owner.member.fetching) for owner in owners))
-    return found
+        counts.append(sum(len(owner.owned - owner.member.fetching) for owner in owners))
+    return counts
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -323,7 +323,7 @@ def test_partitions_are_stranded_where_a_member_becomes_cooperative(
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_application_ends_that_commits_what_it_keeps_during_a_rebalance(seed: int) -> None:
     result = _run("commit-while-rebalancing", seed)
-    assert [(each.member, each.error) for each in result.thrown] == [("a", "RebalanceInProgressException")]
+    assert [(one.member, one.error) for one in result.thrown] == [("a", "RebalanceInProgressException")]
     assert {name for name, owned in result.final.items() if owned} == {"b", "c"}
     for variant in (Variant.EAGER, Variant.CONSUMER):
         other = _run("commit-while-rebalancing", seed, variant)

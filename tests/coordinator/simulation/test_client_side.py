@@ -25,7 +25,7 @@ SCENARIO = Scenario(
 def test_a_member_assigns_for_the_group() -> None:
     result = run(SCENARIO, 1)
     assert result.violations == ()
-    owned = [place for partitions in result.final.values() for place in partitions]
+    owned = [partition for partitions in result.final.values() for partition in partitions]
     assert sorted(owned) == [TopicPartition("orders", number) for number in range(5)]
     assert sorted(len(partitions) for partitions in result.final.values()) == [2, 3]
-    assert any("InstallAssignment" in each.what for each in result.story)
+    assert any("InstallAssignment" in entry.what for entry in result.story)

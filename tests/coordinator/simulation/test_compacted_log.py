@@ -68,17 +68,17 @@ def played(scenario: Scenario, seed: int) -> World:
     return world
 
 
-def differs(log: Sequence[Record], wanted: object) -> str:
+def differs(log: Sequence[Record], expected: object) -> str:
     """How the log replays to another state than is wanted; empty where it does not."""
-    found = restored(log)
-    return "" if found == wanted else f"{log} gives {found}, not {wanted}"
+    state = restored(log)
+    return "" if state == expected else f"{log} gives {state}, not {expected}"
 
 
 def faults_of_some(log: Sequence[Record], ends: Sequence[int], random: Random) -> list[str]:
     """Of compactions by chance."""
-    wanted = restored(log)
+    expected = restored(log)
     left = (compacted(log, CleanerPositions.draw(random, ends)) for _ in range(DRAWS))
-    return [fault for found in left if (fault := differs(found, wanted))]
+    return [fault for rest in left if (fault := differs(rest, expected))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -126,12 +126,12 @@ def small(name: str) -> World:
 def every_compaction(log: Sequence[Record], ends: Sequence[int]) -> Iterable[Sequence[Record]]:
     """What each one leaves, once."""
     left = (compacted(log, cleaning) for cleaning in cleanings(ends))
-    return {tuple(map(id, found)): found for found in left}.values()
+    return {tuple(map(id, rest)): rest for rest in left}.values()
 
 
 def faults_of_all(log: Sequence[Record], ends: Sequence[int]) -> list[str]:
-    wanted = restored(log)
-    return [fault for found in every_compaction(log, ends) if (fault := differs(found, wanted))]
+    expected = restored(log)
+    return [fault for rest in every_compaction(log, ends) if (fault := differs(rest, expected))]
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -158,14 +158,14 @@ def test_the_orders_that_earlier_brokers_cannot_load_are_among_them(name: str, l
 def test_a_tombstone_that_goes_before_its_time_changes_the_state() -> None:
     world = small("downgrade")
     logs = [world.log[:end] for end in world.ends]
-    assert any(differs([each for each in log if each.value is not None], restored(log)) for log in logs)
+    assert any(differs([record for record in log if record.value is not None], restored(log)) for log in logs)
 
 
 def test_what_is_left_is_in_order_and_has_every_last_value() -> None:
     world = small("upgrade")
-    places = {id(record): place for place, record in enumerate(world.log)}
-    last = {key_of(record): place for place, record in enumerate(world.log)}
-    values = {place for place in last.values() if world.log[place].value is not None}
+    places = {id(record): index for index, record in enumerate(world.log)}
+    last = {key_of(record): index for index, record in enumerate(world.log)}
+    values = {index for index in last.values() if world.log[index].value is not None}
     lengths = set()
     for cleaning in cleanings(world.ends):
         left = [places[id(record)] for record in compacted(world.log, cleaning)]

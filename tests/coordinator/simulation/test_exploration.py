@@ -33,10 +33,10 @@ def undisturbed(name: str) -> Exploration:
 
 @pytest.mark.parametrize("name", ["published", "eager"])
 def test_everything_holds_while_nothing_goes_wrong(name: str) -> None:
-    found = undisturbed(name)
-    assert found.is_whole
-    assert found.counterexamples == ()
-    assert found.holds == EVERY
+    result = undisturbed(name)
+    assert result.is_whole
+    assert result.counterexamples == ()
+    assert result.holds == EVERY
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -65,8 +65,8 @@ def test_a_rule_is_back_after_it_was_switched_off() -> None:
 
 def test_one_bounce_instead_of_two_gives_a_partition_to_two_owners() -> None:
     rule = RULES["two-bounces"]
-    found = explore(WORLDS[rule.world], breaking=rule.breaking, stop_at_first=True)
-    (fall,) = found.counterexamples
+    result = explore(WORLDS[rule.world], breaking=rule.breaking, stop_at_first=True)
+    (fall,) = result.counterexamples
     assert fall.name == "NoDoubleClientAssignment"
     assert fall.trace[0].startswith("the group is settled")
     assert "a owns t-0, t-1" in "\n".join(fall.trace)
@@ -140,6 +140,6 @@ def test_worlds_that_start_settled_are_settled(name: str) -> None:
 
 @LONG
 def test_the_published_world() -> None:
-    found = explore(WORLDS["published"])
-    assert found.is_whole
-    assert found.states > 100_000
+    result = explore(WORLDS["published"])
+    assert result.is_whole
+    assert result.states > 100_000

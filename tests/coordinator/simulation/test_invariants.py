@@ -185,7 +185,7 @@ def replace_callbacks(
 
     def take() -> list[Output]:
         return [
-            other(each) if isinstance(each, Callback) and each.kind is kind else each for each in original()
+            other(call) if isinstance(call, Callback) and call.kind is kind else call for call in original()
         ]
 
     original = member.take
@@ -196,13 +196,13 @@ def replace_callbacks(
 @pytest.mark.parametrize("kind", [CallbackKind.ASSIGNED, CallbackKind.REVOKED])
 def test_i6_a_callback_that_names_nothing(variant: Variant, kind: CallbackKind) -> None:
     def change(member: ClientMember) -> None:
-        replace_callbacks(member, kind, lambda each: Callback(each.kind, frozenset()))
+        replace_callbacks(member, kind, lambda call: Callback(call.kind, frozenset()))
 
     assert "I6" in play(variant, change)
 
 
 def lost_for_revoked(member: ClientMember) -> None:
-    replace_callbacks(member, CallbackKind.REVOKED, lambda each: Callback(CallbackKind.LOST, each.partitions))
+    replace_callbacks(member, CallbackKind.REVOKED, lambda call: Callback(CallbackKind.LOST, call.partitions))
 
 
 def test_i6_lost_without_having_fallen_out() -> None:
@@ -250,8 +250,8 @@ def test_i7_an_offset_that_goes_back() -> None:
     def change(member: ClientMember) -> None:
         read: list[int] = []
 
-        def position(place: Any) -> int | None:
-            offset = original(place)
+        def position(partition: Any) -> int | None:
+            offset = original(partition)
             read.append(0)
             return None if offset is None else max(0, offset - len(read))
 
@@ -312,7 +312,7 @@ def test_i10_a_member_that_always_rejoins() -> None:
 def test_i11_a_follower_that_is_given_something_else() -> None:
     def assigned(group: Any, member: Any) -> Any:
         answer = original(group, member)
-        others = [each.assignment for each in group.members.values() if each is not member]
+        others = [other.assignment for other in group.members.values() if other is not member]
         return replace(answer, assignment=others[0]) if others else answer
 
     original = rebalance.assigned

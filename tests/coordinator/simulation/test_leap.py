@@ -48,7 +48,7 @@ def test_members_stay_over_days_of_a_few_heartbeats(kind: str) -> None:
     assert world.schedule.now_ms == before + 5 * DAY_MS
     assert len(world.log) == written
     assert 5 * 2 < world.answered - answered < 5 * 2 * 10
-    assert {name: len(each.owned) for name, each in world.processes.items()} == {"a": 2, "b": 2}
+    assert {name: len(process.owned) for name, process in world.processes.items()} == {"a": 2, "b": 2}
     assert world.violations.all == []
 
 

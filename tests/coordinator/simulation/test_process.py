@@ -49,7 +49,7 @@ def test_a_frozen_member_is_a_zombie_until_it_hears_of_it(variant: Variant) -> N
     assert not result.violations
     owned = [owner for owner in result.owners if owner.member == "a" and owner.zombie_from_s is not None]
     assert owned
-    assert all(each.zombie_from_s is not None and each.zombie_from_s > 24 for each in owned)
+    assert all(owner.zombie_from_s is not None and owner.zombie_from_s > 24 for owner in owned)
 
 
 def test_prescribed_ids_are_those_of_successive_processes() -> None:
@@ -61,7 +61,7 @@ def test_prescribed_ids_are_those_of_successive_processes() -> None:
         members.append(make_member(new))
         return members[-1]
 
-    given: list[str] = []
+    ids: list[str] = []
     for until_s in (15.0, 60.0):
         run(
             replace(scenario, until_s=until_s),
@@ -70,5 +70,5 @@ def test_prescribed_ids_are_those_of_successive_processes() -> None:
             member_ids={"a": (first, second)},
             make=make,
         )
-        given.append(members[-1].member_id)
-    assert given == [first, second]
+        ids.append(members[-1].member_id)
+    assert ids == [first, second]

@@ -112,9 +112,9 @@ def test_json_reads_as_yaml_does() -> None:
     def typed(value: Any) -> Any:
         match value:
             case dict():
-                return {name: typed(each) for name, each in value.items()}
+                return {name: typed(element) for name, element in value.items()}
             case list():
-                return [typed(each) for each in value]
+                return [typed(element) for element in value]
             case "true" | "false":
                 return value == "true"
             case str():
@@ -306,22 +306,22 @@ def changed(draw: st.DrawFn) -> str:
     """The file above, with some of its values replaced, taken out or put in elsewhere."""
     tree: Any = load_tree(FILE, YAML)
     for _ in range(draw(st.integers(1, 3))):
-        place = tree
+        node = tree
         while True:
-            keys = list(place) if isinstance(place, dict) else range(len(place))
+            keys = list(node) if isinstance(node, dict) else range(len(node))
             if not keys:
                 break
             key = draw(st.sampled_from(keys))
-            inner = place[key]
+            inner = node[key]
             if isinstance(inner, dict | list) and inner and draw(st.booleans()):
-                place = inner
+                node = inner
                 continue
             if draw(st.booleans()):
-                place[key] = draw(trees)
-            elif isinstance(place, dict):
-                place[draw(words)] = place.pop(key)
+                node[key] = draw(trees)
+            elif isinstance(node, dict):
+                node[draw(words)] = node.pop(key)
             else:
-                place.append(place.pop(key))
+                node.append(node.pop(key))
             break
     return json.dumps(tree)
 
@@ -335,13 +335,13 @@ def test_a_changed_file_is_read_or_refused(text: str) -> None:
         assert all(0 <= event.at <= scenario.until_s for event in scenario.events)
 
 
-@given(data=st.binary(max_size=100), place=st.integers(0, len(YAML)), length=st.integers(0, 60))
+@given(data=st.binary(max_size=100), index=st.integers(0, len(YAML)), length=st.integers(0, 60))
 @settings(max_examples=cases("KOHORT_EXAMPLES", 100, many=5_000), deadline=None)
 def test_broken_bytes_are_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, place: int, length: int
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, index: int, length: int
 ) -> None:
     file = tmp_path_factory.getbasetemp() / "broken.yaml"
     text = YAML.encode()
-    file.write_bytes(text[:place] + data + text[place + length :])
+    file.write_bytes(text[:index] + data + text[index + length :])
     with suppress(TreeError):
         read_scenario(file)

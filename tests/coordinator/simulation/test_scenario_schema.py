@@ -48,10 +48,10 @@ def test_the_schema_has_the_keys_of_the_reader(kind: Any, schema: dict[str, Any]
 
 def test_the_schema_has_the_verbs_of_the_reader_with_their_keys() -> None:
     for verb, kind in VERBS.items():
-        found = {key for event in EVENTS if verb in event["required"] for key in event["properties"]}
+        keys = {key for event in EVENTS if verb in event["required"] for key in event["properties"]}
         also = {"with"} if verb == "restart" else set()
         of_servers = {"group", "to"} if verb == "coordinator" else set()
-        assert found | of_servers == _keys(kind) | also, verb
+        assert keys | of_servers == _keys(kind) | also, verb
     assert {verb for event in EVENTS for verb in event["required"]} >= set(VERBS)
 
 
@@ -78,4 +78,4 @@ def test_the_page_names_every_setting_of_a_consumer_and_every_library() -> None:
     assert SCHEMA["$defs"]["member"]["properties"]["library"]["enum"] == list(LIBRARIES)
     assert all(name in page for name in LIBRARIES)
     policies = SCHEMA["$defs"]["member"]["properties"]["after_error"]["enum"]
-    assert policies == [*(each.value for each in AfterError), None]
+    assert policies == [*(policy.value for policy in AfterError), None]

@@ -23,7 +23,7 @@ SEEDS_OF_STANDARD = cases("KOHORT_SEEDS", 4, many=500)
 FLAWS = {value for name, value in vars(known_flaws).items() if name.isupper()}
 
 
-@pytest.mark.parametrize(("scenario", "variant"), CASES, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("scenario", "variant"), CASES, ids=lambda value: getattr(value, "name", ""))
 def test_no_invariant_falls(scenario: Scenario, variant: Variant) -> None:
     first = int(seed("KOHORT_SIMULATION_SEED"), 16) if IS_RANDOM else 0
     _assert_only_known(scenario, variant, range(first, first + SEEDS))

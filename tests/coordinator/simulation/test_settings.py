@@ -27,15 +27,15 @@ def test_an_interval_is_that_of_both_protocols() -> None:
 
 
 def test_what_else_can_be_set() -> None:
-    given = {
+    options = {
         "library": "librdkafka", "loss": "0.25", "max.poll.interval.ms": "7000",
         "group.initial.rebalance.delay.ms": "0",
     }  # fmt: skip
-    played = with_settings(shipped_scenario("scale-out"), given)
+    played = with_settings(shipped_scenario("scale-out"), options)
     assert {script.library for script in played.members.values()} == {"librdkafka"}
     assert {script.config["max.poll.interval.ms"] for script in played.members.values()} == {"7000"}
     assert (played.faults.loss, played.settings["group.initial.rebalance.delay.ms"]) == (0.25, "0")
-    assert set(given) <= set(NAMES)
+    assert set(options) <= set(NAMES)
 
 
 @pytest.mark.parametrize(

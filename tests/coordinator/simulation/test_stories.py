@@ -42,10 +42,10 @@ def test_callbacks_equal_those_of_real_consumers(path: Path) -> None:
 
 
 def test_every_story_is_recorded_from_java() -> None:
-    wanted = {
+    expected = {
         f"{name}.{variant.value}.java" for name in story_names() for variant in variants_of(read_story(name))
     }
-    assert wanted == {path.stem for path in RECORDINGS if path.stem.endswith(".java")}
+    assert expected == {path.stem for path in RECORDINGS if path.stem.endswith(".java")}
 
 
 def test_what_repeats_with_every_poll_is_one_call() -> None:
@@ -90,7 +90,7 @@ def simulated_course(result: RunResult, recorded: Course) -> Course:
 
 
 def _topics(partitions: Iterable[TopicPartition]) -> Topics:
-    found: dict[str, list[int]] = {}
+    topics: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
-        found.setdefault(topic, []).append(partition)
-    return found
+        topics.setdefault(topic, []).append(partition)
+    return topics

@@ -172,8 +172,8 @@ def _computes(targets: Mapping[str, Any]) -> Mapping[str, Any]:
 def test_a_computed_target_that_leaves_a_partition_out_is_a_fault() -> None:
     original = target_assignment.compute_target
     with mock.patch.object(update, "compute_target", lambda *arguments: _computes(original(*arguments))):
-        found = violated(STATIC.replace("instance: a", "instance: null"))
-    assert found >= {("I4", ""), ("I5", "")}
+        faults = violated(STATIC.replace("instance: a", "instance: null"))
+    assert faults >= {("I4", ""), ("I5", "")}
 
 
 RECREATED = """\

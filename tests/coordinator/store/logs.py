@@ -67,12 +67,12 @@ class Written:
 
 def read_log(directory: Path) -> list[tuple[Batch, list[LogRecord]]]:
     """Every batch of a partition, with its records."""
-    found = []
+    batches = []
     for path in list_segments(directory):
         segment = read_segment(path)
         assert segment.torn is None
-        found += [(batch, records_of(batch, segment.data)) for batch in segment.batches]
-    return found
+        batches += [(batch, records_of(batch, segment.data)) for batch in segment.batches]
+    return batches
 
 
 def data_records(directory: Path) -> dict[int, LogRecord]:
@@ -87,8 +87,8 @@ def data_records(directory: Path) -> dict[int, LogRecord]:
 
 def visible(log: Iterable[tuple[Batch, list[LogRecord]]]) -> dict[bytes, bytes]:
     """The state after reading everything: the last committed value of every key."""
-    counted = sorted(_counted(log), key=lambda each: each.offset)
-    values = {each.key: each.value for each in counted if each.key is not None}
+    counted = sorted(_counted(log), key=lambda record: record.offset)
+    values = {record.key: record.value for record in counted if record.key is not None}
     return {key: value for key, value in values.items() if value is not None}
 
 

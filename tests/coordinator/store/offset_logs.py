@@ -40,4 +40,4 @@ def partition_directory(log_directory: Path, number: int, *batches: bytes, segme
 
 def offsets(loaded: LoadedLog) -> dict[str, int]:
     """Committed offsets of partition 0, by group."""
-    return {group: found[TOPIC, 0].offset for group, found in loaded.state.offsets.items()}
+    return {group: by_partition[TOPIC, 0].offset for group, by_partition in loaded.state.offsets.items()}

@@ -145,8 +145,8 @@ class Story:
 
     def _wait_members(self, group: str, count: int) -> None:
         def reached() -> bool:
-            found = self.witness.groups().get(group)
-            return found is not None and len(found["members"]) == count
+            document = self.witness.groups().get(group)
+            return document is not None and len(document["members"]) == count
 
         wait_until(reached, f"{group} has {count} members")
 
@@ -271,10 +271,10 @@ def _rests(group: Document | None, members: int, ends: int, *, late: bool) -> bo
     if not members:
         return True
     owned = [(topic, number) for one in group["members"] for topic, n in one["owned"].items() for number in n]
-    wanted = [(ORDERS, number) for number in range(TOPICS[ORDERS])]
-    wanted += [(PAYMENTS, number) for number in range(TOPICS[PAYMENTS])] if _has(group, PAYMENTS) else []
-    wanted += [(LATE, number) for number in range(2)] if late and "regex" in group["group"] else []
-    if sorted(owned) != sorted(wanted):
+    expected = [(ORDERS, number) for number in range(TOPICS[ORDERS])]
+    expected += [(PAYMENTS, number) for number in range(TOPICS[PAYMENTS])] if _has(group, PAYMENTS) else []
+    expected += [(LATE, number) for number in range(2)] if late and "regex" in group["group"] else []
+    if sorted(owned) != sorted(expected):
         return False
     java = all(one["client_id"].startswith("java-") for one in group["members"])
     if java and any(row["committed"] is None for row in group["offsets"]):
@@ -414,7 +414,7 @@ def commit(broker: Broker, group: str, topic: str, offsets: Mapping[int, int]) -
     places = [TopicPartition(topic, number, offset, METADATA) for number, offset in offsets.items()]
     answered: list[Any] = consumer.commit(offsets=places, asynchronous=False) or []
     consumer.close()
-    if any(place.error is not None for place in answered):
+    if any(partition.error is not None for partition in answered):
         raise KafkaException(f"{group}: {answered}")
 
 
@@ -427,14 +427,14 @@ def commit_plainly(
         OSError: the broker does not answer.
         KafkaException: it refused.
     """
-    place = {"partition_index": partition, "committed_offset": offset, "committed_metadata": METADATA}
+    entry = {"partition_index": partition, "committed_offset": offset, "committed_metadata": METADATA}
     answer = ask(
         broker.port,
         "OffsetCommit",
         2,
         group_id=group,
         retention_time=-1 if retention is None else retention // timedelta(milliseconds=1),
-        topics=[{"name": topic, "partitions": [place]}],
+        topics=[{"name": topic, "partitions": [entry]}],
     )
     refused = [one for it in answer.topics for one in it.partitions if one.error_code is not ErrorCode.none]
     if refused:

@@ -53,8 +53,8 @@ def _has_loaded(broker: Broker) -> bool:
     A broker that restarts is still leader, and loads at once; then the controller notices the restart, and makes it
     leader again, and it loads again. In between, a list of groups is incomplete without an error.
     """
-    wanted = [{"topic_id": None, "name": OFFSETS_TOPIC}]
-    (topic,) = ask(broker.port, "Metadata", 12, topics=wanted).topics
+    topics = [{"topic_id": None, "name": OFFSETS_TOPIC}]
+    (topic,) = ask(broker.port, "Metadata", 12, topics=topics).topics
     led = {(one.partition_index, one.leader_epoch) for one in topic.partitions if one.leader_id >= 0}
     loaded = {(int(number), int(epoch)) for number, epoch in LOADED.findall(broker.log.read_text())}
     return len(topic.partitions) == len(led) and led <= loaded

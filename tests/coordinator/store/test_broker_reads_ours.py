@@ -93,15 +93,15 @@ def assert_finds_records(broker: Broker, ours: Path) -> None:
             for batch in segment.batches
             for record in records_of(batch, segment.data)
         ]
-        for wanted in (records[len(records) // 2], records[-1]):
-            reader.assign([TopicPartition(OFFSETS_TOPIC, partition, wanted.offset)])
-            found = wait_until(lambda: reader.poll(1.0), f"{directory.name} from {wanted.offset} on")
-            assert (found.error(), found.offset(), found.key()) == (None, wanted.offset, wanted.key)
-            first = min(record.offset for record in records if record.timestamp >= wanted.timestamp)
-            (place,) = reader.offsets_for_times(
-                [TopicPartition(OFFSETS_TOPIC, partition, wanted.timestamp)], timeout=10
+        for expected in (records[len(records) // 2], records[-1]):
+            reader.assign([TopicPartition(OFFSETS_TOPIC, partition, expected.offset)])
+            message = wait_until(lambda: reader.poll(1.0), f"{directory.name} from {expected.offset} on")
+            assert (message.error(), message.offset(), message.key()) == (None, expected.offset, expected.key)
+            first = min(record.offset for record in records if record.timestamp >= expected.timestamp)
+            (answer,) = reader.offsets_for_times(
+                [TopicPartition(OFFSETS_TOPIC, partition, expected.timestamp)], timeout=10
             )
-            assert place.offset == first
+            assert answer.offset == first
     reader.close()
 
 
@@ -273,9 +273,9 @@ def assert_continues(broker: Broker, said: Moment) -> None:
     """Real clients commit, and join groups whose members have left: generation and epoch continue."""
     commit(broker, "simple", ORDERS, {3: 5})
     committed = _client(broker, "simple")
-    (place,) = committed.committed([TopicPartition(ORDERS, 3)], timeout=10)
+    (answer,) = committed.committed([TopicPartition(ORDERS, 3)], timeout=10)
     committed.close()
-    assert (place.offset, (place.metadata or "").rstrip("\0")) == (5, METADATA)
+    assert (answer.offset, (answer.metadata or "").rstrip("\0")) == (5, METADATA)
     epoch = said.group("emptied-consumer")["group_epoch"]
     for group, protocol in (("emptied-classic", "classic"), ("emptied-consumer", "consumer")):
         _join_and_leave(_client(broker, group, **{"group.protocol": protocol}), f"a member joins {group}")
@@ -293,6 +293,6 @@ def _client(broker: Broker, group: str, **settings: str) -> Consumer:
 
 
 def _epoch_in_the_log(broker: Broker, group: str) -> int:
-    found = load([broker.data]).state.groups[group]
-    assert isinstance(found, ConsumerGroup)
-    return found.epoch
+    loaded = load([broker.data]).state.groups[group]
+    assert isinstance(loaded, ConsumerGroup)
+    return loaded.epoch

@@ -84,7 +84,7 @@ def open_records(directory: Path) -> dict[int, bytes | None]:
             running.setdefault(batch.producer_id, {}).update(
                 {record.offset: record.value for record in records}
             )
-    return {offset: value for each in running.values() for offset, value in each.items()}
+    return {offset: value for values in running.values() for offset, value in values.items()}
 
 
 @settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=1_000))
@@ -133,8 +133,8 @@ def test_only_the_last_value_of_a_key_is_left(steps: list[tuple[object, ...]]) -
         left = [
             data_record for data_record in data_records(directory).values() if data_record.offset < active
         ]
-        assert len({each.key for each in left}) == len(left)
-        assert all(each.key is not None and each.value is not None for each in left)
+        assert len({record.key for record in left}) == len(left)
+        assert all(record.key is not None and record.value is not None for record in left)
 
 
 def test_tombstones_stay_for_a_day_after_the_first_compaction(tmp_path: Path) -> None:

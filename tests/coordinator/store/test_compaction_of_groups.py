@@ -138,7 +138,7 @@ def _classic_step(member: Member, chance: random.Random) -> None:
         return
     if isinstance(answer, JoinGroupAnswer) and answer.error is ErrorCode.NONE and chance.random() < 0.8:
         member.joined()
-        shares = {each.member: b"share of " + each.member.encode() for each in answer.members}
+        shares = {joined.member: b"share of " + joined.member.encode() for joined in answer.members}
         member.sync(shares)
         if chance.random() < 0.2:
             member.leave()

@@ -35,15 +35,15 @@ def test_a_new_directory_is_laid_out_as_a_brokers(tmp_path: Path) -> None:
     path = tmp_path / "made" / "too"
     with opened(path, StorageSettings(node_id=3)) as (data, _, recovered):
         assert (recovered.records, recovered.groups, recovered.was_clean) == (0, 0, False)
-        names = {each.name for each in path.iterdir()}
+        names = {entry.name for entry in path.iterdir()}
         assert names == {".lock", "meta.properties", *(f"__consumer_offsets-{n}" for n in range(50))}
         meta = read_meta_properties(path)
         assert meta is not None
         assert (meta.cluster_id, meta.node_id, meta.version) == (data.cluster_id, 3, 1)
-        files = {each.name for each in (path / "__consumer_offsets-7").iterdir()}
+        files = {file.name for file in (path / "__consumer_offsets-7").iterdir()}
         assert files == {"partition.metadata", "leader-epoch-checkpoint", f"{0:020d}.log"}
         assert len({read_topic_id(path / f"__consumer_offsets-{n}") for n in range(50)}) == 1
-    files = {each.name for each in (path / "__consumer_offsets-7").iterdir()}
+    files = {file.name for file in (path / "__consumer_offsets-7").iterdir()}
     assert files >= {f"{0:020d}.log", f"{0:020d}.index", f"{0:020d}.timeindex"}
     assert json.loads((path / CLEAN_SHUTDOWN).read_text()) == {"version": 0, "brokerEpoch": -1}
 
@@ -344,4 +344,4 @@ def test_a_file_in_its_place_is_named(tmp_path: Path) -> None:
 
 
 def _size(path: Path) -> int:
-    return sum(each.stat().st_size for each in path.glob("__consumer_offsets-*/*.log"))
+    return sum(file.stat().st_size for file in path.glob("__consumer_offsets-*/*.log"))

@@ -50,7 +50,7 @@ def test_a_deleted_topic_is_remembered_until_its_directories_are_purged(tmp_path
     topics.create(topic("orders", 1, NEW))
     again = TopicDirectories(tmp_path)
     assert again.found == (topic("orders", 1, NEW),)
-    assert [(each.name, each.id) for each in again.deleted] == [("orders", OLD)]
+    assert [(info.name, info.id) for info in again.deleted] == [("orders", OLD)]
     again.file_remover()()
     assert again.deleted == []
     assert names(tmp_path) == {"orders-0"}
@@ -64,7 +64,7 @@ def test_what_is_deleted_later_is_purged_later(tmp_path: Path) -> None:
     purge_orders = topics.file_remover()
     topics.delete(topic("payments", 1, NEW))
     purge_orders()
-    assert [each.name for each in topics.deleted] == ["payments"]
+    assert [info.name for info in topics.deleted] == ["payments"]
     assert [name.partition("-")[0] for name in names(tmp_path)] == ["payments"]
 
 
@@ -93,16 +93,16 @@ def test_a_kill_leaves_all_or_nothing(
         root = tmp_path / str(calls)
         root.mkdir()
         topics = TopicDirectories(root)
-        for each in before:
-            topics.create(each)
+        for info in before:
+            topics.create(info)
         was_killed = is_killed(partial(change, topics), calls)
-        found = TopicDirectories(root)
-        outcomes.add(found.found)
-        found.file_remover()()
+        again = TopicDirectories(root)
+        outcomes.add(again.found)
+        again.file_remover()()
         last = TopicDirectories(root)
-        assert last.found == found.found
+        assert last.found == again.found
         assert last.deleted == []
-        assert names(root) == {f"orders-{n}" for each in last.found for n in range(each.partitions)}
+        assert names(root) == {f"orders-{n}" for left in last.found for n in range(left.partitions)}
         if not was_killed:
             break
         kills += 1

@@ -62,16 +62,16 @@ def test_a_batch_that_does_not_fit_is_cut_off(tmp_path: Path, fsync: FsyncPolicy
     assert str(tmp_path / "__consumer_offsets-0") in str(error)
     assert os.strerror(errno.EFBIG) in str(error)
     data.abandon()
-    again, found, recovered = start(tmp_path, ONE_SEGMENT)
-    assert committed_offsets(found) == committed_offsets(engine)
-    assert len(committed_offsets(found)) == 7
+    again, restarted, recovered = start(tmp_path, ONE_SEGMENT)
+    assert committed_offsets(restarted) == committed_offsets(engine)
+    assert len(committed_offsets(restarted)) == 7
     assert recovered.torn == ()
     again.append([committed("a", 0, 1)], now_ms=1)
     again.close()
 
 
 def test_of_several_partitions_all_are_written_or_none(tmp_path: Path) -> None:
-    first, second = "a", next(each for each in "bcdefgh" if partition_for(each, 3) != partition_for("a", 3))
+    first, second = "a", next(name for name in "bcdefgh" if partition_for(name, 3) != partition_for("a", 3))
     data, _, _ = start(tmp_path, limits=SegmentLimits())
     for offset in range(20):
         data.append([committed(second, 0, offset)], now_ms=offset)
@@ -95,8 +95,8 @@ def test_a_compaction_that_does_not_fit_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in tmp_path.glob("*/*.log*")} == before
     data.append([committed("a", 0, 100)], now_ms=100)
     data.abandon()
-    again, found, _ = start(tmp_path)
-    assert committed_offsets(found) == {**committed_offsets(engine), ("a", 0): 100}
+    again, restarted, _ = start(tmp_path)
+    assert committed_offsets(restarted) == {**committed_offsets(engine), ("a", 0): 100}
     again.close()
 
 
@@ -114,8 +114,8 @@ def test_appending_continues_once_there_is_room_again(tmp_path: Path) -> None:
             data.set_config(ConfigKind.GROUP, "a", {"x": "y" * 10_000})
         data.abandon()
         ballast.unlink()
-        again, found, recovered = start(path)
-        assert committed_offsets(found) == acknowledged
+        again, restarted, recovered = start(path)
+        assert committed_offsets(restarted) == acknowledged
         assert (recovered.torn, again.topics.found, again.configs[ConfigKind.GROUP]) == ((), (), {})
         again.append([committed("a", 0, 1)], now_ms=1)
         again.close()

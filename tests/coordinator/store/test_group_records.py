@@ -53,11 +53,11 @@ def test_classic_members_are_there_with_what_they_own(sample: Snapshot, engine: 
     for name, group in sample.groups.items():
         if group.type is not GroupType.CLASSIC or group.protocol_type != "consumer":
             continue
-        found = engine.state.groups[name]
-        assert isinstance(found, ClassicGroup)
-        assert found.generation == group.generation
+        loaded = engine.state.groups[name]
+        assert isinstance(loaded, ClassicGroup)
+        assert loaded.generation == group.generation
         for member in group.members:
-            there = found.members[member.id]
+            there = loaded.members[member.id]
             assert there.instance == member.instance
             assert read_assignment(there.assignment).partitions == member.owned
             subscription = read_subscription(there.metadata(group.protocol or "") or b"")
@@ -72,19 +72,19 @@ def test_consumer_members_are_there_with_targets_and_epochs(sample: Snapshot, en
     for name, group in sample.groups.items():
         if group.type is not GroupType.CONSUMER:
             continue
-        found = engine.state.groups[name]
-        assert isinstance(found, ConsumerGroup)
-        assert (found.epoch, found.assignment_epoch) == (group.group_epoch, group.assignment_epoch)
+        loaded = engine.state.groups[name]
+        assert isinstance(loaded, ConsumerGroup)
+        assert (loaded.epoch, loaded.assignment_epoch) == (group.group_epoch, group.assignment_epoch)
         for member in group.members:
-            there = found.members[member.id]
+            there = loaded.members[member.id]
             assert there.epoch == member.epoch
             assert (there.classic is not None) == (member.protocol is MemberProtocol.CLASSIC)
             assert {
-                topics.by_id[topic].name: numbers for topic, numbers in found.targets[member.id].items()
+                topics.by_id[topic].name: numbers for topic, numbers in loaded.targets[member.id].items()
             } == member.target
             for topic, numbers in (member.owned or {}).items():
                 for number in numbers:
-                    assert found.owner(topics.topics[topic].id, number) == member.id
+                    assert loaded.owner(topics.topics[topic].id, number) == member.id
 
 
 def test_what_a_member_gives_up_is_its_own_until_it_says_so(engine: Engine) -> None:
@@ -104,7 +104,7 @@ def test_offsets_are_there(sample: Snapshot, engine: Engine) -> None:
             for topic, partitions in (group.offsets or {}).items()
             for partition, committed in partitions.items()
         }
-        assert {place: value.offset for place, value in stored.items()} == expected
+        assert {partition: value.offset for partition, value in stored.items()} == expected
 
 
 def test_a_regex_is_resolved_over_the_topics_there_are(engine: Engine) -> None:

@@ -47,13 +47,13 @@ class Story:
 
     def check(self, data: DataDirectory, engine: Engine) -> None:
         """Compare with the content that a restart found, and continue from it."""
-        sure, found = dict(self.offsets), committed_offsets(engine)
+        sure, offsets = dict(self.offsets), committed_offsets(engine)
         sure_topics, found_topics = dict(self.topics), _sizes(data)
         self._make_true()
-        for key in {*sure, *self.offsets, *found}:
-            assert found.get(key) in (sure.get(key), self.offsets.get(key)), key
+        for key in {*sure, *self.offsets, *offsets}:
+            assert offsets.get(key) in (sure.get(key), self.offsets.get(key)), key
         assert found_topics in (sure_topics, self.topics)
-        self.offsets, self.topics = dict(found), found_topics
+        self.offsets, self.topics = dict(offsets), found_topics
 
     def _make_true(self) -> None:
         for words in self.begun:

@@ -95,7 +95,7 @@ def test_a_broken_checkpoint_is_reported_and_ignored(tmp_path: Path) -> None:
     _compacted(tmp_path)
     (tmp_path / CLEANER).write_text("what is this\n")
     notice = load([tmp_path], as_of_ms=T).notices
-    assert [each.file for each in notice] == [tmp_path / CLEANER, None]
+    assert [entry.file for entry in notice] == [tmp_path / CLEANER, None]
 
 
 def test_of_several_copies_one_that_tells_of_the_moment_is_read(tmp_path: Path) -> None:

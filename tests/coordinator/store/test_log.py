@@ -35,12 +35,12 @@ def filled(seed: int, batches: int) -> tuple[Log, list[tuple[Batch, bytes]]]:
 def test_reads_give_whole_batches_from_the_offset_on(seed: int) -> None:
     log, held = filled(seed, 200)
     for offset in range(log.end_offset):
-        place = next(at for at, (batch, _) in enumerate(held) if batch.last_offset >= offset)
+        index = next(at for at, (batch, _) in enumerate(held) if batch.last_offset >= offset)
         for most in (1, 7_000):
             read = log.read(offset, most, log.end_offset, at_least_one=True)
-            whole = b"".join(data for _, data in held[place:])
+            whole = b"".join(data for _, data in held[index:])
             assert whole.startswith(read.data)
-            assert len(held[place][1]) <= len(read.data) <= max(most, len(held[place][1]))
+            assert len(held[index][1]) <= len(read.data) <= max(most, len(held[index][1]))
             assert read.end > offset
     assert log.read(log.end_offset, 1_000, log.end_offset, at_least_one=True).data == b""
     assert log.read(0, 1, log.end_offset, at_least_one=False).data == b""

@@ -51,13 +51,13 @@ def write(partition: Partition, key: str, value: str | None, codec: Codec = Code
 
 def fill(partition: Partition, number: int = 300) -> None:
     chance = random.Random(7)
-    for each in range(number):
-        write(partition, f"key {chance.randrange(KEYS)}", f"value {each}", chance.choice(list(Codec)))
+    for index in range(number):
+        write(partition, f"key {chance.randrange(KEYS)}", f"value {index}", chance.choice(list(Codec)))
 
 
 def records(partition: Partition, *, committed: bool = True) -> list[LogRecord]:
     """All records that a consumer gets, including those of aborted transactions."""
-    found: list[LogRecord] = []
+    entries: list[LogRecord] = []
     offset = partition.log_start_offset
     while offset < partition.high_watermark:
         data = partition.read(offset, 1 << 20, committed=committed, at_least_one=True).records
@@ -66,16 +66,16 @@ def records(partition: Partition, *, committed: bool = True) -> list[LogRecord]:
         position = 0
         while position < len(data):
             batch = batch_at(data, position)
-            found += [
-                each for each in records_of(batch_at(data, position, position), data) if each.offset >= offset
+            entries += [
+                one for one in records_of(batch_at(data, position, position), data) if one.offset >= offset
             ]
             offset = batch.next_offset
             position += batch.size
-    return found
+    return entries
 
 
-def latest(found: list[LogRecord]) -> dict[bytes | None, LogRecord]:
-    return {each.key: each for each in found}
+def latest(entries: list[LogRecord]) -> dict[bytes | None, LogRecord]:
+    return {entry.key: entry for entry in entries}
 
 
 def at_once(call: Callable[[], None]) -> None:
@@ -99,7 +99,7 @@ def test_of_every_key_the_last_record_stays_and_a_restart_reads_the_same(store: 
     after = records(partition)
     assert len(after) < len(before) // 3
     assert latest(after) == latest(before)
-    assert [each.offset for each in after] == sorted(each.offset for each in after)
+    assert [entry.offset for entry in after] == sorted(entry.offset for entry in after)
     for segment in read_log(store.directory.path("orders", 0)):
         if segment.next_offset < 300:
             assert not [*check_indexes(segment.path, segment.base_offset, segment.batches)]
@@ -138,7 +138,7 @@ def test_nothing_is_deleted_while_it_is_compacted(store: Store) -> None:
     SETTINGS["cleanup.policy"] = ("compact", "delete")
     store.open(was_clean=True)
     partition = store.partition()
-    wanted = {key: each for key, each in latest(records(partition)).items() if each.offset >= 290}
+    expected = {key: entry for key, entry in latest(records(partition)).items() if entry.offset >= 290}
 
     def delete_first(call: Callable[[], None]) -> None:
         partition.delete_records(290)
@@ -146,9 +146,9 @@ def test_nothing_is_deleted_while_it_is_compacted(store: Store) -> None:
 
     assert compact(partition, delete_first)
     assert partition.log_start_offset == 290
-    assert latest(records(partition)) == wanted
+    assert latest(records(partition)) == expected
     store.kill()
-    assert latest(records(store.partition())) == wanted
+    assert latest(records(store.partition())) == expected
 
 
 def test_an_interrupted_compaction_changes_nothing(store: Store) -> None:
@@ -189,7 +189,7 @@ def test_records_that_are_not_committed_hide_none_and_aborted_ones_go(store: Sto
     fill(partition, 100)
     compact(partition)
     after = records(partition)
-    assert open_from not in {each.offset for each in after}
+    assert open_from not in {entry.offset for entry in after}
     assert partition.last_stable_offset == partition.high_watermark
     store.kill()
     assert records(store.partition()) == after

@@ -73,13 +73,13 @@ def streams_member(client: str = "c") -> dict[str, Any]:
 
 
 def tasks(**active: list[int]) -> dict[str, Any]:
-    found = [{"subtopologyId": name, "partitions": numbers} for name, numbers in active.items()]
-    return {"activeTasks": found, "standbyTasks": [], "warmupTasks": []}
+    active_tasks = [{"subtopologyId": name, "partitions": numbers} for name, numbers in active.items()]
+    return {"activeTasks": active_tasks, "standbyTasks": [], "warmupTasks": []}
 
 
 def streams_current(epoch: int, state: int = 1, **active: list[int]) -> dict[str, Any]:
     epochs = {"memberEpoch": epoch, "previousMemberEpoch": epoch - 1, "state": state}
-    revoking = {f"{kind}PendingRevocation": found for kind, found in tasks().items()}
+    revoking = {f"{kind}PendingRevocation": assigned for kind, assigned in tasks().items()}
     return epochs | tasks(**active) | revoking
 
 

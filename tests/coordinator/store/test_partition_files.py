@@ -242,14 +242,14 @@ def test_a_real_broker_s_directory(broker: Broker) -> None:
 
 def _directories(broker: Broker, topic: str) -> dict[tuple[str, int], Path] | None:
     """The directories by topic and partition, once the directories of `topic` have their files."""
-    found = {}
+    paths = {}
     for path in broker.data.iterdir():
         name = parse_partition_name(path.name) if path.is_dir() else None
         if name is not None:
-            found[name.topic, name.partition] = path
+            paths[name.topic, name.partition] = path
     ready = [
         path
-        for (of, _), path in found.items()
+        for (of, _), path in paths.items()
         if of == topic and read_topic_id(path) and read_leader_epochs(path)
     ]
-    return found if len(ready) == 2 else None
+    return paths if len(ready) == 2 else None

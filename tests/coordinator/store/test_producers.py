@@ -169,14 +169,14 @@ def test_a_fetch_is_given_the_aborted_transactions_within_its_range() -> None:
     partition.finish(P, 0, committed=True)  # 5
     of_q = AbortedTransaction(producer_id=Q, first_offset=1, last_offset=2, last_stable_offset=0)
     of_p = AbortedTransaction(producer_id=P, first_offset=0, last_offset=3, last_stable_offset=4)
-    for start, end, found in (
+    for start, end, expected in (
         (0, 6, [of_q, of_p]),
         (0, 1, [of_p]),
         (2, 3, [of_q, of_p]),
         (3, 6, [of_p]),
         (4, 6, []),
     ):
-        assert partition.producers.aborted(start, end) == found, (start, end)
+        assert partition.producers.aborted(start, end) == expected, (start, end)
     partition.producers.forget_below(3)
     assert partition.producers.aborted(0, 6) == [of_p]
 

@@ -63,8 +63,8 @@ def group_records(written: list[Written]) -> list[tuple[bytes, bytes | None]]:
 
 
 def test_the_log_holds_every_type_of_record(group_records: list[tuple[bytes, bytes | None]]) -> None:
-    found = {decode_key(key)[0] for key, _ in group_records}
-    assert found == set(RECORD_TYPES) - {LEGACY_OFFSET}
+    types = {decode_key(key)[0] for key, _ in group_records}
+    assert types == set(RECORD_TYPES) - {LEGACY_OFFSET}
 
 
 def test_the_log_holds_what_else_brokers_write(written: list[Written], segments: list[Segment]) -> None:

@@ -114,7 +114,7 @@ def _write_log(directory: Path, group: str) -> None:
     (directory / segment_name(0)).write_bytes(b"".join(batches[:middle]))
     (directory / segment_name(second)).write_bytes(b"".join(batches[middle:]))
     log = list(read_log(directory))
-    for segment, aborted in zip(log, aborted_transactions([each.batches for each in log]), strict=True):
+    for segment, aborted in zip(log, aborted_transactions([one.batches for one in log]), strict=True):
         write_indexes(segment, aborted)
     write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
 

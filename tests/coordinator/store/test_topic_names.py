@@ -115,7 +115,7 @@ def test_unreadable_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "orders-0" / PARTITION_METADATA).write_text("what is this")
     gone = tmp_path / "gone"
     notice = known_topics([tmp_path, gone], {}).notices
-    assert [each.file for each in notice] == [tmp_path / "orders-0" / PARTITION_METADATA, gone]
+    assert [entry.file for entry in notice] == [tmp_path / "orders-0" / PARTITION_METADATA, gone]
 
 
 def test_names_in_records_are_used_if_nothing_else_is_known(tmp_path: Path) -> None:
@@ -159,8 +159,8 @@ DEFAULTS: Mapping[int, Mapping[str, Any]] = {
 def record(number: int, version: int = 0, /, **fields: Any) -> tuple[None, bytes]:
     """A record of the metadata log, in its frame."""
     out = bytearray()
-    for each in (1, number, version):
-        write_varint(out, each)
+    for value in (1, number, version):
+        write_varint(out, value)
     message_writer(METADATA_RECORDS[number], version, named=str)(out, {**DEFAULTS.get(number, {}), **fields})
     return None, bytes(out)
 
@@ -202,7 +202,7 @@ def snapshot(directory: Path, offset: int, records: list[Any], *, covers_ms: int
 
 def sizes(root: Path, as_of_ms: int | None = None) -> dict[str, int | None]:
     topics = known_topics([root], {}, as_of_ms=as_of_ms).topics
-    return {name: each.partitions for name, each in topics.items()}
+    return {name: info.partitions for name, info in topics.items()}
 
 
 def test_the_metadata_log_tells_the_finalized_features(tmp_path: Path) -> None:
@@ -237,8 +237,8 @@ def test_the_metadata_of_a_moment(tmp_path: Path) -> None:
         [record(REMOVE_TOPIC, topicId=A)],
         topic("orders", B, 4),
     )
-    found = [sizes(tmp_path, T + second * 1000) for second in range(-1, 4)]
-    assert found == [{}, {"orders": 1}, {"orders": 2}, {}, {"orders": 4}]
+    counts = [sizes(tmp_path, T + second * 1000) for second in range(-1, 4)]
+    assert counts == [{}, {"orders": 1}, {"orders": 2}, {}, {"orders": 4}]
     assert known_topics([tmp_path], {}).names == {A: "orders", B: "orders"}
 
 
@@ -297,7 +297,7 @@ def test_segments_that_a_snapshot_covers_may_be_gone(tmp_path: Path) -> None:
     snapshot(directory, 50, topic("a", A, 1))
     known = known_topics([tmp_path], {})
     assert (sorted(known.topics), known.notices) == (["a", "b"], ())
-    assert all(each.is_whole for each in known.topics.values())
+    assert all(info.is_whole for info in known.topics.values())
 
 
 def test_where_the_beginning_is_missing_directories_help_out(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_a_broken_snapshot_gives_way_to_an_older_one(tmp_path: Path, cut: int) -
 
 def test_other_records_are_skipped_and_unknown_forms_reported(tmp_path: Path) -> None:
     odd = [
-        (None, each) for each in (b"\1\x12\0junk", b"\2\2\0", b"\1\2\1", b"\1\2\0\5ab", b"\1\2", b"", None)
+        (None, value) for value in (b"\1\x12\0junk", b"\2\2\0", b"\1\2\1", b"\1\2\0\5ab", b"\1\2", b"", None)
     ]
     directory = log(tmp_path, topic("a", A, 1), odd, topic("b", B, 1))
     place(tmp_path, "c-0", C)
@@ -365,8 +365,8 @@ def test_the_metadata_log_withstands_any_bytes(tmp_path: Path) -> None:
                 out[rng.randrange(3, len(out))] = rng.randrange(256)
             odd.append((None, bytes(out[: rng.randrange(2, len(out) + 1)])))
         directory = log(tmp_path, odd)
-        found = read_cluster_metadata(directory)
-        assert len(found.topics) <= 1
+        metadata = read_cluster_metadata(directory)
+        assert len(metadata.topics) <= 1
 
 
 # A real broker.

@@ -98,7 +98,7 @@ def test_a_malformed_marker_is_reported_and_ends_nothing(key: bytes) -> None:
     )
     log.segments[0][1].append(mark)
     assert left(log) == [(0, RecordStatus.PENDING)]
-    assert [place for place, _ in digested(log).malformed] == [1]
+    assert [position for position, _ in digested(log).malformed] == [1]
 
 
 def test_marks_of_other_kinds_end_nothing() -> None:

@@ -91,8 +91,8 @@ class Witness:
 
     def groups(self) -> dict[str, Document]:
         """All groups except the moving ones, as Kohort describes them now."""
-        found = _by_id(self.ask_kohort("describe", "--all-groups"))
-        return {name: group for name, group in found.items() if name not in self.moving}
+        groups = _by_id(self.ask_kohort("describe", "--all-groups"))
+        return {name: group for name, group in groups.items() if name not in self.moving}
 
     def note(self, name: str) -> Moment:
         """Run everything, again if a group changed meanwhile; TimeoutError if the groups do not settle."""

@@ -57,17 +57,17 @@ def errors_in(body: Any, depth: int = 0) -> Iterator[tuple[int, int]]:
         if name in ("errorCode", "partitionErrorCode"):
             yield depth, value
         elif isinstance(value, list):
-            for each in value:
-                if isinstance(each, dict):
-                    yield from errors_in(each, depth + 1)
+            for element in value:
+                if isinstance(element, dict):
+                    yield from errors_in(element, depth + 1)
 
 
 @pytest.mark.parametrize(("api", "version"), VERSIONS)
 def test_an_error_of_the_request_is_as_far_out_as_there_is_room(api: Api, version: int) -> None:
     body = answered(api, version, OF_THE_REQUEST)
-    found = list(errors_in(body))
-    assert {code for _, code in found} == {OF_THE_REQUEST}
-    assert len(found) == 1
+    errors = list(errors_in(body))
+    assert {code for _, code in errors} == {OF_THE_REQUEST}
+    assert len(errors) == 1
 
 
 @pytest.mark.parametrize(("api", "version"), VERSIONS)
@@ -77,7 +77,7 @@ def test_an_error_of_a_partition_is_in_one_place(api: Api, version: int) -> None
 
 
 def test_fetch_answers_the_errors_of_partitions_in_partitions() -> None:
-    api = next(each.api for each in SERVED.values() if each.api.name == "Fetch")
+    api = next(served.api for served in SERVED.values() if served.api.name == "Fetch")
     body = answered(api, 13, ErrorCode.OFFSET_OUT_OF_RANGE)
     (topic,) = body["responses"]
     (partition,) = topic["partitions"]
@@ -104,13 +104,13 @@ def test_fetch_answers_the_errors_of_partitions_in_partitions() -> None:
 def test_elements_have_the_names_of_the_request(
     name: str, version: int, array: str, key: dict[str, Any]
 ) -> None:
-    api = next(each.api for each in SERVED.values() if each.api.name == name)
+    api = next(served.api for served in SERVED.values() if served.api.name == name)
     (element,) = answered(api, version, OF_THE_REQUEST)[array]
-    assert {each: element[each] for each in key} == key
+    assert {field: element[field] for field in key} == key
 
 
 def test_there_may_be_no_room_for_an_error() -> None:
-    api = next(each.api for each in SERVED.values() if each.api.name == "OffsetCommit")
+    api = next(served.api for served in SERVED.values() if served.api.name == "OffsetCommit")
     fields = {"group_id": "billing", "member_id": "", "topics": []}
     _, request = api.decode_request(9, api.encode_request(9, 1, "client", fields))
     assert error_answer(api, 9, request, OF_THE_REQUEST) is None

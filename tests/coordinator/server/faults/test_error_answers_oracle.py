@@ -57,6 +57,6 @@ def _placed(body: Any, path: str = "") -> Iterator[str]:
             assert value == OF_THE_REQUEST
             yield f"{path}{name}"
         elif isinstance(value, list):
-            for number, each in enumerate(value):
-                if isinstance(each, dict):
-                    yield from _placed(each, f"{path}{name}[{number}].")
+            for number, element in enumerate(value):
+                if isinstance(element, dict):
+                    yield from _placed(element, f"{path}{name}[{number}].")

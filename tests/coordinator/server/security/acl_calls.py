@@ -104,7 +104,7 @@ def record_calls(made: World) -> Iterator[Call]:
 
 def admin_calls(made: World, user: str) -> Iterator[Call]:
     """Requests of tools about topics, settings and the cluster; a user that may do everything deletes nothing."""
-    seen, hidden, none, new = (made.name(each) for each in ("seen", "hidden", "none", "new"))
+    seen, hidden, none, new = (made.name(topic) for topic in ("seen", "hidden", "none", "new"))
     named = [{"name": name, "topic_id": None} for name in (seen, hidden, none)]
     by_id = [{"name": None, "topic_id": id_} for id_ in made.ids.values()]
     for version in (1, 4, 9, 12):
@@ -122,8 +122,8 @@ def admin_calls(made: World, user: str) -> Iterator[Call]:
         "include_fenced_brokers": False,
     }
     yield "cluster", DESCRIBE_CLUSTER, 1, described
-    wanted = {"num_partitions": 1, "replication_factor": 1, "assignments": (), "configs": ()}
-    created = [{"name": name, **wanted} for name in (new, seen, none)]
+    settings = {"num_partitions": 1, "replication_factor": 1, "assignments": (), "configs": ()}
+    created = [{"name": name, **settings} for name in (new, seen, none)]
     yield "create", CREATE_TOPICS, 7, {"topics": created, "timeout_ms": 10_000, "validate_only": True}
     deleted = [none] if user == "kohort" else [none, seen, hidden]
     yield "delete by name", DELETE_TOPICS, 5, {"topic_names": deleted, "timeout_ms": 10_000}
@@ -175,7 +175,7 @@ UNKNOWN_PRODUCER = 1 << 40
 
 def transaction_calls(made: World) -> Iterator[Call]:
     """Requests of producers about transactions; the producers are unknown, so that no transaction starts."""
-    seen, hidden, none = (made.name(each) for each in ("seen", "hidden", "none"))
+    seen, hidden, none = (made.name(topic) for topic in ("seen", "hidden", "none"))
     yield "a producer", INIT_PRODUCER_ID, 4, {
         "transactional_id": None, "transaction_timeout_ms": 1_000, "producer_id": -1, "producer_epoch": -1,
     }  # fmt: skip
@@ -212,7 +212,7 @@ def transaction_calls(made: World) -> Iterator[Call]:
         "topics": [{"name": made.name("none"), "partition_indexes": [0]}],
     }  # fmt: skip
     yield "markers", WRITE_TXN_MARKERS, 1, {"markers": [marker]}
-    ids = [made.name(each) for each in ("t", "u")]
+    ids = [made.name(id_) for id_ in ("t", "u")]
     yield "transactions", DESCRIBE_TRANSACTIONS, 0, {"transactional_ids": ids}
     yield "all transactions", LIST_TRANSACTIONS, 1, {
         "state_filters": (), "producer_id_filters": (), "duration_filter": -1,
@@ -221,8 +221,8 @@ def transaction_calls(made: World) -> Iterator[Call]:
 
 def group_calls(made: World) -> Iterator[Call]:
     """Requests of members and tools about groups."""
-    g, other, c = (made.name(each) for each in ("g", "other", "c"))
-    seen, hidden = (made.name(each) for each in ("seen", "hidden"))
+    g, other, c = (made.name(name) for name in ("g", "other", "c"))
+    seen, hidden = (made.name(topic) for topic in ("seen", "hidden"))
     member = {"group_id": g, "generation_id": 1, "member_id": "m", "group_instance_id": None}
     for kind in (0, 1):
         yield f"find {kind}", FIND_COORDINATOR, 3, {"key": other, "key_type": kind}

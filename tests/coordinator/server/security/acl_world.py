@@ -89,16 +89,16 @@ class World:
     def shown(self, value: Any) -> Any:
         """Errors and names of an answer, without resources of other tests."""
         if isinstance(value, Fields):
-            found = {
-                name: self.shown(each)
-                for name, each in zip(value.names, value, strict=True)
-                if name in SHOWN or (isinstance(each, Fields | tuple) and each)
+            fields = {
+                name: self.shown(field)
+                for name, field in zip(value.names, value, strict=True)
+                if name in SHOWN or (isinstance(field, Fields | tuple) and field)
             }
-            if "topic_id" in value.names and not found.get("name"):
-                found["name"] = {id_: name for name, id_ in self.ids.items()}.get(value.topic_id)  # type: ignore[attr-defined]
-            return found
+            if "topic_id" in value.names and not fields.get("name"):
+                fields["name"] = {id_: name for name, id_ in self.ids.items()}.get(value.topic_id)  # type: ignore[attr-defined]
+            return fields
         if isinstance(value, tuple):
-            shown = [self.shown(each) for each in value if self._is_ours(each)]
+            shown = [self.shown(element) for element in value if self._is_ours(element)]
             return sorted(shown, key=repr)
         if value in NOT_YET:
             return ErrorCode.NONE
@@ -127,7 +127,7 @@ def world(port: int, authority: str) -> Iterator[World]:
         }  # fmt: skip
         filters = [{**anything, "principal_filter": f"User:{user}"} for user in ALLOWED]
         made.ask("kohort", DELETE_ACLS, 3, {"filters": filters})
-        topics = [{"name": made.name(each), "topic_id": None} for each in ("seen", "hidden")]
+        topics = [{"name": made.name(topic), "topic_id": None} for topic in ("seen", "hidden")]
         made.ask("kohort", DELETE_TOPICS, 6, {"topics": topics, "timeout_ms": 10_000})
         made.close()
 
@@ -150,8 +150,8 @@ def _fill(made: World) -> None:
         asked = [{"name": topic["name"], "topic_id": None} for topic in topics]
         answer = made.ask("kohort", METADATA, 12, metadata_of(asked))
         return all(
-            not each.error_code and all(one.leader_id >= 0 for one in each.partitions)
-            for each in answer.topics
+            not topic.error_code and all(one.leader_id >= 0 for one in topic.partitions)
+            for topic in answer.topics
         )
 
     wait_until(led, "the topics have leaders", every_s=0.05)
@@ -182,11 +182,11 @@ def _fill(made: World) -> None:
 
 
 def _acls(made: World) -> int:
-    wanted = {
+    query = {
         "resource_type_filter": ResourceType.ANY, "resource_name_filter": None, "pattern_type_filter": PatternType.ANY,
         "principal_filter": None, "host_filter": None, "operation": Operation.ANY, "permission_type": Permission.ANY,
     }  # fmt: skip
-    answer = made.ask("kohort", DESCRIBE_ACLS, 3, wanted)
+    answer = made.ask("kohort", DESCRIBE_ACLS, 3, query)
     users = {f"User:{user}" for user in ALLOWED}
     return sum(one.principal in users for resource in answer.resources for one in resource.acls)
 
@@ -227,17 +227,17 @@ def consumer_of(group: str, made: World, *topics: str) -> dict[str, Any]:
 def assigned(made: World, user: str, beat: Mapping[str, Any], *, topics: int = 1) -> set[UUID]:
     """Have a member join, and wait until it is assigned partitions of this many topics."""
     epoch = 0
-    found: set[UUID] = set()
+    topic_ids: set[UUID] = set()
 
     def has_all() -> bool:
         nonlocal epoch
         answer = made.ask(user, CONSUMER_GROUP_HEARTBEAT, 1, {**beat, "member_epoch": epoch})
         epoch = answer.member_epoch
-        found.update(
+        topic_ids.update(
             topic_partition.topic_id
             for topic_partition in (answer.assignment.topic_partitions if answer.assignment else ())
         )
-        return len(found) >= topics
+        return len(topic_ids) >= topics
 
     wait_until(has_all, "partitions are assigned", every_s=0.05)
-    return found
+    return topic_ids

@@ -61,13 +61,13 @@ class Conversation:
         return answer if isinstance(answer, str) else (answer.error_code, answer.error_message)
 
     def _exactly(self, size: int) -> bytes | None:
-        found = b""
-        while len(found) < size:
-            more = self._socket.recv(size - len(found))
+        content = b""
+        while len(content) < size:
+            more = self._socket.recv(size - len(content))
             if not more:
                 return None
-            found += more
-        return found
+            content += more
+        return content
 
 
 def plain(user: str, password: str, authorization_id: str = "") -> bytes:

@@ -39,15 +39,15 @@ def calls(made: World, user: str) -> Iterator[Call]:
 def answers(port: int, authority: str) -> tuple[Answers, set[int]]:
     """The answers to the users, and the APIs that they used."""
     with world(port, authority) as made:
-        found: Answers = {}
+        outcomes: Answers = {}
         asked = set()
         for user in USERS:
             for name, api, version, fields in calls(made, user):
                 answer = made.ask(user, api, version, fields)
-                found[user, name.replace(made.name(""), "")] = made.shown(answer)
+                outcomes[user, name.replace(made.name(""), "")] = made.shown(answer)
                 asked.add(api.key)
-        found["reader", "regex"] = matched(made, "reader")
-        return found, asked
+        outcomes["reader", "regex"] = matched(made, "reader")
+        return outcomes, asked
 
 
 def matched(made: World, user: str) -> list[str]:
@@ -58,7 +58,7 @@ def matched(made: World, user: str) -> list[str]:
         "subscribed_topic_regex": made.name(".*"),
     }
     names = {id_: name for name, id_ in made.ids.items()}
-    return sorted(names[each] for each in assigned(made, user, beat))
+    return sorted(names[topic_id] for topic_id in assigned(made, user, beat))
 
 
 def test_what_is_forbidden_is_refused_as_by_a_broker(secure: SecureBroker) -> None:

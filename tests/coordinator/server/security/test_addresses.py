@@ -16,7 +16,7 @@ PLAINTEXT = SecurityProtocol.PLAINTEXT
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "expected"),
     [
         ("127.0.0.1:9092", (PLAINTEXT, "127.0.0.1", 9092)),
         ("127.9.9.9:0", (PLAINTEXT, "127.9.9.9", 0)),
@@ -27,9 +27,9 @@ PLAINTEXT = SecurityProtocol.PLAINTEXT
         ("ssl://[::1]:1", (SecurityProtocol.SSL, "::1", 1)),
     ],
 )
-def test_loopback(text: str, place: tuple[SecurityProtocol, str, int]) -> None:
+def test_loopback(text: str, expected: tuple[SecurityProtocol, str, int]) -> None:
     address = parse_listen(text)
-    assert (address.protocol, address.host, address.port) == place
+    assert (address.protocol, address.host, address.port) == expected
     check_reach(address, SecuritySettings(), is_advertised=False)
 
 
@@ -78,15 +78,15 @@ def test_an_unknown_protocol_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "expected"),
     [
         ("kafka", ("kafka", None)),
         ("kafka.example.org:9092", ("kafka.example.org", 9092)),
         ("[::1]:9", ("::1", 9)),
     ],
 )
-def test_the_advertised_address(text: str, place: tuple[str, int | None]) -> None:
-    assert parse_advertised(text) == place
+def test_the_advertised_address(text: str, expected: tuple[str, int | None]) -> None:
+    assert parse_advertised(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "kafka:", "kafka:0", "kafka:99999", "SSL://kafka", "a b"])

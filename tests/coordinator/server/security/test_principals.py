@@ -66,7 +66,7 @@ def mapper(kafka_jars: Path) -> Iterator[Answerer]:
 @pytest.mark.parametrize("rules", RULES)
 def test_names_are_mapped_as_by_kafka(mapper: Answerer, rules: str) -> None:
     for name in DISTINGUISHED:
-        mapped = next((each for rule in parse_rules(rules) if (each := rule.applied(name)) is not None), None)
+        mapped = next((user for rule in parse_rules(rules) if (user := rule.applied(name)) is not None), None)
         assert mapped == mapper.answer({"rules": rules, "name": name})["name"], name
 
 

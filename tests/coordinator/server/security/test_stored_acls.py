@@ -25,8 +25,8 @@ READ, WRITE, ALTER = (
 
 
 @contextmanager
-def kept(path: Path, *given: Acl) -> Iterator[tuple[StoredAcls, Authorizer]]:
-    authorizer = Authorizer(given)
+def kept(path: Path, *acls: Acl) -> Iterator[tuple[StoredAcls, Authorizer]]:
+    authorizer = Authorizer(acls)
     with closing(DataDirectory.open(path, StorageSettings(partitions=1))) as data:
         yield StoredAcls(authorizer, data), authorizer
 
