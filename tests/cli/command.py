@@ -31,12 +31,12 @@ Word = str | bytes | Path
 
 def commands(group: Any = None, prefix: str = "") -> dict[str, Any]:
     """All commands, by what is typed."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     root: Any = typer.main.get_command(app) if group is None else group
     for name, command in sorted(root.commands.items()):
         inner = hasattr(command, "commands")
-        found |= commands(command, f"{prefix}{name} ") if inner else {f"{prefix}{name}": command}
-    return found
+        by_name |= commands(command, f"{prefix}{name} ") if inner else {f"{prefix}{name}": command}
+    return by_name
 
 
 def command_names() -> list[str]:
@@ -110,10 +110,10 @@ class Kohort:
     @property
     def executable(self) -> str:
         """The path of the installed command."""
-        found = shutil.which("kohort", path=str(Path(sys.executable).parent))
-        if found is None:
+        path = shutil.which("kohort", path=str(Path(sys.executable).parent))
+        if path is None:
             raise FileNotFoundError("kohort is not installed next to this Python")
-        return found
+        return path
 
     def __call__(self, *args: Word) -> Answer:
         """Run it as a separate process; TimeoutExpired if it does not exit within 150 s."""

@@ -173,4 +173,4 @@ def _all_committed(broker: Broker, group: str, topic: str) -> bool:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     committed = consumer.committed([TopicPartition(topic, p) for p in range(PARTITIONS)], timeout=10)
     consumer.close()
-    return all(place.offset == RECORDS // PARTITIONS for place in committed)
+    return all(partition.offset == RECORDS // PARTITIONS for partition in committed)

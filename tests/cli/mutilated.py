@@ -53,8 +53,8 @@ class Mutilation:
     value: Any = None
 
     def __str__(self) -> str:
-        place = ".".join(map(str, self.path))
-        return f"{self.api.name} {self.kind.value} {place} {'' if self.value is None else self.value}".strip()
+        path = ".".join(map(str, self.path))
+        return f"{self.api.name} {self.kind.value} {path} {'' if self.value is None else self.value}".strip()
 
     def of(self, version: int, body: bytes) -> bytes:
         """The changed answer, from its bytes after the correlation id."""
@@ -159,15 +159,15 @@ def _inside(api: Api, version: int, struct: Struct, fields: Any, path: Path) -> 
             yield from _inside(api, version, field.type, value, at)
 
 
-def shares(found: Mapping[str, Sequence[Mutilation]], times: int) -> dict[str, list[Mutilation]]:
+def shares(by_command: Mapping[str, Sequence[Mutilation]], times: int) -> dict[str, list[Mutilation]]:
     """Each change `times` times: with the commands, of those that meet it, that have the fewest so far."""
     commands: dict[str, list[str]] = {}
     by_name: dict[str, Mutilation] = {}
-    for command, changes in found.items():
+    for command, changes in by_command.items():
         for change in changes:
             commands.setdefault(str(change), []).append(command)
             by_name[str(change)] = change
-    shared: dict[str, list[Mutilation]] = {command: [] for command in found}
+    shared: dict[str, list[Mutilation]] = {command: [] for command in by_command}
     for name, meeting in commands.items():
         for command in sorted(meeting, key=lambda command: len(shared[command]))[:times]:
             shared[command].append(by_name[name])

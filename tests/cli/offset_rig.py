@@ -64,13 +64,13 @@ class OffsetRig:
             places = [TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
             request = [ConsumerGroupTopicPartitions(group, places)]
             for future in self.admin.alter_consumer_group_offsets(request).values():
-                assert all(place.error is None for place in future.result().topic_partitions)
+                assert all(part.error is None for part in future.result().topic_partitions)
         return group
 
     def committed(self, group: str) -> dict[Place, int]:
         """What a group has committed, as confluent-kafka reads it."""
         (future,) = self.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
-        return {(place.topic, place.partition): place.offset for place in future.result().topic_partitions}
+        return {(part.topic, part.partition): part.offset for part in future.result().topic_partitions}
 
     def tool(self, *args: str) -> Completed:
         """Kafka's `kafka-consumer-groups.sh`."""

@@ -32,7 +32,7 @@ def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a log of as much."""
     log = Written()
     for number in range(100):
-        log.batch(pairs(*(commit(f"group-{number}", "topic", each, each) for each in range(200))))
+        log.batch(pairs(*(commit(f"group-{number}", "topic", index, index) for index in range(200))))
     return save_log(log, tmp_path_factory.mktemp("long"))
 
 

@@ -181,11 +181,11 @@ def test_lag_that_no_member_reads_is_unknown_without_a_subscription(scene: Scene
             "exporter --once -b", scene.broker.bootstrap, "--match", f"^{group}$"
         ).stdout
         assert Figures.read(shown)("kohort_group_lag_unsubscribed_records", group=group) == lag
-        found = scene.kohort.quick(
+        reply = scene.kohort.quick(
             "diagnose --for 1s --output json --verbose -b", scene.broker.bootstrap, group
         )
-        rules = {finding["rule"] for of_group in found.document["groups"] for finding in of_group["findings"]}
-        assert ("left-over-offsets" in rules) is (lag is not None), found
+        rules = {finding["rule"] for of_group in reply.document["groups"] for finding in of_group["findings"]}
+        assert ("left-over-offsets" in rules) is (lag is not None), reply
 
 
 def test_a_snapshot_keeps_what_is_unknown(scene: Scene, tmp_path: Path) -> None:

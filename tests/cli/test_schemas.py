@@ -117,6 +117,6 @@ CHANGES = {
 @pytest.mark.parametrize(("path", "change"), CHANGES.items(), ids=CHANGES)
 def test_a_schema_finds_faults(kohort: Kohort, sample: Path, path: str, change: dict[str, Any]) -> None:
     document = kohort.quick("list --embedded", sample, "--output", "json").document
-    found = faults({**document, **change})
-    assert found
-    assert all(fault.startswith(f"{path}: ") for fault in found)
+    problems = faults({**document, **change})
+    assert problems
+    assert all(fault.startswith(f"{path}: ") for fault in problems)

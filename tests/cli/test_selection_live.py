@@ -41,27 +41,27 @@ def test_a_broker_filters_by_type_and_state(fleet: Fleet) -> None:
 )
 def test_filters_choose_as_the_tool_does(kohort: Kohort, fleet: Fleet, tools: ToolHost, filters: str) -> None:
     """kafka-groups.sh takes one value, and for --protocol a protocol type."""
-    wanted: set[str] = set()
+    expected: set[str] = set()
     option, _, values = filters.partition(" ")
     for value in values.split(","):
         reported = tools.ask(fleet.broker, GROUPS, "--list", option.replace("type", "group-type"), value)
-        wanted |= {
+        expected |= {
             line.split()[0] for line in reported.stdout.splitlines()[1:] if line.startswith(fleet.prefix)
         }
-    assert wanted
+    assert expected
     for command in ("list", "describe --state"):
         answer = kohort.quick(
             f"{command} {filters} --match ^{fleet.prefix} --output json -b", fleet.broker.bootstrap
         )
-        assert {group["group"] for group in answer.succeeded().document["groups"]} == wanted
+        assert {group["group"] for group in answer.succeeded().document["groups"]} == expected
 
 
 @pytest.mark.kafka
 def test_who_reads_a_topic_of_a_cluster(kohort: Kohort, fleet: Fleet) -> None:
     answer = kohort.quick(f"list --topic {fleet.topic} --output json -b", fleet.broker.bootstrap)
     reads = {group["group"]: group["reads"][fleet.topic] for group in answer.succeeded().document["groups"]}
-    wanted = {name: "assigned" for kind, name in fleet.groups.items() if kind != "connect"}
-    assert reads == wanted | {fleet.groups["simple"]: "committed"}
+    expected = {name: "assigned" for kind, name in fleet.groups.items() if kind != "connect"}
+    assert reads == expected | {fleet.groups["simple"]: "committed"}
     chosen = kohort.quick(
         f"describe --topic {fleet.topic} --type share --members --output csv -b", fleet.broker.bootstrap
     )
@@ -80,19 +80,19 @@ def test_a_subscribed_topic_may_have_no_owner(kohort: Kohort, fleet: Fleet, memb
         member = members.java(fleet.broker, name, [topic, other], group_protocol=protocol)
         member.wait_assignment({topic: [0]})
     listed = kohort.quick(f"list --topic {other} --output json -b", fleet.broker.bootstrap).succeeded()
-    assert {each["group"]: each["reads"] for each in listed.document["groups"]} == {
+    assert {row["group"]: row["reads"] for row in listed.document["groups"]} == {
         f"{group}-{protocol}": {other: "subscribed"} for protocol in ("classic", "consumer")
     }
 
 
 @pytest.mark.kafka
 def test_filters_where_only_the_admin_client_can_log_in(fleet: Fleet) -> None:
-    wanted = GroupFilter(
+    selection = GroupFilter(
         types=frozenset({GroupType.CONSUMER}), has_name=lambda name: name.startswith(fleet.prefix)
     )
     with admin_only(fleet.broker) as over_admin, live_source(fleet.broker) as over_wire:
-        one = over_admin.select_groups(wanted, described=False).items
-        other = over_wire.select_groups(wanted, described=False).items
+        one = over_admin.select_groups(selection, described=False).items
+        other = over_wire.select_groups(selection, described=False).items
     assert {group.id for group in one} == {group.id for group in other} != set()
 
 
@@ -106,13 +106,13 @@ def test_old_brokers_that_do_not_filter(versions: tuple[int, int]) -> None:
     described = [
         {
             "error_code": 0,
-            "group_id": each["group_id"],
-            "group_state": each["group_state"],
+            "group_id": group["group_id"],
+            "group_state": group["group_state"],
             "protocol_type": "consumer",
             "protocol_data": "range",
             "members": (),
         }
-        for each in groups
+        for group in groups
     ]
     answers = {
         "ListGroups": lambda _: {"error_code": 0, "groups": groups},
@@ -129,19 +129,19 @@ def test_old_brokers_that_do_not_filter(versions: tuple[int, int]) -> None:
             "controller_id": 1,
             "topics": (),
         }
-        place = {"node_id": 1, "host": host, "port": int(port), "error_code": 0, "error_message": None}
+        node = {"node_id": 1, "host": host, "port": int(port), "error_code": 0, "error_message": None}
         answers["FindCoordinator"] = lambda _: {
-            **place,
-            "coordinators": [{**place, "key": key} for key in ("g", "h")],
+            **node,
+            "coordinators": [{**node, "key": key} for key in ("g", "h")],
         }
         source = WireSource(ConnectionSettings(bootstrap_servers=(address,)))
-        found = [
-            [group.id for group in source.select_groups(wanted, described=False).items]
-            for wanted in (
+        selected = [
+            [group.id for group in source.select_groups(selection, described=False).items]
+            for selection in (
                 GroupFilter(states=frozenset({GroupState.EMPTY})),
                 GroupFilter(types=frozenset({GroupType.CLASSIC}), states=frozenset({GroupState.STABLE})),
                 GroupFilter(types=frozenset({GroupType.CONSUMER})),
             )
         ]
         source.close()
-    assert found == [["h"], ["g"], []]
+    assert selected == [["h"], ["g"], []]

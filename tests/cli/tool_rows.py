@@ -18,12 +18,12 @@ def by_key(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
 
     The apostrophe before what would be a formula in a spreadsheet is not part of a cell.
     """
-    found: dict[Key, Row] = {}
+    table: dict[Key, Row] = {}
     for quoted in rows:
         row = {name: re.sub("^'(?=[-+=@])", "", cell or "") for name, cell in quoted.items()}
         names = ("TOPIC", "PARTITION") if "PARTITION" in row else ("CONSUMER-ID",)
         key = (row["GROUP"], *(row[name] for name in names if name in row))
-        assert key not in found
+        assert key not in table
         # The tool writes two blanks before a coordinator's id; CSV leaves a cell empty.
-        found[key] = {OURS.get(name, name): " ".join((cell or MISSING).split()) for name, cell in row.items()}
-    return found
+        table[key] = {OURS.get(name, name): " ".join((cell or MISSING).split()) for name, cell in row.items()}
+    return table

@@ -43,9 +43,9 @@ def pages() -> list[Path]:
 
 def blocks(page: Path, language: str) -> Iterator[Block]:
     """Blocks of one language, in order."""
-    for _, found, text in _BLOCK.findall(page.read_text()):
-        if found == language:
-            yield Block(language=found, text=text)
+    for _, name, text in _BLOCK.findall(page.read_text()):
+        if name == language:
+            yield Block(language=name, text=text)
 
 
 def as_a_reader(home: Path) -> dict[str, str]:

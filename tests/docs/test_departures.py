@@ -24,9 +24,9 @@ def test_each_line_names_what_shows_it(row: str) -> None:
     assert len(cells) == 4
     evidence = re.findall(r"`([^`]+)`", cells[3])
     assert evidence
-    for each in evidence:
-        file, _, test = each.partition("::")
+    for source in evidence:
+        file, _, test = source.partition("::")
         if test:
             assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8")
         else:
-            assert each in SCRIPTS
+            assert source in SCRIPTS

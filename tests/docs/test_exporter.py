@@ -26,10 +26,10 @@ _TABLE = re.compile(r"(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.S)
 
 def table() -> str:
     """All metrics, by the names of their samples."""
-    rows = [(each.sample, each.all_labels, each.help) for each in FAMILIES]
+    rows = [(family.sample, family.all_labels, family.help) for family in FAMILIES]
     rows += [
-        (each.name + ("_total" if each.counts else ""), (each.label,) if each.label else (), each.help)
-        for each in OF_POLLS
+        (item.name + ("_total" if item.counts else ""), (item.label,) if item.label else (), item.help)
+        for item in OF_POLLS
     ]
     rows.append((f"{BUILD}_info", ("version",), BUILD_HELP))
     lines = ["| metric | labels | what it is |", "| --- | --- | --- |"]
@@ -47,10 +47,10 @@ def test_every_metric_is_documented() -> None:
 
 def metrics() -> dict[str, set[str]]:
     """Labels of every metric of the exporter, with those that Prometheus adds; by the names of samples."""
-    found = {each.sample: set(each.all_labels) for each in FAMILIES}
-    for each in OF_POLLS:
-        found[each.name + ("_total" if each.counts else "")] = {each.label} if each.label else set()
-    return {"up": ADDED, **{name: labels | ADDED for name, labels in found.items()}}
+    samples = {family.sample: set(family.all_labels) for family in FAMILIES}
+    for metric in OF_POLLS:
+        samples[metric.name + ("_total" if metric.counts else "")] = {metric.label} if metric.label else set()
+    return {"up": ADDED, **{name: labels | ADDED for name, labels in samples.items()}}
 
 
 def selectors(expression: Any) -> Iterator[Any]:
@@ -92,7 +92,7 @@ def test_alerts_name_metrics_that_are_there() -> None:
     for test in tested["tests"]:
         for series in test["input_series"]:
             check_query(series["series"])
-        assert {each["alertname"] for each in test["alert_rule_test"]} <= {rule["alert"] for rule in rules}
+        assert {alert["alertname"] for alert in test["alert_rule_test"]} <= {rule["alert"] for rule in rules}
 
 
 def test_the_dashboard_names_metrics_that_are_there() -> None:
@@ -112,15 +112,15 @@ def test_the_dashboard_names_metrics_that_are_there() -> None:
     ids = [panel["id"] for panel in board["panels"]]
     assert len(set(ids)) == len(ids)
     for panel in panels:
-        place = panel["gridPos"]
-        assert place["x"] + place["w"] <= 24
+        position = panel["gridPos"]
+        assert position["x"] + position["w"] <= 24
         assert panel["description"]
         assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
     cells = [
         (x, y)
         for panel in board["panels"]
-        for place in [panel["gridPos"]]
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
+        for grid in [panel["gridPos"]]
+        for x in range(grid["x"], grid["x"] + grid["w"])
+        for y in range(grid["y"], grid["y"] + grid["h"])
     ]
     assert len(set(cells)) == len(cells), "panels overlap"

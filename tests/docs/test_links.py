@@ -32,13 +32,13 @@ def links(text: str) -> Iterator[str]:
 def anchors(text: str) -> set[str]:
     """The anchors of a page's headings: lower case, without punctuation, blanks as hyphens, repetitions numbered."""
     seen: Counter[str] = Counter()
-    found = set()
+    targets = set()
     for heading in _HEADING.findall(_FENCED.sub("", text)):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
         name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
-        found.add(f"{name}-{seen[name]}" if seen[name] else name)
+        targets.add(f"{name}-{seen[name]}" if seen[name] else name)
         seen[name] += 1
-    return found
+    return targets
 
 
 def broken(page: Path) -> list[str]:

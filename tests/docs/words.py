@@ -45,15 +45,15 @@ class Use:
 
 def find_uses(text: str) -> Iterator[Use]:
     """All uses in a text, in order."""
-    found = list(_WORD.finditer(text))
-    words = [each[0] if each[0] == "None" else each[0].lower() for each in found]
+    matches = list(_WORD.finditer(text))
+    words = [match[0] if match[0] == "None" else match[0].lower() for match in matches]
     starts, length = [], 0
     for word in words:
         starts.append(length)
         length += len(word) + 1
     for use in _ANY.finditer(" ".join(words)):
-        place = found[bisect_right(starts, use.start()) - 1].start()
-        yield Use(line=text.count("\n", 0, place) + 1, word=use[0], instead=_instead(use[0]))
+        position = matches[bisect_right(starts, use.start()) - 1].start()
+        yield Use(line=text.count("\n", 0, position) + 1, word=use[0], instead=_instead(use[0]))
 
 
 def _instead(word: str) -> str:
@@ -63,13 +63,13 @@ def _instead(word: str) -> str:
 def main(limits: list[str]) -> int:
     command = ["git", "ls-files", "-z", "--", *limits]
     tracked = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
-    found = False
+    failed = False
     for path in tracked:
         if path and not path.startswith(NOT_OURS):
             for use in find_uses((ROOT / path).read_text(errors="replace")):
-                found = True
+                failed = True
                 print(f"{path}:{use.line}: {use.word}: write {use.instead}")
-    return int(found)
+    return int(failed)
 
 
 if __name__ == "__main__":

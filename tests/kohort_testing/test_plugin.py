@@ -103,9 +103,9 @@ def test_pytest_loads_nothing_of_kohort_but_the_plugin(tmp_path: Path) -> None:
         [sys.executable, "-X", "importtime", "-c", "import pytest, kohort_testing.plugin"],
         cwd=ROOT, text=True, capture_output=True, check=True,
     ).stderr  # fmt: skip
-    found = re.search(r"\|\s+(\d+) \| +kohort_testing\.plugin$", spent, re.MULTILINE)
-    assert found is not None
-    assert int(found[1]) / 1e6 < LOADED_S
+    match = re.search(r"\|\s+(\d+) \| +kohort_testing\.plugin$", spent, re.MULTILINE)
+    assert match is not None
+    assert int(match[1]) / 1e6 < LOADED_S
 
 
 def test_the_entry_point_is_the_plugin() -> None:

@@ -22,13 +22,13 @@ CLIENTS = "4.3.1"
 
 def main() -> int:
     """Try the named releases, or all; 1 where something went wrong."""
-    wanted = [one for one in RELEASES if one.version in sys.argv[1:]] if sys.argv[1:] else list(RELEASES)
+    releases = [one for one in RELEASES if one.version in sys.argv[1:]] if sys.argv[1:] else list(RELEASES)
     cells: dict[str, dict[str, Cell]] = {}
-    for number, release in enumerate(wanted, 1):
+    for number, release in enumerate(releases, 1):
         began = time.monotonic()
 
         def say(
-            what: str, head: str = f"[{number}/{len(wanted)}] {release.version}", began: float = began
+            what: str, head: str = f"[{number}/{len(releases)}] {release.version}", began: float = began
         ) -> None:
             print(f"{head} {time.monotonic() - began:4.0f} s  {what}", flush=True)
 
@@ -42,7 +42,7 @@ def main() -> int:
                 say(f"{check.name}: {cell.words or ('works' if cell.works else '–')}")
     print(printed(cells))
     failed = any(cell.failed for column in cells.values() for cell in column.values())
-    if not failed and len(wanted) == len(RELEASES):
+    if not failed and len(releases) == len(RELEASES):
         write_page(cells)
     return int(failed)
 

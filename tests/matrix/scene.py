@@ -80,8 +80,8 @@ class Scene:
             ),
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document
 
 
 def _compiled(jars: Path) -> Path:

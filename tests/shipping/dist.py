@@ -94,7 +94,7 @@ def normalized(archive: bytes, seconds: int) -> bytes:
     """A .tar.gz with the same files, without who packed it and when: setuptools has no way to leave that out."""
     packed, plain = io.BytesIO(), io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(archive)) as old, tarfile.open(fileobj=plain, mode="w") as new:
-        for entry in sorted(old.getmembers(), key=lambda each: each.name):
+        for entry in sorted(old.getmembers(), key=lambda member: member.name):
             mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
             renamed = entry.replace(mtime=seconds, mode=mode, uid=0, gid=0, uname="", gname="", deep=False)
             renamed.pax_headers = {}
@@ -115,22 +115,22 @@ def names_in(package: Path) -> set[str]:
 def faults_of_sdist(names: Iterable[str]) -> list[str]:
     """What is missing from an sdist, and what does not belong there."""
     names = set(names)
-    wanted = sources() | BESIDES | {"man/kohort.1", "completions/kohort.bash"}
-    return [f"sdist: lacks {name}" for name in sorted(wanted - names)] + _strangers("sdist", names)
+    required = sources() | BESIDES | {"man/kohort.1", "completions/kohort.bash"}
+    return [f"sdist: lacks {name}" for name in sorted(required - names)] + _strangers("sdist", names)
 
 
 def faults_of_wheel(names: Iterable[str]) -> list[str]:
     """What is missing from a wheel, and what does not belong there."""
     names = set(names)
     data, info = f"kohort-{VERSION}.data/data/share", f"kohort-{VERSION}.dist-info"
-    wanted = sources() | {
+    required = sources() | {
         f"{info}/licenses/LICENSE", f"{info}/entry_points.txt", f"{data}/man/man1/kohort.1",
         f"{data}/bash-completion/completions/kohort.bash", f"{data}/zsh/site-functions/_kohort",
         f"{data}/fish/vendor_completions.d/kohort.fish",
     }  # fmt: skip
     strangers = [name for name in names if name.split("/")[0] not in {*PACKAGES, data.split("/")[0], info}]
     return [
-        *(f"wheel: lacks {name}" for name in sorted(wanted - names)),
+        *(f"wheel: lacks {name}" for name in sorted(required - names)),
         *(f"wheel: {name} does not belong there" for name in sorted(strangers)),
         *_strangers("wheel", names),
     ]
@@ -147,8 +147,8 @@ def sources() -> set[str]:
 
 def installed(package: Path) -> None:
     """Install a package and what it needs, nothing else, into a fresh environment; run the demo and see the version."""
-    with tempfile.TemporaryDirectory() as place:
-        home = Path(place)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
         subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], check=True)
         bin_ = home / "venv" / "bin"
         constraints = ("--constraint", str(ROOT / "constraints.txt"))
@@ -162,7 +162,7 @@ def installed(package: Path) -> None:
             *constraints,
         ]
         subprocess.run([*pip, str(package)], check=True)
-        environment = {"PATH": f"{bin_}:/usr/bin:/bin", "HOME": place, "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": f"{bin_}:/usr/bin:/bin", "HOME": folder, "LC_ALL": "C.UTF-8"}
         shown = _output("kohort", "version", cwd=home, environment=environment)
         if shown != f"kohort {VERSION}\n":
             raise SystemExit(f"make dist: {package.name}: kohort version printed {shown!r}")

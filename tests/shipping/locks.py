@@ -33,15 +33,15 @@ OLDEST = {"docs": "3.11.5"}
 def requirements(name: str) -> list[str]:
     """What a lock is resolved from: requirements of pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [line for extra in EXTRAS[name] for line in project["optional-dependencies"][extra]]
+    lines = [line for extra in EXTRAS[name] for line in project["optional-dependencies"][extra]]
     if name in WITH_KOHORT:
-        wanted += project["dependencies"]
+        lines += project["dependencies"]
     build = ["setuptools"] if name in WITH_BUILD else []
-    own = [line for line in wanted if line.startswith("kohort[")]
-    extras = [extra for line in own for extra in line[len("kohort[") : -1].split(",")]
+    references = [line for line in lines if line.startswith("kohort[")]
+    extras = [extra for line in references for extra in line[len("kohort[") : -1].split(",")]
     for extra in extras:
-        wanted += project["optional-dependencies"][extra]
-    return [*(line for line in wanted if line not in own), *build]
+        lines += project["optional-dependencies"][extra]
+    return [*(line for line in lines if line not in references), *build]
 
 
 def main() -> None:

@@ -32,15 +32,15 @@ def pages() -> dict[str, str]:
 
 
 def _pages(name: str, command: Any) -> dict[str, str]:
-    found = {f"{name.replace(' ', '-')}.1": _page(name, command)}
+    texts = {f"{name.replace(' ', '-')}.1": _page(name, command)}
     for word, inner in _commands(command).items():
-        found |= _pages(f"{name} {word}", inner)
-    return found
+        texts |= _pages(f"{name} {word}", inner)
+    return texts
 
 
 def _commands(command: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = getattr(command, "commands", {})
-    return found
+    commands: Mapping[str, Any] = getattr(command, "commands", {})
+    return commands
 
 
 def _page(name: str, command: Any) -> str:
@@ -68,7 +68,7 @@ def _see_also(name: str) -> str:
     """The pages of the words before the last."""
     words = name.split()
     above = [r"\-".join(words[:count]) for count in range(1, len(words))]
-    return ".SH SEE ALSO\n" + ", ".join(rf"\fB{each}\fP(1)" for each in above) + "\n" if above else ""
+    return ".SH SEE ALSO\n" + ", ".join(rf"\fB{title}\fP(1)" for title in above) + "\n" if above else ""
 
 
 def _short(command: Any) -> str:

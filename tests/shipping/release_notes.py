@@ -12,9 +12,9 @@ _HEADING = re.compile(r"^## \[?(?P<version>[^\]\s]+)\]?(?: - (?P<date>\d{4}-\d\d
 
 def sections(text: str) -> dict[str, str]:
     """What is under each heading of a version, in order, in the form of Keep a Changelog."""
-    found = list(_HEADING.finditer(text))
-    ends = [each.start() for each in found[1:]] + [len(text)]
-    return {each["version"]: text[each.end() : end].strip() for each, end in zip(found, ends, strict=True)}
+    heads = list(_HEADING.finditer(text))
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    return {head["version"]: text[head.end() : end].strip() for head, end in zip(heads, ends, strict=True)}
 
 
 def notes(text: str, version: str) -> str:

@@ -69,25 +69,25 @@ def on_files(files: Files, config: Any) -> Files:
     """Put the pages in their places that have another one in the site."""
     from mkdocs.structure.files import File
 
-    for source, place in OTHERS.items():
+    for source, page in OTHERS.items():
         if there := source.startswith("docs/") and files.get_file_from_path(source.removeprefix("docs/")):
             files.remove(there)
-        files.append(File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8")))
+        files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Make the links of a page those of the site."""
-    place = page.file.src_uri
+    path = page.file.src_uri
     sources = {site: source for source, site in OTHERS.items()}
-    return relinked(markdown, sources.get(place, f"docs/{place}"), place)
+    return relinked(markdown, sources.get(path, f"docs/{path}"), path)
 
 
-def relinked(markdown: str, source: str, place: str) -> str:
-    """The text with its links changed: of a page at `source` in the repository, which is at `place` in the site."""
+def relinked(markdown: str, source: str, page: str) -> str:
+    """The text with its links changed: of a page at `source` in the repository, which is at `page` in the site."""
 
     def changed(link: re.Match[str]) -> str:
-        target = site_target(link["target"], source, place)
+        target = site_target(link["target"], source, page)
         if target is None:
             return link["text"]
         return f"{link['image']}[{link['text']}]({target})"
@@ -99,19 +99,19 @@ def relinked(markdown: str, source: str, place: str) -> str:
     return "".join([*parts, _LINK.sub(changed, markdown[end:])])
 
 
-def site_target(target: str, source: str, place: str) -> str | None:
+def site_target(target: str, source: str, page: str) -> str | None:
     """Where a link of the repository leads in the site; None: to nothing that is in it."""
     path, hash_, anchor = target.partition("#")
     if not path:
         return target
     there = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
     if there in OTHERS:
-        found = OTHERS[there]
+        destination = OTHERS[there]
     elif there.startswith("docs/") and (ROOT / there).is_dir():
         index = there + "/README.md"
-        found = index.removeprefix("docs/") if (ROOT / index).exists() else "reference.md"
+        destination = index.removeprefix("docs/") if (ROOT / index).exists() else "reference.md"
     elif there.startswith("docs/"):
-        found = there.removeprefix("docs/")
+        destination = there.removeprefix("docs/")
     else:
         return None
-    return posixpath.relpath(found, posixpath.dirname(place) or ".") + hash_ + anchor
+    return posixpath.relpath(destination, posixpath.dirname(page) or ".") + hash_ + anchor

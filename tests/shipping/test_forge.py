@@ -37,7 +37,7 @@ def _steps() -> Iterator[tuple[str, dict[str, Any]]]:
 def _made(lines: str) -> set[str]:
     """The targets of `make` in a shell text."""
     targets = re.findall(r"^(?:- run: )?make (?:--silent )?([a-z -]+)", lines, re.M)
-    return {word for found in targets for word in found.split()}
+    return {word for text in targets for word in text.split()}
 
 
 def test_workflows_have_the_form_of_the_forge() -> None:
@@ -93,13 +93,13 @@ def test_actions_are_pinned_by_digest_and_checkouts_keep_no_credentials() -> Non
 def _locked(name: str) -> dict[str, str]:
     """The versions in a lock, by normalized name; each has the hashes of its files."""
     text = (locks.LOCKS / f"{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for line in text.splitlines():
         (version, *_), hashes = line.split(maxsplit=1), re.findall(r"--hash=sha256:[0-9a-f]{64}\b", line)
         assert hashes, line
         package, _, number = version.partition("==")
-        found[canonicalize_name(package)] = number
-    return found
+        versions[canonicalize_name(package)] = number
+    return versions
 
 
 def test_locks_have_hashes_and_the_versions_of_the_constraints() -> None:
@@ -110,8 +110,8 @@ def test_locks_have_hashes_and_the_versions_of_the_constraints() -> None:
         packages = _locked(name)
         together |= packages
         for text in locks.requirements(name):
-            wanted = Requirement(text)
-            assert packages[canonicalize_name(wanted.name)] in wanted.specifier, text
+            requirement = Requirement(text)
+            assert packages[canonicalize_name(requirement.name)] in requirement.specifier, text
     assert together == pinned
 
 

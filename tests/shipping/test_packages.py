@@ -64,7 +64,7 @@ def test_an_sdist_does_not_contain_user_and_time() -> None:
             tar.addfile(entry, io.BytesIO(b"abc"))
         return archive.getvalue()
 
-    first, second = (dist.normalized(packed(*each), 1000) for each in ((5, "a"), (7, "b")))
+    first, second = (dist.normalized(packed(*pair), 1000) for pair in ((5, "a"), (7, "b")))
     assert first == second
     with tarfile.open(fileobj=io.BytesIO(first)) as tar:
         (entry,) = tar.getmembers()

@@ -18,7 +18,7 @@ from tests.support.long import LONG
 
 
 @pytest.mark.parametrize(
-    ("target", "source", "place", "there"),
+    ("target", "source", "page", "there"),
     [
         ("docs/lag.md#totals", "README.md", "index.md", "lag.md#totals"),
         ("../README.md#install", "docs/tutorial.md", "tutorial.md", "index.md#install"),
@@ -32,9 +32,9 @@ from tests.support.long import LONG
     ],
 )
 def test_links_lead_to_where_a_page_is_in_the_site(
-    target: str, source: str, place: str, there: str | None
+    target: str, source: str, page: str, there: str | None
 ) -> None:
-    assert site_target(target, source, place) == there
+    assert site_target(target, source, page) == there
 
 
 def test_a_link_in_code_stays_as_it_is() -> None:
@@ -69,7 +69,7 @@ def test_every_page_is_in_one_part_of_the_documentation() -> None:
 def _pages(nav: Any) -> list[str]:
     if isinstance(nav, str):
         return [nav]
-    return [page for each in (nav.values() if isinstance(nav, dict) else nav) for page in _pages(each)]
+    return [page for item in (nav.values() if isinstance(nav, dict) else nav) for page in _pages(item)]
 
 
 @LONG

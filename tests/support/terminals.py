@@ -36,11 +36,11 @@ def resize(terminal: int, columns: int, lines: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
-def read_to_end(controller: int, each: Callable[[bytes], object]) -> None:
+def read_to_end(controller: int, show: Callable[[bytes], object]) -> None:
     """Hand on what a terminal shows until no process has it open any more."""
     try:
         while chunk := os.read(controller, 65536):
-            each(chunk)
+            show(chunk)
     except OSError:  # Linux ends a terminal that no process holds any more with EIO.
         pass
 

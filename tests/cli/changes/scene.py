@@ -57,18 +57,18 @@ class Scene:
 
     def commit(self, offset: int, topic: str = "") -> None:
         """Commit for the group, as another operator would."""
-        place = topic or self.topic, 0
+        partition = topic or self.topic, 0
         (outcome,) = commit_offsets(
-            self.client, {self.group: {place: NewOffset(offset=offset)}}
+            self.client, {self.group: {partition: NewOffset(offset=offset)}}
         ).found.values()
-        assert outcome[place] is None, outcome
+        assert outcome[partition] is None, outcome
 
     def committed(self, group: str = "") -> int | None:
         """What a group has committed in partition 0 of the topic."""
-        found = fetch_offsets(self.client, [group or self.group]).found[group or self.group]
+        commits = fetch_offsets(self.client, [group or self.group]).found[group or self.group]
         offsets = {
             (topic.name, partition.partition_index): partition.committed_offset
-            for topic in found.topics
+            for topic in commits.topics
             for partition in topic.partitions
         }
         return offsets.get((self.topic, 0))
@@ -82,8 +82,8 @@ class Scene:
 
     def members(self) -> list[str | None]:
         """The instance ids of the group's members."""
-        found = describe_groups(self.client, DESCRIBE_GROUPS, [self.group]).found
-        return [member.group_instance_id for group in found.values() for member in group.members]
+        groups = describe_groups(self.client, DESCRIBE_GROUPS, [self.group]).found
+        return [member.group_instance_id for group in groups.values() for member in group.members]
 
     def join(self) -> None:
         """Have a static member join; it says nothing afterwards."""

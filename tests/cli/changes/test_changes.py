@@ -232,7 +232,7 @@ def test_a_commit_of_another_program_since_the_preview_is_reported(
     """A user who was asked has consented to what was shown: the group stays unchanged. --yes sets what was shown."""
     change = CHANGES[name]
     made(scene, change)
-    wanted = scene.committed()
+    expected = scene.committed()
     text = f"{scene.topic}-0: was 3 at the preview, is 5"
     seen = []
 
@@ -244,7 +244,7 @@ def test_a_commit_of_another_program_since_the_preview_is_reported(
         return Move.PASS
 
     ended = made(scene, change, decide=commit)
-    assert (ended.status, scene.committed()) == (0, wanted), ended
+    assert (ended.status, scene.committed()) == (0, expected), ended
     assert f"{scene.group}, {text}; this change replaces it" in ended.stderr, ended
     if name not in ("reset", "apply") and not IS_LONG:
         return

@@ -47,14 +47,14 @@ class Stage:
     def lay(self) -> None:
         """Groups without members as they are when a tool begins."""
         for group in WITHOUT_MEMBERS:
-            wanted = dict(OFFSETS.get(group, {}))
-            if self._committed(group) == wanted and (group != "resting" or self._exists(group)):
+            offsets = dict(OFFSETS.get(group, {}))
+            if self._committed(group) == offsets and (group != "resting" or self._exists(group)):
                 continue
             if group == "resting":
                 self._rest(group)
             else:
                 self._delete(group)
-            self.rig.group(wanted, group)
+            self.rig.group(offsets, group)
 
     def state(self) -> object:
         """By group what it has committed; nothing of those that are gone."""

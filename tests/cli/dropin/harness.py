@@ -48,8 +48,8 @@ class Case:
     def arguments(self, names: Mapping[str, str], broker: Broker) -> list[str]:
         """The arguments, the placeholders filled in."""
         # Braces are filled in after the line is split: a name is one argument whatever is in it.
-        given = [filled(word, {**names, "server": broker.bootstrap}) for word in shlex.split(self.line)]
-        return ["--bootstrap-server", broker.bootstrap, *given] if self.connects else given
+        words = [filled(word, {**names, "server": broker.bootstrap}) for word in shlex.split(self.line)]
+        return ["--bootstrap-server", broker.bootstrap, *words] if self.connects else words
 
 
 def filled(word: str, names: Mapping[str, str]) -> str:
@@ -82,8 +82,8 @@ _TRACE = re.compile(r"( at \[Source: |\t(at |\.\.\. \d+ more|Suppressed: ))")
 
 def _parser_trace(theirs: Answer, case: Case) -> Answer:
     """The message of joptsimple's exception, and the usage instead of the trace."""
-    found = re.match(r"joptsimple\.\w+: (.*)\n\tat ", theirs.stderr)
-    return replace(theirs, stderr=f"{found.group(1)}\n{usage()}\n") if found else theirs
+    match = re.match(r"joptsimple\.\w+: (.*)\n\tat ", theirs.stderr)
+    return replace(theirs, stderr=f"{match.group(1)}\n{usage()}\n") if match else theirs
 
 
 def _regex_preview(theirs: Answer, case: Case) -> Answer:
@@ -210,9 +210,9 @@ def normalized(answer: Answer) -> Answer:
 
 
 def _in_order(text: str) -> str:
-    def sort(found: re.Match[str]) -> str:
-        return found.group(1) + ", ".join(
-            sorted(found.group(2).replace("[", "").replace("]", "").split(", "))
+    def sort(match: re.Match[str]) -> str:
+        return match.group(1) + ", ".join(
+            sorted(match.group(2).replace("[", "").replace("]", "").split(", "))
         )
 
     return _SETS.sub(sort, text)
@@ -237,5 +237,5 @@ _LISTS = re.compile(
 )
 
 
-def _sorted_list(found: re.Match[str]) -> str:
-    return ", ".join(sorted(re.split(", ?", found.group())))
+def _sorted_list(match: re.Match[str]) -> str:
+    return ", ".join(sorted(re.split(", ?", match.group())))

@@ -120,5 +120,5 @@ def _produce(broker: Broker) -> None:
 
 def _commit(broker: Broker, group: str, offsets: list[tuple[str, int, int]]) -> None:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
-    consumer.commit(offsets=[TopicPartition(*place) for place in offsets], asynchronous=False)
+    consumer.commit(offsets=[TopicPartition(*partition) for partition in offsets], asynchronous=False)
     consumer.close()

@@ -26,8 +26,8 @@ def test_the_page_names_the_differences_that_the_cases_have() -> None:
 
 
 def test_every_flag_is_in_a_case() -> None:
-    given = {word for case in CASES for word in re.findall(r"--([a-z-]+)", case.line)}
-    assert FLAGS.keys() - given == set()
+    flags = {word for case in CASES for word in re.findall(r"--([a-z-]+)", case.line)}
+    assert FLAGS.keys() - flags == set()
 
 
 def test_there_are_many_cases_and_none_comes_twice() -> None:

@@ -31,11 +31,11 @@ def answer(arguments: list[str]) -> Options | str:
 
 @given(st.lists(WORDS, max_size=8))
 def test_any_arguments_give_options_or_a_message(arguments: list[str]) -> None:
-    given = answer(arguments)
-    assert given != ""
-    if isinstance(given, Options):
-        assert any(given.action.value in argument for argument in arguments)
-        assert given.bootstrap_server in [*arguments, given.regex and ""]
+    result = answer(arguments)
+    assert result != ""
+    if isinstance(result, Options):
+        assert any(result.action.value in argument for argument in arguments)
+        assert result.bootstrap_server in [*arguments, result.regex and ""]
 
 
 def test_values_are_taken_as_typed() -> None:

@@ -38,7 +38,7 @@ def scene(
     create_topics(broker, {topic: 1, free: 1, seen: 1})
     for name in (hidden, left, ours):
         consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name})
-        consumer.commit(offsets=[TopicPartition(place, 0, 0) for place in (topic, seen)], asynchronous=False)
+        consumer.commit(offsets=[TopicPartition(label, 0, 0) for label in (topic, seen)], asynchronous=False)
         consumer.close()
     for name in (group, left):
         secure.allow("worker", "group", name, "describe")

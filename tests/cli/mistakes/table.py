@@ -50,8 +50,8 @@ class Table:
     def check_command(self, kohort: Kohort, case: str, places: Places) -> None:
         """Run the command of a case in the working directory of this process, and check its answer."""
         line = self.mistakes[case].line
-        for name, place in places.items():
-            line = line.replace(f"{{{name}}}", place)
+        for name, value in places.items():
+            line = line.replace(f"{{{name}}}", value)
         words = shlex.split(line)
         start = words.index("kohort")
         env = dict(word.split("=", 1) for word in words[:start] if _VARIABLE.match(word))
@@ -60,20 +60,20 @@ class Table:
     def check(self, case: str, answer: Answer, places: Places) -> None:
         """The answer is that of the table, and at most three lines."""
         mistake, stderr = self.mistakes[case], answer.stderr
-        for name, place in sorted(places.items(), key=lambda each: -len(each[1])):
-            stderr = stderr.replace(place, f"{{{name}}}")
-        found = Mistake(line=mistake.line, stderr=stderr, status=int(answer.status))
+        for name, value in sorted(places.items(), key=lambda item: -len(item[1])):
+            stderr = stderr.replace(value, f"{{{name}}}")
+        actual = Mistake(line=mistake.line, stderr=stderr, status=int(answer.status))
         if os.environ.get("KOHORT_WRITE_GOLDEN"):
-            self._write(case, found)
-        assert found == self.mistakes[case]
+            self._write(case, actual)
+        assert actual == self.mistakes[case]
         # A change that is refused has been shown.
-        assert not answer.stdout or found.status == ExitStatus.REFUSED
+        assert not answer.stdout or actual.status == ExitStatus.REFUSED
         assert len(stderr.splitlines()) <= LONGEST_LINES
-        assert found.status != 0
+        assert actual.status != 0
 
-    def _write(self, case: str, found: Mistake) -> None:
+    def _write(self, case: str, actual: Mistake) -> None:
         text = self._file.read_text(encoding="utf-8")
-        written = f"# {case}\n$ {found.line}\n{found.stderr}[{found.status}]\n"
-        text = _CASE.sub(lambda each: written if each[1] == case else each[0], text)
+        written = f"# {case}\n$ {actual.line}\n{actual.stderr}[{actual.status}]\n"
+        text = _CASE.sub(lambda match: written if match[1] == case else match[0], text)
         self._file.write_text(text, encoding="utf-8")
-        self.mistakes[case] = found
+        self.mistakes[case] = actual

@@ -47,8 +47,8 @@ def screen(kohort: Kohort, name: str, columns: int, directory: Path) -> str:
 
 def _watched(columns: int) -> str:
     """A group in a rebalance at its second observation: one member has left since the first."""
-    found = read_snapshot(FLEET)
-    group, topics = found.groups["payments-audit"], found.topics
+    snapshot = read_snapshot(FLEET)
+    group, topics = snapshot.groups["payments-audit"], snapshot.topics
     first = replace(group, state=GroupState.STABLE, group_epoch=4)
     course, _ = WatchState().step(
         WatchObservation(asked_ms=START_MS, at_ms=START_MS + 10, groups={group.id: first}, topics=topics)

@@ -33,7 +33,7 @@ PALETTES = {
 
 
 def luminance(color: str) -> float:
-    parts = (int(color[place : place + 2], 16) / 255 for place in (0, 2, 4))
+    parts = (int(color[start : start + 2], 16) / 255 for start in (0, 2, 4))
     red, green, blue = (x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -46,13 +46,13 @@ def contrast(one: str, other: str) -> float:
 
 def worst(code: str) -> float:
     """The least contrast of a code on any palette; bold is bright where the palette's user wants that."""
-    found = []
+    contrasts = []
     for background, colors, bright in PALETTES.values():
         bold, number = code.startswith("1;"), int(code.removeprefix("1;")) - 31
         normal = colors.split()[number]
         brighter = dict(zip((0, 4), bright.split(), strict=True)).get(number) if bold else None
-        found.append(max(contrast(background, each) for each in filter(None, (normal, brighter))))
-    return min(found)
+        contrasts.append(max(contrast(background, color) for color in filter(None, (normal, brighter))))
+    return min(contrasts)
 
 
 @pytest.mark.parametrize("role", [Role.GOOD, Role.WARNING, Role.BAD], ids=lambda role: role.name)

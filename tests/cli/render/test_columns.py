@@ -31,13 +31,13 @@ Tables = list[list[list[str]]]
 
 def tables(text: str) -> Tables:
     """The tables of CSV, which stand behind empty lines."""
-    found: Tables = [[]]
+    blocks: Tables = [[]]
     for row in csv.reader(io.StringIO(text)):
         if row:
-            found[-1].append(row)
+            blocks[-1].append(row)
         else:
-            found.append([])
-    return found
+            blocks.append([])
+    return blocks
 
 
 def check(kohort: Kohort, question: str, *source: str | Path) -> None:

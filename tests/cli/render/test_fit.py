@@ -28,10 +28,10 @@ def test_shortened_ids_stay_unique(seed: int) -> None:
     for width in (30, 40, 60, 80, 120):
         short = [row[1] for row in shortened_ids(IDS, rows, width)]
         assert len(set(short)) == len(set(ids))
-        for whole, each in zip(ids, short, strict=True):
-            head, mark, tail = each.partition(CUT)
-            assert whole == each if not mark else whole.startswith(head) and whole.endswith(tail)
-            assert not mark or text_width(each) >= LEAST_ID - 2
+        for whole, shortened in zip(ids, short, strict=True):
+            head, mark, tail = shortened.partition(CUT)
+            assert whole == shortened if not mark else whole.startswith(head) and whole.endswith(tail)
+            assert not mark or text_width(shortened) >= LEAST_ID - 2
 
 
 def test_an_id_is_as_long_as_the_terminal_allows() -> None:
@@ -103,5 +103,5 @@ def test_a_sentence_is_folded_and_an_id_is_not() -> None:
         "                 have left 2 of 3 members have",
         "                 left",
     ]
-    ids = Table(columns=(Column("NAME"), Column("VALUE")), rows=[(each * 30, each * 30) for each in "abc"])
+    ids = Table(columns=(Column("NAME"), Column("VALUE")), rows=[(char * 30, char * 30) for char in "abc"])
     assert shown(ids, 40)[:3] == [f"NAME   {'a' * 30}", f"VALUE  {'a' * 30}", ""]

@@ -65,9 +65,9 @@ def test_every_format_of_one_document(output: OutputFormat) -> None:
 
 
 def test_programs_read_what_was_meant() -> None:
-    wanted = DOCUMENT.as_data()
-    assert json.loads(rendered(DOCUMENT, OutputFormat.JSON)) == wanted
-    assert yaml.safe_load(rendered(DOCUMENT, OutputFormat.YAML)) == wanted
+    data = DOCUMENT.as_data()
+    assert json.loads(rendered(DOCUMENT, OutputFormat.JSON)) == data
+    assert yaml.safe_load(rendered(DOCUMENT, OutputFormat.YAML)) == data
     # Two tables, with an empty line between.
     rows = list(csv.reader(io.StringIO(rendered(DOCUMENT, OutputFormat.CSV), newline="")))
     assert [row[0] for row in rows if len(row) == 5][1:] == list(NAMES)

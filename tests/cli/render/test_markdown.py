@@ -89,8 +89,8 @@ def test_github_links_nothing_in_a_name(text: str) -> None:
     ],
 )
 def test_prose_has_code_where_backticks_surround_words(text: str, codes: list[str]) -> None:
-    ((shown, found),) = inline(Text(text))
-    assert found == codes
+    ((shown, fragments),) = inline(Text(text))
+    assert fragments == codes
     assert shown == (text if not codes else shown)
     table = Table(columns=columns("FINDING"), rows=[(text,)])
     assert [part for _, part in inline(table)] == [[], codes]

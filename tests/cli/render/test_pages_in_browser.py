@@ -76,7 +76,7 @@ def test_steps_are_on_the_first_screen_and_findings_after_them(
     page = browser.open(pages["runbook"])
     page.look(width=WIDE)
     places = dict(page.evaluate(PLACES))
-    steps = [place for title, place in places.items() if title.startswith("Step ")]
+    steps = [step for title, step in places.items() if title.startswith("Step ")]
     assert len(steps) == 4
     assert steps[0] < SCREEN < steps[-1] < places["Timeline"] < places["Findings"]
     assert page.evaluate("document.querySelectorAll('.card.warning').length") == 3

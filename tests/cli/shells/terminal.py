@@ -176,7 +176,7 @@ class Terminal:
         """The screen when Tab behind a line has brought up all that is expected."""
         self.clear()
         self.type(line + TAB)
-        return self.wait(lambda shown: all(each in shown for each in expected), f"{expected} after {line!r}")
+        return self.wait(lambda shown: all(text in shown for text in expected), f"{expected} after {line!r}")
 
     def completed(self, line: str) -> list[str]:
         """The arguments of the command that a line is after Tab, as the shell hands them on."""

@@ -299,9 +299,9 @@ MISTAKES |= {
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES.items())
 def test_a_mistake_is_named_with_its_line_and_the_next_step(tmp_path: Path, text: str, message: str) -> None:
-    found = refused(tmp_path, text)
-    assert message in found
-    assert "s3cret" not in found
+    refusal = refused(tmp_path, text)
+    assert message in refusal
+    assert "s3cret" not in refusal
 
 
 OF_OTHERS = {

@@ -112,8 +112,8 @@ class Moved(LookAlike):
 
     def _change(self, api: Api, fields: dict[str, Any]) -> None:
         super()._change(api, fields)
-        for place in (*fields.get("brokers", ()), *fields.get("coordinators", ())):
-            place["host"] = NOWHERE
+        for node in (*fields.get("brokers", ()), *fields.get("coordinators", ())):
+            node["host"] = NOWHERE
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_real_broker_with_a_failed_directory(
     with running_broker(kafka_jars, kept.parent, {"log.dirs": f"{kept},{failed}", **often}) as broker:
         create_topics(broker, {TOPIC: 4})
         send_commits(broker, [commit_request(group, TOPIC, [0] * 4) for group in GROUPS])
-        lost = sorted(int(place.name.rpartition("-")[2]) for place in failed.glob(f"{OFFSETS_TOPIC}-*"))
+        lost = sorted(int(path.name.rpartition("-")[2]) for path in failed.glob(f"{OFFSETS_TOPIC}-*"))
         failed.rename(tmp_path / "gone")
         failed.write_text("not a directory")
         _wait_without_leaders(broker, len(lost))

@@ -64,8 +64,8 @@ def test_one_bad_group_of_a_hundred_is_named_and_the_others_answered(
     answer = kohort.quick(f"{command} --output json --snapshot", file)
     assert answer.status == 3
     assert answer.stderr == f"kohort: {file}:{LINE}: {TWICE}\n"
-    found = answer.document["plans" if "plans" in answer.document else "groups"]
-    assert {group["group"] for group in found} == {f"good-{number}" for number in range(GOOD)}
+    entries = answer.document["plans" if "plans" in answer.document else "groups"]
+    assert {group["group"] for group in entries} == {f"good-{number}" for number in range(GOOD)}
     assert answer.document["errors"] == [{"subject": f"{file}:{LINE}", "message": TWICE}]
 
 

@@ -41,9 +41,9 @@ def test_both_tell_the_same(
     producer.flush()
     names = {filled, empty, fresh_name("nowhere")}
     delete_records(broker, {(filled, 0): 1})
-    wanted = dict.fromkeys(["start_offsets", "end_offsets", "stable_offsets"], offsets)
-    reported = source.topics(names, **wanted)
-    assert reported == by_admin.topics(names, **wanted)
+    options = dict.fromkeys(["start_offsets", "end_offsets", "stable_offsets"], offsets)
+    reported = source.topics(names, **options)
+    assert reported == by_admin.topics(names, **options)
     assert [topic.name for topic in reported.items] == sorted([filled, empty])
     by_name = {topic.name: topic for topic in reported.items}
     assert by_name[filled].id is not None

@@ -70,11 +70,11 @@ def test_list_says_what_it_said_live(log: Log, moment: Moment) -> None:
 
 
 def test_describe_says_what_it_said_live(log: Log, moment: Moment) -> None:
-    found = log.groups()
-    wanted = {name: _as_offline(group) for name, group in _groups(moment.kohort_describe).items()}
-    assert list(found) == list(wanted)
-    for name, group in wanted.items():
-        assert found[name] == group
+    groups = log.groups()
+    expected = {name: _as_offline(group) for name, group in _groups(moment.kohort_describe).items()}
+    assert list(groups) == list(expected)
+    for name, group in expected.items():
+        assert groups[name] == group
 
 
 def _groups(document: Mapping[str, Any]) -> dict[str, Group]:
@@ -116,13 +116,13 @@ def test_a_dry_run_of_the_log_equals_the_live_one(log: Log, moment: Moment) -> N
 @pytest.mark.parametrize("mode", MODES)
 def test_describe_shows_what_kafkas_tool_showed(log: Log, moment: Moment, mode: str) -> None:
     reported = moment.rows("consumer", mode)
-    wanted = {key: _known_offline(row, mode) for key, row in _stable_only(reported).items()}
+    expected = {key: _known_offline(row, mode) for key, row in _stable_only(reported).items()}
     describe = ["describe", *sorted({row["GROUP"] for row in reported}), mode, "--verbose"]
     for shown in (parse(log.ask(*describe).stdout), log.ask(*describe, "--output", "csv").rows):
-        found = _stable_only(shown)
-        assert set(found) == set(wanted)
-        for key, row in wanted.items():
-            assert {name: found[key].get(name, MISSING) for name in row} == row
+        rows = _stable_only(shown)
+        assert set(rows) == set(expected)
+        for key, row in expected.items():
+            assert {name: rows[key].get(name, MISSING) for name in row} == row
 
 
 def _known_offline(row: Row, mode: str) -> Row:
@@ -184,14 +184,14 @@ def test_a_compacted_log_says_the_same(kohort: Kohort, real_log: RealLog, compac
     before = sum(path.stat().st_size for path in real_log.segments())
     after = sum(path.stat().st_size for path in compacted_log.glob("__consumer_offsets-*/*.log"))
     assert after < before / 2
-    found = Log(kohort, compacted_log).groups()
-    compressed = found.pop(COMPRESSED)
+    groups = Log(kohort, compacted_log).groups()
+    compressed = groups.pop(COMPRESSED)
     assert [row["committed"] for row in compressed["offsets"]] == [RECORDS] * TOPICS[ORDERS]
-    wanted = {name: _as_offline(group) for name, group in _groups(real_log.last.kohort_describe).items()}
+    expected = {name: _as_offline(group) for name, group in _groups(real_log.last.kohort_describe).items()}
     # It never had anything but offsets that were rolled back: compaction takes it away.
-    del wanted["aborted-only"]
-    assert {name: in_any_order(group) for name, group in found.items()} == {
-        name: in_any_order(group) for name, group in wanted.items()
+    del expected["aborted-only"]
+    assert {name: in_any_order(group) for name, group in groups.items()} == {
+        name: in_any_order(group) for name, group in expected.items()
     }
 
 
@@ -203,5 +203,5 @@ def test_nothing_is_written(kohort: Kohort, real_log: RealLog) -> None:
 
 def _files(directory: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
     for path in sorted(directory.rglob("*")):
-        found = path.stat()
-        yield path, (found.st_mtime_ns, found.st_size)
+        status = path.stat()
+        yield path, (status.st_mtime_ns, status.st_size)

@@ -93,14 +93,14 @@ def test_odd_names_are_found_by_their_names(kohort: Kohort, crowded: Broker, nam
 
 
 def test_they_are_described_in_the_order_asked(source: LiveSource) -> None:
-    wanted = [
+    names = [
         *reversed(_names("share", 300)),
         "größe",
         *_names("consumer", 300),
         *reversed(_names("classic", 300)),
     ]
-    described = source.describe(wanted, offsets=True)
-    assert [group.id for group in described.items] == wanted
+    described = source.describe(names, offsets=True)
+    assert [group.id for group in described.items] == names
     assert described.problems == ()
 
 

@@ -147,12 +147,12 @@ def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(
         "enable.auto.commit": False,
     }
     first, second = Consumer(settings), Consumer(settings)
-    place = TopicPartition(topic, 0, 1)
+    position = TopicPartition(topic, 0, 1)
     first.subscribe([topic])
     wait_until(lambda: first.poll(0.1) or first.assignment(), "the first has an assignment")
-    first.commit(offsets=[place], asynchronous=False)
+    first.commit(offsets=[position], asynchronous=False)
     time.sleep(0.1)
-    first.commit(offsets=[place], asynchronous=False)
+    first.commit(offsets=[position], asynchronous=False)
     with live_source(broker) as live:
         (alone,) = live.with_commit_times(live.describe([name], offsets=True).items).items
         second.subscribe([topic])
@@ -180,9 +180,9 @@ def described(state: GroupState, *ids: str) -> Group:
 
 def test_a_record_shows_the_leader_and_when_stable_the_generation() -> None:
     record = LeaderRecord(leader="a", generation=7, members=frozenset("ab"))
-    found = with_leader(described(GroupState.PREPARING_REBALANCE, "b", "c"), record)
-    assert (found.leader, found.generation) == ("a", None)
-    assert [member.is_new for member in found.members] == [False, True]
+    group = with_leader(described(GroupState.PREPARING_REBALANCE, "b", "c"), record)
+    assert (group.leader, group.generation) == ("a", None)
+    assert [member.is_new for member in group.members] == [False, True]
     rested = with_leader(described(GroupState.STABLE, "a", "b"), record)
     assert (rested.leader, rested.generation) == ("a", 7)
     # The record was read later than the group: it is of another generation.

@@ -38,10 +38,10 @@ def test_an_open_transaction_has_a_name_a_begin_and_a_timeout(
     producer.flush(30)
     (read,) = source.topics([topic], start_offsets=True, end_offsets=True, stable_offsets=True).items
     assert (read.stable_offsets, read.end_offsets) == ({0: 0, 1: 0}, {0: 1, 1: 0})
-    found = source.open_transactions([(topic, 0), (topic, 1)])
-    assert found.problems == ()
-    assert found.by_partition[topic, 1] == ()
-    (one,) = found.by_partition[topic, 0]
+    answer = source.open_transactions([(topic, 0), (topic, 1)])
+    assert answer.problems == ()
+    assert answer.by_partition[topic, 1] == ()
+    (one,) = answer.by_partition[topic, 0]
     assert (one.start_offset, one.transactional_id, one.state, one.timeout_ms) == (
         0,
         name,
@@ -59,9 +59,9 @@ def test_an_open_transaction_has_a_name_a_begin_and_a_timeout(
 
 
 def test_a_partition_that_is_not_there_is_a_problem(broker: RunningBroker, source: LiveSource) -> None:
-    found = source.open_transactions([(fresh_topic(broker), 7)])
-    assert found.by_partition == {}
-    assert [problem.message for problem in found.problems] == [
-        f"open transactions are not known: {found.problems[0].subject.removesuffix('-7')} has no partition 7"
+    answer = source.open_transactions([(fresh_topic(broker), 7)])
+    assert answer.by_partition == {}
+    assert [problem.message for problem in answer.problems] == [
+        f"open transactions are not known: {answer.problems[0].subject.removesuffix('-7')} has no partition 7"
     ]
     assert source.open_transactions([]).by_partition == {}

@@ -52,8 +52,8 @@ Group = dict[str, Any]
 
 
 def _classic_member(name: str, *partitions: int, user_data: bytes | None = None) -> ClassicMemberValue:
-    wanted = EmbeddedSubscription(version=3, topics=("orders", "payments"), user_data=user_data, rack="a")
-    given = EmbeddedAssignment(
+    subscribed = EmbeddedSubscription(version=3, topics=("orders", "payments"), user_data=user_data, rack="a")
+    assigned = EmbeddedAssignment(
         version=3, partitions={"orders": partitions}, user_data=b"given" if user_data else None
     )
     return ClassicMemberValue(
@@ -63,8 +63,8 @@ def _classic_member(name: str, *partitions: int, user_data: bytes | None = None)
         host="/10.0.0.1",
         rebalance_timeout_ms=300_000,
         session_timeout_ms=45_000,
-        subscription=write_subscription(wanted),
-        assignment=write_assignment(given),
+        subscription=write_subscription(subscribed),
+        assignment=write_assignment(assigned),
     )
 
 
@@ -277,8 +277,8 @@ def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path
 
 
 def _committed(kohort: Kohort, directory: Path, as_of: str) -> int | None:
-    found = _describe(kohort, "--log-dir", directory, "--as-of", as_of)
-    return found["g"]["offsets"][0]["committed"] if "g" in found else None
+    groups = _describe(kohort, "--log-dir", directory, "--as-of", as_of)
+    return groups["g"]["offsets"][0]["committed"] if "g" in groups else None
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_what_is_not_a_log_directory_is_refused(kohort: Kohort, tmp_path: Path) 
     (logs / "orders-0").mkdir()
     file = tmp_path / "file"
     file.write_text("")
-    for place, reason in {
+    for path, reason in {
         tmp_path / "nowhere": "cannot be read: No such file or directory",
         file: "cannot be read: Not a directory",
         logs / "__consumer_offsets-0": f"is one partition; name the directory that contains it: {logs}",
@@ -456,9 +456,9 @@ def test_what_is_not_a_log_directory_is_refused(kohort: Kohort, tmp_path: Path) 
         logs / "orders-0": f"it is empty; did you mean {logs}?",
         tmp_path: "contains no __consumer_offsets-N directory, but data, file",
     }.items():
-        answer = _refusal(kohort, "--log-dir", place)
+        answer = _refusal(kohort, "--log-dir", path)
         assert answer.status == 3
-        assert f"{place} " in answer.stderr
+        assert f"{path} " in answer.stderr
         assert reason in answer.stderr
 
 

@@ -29,8 +29,8 @@ def test_verbose_names_every_library_and_extra(kohort: Kohort) -> None:
     assert faults(document) == []
     details = document["details"]
     shown = {library["name"]: library["version"] for library in details["libraries"]}
-    wanted = [parse_requirement(text.replace(" ", ""))[0] for text in PROJECT["dependencies"]]
-    assert shown.keys() >= set(wanted)
+    names = [parse_requirement(text.replace(" ", ""))[0] for text in PROJECT["dependencies"]]
+    assert shown.keys() >= set(names)
     assert shown["rich"] == importlib.metadata.version("rich")
     extras = set(PROJECT["optional-dependencies"]) - set(FOR_DEVELOPERS)
     assert {feature["extra"] for feature in details["features"]} - {None} == extras

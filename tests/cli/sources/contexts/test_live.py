@@ -62,7 +62,7 @@ def test_a_preview_says_where_and_who_said_so(
     properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")
     rig.write(contexts(broker, current="production", protected=True))
     where = broker.bootstrap
-    for arguments, env, place in (
+    for arguments, env, target in (
         ([], {}, f"the context production (the current one of {rig.file}, protected): {where}"),
         ([], {"KOHORT_CONTEXT": "staging"}, f"the context staging (KOHORT_CONTEXT): {where}"),
         (["--context", "staging"], {}, f"the context staging (--context): {where}"),
@@ -72,7 +72,7 @@ def test_a_preview_says_where_and_who_said_so(
         for command in (["delete", group], ["config", "set", group, "consumer.session.timeout.ms=45000"]):
             answer = rig(*command, *arguments, "--output", "json", **env)
             assert (answer.status, answer.document["executed"]) == (0, False)
-            assert f"kohort: the target is {place}" in answer.stderr.splitlines()
+            assert f"kohort: the target is {target}" in answer.stderr.splitlines()
     answer = rig("delete", group, "-b", where)
     assert (answer.status, answer.stderr.count("\n")) == (0, 1)
 
@@ -159,8 +159,8 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
     rig.write(scram(secure, "{env: PASSWORD}"))
     answer = rig("list")
     assert (answer.status, answer.stdout) == (3, "")
-    place = f"{rig.file}, line 9, column 22"
-    assert f"{place}: sasl.password is kept in the environment variable PASSWORD" in answer.stderr
+    position = f"{rig.file}, line 9, column 22"
+    assert f"{position}: sasl.password is kept in the environment variable PASSWORD" in answer.stderr
     answer = rig("list", PASSWORD="wrong")
     assert (answer.status, answer.stdout, "wrong" in answer.stderr) == (4, "", False)
     for command, reason in (
@@ -174,7 +174,7 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
         rig.write(scram(secure, f'{{command: "{command}"}}'))
         answer = rig("list")
         assert (answer.status, answer.stdout) == (3, "")
-        assert f"{place}: sasl.password" in answer.stderr
+        assert f"{position}: sasl.password" in answer.stderr
         assert reason in answer.stderr
     kept = tmp_path / "password"
     rig.write(scram(secure, f"{{file: {kept}}}"))

@@ -45,7 +45,7 @@ def bridge(
 
 
 def wait_move(running: Running, move: str) -> None:
-    running.wait_for(lambda each: f" s  {move}: " in each.stdout, f"the bridge reaches {move}")
+    running.wait_for(lambda run: f" s  {move}: " in run.stdout, f"the bridge reaches {move}")
 
 
 def assert_ended(running: Running, status: int, reason: str) -> None:
@@ -104,10 +104,10 @@ def test_the_preview_names_the_leader_to_restart_and_joins_nothing(
 ) -> None:
     group, _ = cooperative
     before = owned(broker, group)
-    found = kohort("bridge", group, "-b", broker.bootstrap, "--output", "json").succeeded().document
-    assert found["leader"] in before
-    assert [restart["id"] for restart in found["restart"]][-1] == found["leader"]
-    assert (found["converted"], found["steps"], found["members_with_user_data"]) == (None, [], 2)
+    preview = kohort("bridge", group, "-b", broker.bootstrap, "--output", "json").succeeded().document
+    assert preview["leader"] in before
+    assert [restart["id"] for restart in preview["restart"]][-1] == preview["leader"]
+    assert (preview["converted"], preview["steps"], preview["members_with_user_data"]) == (None, [], 2)
     assert owned(broker, group) == before
 
 
@@ -169,7 +169,7 @@ def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
         while raw.leader in raw.members:
             # It joins, and joins again for a better place: two rebalances, since it leaves first.
             running.wait_for(
-                lambda each: to_restart(each) in raw.members or state(broker, raw.id) == "PreparingRebalance",
+                lambda run: to_restart(run) in raw.members or state(broker, raw.id) == "PreparingRebalance",
                 "it asks for a restart, leaves or joins",
             )
             if to_restart(running) in raw.members:
@@ -178,13 +178,13 @@ def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
             else:
                 rejoin(raw.members)
         wait_move(running, "lead")
-        assert sum(len(given) for each in owned(broker, raw.id).values() for given in each.values()) == 4
+        assert sum(len(parts) for share in owned(broker, raw.id).values() for parts in share.values()) == 4
         assert running.interrupt() == 130
 
 
 def state(broker: Broker, group: str) -> str:
-    found = describe(broker, group)
-    return "" if found is None else found.state
+    view = describe(broker, group)
+    return "" if view is None else view.state
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_it_ends_when_it_is_removed(
     before = owned(broker, group)
     with bridge(kohort, tmp_path, broker, group) as running:
         wait_move(running, "restart")
-        (own,) = owned(broker, group).keys() - before
-        RawGroup(broker=broker, id=group, members=[own]).leave(own)
+        (member,) = owned(broker, group).keys() - before
+        RawGroup(broker=broker, id=group, members=[member]).leave(member)
         assert_ended(running, 4, "bridge")
     assert owned(broker, group) == before
 

@@ -207,7 +207,7 @@ def test_contexts(tmp_path: Path) -> None:
     )
     for line in ("context use ", "list --context "):
         lines = _ask(tmp_path, line).stdout.splitlines()
-        assert [each.split("\t")[0] for each in lines] == ["words", "live", "staging"]
+        assert [text.split("\t")[0] for text in lines] == ["words", "live", "staging"]
 
 
 @pytest.mark.parametrize(

@@ -150,9 +150,9 @@ def is_applied(admin: AdminClient, group: str) -> bool:
     return reported(admin, group)[SESSION] not in ("7000", "9000")
 
 
-@pytest.mark.parametrize(("own", "expected"), [({SESSION: "50000"}, 0), ({SESSION: "48000"}, 1), (None, 1)])
+@pytest.mark.parametrize(("saved", "expected"), [({SESSION: "50000"}, 0), ({SESSION: "48000"}, 1), (None, 1)])
 def test_a_plan_knows_the_settings_of_a_saved_group(
-    kohort: Kohort, tmp_path: Path, own: Mapping[str, str] | None, expected: int
+    kohort: Kohort, tmp_path: Path, saved: Mapping[str, str] | None, expected: int
 ) -> None:
     member = Member(id="m", client=Client(library="java", version="4.3.1"), protocols=("range",))
     group = Group(
@@ -162,7 +162,7 @@ def test_a_plan_knows_the_settings_of_a_saved_group(
         protocol_type="consumer",
         protocol="range",
         members=(replace(member, subscription=Subscription(topics=("t",)), owned={"t": (0,)}),),
-        settings=own,
+        settings=saved,
     )
     file, config = tmp_path / "saved.yaml", tmp_path / "client.properties"
     write_snapshot(Snapshot(groups={"g": group}, topics={"t": Topic(name="t", partitions=1)}), file)
@@ -170,8 +170,8 @@ def test_a_plan_knows_the_settings_of_a_saved_group(
     answer = kohort.quick(
         "plan g --to consumer --snapshot", file, "--client-config", config, "--output", "json"
     )
-    found = [finding for finding in answer.document["findings"] if finding["rule"] == "group-timeouts"]
-    assert len(found) == expected, found
+    findings = [finding for finding in answer.document["findings"] if finding["rule"] == "group-timeouts"]
+    assert len(findings) == expected, findings
 
 
 def test_brokers_without_settings_of_groups() -> None:

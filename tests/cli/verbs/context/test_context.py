@@ -190,8 +190,8 @@ def test_a_single_file_becomes_a_directory_at_the_first_change(rig: Rig) -> None
     assert after["current"] == "staging"
     by_name = {context["context"]: {**context, "current": None} for context in after["contexts"]}
     assert by_name == {context["context"]: {**context, "current": None} for context in before["contexts"]}
-    own = rig("context show eu --output json").document
-    assert {**own, "file": None} == {**shown, "file": None}
+    document = rig("context show eu --output json").document
+    assert {**document, "file": None} == {**shown, "file": None}
     rig.write(TWO)
     assert rig("context list --output json").document == after
 
@@ -329,8 +329,8 @@ def test_show_says_what_a_client_would_complain_of(rig: Rig) -> None:
     rig.write("contexts:\n  a:\n    bootstrap_server: k:1\n    properties:\n      sasl.pasword: {env: PW}\n")
     answer = rig("context show a")
     assert answer.status == 3
-    place = f"{rig.file}, line 5, column 21: the context a"
-    assert f"{place}: 'sasl.pasword' is not a Kafka client property;" in answer.stderr
+    position = f"{rig.file}, line 5, column 21: the context a"
+    assert f"{position}: 'sasl.pasword' is not a Kafka client property;" in answer.stderr
     assert "sasl.pasword" in answer.stdout
 
 
@@ -398,10 +398,10 @@ def test_what_is_no_regular_file(rig: Rig) -> None:
 def test_nothing_is_written_in_the_place_of_a_device(rig: Rig, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    for place in (os.devnull, str(pipe)):
-        before = os.stat(place)
-        rig("context add a -b k:1", KOHORT_CONFIG=place).assert_refused("not a regular file", status=3)
-        assert os.path.samestat(before, os.stat(place))
+    for path in (os.devnull, str(pipe)):
+        before = os.stat(path)
+        rig("context add a -b k:1", KOHORT_CONFIG=path).assert_refused("not a regular file", status=3)
+        assert os.path.samestat(before, os.stat(path))
 
 
 def test_a_linked_file_stays_where_it_is(rig: Rig, tmp_path: Path) -> None:
@@ -435,14 +435,14 @@ def test_removing_shows_first(rig: Rig) -> None:
 def test_removing_leaves_what_others_use(rig: Rig, tmp_path: Path) -> None:
     rig("context add eu -b k:1 --secret sasl.password", stdin=SECRET)
     kept = rig.directory.parent / "secrets" / "eu.sasl.password"
-    own = tmp_path / "own"
-    own.write_text(SECRET)
-    own.chmod(0o600)
+    file = tmp_path / "own"
+    file.write_text(SECRET)
+    file.chmod(0o600)
     rig("context add us -b k:1 --secret-file", f"sasl.password={kept}")
-    rig("context add cn -b k:1 --secret-file", f"sasl.password={own}")
+    rig("context add cn -b k:1 --secret-file", f"sasl.password={file}")
     for name in ("eu", "cn"):
         assert rig("context remove", name, "--execute", "--yes").status == 0
-    assert (kept.exists(), own.exists()) == (True, True)
+    assert (kept.exists(), file.exists()) == (True, True)
     # A new context of the old name gets its own file.
     rig("context add eu -b k:1 --secret sasl.password", stdin="neu")
     assert (kept.read_text(), (kept.parent / "eu.sasl.password-2").read_text()) == (f"{SECRET}\n", "neu\n")

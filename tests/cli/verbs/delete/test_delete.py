@@ -74,14 +74,14 @@ def test_a_worker_group_of_connect_is_known_by_its_members(rig: OffsetRig) -> No
 
 
 def _wait_members(rig: OffsetRig, groups: Iterable[str], *, present: bool) -> None:
-    wanted = list(groups)
+    listed = list(groups)
 
     def settled() -> bool:
-        reported = rig.ours("describe", *wanted, "--state").document["groups"]
+        reported = rig.ours("describe", *listed, "--state").document["groups"]
         states = [group["state"] for group in reported]
-        return len(reported) == len(wanted) and all((state != "Empty") == present for state in states)
+        return len(reported) == len(listed) and all((state != "Empty") == present for state in states)
 
-    wait_until(settled, f"members of {wanted} are {'there' if present else 'gone'}")
+    wait_until(settled, f"members of {listed} are {'there' if present else 'gone'}")
 
 
 def test_offsets_of_a_topic_are_deleted_as_the_tool_deletes_them(rig: OffsetRig, topic: str) -> None:

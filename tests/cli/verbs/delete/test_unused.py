@@ -70,7 +70,7 @@ def test_unused_groups_of_a_cluster_go(rig: OffsetRig, members: Members) -> None
     words = ["--match", f"^{prefix}", "--unused-for"]
     assert rig.ours("list", *words, "1h").succeeded().document["groups"] == []
     listed = rig.ours("list", *words, "1ms").succeeded().document["groups"]
-    reported = {each["group"]: (each["last_commit_ms"], each["last_member_ms"]) for each in listed}
+    reported = {row["group"]: (row["last_commit_ms"], row["last_member_ms"]) for row in listed}
     assert reported.keys() == set(names.values()) - {names["active"]}
     assert reported[names["admin"]][0] <= begun_ms
     assert reported[names["admin"]][1] is None

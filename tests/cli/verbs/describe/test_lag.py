@@ -92,13 +92,13 @@ def transaction(rig: OffsetRig, topic: str) -> None:
     producer.commit_transaction(30)
     # The coordinator writes the mark after it has answered.
     with rig.consumer(topic) as reader:
-        place = TopicPartition(topic, 0)
-        wait_until(lambda: reader.get_watermark_offsets(place, 30) == (0, 2), "the mark is written")
+        partition = TopicPartition(topic, 0)
+        wait_until(lambda: reader.get_watermark_offsets(partition, 30) == (0, 2), "the mark is written")
 
 
 def rows_of(answer: Answer, group: str) -> dict[Place, dict[str, Any]]:
-    (found,) = [each for each in answer.document["groups"] if each["group"] == group]
-    return {(row["topic"], row["partition"]): row for row in found["offsets"]}
+    (described,) = [entry for entry in answer.document["groups"] if entry["group"] == group]
+    return {(row["topic"], row["partition"]): row for row in described["offsets"]}
 
 
 def test_the_age_of_the_first_record_that_is_not_read(scene: Scene) -> None:
@@ -107,7 +107,7 @@ def test_the_age_of_the_first_record_that_is_not_read(scene: Scene) -> None:
     after = time.time_ns() // 1_000_000
     assert answer.status == 0, answer.stderr
     rows = rows_of(answer, scene.lagging)
-    assert {place: row["lag"] for place, row in rows.items()} == {
+    assert {partition: row["lag"] for partition, row in rows.items()} == {
         (scene.topic, 0): 17,
         (scene.topic, 1): 0,
         (scene.topic, 2): 18,
@@ -119,15 +119,15 @@ def test_the_age_of_the_first_record_that_is_not_read(scene: Scene) -> None:
         written_ms = FIRST_MS + number * STEP_MS
         assert before - written_ms <= rows[scene.topic, partition]["lag_ms"] <= after - written_ms
     # Nothing is left to read: not at an end, not in an empty partition, and not where only a mark is left.
-    for place in ((scene.topic, 1), (scene.topic, 3), (scene.marked, 0)):
-        assert rows[place]["lag_ms"] == 0
+    for key in ((scene.topic, 1), (scene.topic, 3), (scene.marked, 0)):
+        assert rows[key]["lag_ms"] == 0
 
 
 def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
     answer = scene.describe(scene.lagging, "--verbose")
     rows = rows_of(answer.succeeded(), scene.lagging)
     assert not faults(answer.document)
-    assert {place: (row["log_start"], row["lost"]) for place, row in rows.items()} == {
+    assert {partition: (row["log_start"], row["lost"]) for partition, row in rows.items()} == {
         (scene.topic, 0): (0, 0),
         (scene.topic, 1): (0, 0),
         (scene.topic, 2): (5, 3),
@@ -314,7 +314,7 @@ offsets = st.dictionaries(
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(offsets, max_size=4), st.booleans(), st.booleans())
 def test_totals_are_the_sums_of_the_rows(
-    found: list[dict[str, dict[int, int | None]]], only_with_lag: bool, lag_time: bool
+    committed: list[dict[str, dict[int, int | None]]], only_with_lag: bool, lag_time: bool
 ) -> None:
     groups = [
         Group(
@@ -322,15 +322,15 @@ def test_totals_are_the_sums_of_the_rows(
             type=GroupType.CLASSIC,
             state=GroupState.EMPTY,
             offsets={
-                topic: {place: CommittedOffset(offset=offset) for place, offset in own.items()}
-                for topic, own in each.items()
+                topic: {partition: CommittedOffset(offset=offset) for partition, offset in commits.items()}
+                for topic, commits in by_topic.items()
             },
         )
-        for number, each in enumerate(found)
+        for number, by_topic in enumerate(committed)
     ]
     topics = {name: Topic(name=name, partitions=4, end_offsets={0: 9, 1: 0, 2: None, 3: 5}) for name in "ab"}
     records = {
-        (name, place): {3: NextRecord(3, 100), 4: NextRecord(None)} for name in "ab" for place in range(4)
+        (name, number): {3: NextRecord(3, 100), 4: NextRecord(None)} for name in "ab" for number in range(4)
     }
     view = OffsetsView(
         records=records if lag_time else None, now_ms=1_000, totals=True, only_with_lag=only_with_lag
@@ -342,11 +342,11 @@ def test_totals_are_the_sums_of_the_rows(
     rows = [(group["group"], row) for group in data["groups"] for row in group["offsets"]]
     assert_sums(data["totals"], [row for _, row in rows], lag_time=lag_time)
     for group in data["groups"]:
-        own = [row for name, row in rows if name == group["group"]]
-        assert_sums(group["totals"], own, lag_time=lag_time)
+        lines = [row for name, row in rows if name == group["group"]]
+        assert_sums(group["totals"], lines, lag_time=lag_time)
         for topic in group["totals"]["topics"]:
-            assert_sums(topic, [row for row in own if row["topic"] == topic["topic"]], lag_time=lag_time)
-        assert {topic["topic"] for topic in group["totals"]["topics"]} == {row["topic"] for row in own}
+            assert_sums(topic, [row for row in lines if row["topic"] == topic["topic"]], lag_time=lag_time)
+        assert {topic["topic"] for topic in group["totals"]["topics"]} == {row["topic"] for row in lines}
     if only_with_lag:
         assert all(row["lag"] for _, row in rows)
 
@@ -365,7 +365,7 @@ def test_a_partition_that_two_members_of_a_share_group_own_counts_once() -> None
         verbose=False, problems=(), view=OffsetsView(totals=True),
     )  # fmt: skip
     data = document.as_data()
-    assert [len(each["offsets"]) for each in data["groups"]] == [4, 4]
+    assert [len(entry["offsets"]) for entry in data["groups"]] == [4, 4]
     for totals in (data["groups"][0]["totals"], data["groups"][0]["totals"]["topics"][0]):
         assert sums(totals) == (2, 6, 1)
     assert sums(data["totals"]) == (4, 12, 2)
@@ -387,10 +387,10 @@ def assert_sums(totals: Mapping[str, Any], rows: list[dict[str, Any]], *, lag_ti
 def test_the_partitions_of_the_omitted_reasons_are_counted() -> None:
     rows = [
         PartitionLag(
-            "orders", place, 3, 9, 6, None, None,
-            next_record=NextRecord(None, searched_to=4 + place // 10, is_unknown=True),
+            "orders", partition, 3, 9, 6, None, None,
+            next_record=NextRecord(None, searched_to=4 + partition // 10, is_unknown=True),
         )
-        for place in range(70)
+        for partition in range(70)
     ]  # fmt: skip
     *lines, last = lag_time_remarks({"billing": rows}, 0)
     assert len(lines) == 5

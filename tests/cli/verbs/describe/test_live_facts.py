@@ -29,15 +29,15 @@ def test_describe_shows_what_the_tool_shows(
         *(word for group in groups for word in ("--group", group)),
         *mode,
     )
-    wanted = by_key(parse(reported.stdout))
-    assert {group for group, *_ in wanted} == set(groups) - _without_rows(fleet, mode)
+    expected = by_key(parse(reported.stdout))
+    assert {group for group, *_ in expected} == set(groups) - _without_rows(fleet, mode)
     describe = ["describe", "-b", fleet.broker.bootstrap, *groups, *mode]
 
     csv = kohort.quick(*describe, "--output", "csv").succeeded()
-    assert _as_reported(csv.rows, wanted) == wanted
+    assert _as_reported(csv.rows, expected) == expected
 
     table = kohort.quick(*describe).succeeded()
-    assert _as_reported(parse(table.stdout), wanted) == wanted
+    assert _as_reported(parse(table.stdout), expected) == expected
 
 
 def _without_rows(fleet: Fleet, mode: list[str]) -> set[str]:
@@ -55,13 +55,13 @@ def _as_reported(rows: Iterable[Mapping[str, str]], reported: Mapping[Key, Row])
 def test_list_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet, tools: ToolHost) -> None:
     # With both options the tool prints both columns.
     reported = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", "--type", "--state").stdout)
-    wanted = {row["GROUP"]: row for row in reported if row["GROUP"].startswith(fleet.prefix)}
+    expected = {row["GROUP"]: row for row in reported if row["GROUP"].startswith(fleet.prefix)}
     answer = kohort.quick("list -b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "--output", "csv")
     assert answer.status == 0, answer.stderr
     rows = {row["GROUP"]: row for row in answer.rows}
     assert list(rows) == sorted(fleet.groups.values())
-    assert set(wanted) == set(fleet.consumer_groups)
-    for group, row in wanted.items():
+    assert set(expected) == set(fleet.consumer_groups)
+    for group, row in expected.items():
         assert {name: rows[group][name] for name in row} == row
 
 

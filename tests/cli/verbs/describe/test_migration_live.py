@@ -32,16 +32,16 @@ def describe(kohort: Kohort, broker: Broker) -> Callable[[str], Described]:
 
 def migration(kohort: Kohort, group: str, *source: str) -> Described:
     answer = kohort.quick("describe", group, "--migration", *source, "--output", "json").succeeded()
-    (found,) = answer.document["groups"]
-    reported: Described = found["migration"]
+    (view,) = answer.document["groups"]
+    reported: Described = view["migration"]
     return reported
 
 
-def waits(found: Described) -> dict[str, list[tuple[str, dict[str, list[int]], str | None]]]:
+def waits(facts: Described) -> dict[str, list[tuple[str, dict[str, list[int]], str | None]]]:
     """By member id."""
     return {
         member["id"]: [(wait["for"], wait["partitions"], wait["member"]) for wait in member["waits"]]
-        for member in found["members"]
+        for member in facts["members"]
     }
 
 
@@ -85,20 +85,20 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     first.wait_assignment({topic: [0, 1, 2, 3]})
     second = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
     wait_group(broker, group, members=2)
-    found = describe(group)
-    assert found["leader"] == first.member_id()
-    assert found["succession"]["order"] == [second.member_id()]
-    assert found["upgrade_blocked_by"] == []
-    assert [member["assignors"] for member in found["members"]] == [["range"], ["range"]]
-    assert in_the_log() == found
+    facts = describe(group)
+    assert facts["leader"] == first.member_id()
+    assert facts["succession"]["order"] == [second.member_id()]
+    assert facts["upgrade_blocked_by"] == []
+    assert [member["assignors"] for member in facts["members"]] == [["range"], ["range"]]
+    assert in_the_log() == facts
 
     third = members.confluent(broker, group, [topic], group_protocol="consumer")
     wait_until(third.assignment, "the new member has partitions")
     wait_group(broker, group, members=3)
-    found = describe(group)
-    assert found["standing"] == "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one."
-    assert found["succession"] is None
-    assert {member["client_id"]: member["protocol"] for member in found["members"]} == {
+    facts = describe(group)
+    assert facts["standing"] == "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one."
+    assert facts["succession"] is None
+    assert {member["client_id"]: member["protocol"] for member in facts["members"]} == {
         first.name: "classic",
         second.name: "classic",
         third.name: "consumer",
@@ -108,10 +108,10 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
         member["client_id"]: (member.pop("assignors"), member.pop("all_assignors"))
         for member in logged["members"]
     } == {first.name: (["range"], True), second.name: (["range"], True), third.name: (None, False)}
-    for member in found["members"]:
+    for member in facts["members"]:
         # No API says what the classic members of a consumer group list.
         del member["assignors"], member["all_assignors"]
-    assert logged == found
+    assert logged == facts
 
 
 @pytest.mark.kafka
@@ -134,14 +134,14 @@ def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     second.subscribe([topic, other])
     wait_until(lambda: second.assignment().get(other) == [0], "the second one has another topic")
     wait_group(broker, group, members=2)
-    found = describe(group)
-    assert sorted(found["upgrade_blocked_by"]) == sorted([first.member_id(), second.member_id()])
-    assert all(member["user_data_bytes"] > 0 for member in found["members"])
-    assert found["leader"] == first.member_id()
-    assert migration(kohort, group, "--log-dir", str(broker.data)) == found
+    facts = describe(group)
+    assert sorted(facts["upgrade_blocked_by"]) == sorted([first.member_id(), second.member_id()])
+    assert all(member["user_data_bytes"] > 0 for member in facts["members"])
+    assert facts["leader"] == first.member_id()
+    assert migration(kohort, group, "--log-dir", str(broker.data)) == facts
 
     file = tmp_path / "taken.yaml"
     kohort.quick("snapshot", group, "--leaders", "-b", broker.bootstrap, "-o", file).succeeded()
-    assert migration(kohort, group, "--snapshot", str(file)) == found
+    assert migration(kohort, group, "--snapshot", str(file)) == facts
     kohort.quick("snapshot", group, "-b", broker.bootstrap, "-o", file).succeeded()
     assert migration(kohort, group, "--snapshot", str(file))["leader"] is None

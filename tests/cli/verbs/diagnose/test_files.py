@@ -66,8 +66,8 @@ def test_the_sample_fleet_is_healthy(kohort: Kohort, sample: Path) -> None:
     """What one moment of a file cannot tell is said, not guessed."""
     answer = kohort.quick("diagnose --all-groups --output json --embedded", sample).succeeded()
     groups = answer.document["groups"]
-    assert {each["group"]: each["findings"] for each in groups if each["verdict"] != "ok"} == {}
-    assert all(each["not_checked"] for each in groups)
+    assert {row["group"]: row["findings"] for row in groups if row["verdict"] != "ok"} == {}
+    assert all(row["not_checked"] for row in groups)
     text = kohort.quick("diagnose --all-groups --embedded", sample).succeeded().stdout
     assert text == "No problems found in 10 groups (20 rules not checked; --verbose shows them).\n"
     verbose = kohort.quick("diagnose --all-groups --verbose --embedded", sample).succeeded()

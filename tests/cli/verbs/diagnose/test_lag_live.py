@@ -30,11 +30,11 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
     def read_on() -> None:
         reads.consume(1000, 0.1)
         reads.commit(
-            offsets=[*reads.position([TopicPartition(orders, each) for each in (0, 1)])], asynchronous=False
+            offsets=[*reads.position([TopicPartition(orders, index) for index in (0, 1)])], asynchronous=False
         )
 
     scene.again_and_again(read_on)
-    still.commit(offsets=[TopicPartition(orders, each, 3) for each in (0, 1)], asynchronous=False)
+    still.commit(offsets=[TopicPartition(orders, index, 3) for index in (0, 1)], asynchronous=False)
     half.commit(offsets=[TopicPartition(orders, 0, 3)], asynchronous=False)
     slow = iter(range(4, 10_000))
     scene.again_and_again(
@@ -76,13 +76,13 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
         "-b", scene.broker.bootstrap, "--output", "json",
     )  # fmt: skip
     assert reported.status == 1, reported
-    found = {
+    findings = {
         group["group"].removeprefix(f"{scene.prefix}-"): {
             finding["rule"]: finding for finding in group["findings"] if finding["level"] != "note"
         }
         for group in reported.document["groups"]
     }
-    assert {group: sorted(rules) for group, rules in found.items()} == {
+    assert {group: sorted(rules) for group, rules in findings.items()} == {
         HEALTHY: [],
         "done": [],
         "half": ["falling-behind", "never-committed"],
@@ -94,14 +94,14 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
         "stopped": ["stopped"],
         "waits": ["open-transaction"],
     }
-    assert found["stalled"]["stalled-member"]["evidence"]["partitions"] == [f"{orders}-0", f"{orders}-1"]
-    assert found["waits"]["open-transaction"]["evidence"]["transactional_id"] == scene.name("till")
-    assert found["lost"]["records-lost"]["evidence"]["records_lost"] == 2
-    assert found["recreated"]["beyond-end"]["evidence"] == {
+    assert findings["stalled"]["stalled-member"]["evidence"]["partitions"] == [f"{orders}-0", f"{orders}-1"]
+    assert findings["waits"]["open-transaction"]["evidence"]["transactional_id"] == scene.name("till")
+    assert findings["lost"]["records-lost"]["evidence"]["records_lost"] == 2
+    assert findings["recreated"]["beyond-end"]["evidence"] == {
         "partitions": [f"{gone}-0"],
         "above_the_end_by": 3,
     }
-    assert found["poisoned"]["stalled-partition"]["evidence"]["offset"] == 3
+    assert findings["poisoned"]["stalled-partition"]["evidence"]["offset"] == 3
     till.abort_transaction(30)
 
 
@@ -134,19 +134,19 @@ def test_rates_retention_and_expiry(scene: Scene, kohort: Kohort) -> None:
         "diagnose", "--match", scene.prefix, "--for", "4s", "--catch-up", "10s", "--expires-within", "8d",
         "-b", scene.broker.bootstrap, "--output", "json",
     )  # fmt: skip
-    found = {
+    findings = {
         group["group"].removeprefix(f"{scene.prefix}-"): {
             finding["rule"]: finding["level"] for finding in group["findings"]
         }
         for group in reported.document["groups"]
     }
-    assert found[HEALTHY] == {}
-    assert found["expires"] == {"offsets-expiring": "warning"}
-    assert found["left"] == {"left-over-offsets": "note"}
-    assert found["shrinks"]["slow-catch-up"] == "warning"
-    assert "hot-partition" not in found["shrinks"]
-    assert found["hot"] == {"hot-partition": "warning", "slow-catch-up": "warning"}
-    assert found["overtaken"]["overtaken"] == "error"
+    assert findings[HEALTHY] == {}
+    assert findings["expires"] == {"offsets-expiring": "warning"}
+    assert findings["left"] == {"left-over-offsets": "note"}
+    assert findings["shrinks"]["slow-catch-up"] == "warning"
+    assert "hot-partition" not in findings["shrinks"]
+    assert findings["hot"] == {"hot-partition": "warning", "slow-catch-up": "warning"}
+    assert findings["overtaken"]["overtaken"] == "error"
     assert reported.status == 1
 
 
@@ -154,6 +154,6 @@ def _step(consumer: Consumer, topic: str, offsets: Iterator[int]) -> None:
     consumer.commit(offsets=[TopicPartition(topic, 0, next(offsets))], asynchronous=False)
 
 
-def _commit_end(consumer: Consumer, place: TopicPartition) -> None:
-    _, end = consumer.get_watermark_offsets(place, timeout=30)
-    consumer.commit(offsets=[TopicPartition(place.topic, place.partition, end)], asynchronous=False)
+def _commit_end(consumer: Consumer, partition: TopicPartition) -> None:
+    _, end = consumer.get_watermark_offsets(partition, timeout=30)
+    consumer.commit(offsets=[TopicPartition(partition.topic, partition.partition, end)], asynchronous=False)

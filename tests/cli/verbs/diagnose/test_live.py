@@ -46,11 +46,11 @@ class Stage:
         group = RawGroup(broker=self.broker, id=self.name(of), topic=self.topic)
         group.grow(len(shares))
         group.joined(group.start_joining(group.members))
-        given = {
+        assignment = {
             member: {self.topic: share} if share else {}
             for member, share in zip(group.members, shares, strict=True)
         }
-        group.assign(given)
+        group.assign(assignment)
         return group
 
     def consumer(self, of: str, member: str = "a", **settings: Any) -> RawConsumer:

@@ -94,15 +94,15 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
 
     address = ("-b", broker.bootstrap, "--output", "json")
     reported = kohort("diagnose", "--match", scene.prefix, "--for", "6s", "--commit-interval", "1s", *address)
-    found = {
+    findings = {
         group["group"].removeprefix(f"{scene.prefix}-"): {
             finding["rule"]: finding for finding in group["findings"]
         }
         for group in reported.document["groups"]
     }
     levels = {
-        word: {rule: each["level"] for rule, each in rules.items()}
-        for word, rules in found.items()
+        word: {rule: finding["level"] for rule, finding in rules.items()}
+        for word, rules in findings.items()
         if word not in times
     }
     assert levels == {
@@ -117,16 +117,16 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         "reset": {"pending-offsets": "warning", "stopped": "error"},
         "never": {},  # no request shows which partitions of it are pending
     }
-    assert found["aborted"]["aborted-records"]["evidence"]["aborted"] == 5
+    assert findings["aborted"]["aborted-records"]["evidence"]["aborted"] == 5
     assert (
-        found["lost"]["records-lost"]["evidence"]["records_lost"],
-        found["lost"]["stopped"]["evidence"]["lag"],
+        findings["lost"]["records-lost"]["evidence"]["records_lost"],
+        findings["lost"]["stopped"]["evidence"]["lag"],
     ) == (150, 50)
-    assert found["moved"]["left-over-offsets"]["evidence"] == {"partitions": [f"{old}-0"], "lag": 8}
-    assert found["held"]["open-transaction"]["evidence"]["produced"] >= 3
-    evidence = found["pending"]["pending-offsets"]["evidence"]
+    assert findings["moved"]["left-over-offsets"]["evidence"] == {"partitions": [f"{old}-0"], "lag": 8}
+    assert findings["held"]["open-transaction"]["evidence"]["produced"] >= 3
+    evidence = findings["pending"]["pending-offsets"]["evidence"]
     assert (evidence["partitions"], evidence["transactional_id"]) == ([f"{read}-0"], scene.name("eos"))
-    assert "abort --topic __consumer_offsets" in found["pending"]["pending-offsets"]["remedy"]
+    assert "abort --topic __consumer_offsets" in findings["pending"]["pending-offsets"]["remedy"]
 
     described = kohort("describe", "--match", scene.prefix, "--lag-time", "--totals", *address)
     rows = {
@@ -144,7 +144,7 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         assert why in rows[word, word]["lag_ms_remark"]
         assert why in described.stderr
     assert f"open transaction of the producer {scene.name('eos')}" in described.stderr
-    (moved,) = (each for each in described.document["groups"] if each["group"] == scene.name("moved"))
+    (moved,) = (group for group in described.document["groups"] if group["group"] == scene.name("moved"))
     assert (moved["totals"]["lag"], moved["totals"]["lag_unsubscribed"], moved["totals"]["max_lag_ms"]) == (
         8,
         8,

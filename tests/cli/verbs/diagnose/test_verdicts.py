@@ -62,4 +62,4 @@ def _observed(scene: Scene, seconds: int) -> dict[str, list[Observation]]:
     names = {name: scene.name(word) for name, word in words.items()}
     with live_source(scene.broker) as source:
         seen = observe_cluster(source, list(names.values()), Thresholds(), seconds * 1000)
-    return {name: [each.at(group) for each in seen] for name, group in names.items()}
+    return {name: [observation.at(group) for observation in seen] for name, group in names.items()}

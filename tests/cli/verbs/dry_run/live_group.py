@@ -213,16 +213,16 @@ class LiveGroup:
             return None if messages else document
 
         (run,) = wait_until(answered, lambda: f"{self.id} is settled while it is read")["groups"]
-        found: dict[str, Any] = run
-        self.foreseen = len(found["rebalances"])
-        return found
+        result: dict[str, Any] = run
+        self.foreseen = len(result["rebalances"])
+        return result
 
     def state(self) -> State:
         """The group as it is, with all its topics."""
         with live_source(self.broker) as source:
             (group,) = source.describe([self.id], offsets=False).items
-            wanted = (wanted_topics([group], WhatIf()) or set()) | set(self.counts)
-            topics = source.topics(wanted, end_offsets=False).items
+            names = (wanted_topics([group], WhatIf()) or set()) | set(self.counts)
+            topics = source.topics(names, end_offsets=False).items
         return State(group=group, topics={topic.name: topic for topic in topics})
 
     def generation(self) -> int:
@@ -244,10 +244,10 @@ class LiveGroup:
             wait_until_settled, lambda: f"{self.id} rests with {self.wants}: {last}", every_s=0.1
         )
 
-    def outcome(self, state: State, wanted: Assignment) -> Assignment:
+    def outcome(self, state: State, expected: Assignment) -> Assignment:
         """What the members of the settled group were given; MissedARebalanceError where that explains a difference."""
-        given = reported({member.id: member.owned or {} for member in state.group.members})
-        if given != wanted and self.kind.protocol == "classic":
+        assignment = reported({member.id: member.owned or {} for member in state.group.members})
+        if assignment != expected and self.kind.protocol == "classic":
             rounds = {
                 name: count - self.rounds[name]
                 for name, count in self._rounds().items()
@@ -257,7 +257,7 @@ class LiveGroup:
             late = [name for name, count in rounds.items() if count < most]
             if late or most > self.foreseen:
                 raise MissedARebalanceError(f"{late} of {self.id}, {self.foreseen} foreseen: {rounds}")
-        return given
+        return assignment
 
     def check_join(self, join: Callable[[], str]) -> None:
         """A member joins: its id is known only afterwards, and then what a dry run says is exact."""
@@ -265,9 +265,9 @@ class LiveGroup:
         name = join()
         state = self.settled()
         assert added_is_undetermined(run)
-        wanted = before.with_joiner(state.member(name)).dry_run(self.kind)
-        given = self.outcome(state, wanted)
-        assert given == wanted, (given, wanted, before)
+        expected = before.with_joiner(state.member(name)).dry_run(self.kind)
+        actual = self.outcome(state, expected)
+        assert actual == expected, (actual, expected, before)
 
     def check_leave(self, name: str) -> list[Any]:
         """A member leaves; what the dry run could not tell."""
@@ -282,9 +282,9 @@ class LiveGroup:
     def _check(self, change: Callable[[], None], *options: str) -> list[Any]:
         before, run = self.settled(), self.dry_run(*options)
         change()
-        wanted = promised(run)
-        given = self.outcome(self.settled(), wanted)
-        assert given == wanted, (given, wanted, before)
+        expected = promised(run)
+        actual = self.outcome(self.settled(), expected)
+        assert actual == expected, (actual, expected, before)
         undetermined: list[Any] = run["undetermined"]
         return undetermined
 
@@ -308,8 +308,8 @@ class LiveGroup:
             if reported({"": _held(self.consumers[name])}) != reported({"": member.owned or {}}):
                 return False
         owned = [(t, p) for m in group.members for t, numbers in (m.owned or {}).items() for p in numbers]
-        wanted = [(t, p) for t in frozenset().union(*self.wants.values()) for p in range(self.counts[t])]
-        return sorted(owned) == sorted(wanted)
+        expected = [(t, p) for t in frozenset().union(*self.wants.values()) for p in range(self.counts[t])]
+        return sorted(owned) == sorted(expected)
 
 
 def promised(run: Mapping[str, Any]) -> Assignment:

@@ -185,8 +185,8 @@ def test_a_converted_group(
     joiner = state.member(name)
     if joiner.epoch != generation + 1:
         raise MissedARebalanceError(f"{group.id} was at {generation}, its joiner is at {joiner.epoch}")
-    wanted = before.with_joiner(joiner).dry_run(group.kind, side=Side.BROKER, assignor=target)
-    assert group.outcome(state, wanted) == wanted, (before, joiner)
+    expected = before.with_joiner(joiner).dry_run(group.kind, side=Side.BROKER, assignor=target)
+    assert group.outcome(state, expected) == expected, (before, joiner)
     # The map that the assignor saw is built again from the records which that map's members became.
     classic = [member.id for member in before.group.members]
     walked = [*(classic[i] for i in timeline_order(classic)), joiner.id]
@@ -264,8 +264,8 @@ def test_in_the_second_bounce_each_member_counts_by_its_own_list(
     )
     said = dry_run(asked, before.topics, DryRunRequest(leader=Leader.JAVA))
 
-    wanted = reported(said.rebalances[-1].assignment)
-    assert group.outcome(state, wanted) == wanted, before
+    expected = reported(said.rebalances[-1].assignment)
+    assert group.outcome(state, expected) == expected, before
     assert set(said.eager_members) == {state.member(name).id for name in mixed}
     assert len(said.rebalances) == (2 if joins else 1)
     for name in sorted(bounced | mixed):
@@ -285,17 +285,17 @@ def _named(before: State, state: State) -> list[Member]:
 
 def _revoked(said: DryRun, member: str) -> list[Mapping[str, Sequence[int]]]:
     """What a member gives up in each rebalance that takes anything from it."""
-    held = next(reported({"": each.before}).get("", {}) for each in said.members if each.id == member)
-    found: list[Mapping[str, Sequence[int]]] = []
+    held = next(reported({"": entry.before}).get("", {}) for entry in said.members if entry.id == member)
+    revoked: list[Mapping[str, Sequence[int]]] = []
     for rebalance in said.rebalances:
-        given = reported({"": rebalance.assignment[member]}).get("", {})
+        share = reported({"": rebalance.assignment[member]}).get("", {})
         lost = {
-            topic: tuple(p for p in numbers if member in said.eager_members or p not in given.get(topic, ()))
+            topic: tuple(p for p in numbers if member in said.eager_members or p not in share.get(topic, ()))
             for topic, numbers in held.items()
         }
-        found += [reported({"": lost})[""]] if any(lost.values()) else []
-        held = given
-    return found
+        revoked += [reported({"": lost})[""]] if any(lost.values()) else []
+        held = share
+    return revoked
 
 
 def test_the_library_is_reported_by_default_client_ids(
@@ -330,10 +330,10 @@ def test_a_static_member_rejoins_with_other_topics(
     old, new = before.member(seat).id, state.member(back).id
     assert old != new
     changed = before.changed(WhatIf(subscribe={"seat-a": (topics[0],)}))
-    wanted = changed.renamed(old, new).dry_run(group.kind)
-    assert group.outcome(state, wanted) == wanted, before
+    expected = changed.renamed(old, new).dry_run(group.kind)
+    assert group.outcome(state, expected) == expected, before
     if assignor == "range":
-        assert wanted == {new if id_ == old else id_: own for id_, own in promised(run).items()}
+        assert expected == {new if id_ == old else id_: share for id_, share in promised(run).items()}
 
 
 @pytest.fixture(scope="module")

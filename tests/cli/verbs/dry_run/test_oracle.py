@@ -58,10 +58,10 @@ def test_the_file_gives_what_java_gives(
             assert expected in said.stderr, where
             continue
         (group,) = document["groups"]
-        given = group["rebalances"][0]["assignment"]
+        assignment = group["rebalances"][0]["assignment"]
         undetermined = {item.get("member") or item.get("partition") for item in group["undetermined"]}
         if not undetermined:
-            assert filled(given) == filled(expected), where
+            assert filled(assignment) == filled(expected), where
             identical += 1
     assert identical > GROUPS // 2
 

@@ -32,14 +32,14 @@ class Figures:
     def read(cls, text: str, *, openmetrics: bool = False) -> Figures:
         """A scrape, by prometheus_client's own parser."""
         parse = text_string_to_metric_families if openmetrics else classic_families
-        found: dict[str, dict[Labels, float]] = {}
+        samples: dict[str, dict[Labels, float]] = {}
         for family in parse(text):
             for sample in family.samples:
-                own = found.setdefault(sample.name, {})
+                values = samples.setdefault(sample.name, {})
                 labels = frozenset(sample.labels.items())
-                assert labels not in own, f"{sample.name}{dict(labels)} is there twice"
-                own[labels] = sample.value
-        return cls(found)
+                assert labels not in values, f"{sample.name}{dict(labels)} is there twice"
+                values[labels] = sample.value
+        return cls(samples)
 
     def __call__(self, name: str, /, **labels: str) -> float | None:
         """The value of a sample, or None."""
@@ -47,11 +47,11 @@ class Figures:
 
     def by(self, name: str, label: str, /, **others: str) -> dict[str, float]:
         """The values of the samples with these labels, by another label of theirs."""
-        wanted = frozenset(others.items())
+        pairs = frozenset(others.items())
         return {
             dict(labels)[label]: value
             for labels, value in self.samples.get(name, {}).items()
-            if wanted <= labels and label in dict(labels)
+            if pairs <= labels and label in dict(labels)
         }
 
 
@@ -108,7 +108,7 @@ def exporting(kohort: Kohort, directory: Path, *args: Word) -> Iterator[Exporter
     """An exporter on a free port, once it listens."""
     command = ("exporter", "--listen", "127.0.0.1:0", *args)
     with in_pipe(kohort, directory, *command, name="exporter") as running:
-        running.wait_for(lambda each: each.stdout.endswith("\n"), "it listens")
+        running.wait_for(lambda run: run.stdout.endswith("\n"), "it listens")
         said = running.stdout
         assert said.startswith("Serving metrics on "), said
         yield Exporter(running, said.removeprefix("Serving metrics on ").strip().removesuffix("/metrics"))

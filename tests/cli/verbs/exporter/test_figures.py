@@ -42,8 +42,8 @@ def test_figures_equal_those_of_describe(kohort: Kohort, fleet: Fleet, tmp_path:
         compare_commits(shown, name, group, after[name])
     assert shown("kohort_group_last_commit_timestamp_seconds", group=fleet.groups["simple"]) is not None
     listed = kohort("list", *source, "--output", "json").document["groups"]
-    assert {each["group"]: sum(shown.by("kohort_group_members", "protocol", group=each["group"]).values())
-            for each in listed} == {each["group"]: each["members"] for each in listed}  # fmt: skip
+    assert {row["group"]: sum(shown.by("kohort_group_members", "protocol", group=row["group"]).values())
+            for row in listed} == {row["group"]: row["members"] for row in listed}  # fmt: skip
     migrations = kohort("describe --migration", *source, "--output", "json").document["groups"]
     blocked = {migration["group"]: migration["migration"]["upgrade_blocked_by"] for migration in migrations}
     assert shown.by("kohort_group_upgrade_blockers", "group") == {
@@ -78,8 +78,8 @@ def compare_commits(shown: Figures, name: str, before: dict[str, Any], after: di
     """When the group last committed; its members may commit while the commands run."""
     seconds = shown("kohort_group_last_commit_timestamp_seconds", group=name)
     times = [
-        [row["last_commit_ms"] for row in each["offsets"] if row["last_commit_ms"] is not None]
-        for each in (before, after)
+        [row["last_commit_ms"] for row in group["offsets"] if row["last_commit_ms"] is not None]
+        for group in (before, after)
     ]
     if not all(times):
         assert seconds is None
@@ -104,12 +104,12 @@ def compare_lag(shown: Figures, name: str, before: dict[str, Any], after: dict[s
         is_between(seconds, totals["max_lag_ms"], later["max_lag_ms"])
     rows = {(row["topic"], row["partition"]): row for row in before["offsets"]}
     for row in after["offsets"]:
-        place = {"group": name, "topic": row["topic"], "partition": str(row["partition"])}
+        partition = {"group": name, "topic": row["topic"], "partition": str(row["partition"])}
         earlier = rows[row["topic"], row["partition"]]
-        assert shown("kohort_partition_lag_records", **place) == row["lag"]
-        assert shown("kohort_partition_committed_offset", **place) == row["committed"]
-        assert shown("kohort_partition_end_offset", **place) == row["end"]
-        is_between(shown("kohort_partition_lag_seconds", **place), earlier["lag_ms"], row["lag_ms"])
+        assert shown("kohort_partition_lag_records", **partition) == row["lag"]
+        assert shown("kohort_partition_committed_offset", **partition) == row["committed"]
+        assert shown("kohort_partition_end_offset", **partition) == row["end"]
+        is_between(shown("kohort_partition_lag_seconds", **partition), earlier["lag_ms"], row["lag_ms"])
 
 
 def is_between(seconds: float | None, least_ms: int | None, most_ms: int | None) -> None:

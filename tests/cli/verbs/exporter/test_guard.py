@@ -168,8 +168,8 @@ def test_what_cannot_be_meant_is_refused(kohort: Kohort, files: Path, options: s
 
 def test_a_port_that_is_taken_is_named(kohort: Kohort) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        place = f"127.0.0.1:{taken.getsockname()[1]}"
-        kohort("exporter --listen", place, *SOURCE).assert_refused("Address already in use", place, status=3)
+        point = f"127.0.0.1:{taken.getsockname()[1]}"
+        kohort("exporter --listen", point, *SOURCE).assert_refused("Address already in use", point, status=3)
 
 
 def test_a_textfile_is_replaced_as_a_whole(kohort: Kohort, tmp_path: Path) -> None:
@@ -182,12 +182,12 @@ def test_a_textfile_is_replaced_as_a_whole(kohort: Kohort, tmp_path: Path) -> No
     )  # the node exporter has some
     kohort.quick("exporter --once --textfile", file, *SOURCE).succeeded()
     assert len(Figures.read(file.read_text()).by("kohort_group_lag_records", "group")) > 1
-    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
     assert file.stat().st_mode & 0o777 == 0o644
     file.unlink()
     file.mkdir()
     kohort.quick("exporter --once --textfile", file, *SOURCE).assert_refused("cannot be written", status=3)
-    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
 def test_samples_that_are_too_many_are_counted(kohort: Kohort) -> None:
@@ -200,8 +200,8 @@ def test_samples_that_are_too_many_are_counted(kohort: Kohort) -> None:
     for most in (1, 30, int(series / 4), int(series / 2), int(series) - 1):
         cut = shown("--per", "partition", "--max-series", str(most))
         fleet = {
-            name: own
-            for name, own in cut.samples.items()
+            name: values
+            for name, values in cut.samples.items()
             if name.startswith(("kohort_group_", "kohort_topic_", "kohort_partition_"))
         }
         assert sum(map(len, fleet.values())) == cut("kohort_series")

@@ -120,12 +120,12 @@ def test_findings_equal_those_of_diagnose_over_whole_observations(interval_ms: i
         whole = [
             Observation(at_ms=poll.at_ms, group=poll.groups["g"].group, topics=poll.topics) for poll in polls
         ]
-        found = diagnose("g", whole, Thresholds())
-        assert found.findings
+        diagnosis = diagnose("g", whole, Thresholds())
+        assert diagnosis.findings
         assert shown.diagnosis is not None
-        assert shown.diagnosis.findings == found.findings
-        seen = [(each.at_ms, each.group, each.topics or {}) for each in whole if each.group is not None]
-        rates = group_progress([readings_of(*each) for each in seen])
+        assert shown.diagnosis.findings == diagnosis.findings
+        seen = [(look.at_ms, look.group, look.topics or {}) for look in whole if look.group is not None]
+        rates = group_progress([readings_of(*parts) for parts in seen])
         assert shown.progress == rates._replace(partitions={})
 
 
@@ -146,7 +146,7 @@ def test_an_unreadable_group_keeps_its_counts_a_deleted_one_does_not() -> None:
 
 
 def test_a_group_without_a_coordinator_has_that_finding() -> None:
-    for error, found in (("COORDINATOR_NOT_AVAILABLE", 1), ("GROUP_AUTHORIZATION_FAILED", None)):
+    for error, count in (("COORDINATOR_NOT_AVAILABLE", 1), ("GROUP_AUTHORIZATION_FAILED", None)):
         unread = PollResult(
             at_ms=EVERY_MS,
             groups={"g": PolledGroup(id="g", error=error)},
@@ -156,8 +156,8 @@ def test_a_group_without_a_coordinator_has_that_finding() -> None:
         text = b"".join(page_of(unread, history, PageLimits(max_series=100)).parts(openmetrics=False))
         figures = Figures.read(text.decode())
         unavailable = {"rule": "coordinator-unavailable", "level": "error"}
-        assert figures("kohort_group_findings", group="g", **unavailable) == found
-        assert figures("kohort_group_verdict", group="g", verdict="error") == found
+        assert figures("kohort_group_findings", group="g", **unavailable) == count
+        assert figures("kohort_group_verdict", group="g", verdict="error") == count
         assert figures("kohort_group_verdict", group="g", verdict="ok") is None
         assert figures("kohort_group_rebalances_total", group="g") == 0
         assert "kohort_group_progress" not in figures.samples

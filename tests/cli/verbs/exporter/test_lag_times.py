@@ -26,9 +26,9 @@ class Log(FileSource):
         self.record, self.asked = record, list[int]()
 
     def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
-        wanted = offsets.get(PLACE, ())
-        self.asked += sorted(wanted)
-        return FoundRecords(records={PLACE: dict.fromkeys(wanted, self.record)} if self.record else {})
+        numbers = offsets.get(PLACE, ())
+        self.asked += sorted(numbers)
+        return FoundRecords(records={PLACE: dict.fromkeys(numbers, self.record)} if self.record else {})
 
 
 def topics(start: int = 0, stable: int = 100) -> Mapping[str, Topic]:
@@ -71,6 +71,6 @@ def test_a_search_continues_and_counts_what_it_has_passed(monkeypatch: pytest.Mo
     assert (count, left[PLACE][10].is_unknown) == (1, True)  # the next poll continues
     monkeypatch.undo()
     log.record = NextRecord(55, 7, aborted=3)
-    found, _, _ = poll(known, log, topics())
-    assert found == {PLACE: {10: NextRecord(55, 7, aborted=5)}}
+    records, _, _ = poll(known, log, topics())
+    assert records == {PLACE: {10: NextRecord(55, 7, aborted=5)}}
     assert log.asked == [10, 40]

@@ -38,7 +38,7 @@ def fleet(*, days: int = 34, groups: int = 40, marks: int = 24, seed: int = 9) -
     names = [f"{random.choice(('orders', 'billing', 'audit-trail', 'search'))}-{i}" for i in range(groups)]
     names[1] = HOSTILE
     periods = tuple(_period(random, day, days, groups) for day in range(days))
-    worst = tuple(_cost(random, name, place) for place, name in enumerate(names[:20]))
+    worst = tuple(_cost(random, name, number) for number, name in enumerate(names[:20]))
     return ReportNumbers(
         made=MADE,
         sources=("/var/kafka/a/__consumer_offsets-0", "/var/kafka/b/__consumer_offsets-49", HOSTILE),
@@ -107,15 +107,15 @@ def timeline(group: str, *, marks: int, seed: int = 9) -> GroupTimeline:
     """A group that goes from the classic protocol to the other half-way."""
     random = Random(seed)
     moment = FIRST
-    found = []
-    for place in range(marks):
+    history = []
+    for rank in range(marks):
         moment += timedelta(seconds=random.choice((2, 40, 3_600, 90_000)))
         causes = [0] * len(CAUSES)
         causes[random.randrange(len(CAUSES))] = 1
         took = timedelta(milliseconds=random.randrange(60_000))
         members = random.randrange(1, 12)
-        old = place < marks // 2
-        found.append(
+        old = rank < marks // 2
+        history.append(
             _filled(
                 Mark,
                 lambda: random.randrange(30),
@@ -125,12 +125,12 @@ def timeline(group: str, *, marks: int, seed: int = 9) -> GroupTimeline:
                 causes=tuple(causes),
                 protocol="classic" if old else "consumer",
                 assignor="range" if old else "uniform",
-                epoch=place + 1,
+                epoch=rank + 1,
                 members=members,
                 rebalancing_s=took.total_seconds(),
             )
         )
-    return GroupTimeline(group=group, marks=tuple(found))
+    return GroupTimeline(group=group, marks=tuple(history))
 
 
 def _filled(kind: type[T], draw: Callable[[], int] = lambda: 0, **known: Any) -> T:
@@ -154,15 +154,15 @@ def _period(random: Random, day: int, days: int, groups: int) -> Period:
     )
 
 
-def _cost(random: Random, group: str, place: int) -> GroupCost:
-    stage = ("classic", "mixed", "consumer", None)[place % 4]
+def _cost(random: Random, group: str, rank: int) -> GroupCost:
+    stage = ("classic", "mixed", "consumer", None)[rank % 4]
     return _filled(
         GroupCost,
         lambda: random.randrange(500),
         group=group,
         type="consumer" if stage in ("mixed", "consumer") else "classic",
         stage=stage,
-        rebalancing_s=40_000 / (1 + place),
+        rebalancing_s=40_000 / (1 + rank),
         without_owner_s=random.random() * 90_000,
     )
 
@@ -200,18 +200,18 @@ def _readiness(random: Random, names: list[str], destination: str) -> Readiness:
             Reason(
                 rule=rule,
                 level=level,
-                groups=max(1, blocked // (1 + place)),
-                example=names[place],
-                message=f"what the rule says of {names[place]}",
+                groups=max(1, blocked // (1 + number)),
+                example=names[number],
+                message=f"what the rule says of {names[number]}",
             )
-            for place, (rule, level) in enumerate(reasons)
+            for number, (rule, level) in enumerate(reasons)
         ),
         first=tuple(
             Candidate(
-                rank=place + 1,
+                rank=number + 1,
                 group=name,
                 source="/snapshots/a.yaml",
-                cluster=None if place % 2 else "lkc-1",
+                cluster=None if number % 2 else "lkc-1",
                 verdict="ready",
                 path="rolling upgrade",
                 restarts=random.randrange(2, 20),
@@ -219,6 +219,6 @@ def _readiness(random: Random, names: list[str], destination: str) -> Readiness:
                 gain_s=random.random() * 1000,
                 risk=random.random(),
             )
-            for place, name in enumerate(names[:15])
+            for number, name in enumerate(names[:15])
         ),
     )

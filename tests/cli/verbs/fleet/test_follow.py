@@ -99,5 +99,5 @@ def test_tables_follow_a_cluster_until_ctrl_c(
         program.kill()
     assert (second.status, second.stderr) == (0, "")
     reported = [json.loads(line) for line in second.stdout.splitlines()]
-    assert reported[-1]["records"] == line["records"] + sum(each["added"] for each in reported)
+    assert reported[-1]["records"] == line["records"] + sum(row["added"] for row in reported)
     assert not list(program.temporary.iterdir())

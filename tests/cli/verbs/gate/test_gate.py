@@ -55,9 +55,9 @@ class Scene:
 
 @pytest.fixture
 def scene(kohort: Kohort, tmp_path: Path) -> Scene:
-    found = Scene(kohort, tmp_path)
-    found.see(BEFORE)
-    return found
+    stage = Scene(kohort, tmp_path)
+    stage.see(BEFORE)
+    return stage
 
 
 def test_the_whole_way(scene: Scene) -> None:
@@ -212,7 +212,7 @@ def test_notes_that_cannot_be_written(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "read"),
+    ("words", "read"),
     [
         (["P", "--wait"], ["P", "--wait", str(DEFAULT_WAIT_S)]),
         (["--wait", "P"], ["--wait", str(DEFAULT_WAIT_S), "P"]),
@@ -222,8 +222,8 @@ def test_notes_that_cannot_be_written(scene: Scene) -> None:
         (["--", "--wait"], ["--", "--wait"]),
     ],
 )
-def test_wait_may_stand_alone(given: list[str], read: list[str]) -> None:
-    assert with_default(given) == read
+def test_wait_may_stand_alone(words: list[str], read: list[str]) -> None:
+    assert with_default(words) == read
 
 
 def test_waiting_ends_with_the_time(scene: Scene) -> None:

@@ -93,9 +93,9 @@ def test_help_explains_a_term(kohort: Kohort, words: str, title: str) -> None:
 
 @pytest.mark.parametrize("command", command_names())
 def test_help_of_a_command_is_its_own(kohort: Kohort, command: str) -> None:
-    answer, own = kohort.quick(f"help {command}"), kohort.quick(f"{command} --help")
-    assert (answer.status, answer.stderr) == (own.status, own.stderr) == (0, "")
-    assert answer.stdout == own.stdout
+    answer, expected = kohort.quick(f"help {command}"), kohort.quick(f"{command} --help")
+    assert (answer.status, answer.stderr) == (expected.status, expected.stderr) == (0, "")
+    assert answer.stdout == expected.stdout
     assert f"Usage: kohort {command} " in answer.stdout.splitlines()[0]
     assert max(map(len, answer.stdout.splitlines())) <= 80
 

@@ -155,7 +155,7 @@ def test_files_without_rows_have_no_table(kohort: Kohort, directory: Path) -> No
 def test_a_table_in_parts_keeps_its_columns(kohort: Kohort, tmp_path: Path) -> None:
     log = Written()
     for number in range(120):
-        log.batch(pairs(*(commit("group", "topic", number, 10 * each) for each in range(100))))
+        log.batch(pairs(*(commit("group", "topic", number, 10 * index) for index in range(100))))
     lines = _dump(kohort, save_log(log, tmp_path), output="table").stdout.splitlines()
     assert len(lines) == 12_002
     assert sum("OFFSET" in line.split() for line in lines) == 1
@@ -227,11 +227,11 @@ def test_files_partitions_and_log_directories(kohort: Kohort, directory: Path, t
     elsewhere = tmp_path / "copied" / "by hand"
     elsewhere.mkdir(parents=True)
     (elsewhere / FIRST).write_bytes((partition / FIRST).read_bytes())
-    wanted = list(range(RECORDS))
-    assert _offsets(kohort, partition) == wanted
-    assert _offsets(kohort, partition / FIRST) == wanted[:7]
-    assert _offsets(kohort, partition / SECOND, str(partition / FIRST)) == [*wanted[7:], *wanted[:7]]
-    assert _offsets(kohort, elsewhere) == wanted[:7]
+    expected = list(range(RECORDS))
+    assert _offsets(kohort, partition) == expected
+    assert _offsets(kohort, partition / FIRST) == expected[:7]
+    assert _offsets(kohort, partition / SECOND, str(partition / FIRST)) == [*expected[7:], *expected[:7]]
+    assert _offsets(kohort, elsewhere) == expected[:7]
 
 
 def test_a_partition_being_deleted_counts_if_it_is_named(kohort: Kohort, directory: Path) -> None:
@@ -330,8 +330,8 @@ def test_any_bytes_end_in_an_answer(kohort: Kohort, tmp_path: Path) -> None:
 def _lines(tmp_path: Path, records: Sequence[tuple[bytes, bytes | None]]) -> list[dict[str, Any]]:
     file = tmp_path / FIRST
     file.write_bytes(encode_batch(records, base_offset=0, timestamp=START_MS))
-    found = list(chunks_of(SegmentData.read(file), RecordFilter()))
-    return [json.loads(line) for chunk in found if isinstance(chunk, Chunk) for line in record_lines(chunk)]
+    parts = list(chunks_of(SegmentData.read(file), RecordFilter()))
+    return [json.loads(line) for chunk in parts if isinstance(chunk, Chunk) for line in record_lines(chunk)]
 
 
 def _plain(key: bytes, value: bytes | None) -> dict[str, Any]:
@@ -357,11 +357,11 @@ def test_all_types_versions_and_broken_bytes_read_as_by_the_schemas(tmp_path: Pa
     ]
     shown = _lines(tmp_path, records)
     for line, (key, value) in zip(shown, records, strict=True):
-        wanted = _plain(key, value)
-        if wanted["key"] is None:
-            wanted["key"] = line["key"]
+        expected = _plain(key, value)
+        if expected["key"] is None:
+            expected["key"] = line["key"]
             assert line["key"] is None or line["key"]["data"] is None
-        assert {name: line[name] for name in wanted} == wanted, (key, value)
+        assert {name: line[name] for name in expected} == expected, (key, value)
     assert {line["error"] is None for line in shown} == {True, False}
 
 
@@ -381,7 +381,7 @@ def test_keys_are_forgotten_before_they_take_all_memory(
     assert [line["key"]["data"]["group"] for line in shown] == names
     assert [line["key"]["data"]["partition"] for line in shown] == [number % 7 for number in range(3000)]
     assert begins.cache_info().currsize == 100
-    assert {each.cache_info().maxsize for each in (texts._topic_id, texts.key_text)} == {texts.MOST_KEYS}
+    assert {cache.cache_info().maxsize for cache in (texts._topic_id, texts.key_text)} == {texts.MOST_KEYS}
 
 
 def test_a_name_is_written_as_json_would(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def _clean_log(directory: Path) -> Path:
     for number in range(120):
         if number == 60:
             log.roll()
-        offsets = (commit("group", "topic", each, number) for each in range(10))
+        offsets = (commit("group", "topic", partition, number) for partition in range(10))
         log.batch(pairs(*offsets), timestamp=START_MS + 1000 * number)
     save_log(log, directory)
     for path in (directory / PARTITION).glob("*.log"):
@@ -50,10 +50,10 @@ def _problems(kohort: Kohort, directory: Path) -> list[str]:
     """What is wrong, with the directory left out."""
     answer = _verify(kohort, directory)
     assert answer.stderr == ""
-    found = [problem for partition in answer.document["partitions"] for problem in partition["problems"]]
-    assert answer.status == (1 if found else 0)
-    place = f"{directory / PARTITION}"
-    return [f"{each['subject'].removeprefix(place).lstrip('/')}: {each['message']}" for each in found]
+    problems = [problem for partition in answer.document["partitions"] for problem in partition["problems"]]
+    assert answer.status == (1 if problems else 0)
+    root = f"{directory / PARTITION}"
+    return [f"{fault['subject'].removeprefix(root).lstrip('/')}: {fault['message']}" for fault in problems]
 
 
 # All is well
@@ -233,9 +233,9 @@ def test_what_is_wrong_is_placed(
     kohort: Kohort, directory: Path, name: str, damage: Damage, reported: list[str]
 ) -> None:
     damage(directory / PARTITION / name)
-    wanted = [f"{name}{start}" if start.startswith(",") else start for start in reported]
+    starts = [f"{name}{start}" if start.startswith(",") else start for start in reported]
     problems = _problems(kohort, directory)
-    assert [problem[: len(start)] for problem, start in zip(problems, wanted, strict=True)] == wanted
+    assert [problem[: len(start)] for problem, start in zip(problems, starts, strict=True)] == starts
 
 
 def test_all_segments_are_checked(kohort: Kohort, directory: Path) -> None:

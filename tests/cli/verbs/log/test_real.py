@@ -98,14 +98,14 @@ def _comparable(lines: Sequence[str]) -> list[str]:
     shortened = [
         line.partition(" skipping.")[0] + " skipping." if " skipping." in line else line for line in lines
     ]
-    return [ESCAPE.sub(lambda found: found[0].lower(), line) for line in shortened]
+    return [ESCAPE.sub(lambda match: match[0].lower(), line) for line in shortened]
 
 
 def _compare(kohort: Kohort, tools: ToolHost, files: Sequence[Path]) -> None:
     reported = _reported(tools, files)
     for file in files:
         batches, records = _shown(kohort, file, "--batches"), _shown(kohort, file)
-        assert {each["file"] for each in (*batches, *records)} <= {str(file)}
+        assert {row["file"] for row in (*batches, *records)} <= {str(file)}
         assert list(_lines(batches, records)) == _comparable(reported[str(file)])
 
 
@@ -119,9 +119,9 @@ def test_every_record_of_a_real_log(
 
 
 def test_a_whole_directory_is_its_partitions_one_after_the_other(kohort: Kohort, real_log: RealLog) -> None:
-    shown = [(each["file"], each["offset"]) for each in _shown(kohort, real_log.data)]
+    shown = [(row["file"], row["offset"]) for row in _shown(kohort, real_log.data)]
     expected = [
-        (each["file"], each["offset"]) for file in segments_of(real_log.data) for each in _shown(kohort, file)
+        (row["file"], row["offset"]) for file in segments_of(real_log.data) for row in _shown(kohort, file)
     ]
     assert shown == expected
 
@@ -165,6 +165,6 @@ def test_what_other_writers_may_write(kohort: Kohort, tools: ToolHost, tmp_path:
     ]
     file.write_bytes(brokers_time + rewrite_batch(batch, with_headers))
     _compare(kohort, tools, [file])
-    assert [each["header_keys"] for each in _shown(kohort, file)] == [
+    assert [row["header_keys"] for row in _shown(kohort, file)] == [
         [], [], [], ["trace", "größe"], [], ["trace", "größe"],
     ]  # fmt: skip

@@ -31,8 +31,8 @@ def removed(rig: OffsetRig, group: str, *options: str) -> Answer:
 def member_of(rig: OffsetRig, group: str, client: str) -> MemberView:
     view = describe(rig.broker, group)
     assert view is not None
-    (found,) = [member for member in view.members if member.client_id == client]
-    return found
+    (member,) = [member for member in view.members if member.client_id == client]
+    return member
 
 
 def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: str) -> None:
@@ -71,7 +71,7 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
     assert epochs["three"] == (-2, True)
     assert "members with epoch -2 left for a restart: they rejoin as new members" in reported["follows"]
     left = wait_group(rig.broker, group, members=1, state="Assigning")
-    assert [each.member_id for each in left.members] == ["two"]
+    assert [view.member_id for view in left.members] == ["two"]
 
 
 @pytest.mark.kafka

@@ -151,11 +151,11 @@ def test_what_a_copy_proves_and_what_not(here: Copies) -> None:
         9: ("several match", 16),
     }
     assert facts(answer) == expected
-    found = rows(answer)
-    assert found[0]["source_time"] == FIRST_MS + 7
-    assert (found[0]["source_topic"], found[0]["topic"], found[0]["records"]) == (topic, copy, 20)
-    assert [found[number]["twice"] for number in range(6)] == [0, 0, 0, 3, 0, None]
-    assert [found[number]["skipped"] for number in range(6)] == [0, 0, 0, 0, 2, None]
+    details = rows(answer)
+    assert details[0]["source_time"] == FIRST_MS + 7
+    assert (details[0]["source_topic"], details[0]["topic"], details[0]["records"]) == (topic, copy, 20)
+    assert [details[number]["twice"] for number in range(6)] == [0, 0, 0, 3, 0, None]
+    assert [details[number]["skipped"] for number in range(6)] == [0, 0, 0, 0, 2, None]
     answer.assert_said(4, "not proved (same time only)", "--unproved")
     # Nothing of the group is set while a partition is not proved.
     assert here.clone(group, "--execute", "--yes").status == 4
@@ -313,7 +313,7 @@ def test_two_brokers_and_a_compacted_copy(rig: OffsetRig, start_broker: StartBro
         with KafkaClient(ConnectionSettings(bootstrap_servers=(two.target,))) as client:
             request = WindowRequest(offset=0, before=0, after=count + 1)
             (window,) = record_windows(client, {(copy, 0): request}).found.values()
-        return {each.offset: numbers[each.value or b""] for each in window.after if each.value in numbers}
+        return {item.offset: numbers[item.value or b""] for item in window.after if item.value in numbers}
 
     def is_compacted() -> bool:
         # What is appended later rolls the segment.
@@ -326,10 +326,10 @@ def test_two_brokers_and_a_compacted_copy(rig: OffsetRig, start_broker: StartBro
         answer = two.clone(rig.group({(topic, 0): offset}))
         verdict, after = facts(answer)[0]
         reported.add(verdict)
-        before = [number for place, number in kept().items() if place < after]
+        before = [number for position, number in kept().items() if position < after]
         assert max(before, default=-1) < offset, (offset, verdict)
         if verdict == "proved":
-            assert min(number for place, number in kept().items() if place >= after) >= offset
+            assert min(number for position, number in kept().items() if position >= after) >= offset
     assert "proved" in reported
 
 

@@ -63,14 +63,14 @@ def test_where_a_scenario_ends(rig: OffsetRig, topic: str, scenario: str, ends: 
     before = {(topic, 0): 3, (topic, 1): 12, (topic, 2): 10}
     group = rig.group(before)
     scope = f"{topic}:{','.join(map(str, range(len(ends))))}"
-    wanted = {(group, topic, number): offset for number, offset in enumerate(ends)}
+    expected = {(group, topic, number): offset for number, offset in enumerate(ends)}
     # What was shown is what is set.
     for consent, applied in ([], None), (["--execute", "--yes"], True):
         assert rig.committed(group) == before
         answer = rig.ours(f"offsets reset {group} --topic {scope} {scenario}", *consent).succeeded()
-        assert (after(answer), answer.document["executed"]) == (wanted, bool(applied))
+        assert (after(answer), answer.document["executed"]) == (expected, bool(applied))
         assert {row["applied"] for row in answer.document["groups"][0]["offsets"]} == {applied}
-    assert {(group, *place): offset for place, offset in rig.committed(group).items()} == wanted
+    assert {(group, *partition): offset for partition, offset in rig.committed(group).items()} == expected
 
 
 def test_resets_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: Path) -> None:

@@ -66,9 +66,9 @@ def ours(rig: OffsetRig, group: str) -> Figures:
 def test_a_reset_sets_what_the_tool_sets(rig: OffsetRig, topic: str, scenario: str) -> None:
     one, other = made(rig, topic), made(rig, topic)
     rows = tool(rig, "--reset-offsets", "--execute", "--group", other, "--all-topics", *scenario.split())
-    wanted = {(one, row["TOPIC"], int(row["PARTITION"])): int(row["NEW-OFFSET"]) for row in rows}
+    expected = {(one, row["TOPIC"], int(row["PARTITION"])): int(row["NEW-OFFSET"]) for row in rows}
     shown = rig.ours(f"offsets reset {one} --all-topics {scenario}").succeeded()
-    assert after(shown) == wanted
+    assert after(shown) == expected
     done = rig.ours(f"offsets reset {one} --all-topics {scenario} --execute --yes").succeeded()
     assert "are delivered, including those that it has acknowledged" in done.stderr
     assert {row["applied"] for row in done.document["groups"][0]["offsets"]} == {True}
@@ -110,8 +110,8 @@ def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, t
     member = members.share(rig.broker, group, [topic])
 
     def delivers() -> bool:
-        found = rig.ours("describe", group)
-        return found.status == 0 and len(found.document["groups"][0]["offsets"]) == 3
+        reply = rig.ours("describe", group)
+        return reply.status == 0 and len(reply.document["groups"][0]["offsets"]) == 3
 
     def assigned() -> bool:
         rows = tool(rig, "--describe", "--members", "--group", group)
@@ -132,7 +132,7 @@ def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, t
     matched = rig.ours(
         f"offsets reset --match ^({group}|{plain})$ --to-latest {words} --wait-empty 5s"
     ).succeeded()
-    assert [each["group"] for each in matched.document["groups"]] == [plain]
+    assert [row["group"] for row in matched.document["groups"]] == [plain]
     assert "waiting for" not in matched.stderr  # what is left out is not waited for
     assert f"{group} is skipped: it is a share group; name it, or add --type share" in matched.stderr
     asked = rig.ours(f"offsets reset --match ^({group}|{plain})$ --type share --to-latest --topic {topic}")

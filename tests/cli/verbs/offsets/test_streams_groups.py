@@ -102,7 +102,7 @@ def apps(
 def places(name: str, rows: list[Row]) -> set[tuple[str, ...]]:
     """Rows of a table of offsets, with internal topics without the name of their application."""
     names = ("TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "OFFSET-LAG")
-    return {tuple(row[each].removeprefix(name) for each in names) for row in rows}
+    return {tuple(row[column].removeprefix(name) for column in names) for row in rows}
 
 
 def test_offsets_and_tasks_are_those_of_the_tool(apps: Applications) -> None:
@@ -184,14 +184,14 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications, tmp_path: Pa
     # A file sets offsets of input topics, and takes them.
     file = tmp_path / "groups.yaml"
 
-    def applied(wanted: dict[str, object]) -> Answer:
-        file.write_text(json.dumps({"kohort": 1, "groups": {ours: wanted}}))
+    def applied(changes: dict[str, object]) -> Answer:
+        file.write_text(json.dumps({"kohort": 1, "groups": {ours: changes}}))
         return rig.ours("apply", file, "--execute", "--yes")
 
     committed = rig.committed(ours)[topic, 1]
     applied({"offsets": {other: 0, topic: 0}}).assert_said(3, "its topology does not read this topic")
     applied({"offsets": {topic: {"0": 3, "1": "none"}}}).succeeded()
-    assert {place: at for place, at in rig.committed(ours).items() if place[0] == topic} == {(topic, 0): 3}
+    assert {key: at for key, at in rig.committed(ours).items() if key[0] == topic} == {(topic, 0): 3}
     back = applied({"offsets": {topic: {"0": "latest", "1": committed}}}).succeeded()
     assert f"{ours}: its internal topics are kept" in back.stderr
     # Some offsets are deleted, others set, and one internal topic goes.
@@ -204,7 +204,7 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications, tmp_path: Pa
          "--delete-internal-topic", f"{theirs}-counts-repartition")  # fmt: skip
     # Those of a deleted topic go with it, some time later.
     for app in (ours, theirs):
-        assert {place: at for place, at in rig.committed(app).items() if place[0] == topic} == {(topic, 0): 0}
+        assert {key: at for key, at in rig.committed(app).items() if key[0] == topic} == {(topic, 0): 0}
     wait_until(
         lambda: all(topics_of(rig, app) == [f"{app}-counts-changelog"] for app in (ours, theirs)),
         "the repartition topics are gone",

@@ -19,7 +19,7 @@ def test_a_group_with_offsets_only_gets_the_type_of_its_first_member(rig: Offset
     )
     try:
         join(consumer, topic)
-        assert [place.offset for place in consumer.committed(consumer.assignment())] == [4]
+        assert [partition.offset for partition in consumer.committed(consumer.assignment())] == [4]
         described = rig.ours("describe", group).document["groups"][0]
         assert described["type"] == "consumer"
     finally:

@@ -76,7 +76,7 @@ def test_a_group_that_cannot_be_rehearsed_says_why(kohort: Kohort, sample: Path)
     question = "plan nightly-report --to consumer --client java:4.1.0 --rehearse --output json --embedded"
     plan = kohort.quick(question, sample).succeeded().document
     assert plan["rehearsal"] is None
-    (finding,) = (each for each in plan["findings"] if each["rule"] == "rehearsal")
+    (finding,) = (finding for finding in plan["findings"] if finding["rule"] == "rehearsal")
     assert finding["level"] == "info"
     assert "the group has no members" in finding["message"]
 

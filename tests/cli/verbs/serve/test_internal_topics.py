@@ -120,8 +120,8 @@ def test_offsets_of_a_transaction_are_read_when_it_is_committed(tmp_path: Path) 
 
         def send(offset: int) -> None:
             producer.begin_transaction()
-            place = TopicPartition("orders", 0, offset)
-            producer.send_offsets_to_transaction([place], member.consumer_group_metadata(), 20)
+            position = TopicPartition("orders", 0, offset)
+            producer.send_offsets_to_transaction([position], member.consumer_group_metadata(), 20)
 
         send(1)
         assert committed.get_watermark_offsets(PLACE, timeout=20) == (0, begin)
@@ -136,5 +136,5 @@ def test_offsets_of_a_transaction_are_read_when_it_is_committed(tmp_path: Path) 
         assert (message.error(), message.offset()) == (None, begin + 2)
         _, states = committed.get_watermark_offsets(TopicPartition(TRANSACTIONS_TOPIC, 0), timeout=20)
         assert states >= 4
-        for each in (committed, uncommitted, member):
-            each.close()
+        for client in (committed, uncommitted, member):
+            client.close()

@@ -143,8 +143,8 @@ def scraped(port: int) -> Mapping[str, Mapping[str, float]]:
 
 
 def counted(port: int) -> Mapping[str, float]:
-    found = scraped(port)
-    return {kafka: found[name][""] for kafka, name in NAMES.items()}
+    figures = scraped(port)
+    return {kafka: figures[name][""] for kafka, name in NAMES.items()}
 
 
 def test_what_happened_is_counted_and_a_restart_counts_nothing(tmp_path: Path) -> None:
@@ -183,9 +183,9 @@ def test_metrics_are_for_this_machine_only(kohort: Kohort, address: str) -> None
 
 def test_a_port_that_is_taken_is_named(kohort: Kohort) -> None:
     with socket.create_server((HOST, 0)) as taken:
-        place = f"{HOST}:{taken.getsockname()[1]}"
-        run = kohort(f"serve --listen {HOST}:0 --metrics {place}")
-        run.assert_refused(f"{place} cannot be used: Address already in use", status=3)
+        address = f"{HOST}:{taken.getsockname()[1]}"
+        run = kohort(f"serve --listen {HOST}:0 --metrics {address}")
+        run.assert_refused(f"{address} cannot be used: Address already in use", status=3)
 
 
 @LONG

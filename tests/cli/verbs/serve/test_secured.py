@@ -106,12 +106,12 @@ def test_who_may_writes_and_reads_and_others_do_not(served: Served, files: Path,
     for number in range(RECORDS):
         producer.produce("orders", f"{mechanism} {number}".encode())
     assert producer.flush(PATIENCE_S) == 0
-    wanted = {f"{mechanism} {number}".encode() for number in range(RECORDS)}
+    values = {f"{mechanism} {number}".encode() for number in range(RECORDS)}
     group = {"group.id": f"orders-{mechanism}", "auto.offset.reset": "earliest"}
     with closing(Consumer({**orders, **group})) as consumer:
         consumer.subscribe(["orders"])
-        while wanted:
-            wanted.discard(polled(consumer).value() or b"")
+        while values:
+            values.discard(polled(consumer).value() or b"")
     with closing(Consumer({**orders, "group.id": "payments"})) as consumer:
         consumer.subscribe(["orders"])
         error = polled(consumer).error()

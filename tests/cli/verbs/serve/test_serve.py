@@ -48,12 +48,12 @@ async def commit(
 
 
 async def heartbeat(cluster: Cluster, group: str, member: str, epoch: int, **fields: Any) -> dict[str, Any]:
-    given = {
+    values = {
         "instance_id": None, "rack_id": None, "rebalance_timeout": 60_000, "server_assignor": None,
         "subscribed_topic_names": ["orders"], "subscribed_topic_regex": None, "topic_partitions": [], **fields,
     }  # fmt: skip
     answer = await cluster.ask(
-        "ConsumerGroupHeartbeat", 1, group_id=group, member_id=member, member_epoch=epoch, **given
+        "ConsumerGroupHeartbeat", 1, group_id=group, member_id=member, member_epoch=epoch, **values
     )
     assert not answer["error_code"], answer
     return answer  # type: ignore[no-any-return]
@@ -141,8 +141,8 @@ def test_a_deletion_of_a_topic_is_finished(tmp_path: Path) -> None:
         served.ask(lambda cluster: commit(cluster, "simple", {0: 6}, "late"))
     (tmp_path / "orders-0").rename(tmp_path / f"orders-0.{'0' * 32}-delete")
     with serving(tmp_path) as served:
-        found = served.ask(everything)
-        offsets = [group["topics"] for group in found["offsets"]["groups"] if group["group_id"] == "simple"]
+        state = served.ask(everything)
+        offsets = [group["topics"] for group in state["offsets"]["groups"] if group["group_id"] == "simple"]
         assert [topic["name"] for topic in offsets[0]] == ["late"]
         wait_until(lambda: not list(tmp_path.glob("*-delete")), "its directory is removed")
 
@@ -195,13 +195,13 @@ def test_every_commit_that_was_answered_is_there(tmp_path: Path, fsync: str) -> 
         small = ("--config=offsets.topic.segment.bytes=20000", "--config=log.cleaner.backoff.ms=5")
         with serving(tmp_path, "--fsync", fsync, "--topic", "orders:1", *small) as served:
             asyncio.run(_commit_until_killed(served, answered, 0.3 + chance.random() * 0.5))
-        found = {
+        commits = {
             group: offsets["orders", 0].offset for group, offsets in load([tmp_path]).state.offsets.items()
         }
         assert {
-            group: found[group] - offset in (0, 1) for group, offset in answered.items()
+            group: commits[group] - offset in (0, 1) for group, offset in answered.items()
         } == dict.fromkeys(answered, True)
-        answered = found
+        answered = commits
     assert sum(answered.values()) > 60
 
 
@@ -239,8 +239,8 @@ def test_stops_when_the_disk_is_full_and_continues_when_there_is_room(tmp_path: 
         ballast.unlink()
         with serving(data) as served:
             groups = served.ask(everything)["offsets"]["groups"]
-            (found,) = [group["topics"] for group in groups if group["group_id"] == "simple"]
-            assert found[0]["partitions"][0]["committed_offset"] == acknowledged
+            (topics,) = [group["topics"] for group in groups if group["group_id"] == "simple"]
+            assert topics[0]["partitions"][0]["committed_offset"] == acknowledged
             assert served.stop() == 0
         assert "cut off" not in served.stderr
 
@@ -310,8 +310,8 @@ def test_compacts_while_it_serves(tmp_path: Path) -> None:
         )
     with serving(tmp_path) as served:
         groups = served.ask(everything)["offsets"]["groups"]
-        (found,) = [group["topics"] for group in groups if group["group_id"] == "simple"]
-        assert [one["committed_offset"] for one in found[0]["partitions"]] == [1497, 1498, 1499]
+        (topics,) = [group["topics"] for group in groups if group["group_id"] == "simple"]
+        assert [one["committed_offset"] for one in topics[0]["partitions"]] == [1497, 1498, 1499]
 
 
 @pytest.mark.kafka

@@ -39,17 +39,17 @@ def test_the_example_of_the_page_is_read_and_fits_the_schema(tmp_path: Path) -> 
 
 
 def test_schema_and_reader_have_the_same_verbs_and_keys() -> None:
-    found: dict[str, set[str]] = {verb: set() for verb in VERBS}
+    by_verb: dict[str, set[str]] = {verb: set() for verb in VERBS}
     for event in SCHEMA["$defs"]["event"]["oneOf"]:
         keys = set(event["properties"]) - {"at"}
-        verb = next(each for each in VERBS if each in keys and each in event["required"])
-        found[verb] |= keys
+        verb = next(name for name in VERBS if name in keys and name in event["required"])
+        by_verb[verb] |= keys
     expected = {
-        verb: {str(each.metadata.get("named", each.name)) for each in kind.__dataclass_fields__.values()}
+        verb: {str(field.metadata.get("named", field.name)) for field in kind.__dataclass_fields__.values()}
         - {"at", "compacted"}
         for verb, kind in VERBS.items()
     }
-    assert found == expected
+    assert by_verb == expected
 
 
 @pytest.mark.parametrize(

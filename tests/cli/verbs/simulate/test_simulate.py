@@ -90,7 +90,7 @@ def test_every_form_shows_the_same_run(kohort: Kohort) -> None:
 
 def test_the_scenarios_are_listed(kohort: Kohort) -> None:
     listed = kohort.quick("simulate --list --output json").succeeded(stderr="").document["scenarios"]
-    assert [each["scenario"] for each in listed] == [*shipped_names(), "random"]
+    assert [row["scenario"] for row in listed] == [*shipped_names(), "random"]
     assert kohort.quick("simulate --list crash").status == 2
 
 
@@ -187,7 +187,7 @@ def test_ctrl_c_shows_what_is_known(kohort: Kohort, jobs: int, tmp_path: Path) -
 def _cpu_ticks(pid: int) -> int:
     """What a process and its children have used."""
     pids = [pid, *_children(pid)]
-    fields = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in pids]
+    fields = [Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split() for process in pids]
     return sum(int(field[11]) + int(field[12]) for field in fields)
 
 
@@ -345,7 +345,7 @@ def _drawn(result: RunResult, tmp_path: Path) -> tuple[list[str], ElementTree.El
 
 def test_a_picture_shows_owners_callbacks_zombies_and_violations(tmp_path: Path) -> None:
     titles, _ = _drawn(_result(), tmp_path)
-    for wanted in (
+    for title in (
         "a runs from 0 s to 20 s",
         "a owns orders 0 from 1.5 s to 20 s",
         "b owns orders 0 from 4 s to 9 s; removed from the group at 6 s",
@@ -356,7 +356,7 @@ def test_a_picture_shows_owners_callbacks_zombies_and_violations(tmp_path: Path)
         "orders 4 partitions at 8 s",
         "I1 does not hold: a and b own orders 0",
     ):
-        assert wanted in titles
+        assert title in titles
 
 
 def test_many_partitions_are_drawn_as_how_many_they_are(tmp_path: Path) -> None:

@@ -28,16 +28,16 @@ def _ask(kohort: Kohort, *arguments: str | Path) -> tuple[Answer, list[dict[str,
 
 
 def test_librdkafka_searches_and_the_broker_does_not(kohort: Kohort, topics: Path) -> None:
-    answer, (found,) = _ask(kohort, "^topic", "--from", "librdkafka", "--topics", topics)
+    answer, (verdict,) = _ask(kohort, "^topic", "--from", "librdkafka", "--topics", topics)
     assert answer.status == 1
-    assert found["topics"] == {
+    assert verdict["topics"] == {
         "client": ["topic", "topic-1"], "broker": ["topic"], "gained": [], "lost": ["topic-1"],
     }  # fmt: skip
-    assert (found["always_same"], found["examples"]) == (False, {"gained": None, "lost": "topica"})
-    assert found["rewrite"] == "^topic.*"
-    answer, (found,) = _ask(kohort, found["rewrite"], "--from", "librdkafka", "--topics", topics)
+    assert (verdict["always_same"], verdict["examples"]) == (False, {"gained": None, "lost": "topica"})
+    assert verdict["rewrite"] == "^topic.*"
+    answer, (verdict,) = _ask(kohort, verdict["rewrite"], "--from", "librdkafka", "--topics", topics)
     assert answer.status == 0
-    assert (found["topics"]["lost"], found["always_same"], found["rewrite"]) == ([], True, None)
+    assert (verdict["topics"]["lost"], verdict["always_same"], verdict["rewrite"]) == ([], True, None)
 
 
 def test_what_does_not_begin_with_a_caret_is_a_name_to_librdkafka(kohort: Kohort, topics: Path) -> None:
@@ -51,40 +51,40 @@ def test_what_does_not_begin_with_a_caret_is_a_name_to_librdkafka(kohort: Kohort
 
 
 def test_a_java_look_ahead_becomes_alternatives(kohort: Kohort, topics: Path) -> None:
-    answer, (found,) = _ask(kohort, "(?!audit|__).*", "--from", "java", "--topics", topics)
+    answer, (verdict,) = _ask(kohort, "(?!audit|__).*", "--from", "java", "--topics", topics)
     assert answer.status == 1
-    assert (found["valid"], found["position"], found["dangerous"]) == (False, 0, None)
+    assert (verdict["valid"], verdict["position"], verdict["dangerous"]) == (False, 0, None)
     kept = ["my-topic", "orders", "orders-1", "topic", "topic-1"]
-    assert found["topics"] == {"client": kept, "broker": None, "gained": [], "lost": kept}
-    answer, (instead,) = _ask(kohort, found["rewrite"], "--from", "java", "--topics", topics)
+    assert verdict["topics"] == {"client": kept, "broker": None, "gained": [], "lost": kept}
+    answer, (instead,) = _ask(kohort, verdict["rewrite"], "--from", "java", "--topics", topics)
     assert answer.status == 0
     assert instead["topics"]["broker"] == kept
 
 
 def test_the_broker_matches_internal_topics_too(kohort: Kohort, topics: Path) -> None:
-    answer, (found,) = _ask(kohort, ".*", "--from", "java", "--topics", topics)
+    answer, (verdict,) = _ask(kohort, ".*", "--from", "java", "--topics", topics)
     assert answer.status == 1
-    assert found["topics"]["gained"] == ["__consumer_offsets"]
+    assert verdict["topics"]["gained"] == ["__consumer_offsets"]
     assert _ask(kohort, "[^_].*", "--from", "java", "--topics", topics)[0].status == 0
     assert _ask(kohort, "^.*", "--from", "librdkafka", "--topics", topics)[0].status == 0
 
 
 def test_without_topics_it_is_reported_by_example(kohort: Kohort) -> None:
-    answer, (found,) = _ask(kohort, "^topic", "--from", "librdkafka")
-    assert (answer.status, found["topics"]["lost"], found["examples"]["lost"]) == (1, None, "topica")
+    answer, (verdict,) = _ask(kohort, "^topic", "--from", "librdkafka")
+    assert (answer.status, verdict["topics"]["lost"], verdict["examples"]["lost"]) == (1, None, "topica")
     shown = kohort.quick("validate-regex", "^topic", "--from", "librdkafka").stdout.replace("\n", " ")
     assert "Under the consumer protocol `^topic` no longer matches names such as `topica`." in shown
     assert "Subscribe to `^topic.*` instead" in shown
 
 
 def test_what_is_unknown_is_named(kohort: Kohort, topics: Path) -> None:
-    answer, (found,) = _ask(kohort, r"[^a[b]]+", "--from", "java", "--topics", topics)
+    answer, (verdict,) = _ask(kohort, r"[^a[b]]+", "--from", "java", "--topics", topics)
     assert answer.status == 3
-    assert found["flagged"] == ["a negated class with a set operation, which Java 8 reads otherwise"]
-    assert found["topics"]["client"] is None
+    assert verdict["flagged"] == ["a negated class with a set operation, which Java 8 reads otherwise"]
+    assert verdict["topics"]["client"] is None
     assert "unknown what the consumer matches: a negated class" in answer.stderr
-    answer, (found,) = _ask(kohort, r"(a)\1", "--from", "java", "--topics", topics)
-    assert (answer.status, found["flagged"]) == (1, ["back reference"])
+    answer, (verdict,) = _ask(kohort, r"(a)\1", "--from", "java", "--topics", topics)
+    assert (answer.status, verdict["flagged"]) == (1, ["back reference"])
 
 
 def test_what_the_client_does_not_take(kohort: Kohort) -> None:
@@ -98,10 +98,10 @@ def test_what_the_client_does_not_take(kohort: Kohort) -> None:
 @pytest.mark.parametrize("client", [[], ["--from", "java"], ["--from", "librdkafka"]])
 def test_dangerous_to_the_broker(kohort: Kohort, topics: Path, client: list[str]) -> None:
     pattern = "^((a{1000}){1000}){1000}"
-    answer, (found,) = _ask(kohort, pattern, *client, "--topics", topics)
+    answer, (verdict,) = _ask(kohort, pattern, *client, "--topics", topics)
     assert answer.status == 1
-    assert (found["valid"], found["dangerous"], found["topics"]["broker"]) == (True, True, None)
-    assert "instructions" in found["danger"]
+    assert (verdict["valid"], verdict["dangerous"], verdict["topics"]["broker"]) == (True, True, None)
+    assert "instructions" in verdict["danger"]
 
 
 def test_regexes_of_one_subscription_are_joined(kohort: Kohort) -> None:
@@ -118,9 +118,9 @@ def test_regexes_of_one_subscription_are_joined(kohort: Kohort) -> None:
 
 
 def test_topics_out_of_a_source(kohort: Kohort, sample: Path) -> None:
-    answer, (found,) = _ask(kohort, "^audit", "--from", "librdkafka", "--embedded", sample)
+    answer, (verdict,) = _ask(kohort, "^audit", "--from", "librdkafka", "--embedded", sample)
     assert answer.status == 1
-    assert found["topics"]["lost"] == ["audit-eu", "audit-us"]
+    assert verdict["topics"]["lost"] == ["audit-eu", "audit-us"]
 
 
 @pytest.mark.parametrize(

@@ -78,12 +78,12 @@ def groups(draw: st.DrawFn) -> Group | None:
     if draw(st.integers(0, 9)) == 0:
         return None
     there = draw(st.lists(st.sampled_from(NAMES), unique_by=lambda name: name[0], max_size=5))
-    owners = {place: draw(st.sampled_from([None, *there])) for place in PLACES} if there else {}
-    also = {place: draw(st.sampled_from([None, *there])) for place in PLACES} if there else {}
+    owners = {partition: draw(st.sampled_from([None, *there])) for partition in PLACES} if there else {}
+    also = {partition: draw(st.sampled_from([None, *there])) for partition in PLACES} if there else {}
     members = []
     for name in there:
         mine = sorted(
-            {place for reported in (owners, also) for place, owner in reported.items() if owner == name}
+            {pair for reported in (owners, also) for pair, owner in reported.items() if owner == name}
         )
         owned = {topic: tuple(n for t, n in mine if t == topic) for topic in TOPICS}
         is_shown = draw(st.booleans())
@@ -128,33 +128,33 @@ class Facts:
     offsets: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-def facts_of(found: Group | None) -> Facts | None:
+def facts_of(view: Group | None) -> Facts | None:
     """The facts of a group."""
-    if found is None:
+    if view is None:
         return None
-    node = found.coordinator
+    node = view.coordinator
     return Facts(
         group={
-            "type": found.type.value,
-            "state": found.state.value,
-            "protocol": found.protocol,
+            "type": view.type.value,
+            "state": view.state.value,
+            "protocol": view.protocol,
             "coordinator": node and f"{node.host}:{node.port}",
-            "epoch": found.generation if found.group_epoch is None else found.group_epoch,
-            "assignment_epoch": found.assignment_epoch,
+            "epoch": view.generation if view.group_epoch is None else view.group_epoch,
+            "assignment_epoch": view.assignment_epoch,
         },
         members={
-            each.id: {
-                "instance": each.instance,
-                "protocol": each.protocol and each.protocol.value,
-                "subscription": subscription_names(each),
-                "epoch": each.epoch,
+            entry.id: {
+                "instance": entry.instance,
+                "protocol": entry.protocol and entry.protocol.value,
+                "subscription": subscription_names(entry),
+                "epoch": entry.epoch,
             }
-            for each in found.members
+            for entry in view.members
         },
-        owners=owners_of(found),
+        owners=owners_of(view),
         offsets={
             (topic, number): committed.offset
-            for topic, numbers in (found.offsets or {}).items()
+            for topic, numbers in (view.offsets or {}).items()
             for number, committed in numbers.items()
             if committed.offset is not None
         },
@@ -208,8 +208,8 @@ def _applied(facts: Facts | None, event: WatchEvent) -> Facts | None:
     elif event.kind is EventKind.MEMBER_REPLACED:
         assert isinstance(event.before, str)
         facts.members[event.member or ""] = facts.members.pop(event.before)
-        for place, ids in facts.owners.items():
-            facts.owners[place] = tuple(sorted(event.member or "" if i == event.before else i for i in ids))
+        for pair, ids in facts.owners.items():
+            facts.owners[pair] = tuple(sorted(event.member or "" if i == event.before else i for i in ids))
     else:
         _apply_places(facts, event)
     return facts
@@ -217,13 +217,13 @@ def _applied(facts: Facts | None, event: WatchEvent) -> Facts | None:
 
 def _apply_places(facts: Facts, event: WatchEvent) -> None:
     for number in event.partitions:
-        place = (event.topic or "", number)
+        partition = (event.topic or "", number)
         if event.kind.value.startswith("partitions-"):
             assert isinstance(event.after, tuple)
-            assert facts.owners.pop(place, ()) == event.before
+            assert facts.owners.pop(partition, ()) == event.before
             if event.after:
-                facts.owners[place] = event.after
+                facts.owners[partition] = event.after
         else:
-            assert facts.offsets.pop(place, None) == event.before
+            assert facts.offsets.pop(partition, None) == event.before
             if isinstance(event.after, int):
-                facts.offsets[place] = event.after
+                facts.offsets[partition] = event.after

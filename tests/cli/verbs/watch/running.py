@@ -55,7 +55,7 @@ class Running:
 
     def wait_document(self, check: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
         """The first document of which something is true."""
-        self.wait_for(lambda each: any(map(check, each.documents)), what)
+        self.wait_for(lambda run: any(map(check, run.documents)), what)
         return next(filter(check, self.documents))
 
     def interrupt(self, number: int = signal.SIGINT) -> int:

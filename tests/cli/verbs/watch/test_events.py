@@ -31,8 +31,8 @@ def test_a_whole_course_adds_up(observations: list[Group | None]) -> None:
 
 
 @given(groups())
-def test_nothing_happened_where_nothing_changed(found: Group | None) -> None:
-    assert events(found, merge_observed(found, found)) == ()
+def test_nothing_happened_where_nothing_changed(view: Group | None) -> None:
+    assert events(view, merge_observed(view, view)) == ()
 
 
 @given(groups(), groups())
@@ -43,12 +43,12 @@ def test_undoing_goes_back(before: Group | None, after: Group | None) -> None:
     if (
         before is None
         or after is None
-        or EventKind.MEMBER_REPLACED in {each.kind for each in (*there, *back)}
+        or EventKind.MEMBER_REPLACED in {event.kind for event in (*there, *back)}
     ):
         return
-    turned = {(each.topic, each.partitions, each.after, each.before) for each in there if each.kind in kinds}
+    turned = {(step.topic, step.partitions, step.after, step.before) for step in there if step.kind in kinds}
     assert turned == {
-        (each.topic, each.partitions, each.before, each.after) for each in back if each.kind in kinds
+        (step.topic, step.partitions, step.before, step.after) for step in back if step.kind in kinds
     }
 
 
@@ -60,12 +60,12 @@ def test_a_complete_observation_is_unchanged(before: Group | None, after: Group 
         after,
         protocol="range",
         coordinator=after.coordinator or before.coordinator,
-        members=tuple(replace(each, owned=each.owned or {}) for each in after.members),
+        members=tuple(replace(m, owned=m.owned or {}) for m in after.members),
         offsets={},
     )
     merged = merge_observed(before, shown)
     assert merged is not None
-    assert [each.owned for each in merged.members] == [each.owned for each in shown.members]
+    assert [m.owned for m in merged.members] == [m.owned for m in shown.members]
     assert (merged.state, merged.offsets, merged.protocol) == (shown.state, {}, "range")
 
 

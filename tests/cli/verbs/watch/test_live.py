@@ -32,10 +32,10 @@ KINDS: dict[str, dict[str, Any]] = {
 
 def owners(document: dict[str, Any], group: str) -> dict[int, str]:
     """Who owns each partition of the only topic, as an observation shows it."""
-    found = document["groups"][group] or {"members": []}
+    view = document["groups"][group] or {"members": []}
     return {
         number: member["id"]
-        for member in found["members"]
+        for member in view["members"]
         for numbers in member.get("owned", {}).values()
         for number in numbers
     }
@@ -47,9 +47,9 @@ def rests(group: str, ids: int) -> Callable[[dict[str, Any]], bool]:
     def holds(document: dict[str, Any]) -> bool:
         if document["kind"] != "observation" or not document["groups"].get(group):
             return False
-        found = owners(document, group)
+        owned = owners(document, group)
         state = document["groups"][group]["state"]
-        return state == "Stable" and len(found) == PARTITIONS and len(set(found.values())) == ids
+        return state == "Stable" and len(owned) == PARTITIONS and len(set(owned.values())) == ids
 
     return holds
 
@@ -57,7 +57,7 @@ def rests(group: str, ids: int) -> Callable[[dict[str, Any]], bool]:
 def last_rest(watch: Running, group: str, ids: int) -> dict[str, Any]:
     """The newest observation, once it shows the group stable with this number of members."""
     watch.wait_for(
-        lambda each: observations(each.documents) and rests(group, ids)(observations(each.documents)[-1]),
+        lambda run: observations(run.documents) and rests(group, ids)(observations(run.documents)[-1]),
         f"{group} rests with {ids}",
     )
     return [observation for observation in observations(watch.documents) if rests(group, ids)(observation)][
@@ -75,7 +75,7 @@ def test_a_member_joins_and_leaves(
     line = f"watch {group} -b {broker.bootstrap} --every 0.1 --output json --record"
     start = members.java if kind == "consumer" else members.confluent
     with in_pipe(kohort, tmp_path, line, file) as watch:
-        watch.wait_document(lambda each: each["kind"] == "observation", "the first look")
+        watch.wait_document(lambda document: document["kind"] == "observation", "the first look")
         first = start(broker, group, [topic], **KINDS[kind])
         alone = last_rest(watch, group, 1)
         second = start(broker, group, [topic], **KINDS[kind])
@@ -96,23 +96,23 @@ def test_a_member_joins_and_leaves(
     assert set(owners(both, group).values()) == set(ids.values())
 
     # The events tell every one of these changes, and lead from each observation to the next.
-    assert [each["member"] for each in happened(documents, "member-joined")] == [ids["first"], ids["second"]]
-    assert [each["member"] for each in happened(documents, "member-left")] == [ids["second"]]
+    assert [row["member"] for row in happened(documents, "member-joined")] == [ids["first"], ids["second"]]
+    assert [row["member"] for row in happened(documents, "member-left")] == [ids["second"]]
     assert replayed_owners(documents, documents.index(both)) == owners(both, group)
     assert replayed_owners(documents, documents.index(again)) == owners(again, group)
     moved = {number for number, owner in owners(both, group).items() if owner == ids["second"]}
     there = documents[documents.index(alone) : documents.index(both)]
     reported = {
         number
-        for each in (*happened(there, "partitions-moved"), *happened(there, "partitions-assigned"))
-        if each["after"] == [ids["second"]]
-        for number in each["partitions"]
+        for event in (*happened(there, "partitions-moved"), *happened(there, "partitions-assigned"))
+        if event["after"] == [ids["second"]]
+        for number in event["partitions"]
     }
     assert moved <= reported
     epochs = [
-        each["groups"][group]["group_epoch"]
-        for each in observations(documents)
-        if each["groups"][group] and "group_epoch" in each["groups"][group]
+        document["groups"][group]["group_epoch"]
+        for document in observations(documents)
+        if document["groups"][group] and "group_epoch" in document["groups"][group]
     ]
     assert epochs == sorted(epochs)
     assert bool(epochs) is (kind == "consumer")
@@ -134,17 +134,17 @@ def test_a_member_joins_and_leaves(
 
 def replayed_owners(documents: list[dict[str, Any]], end: int) -> dict[int, str]:
     """Who owns what by the events alone."""
-    found: dict[int, str] = {}
+    owned: dict[int, str] = {}
     for document in documents[:end]:
         if document["kind"] == "event" and document["event"].startswith("partitions-"):
             for number in document["partitions"]:
-                assert [found.get(number)] == (document["before"] or [None])
-                found.pop(number, None)
+                assert [owned.get(number)] == (document["before"] or [None])
+                owned.pop(number, None)
                 if document["after"]:
-                    (found[number],) = document["after"]
+                    (owned[number],) = document["after"]
         elif document["kind"] == "event" and document["event"] == "group-gone":
-            found.clear()
-    return found
+            owned.clear()
+    return owned
 
 
 def check_replays(kohort: Kohort, file: Path, group: str, directory: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_script_waits_until_the_group_rests(
     assert kohort("watch", group, *source, "--until", "1", "--for", "30").status == 0
     assert kohort("watch", group, *source, "--until", "999999", "--for", "0.3").status == 1
     with in_pipe(kohort, tmp_path, "watch", group, *source, "--until", "empty") as watch:
-        watch.wait_for(lambda each: group in each.stdout, "the first look")
+        watch.wait_for(lambda run: group in run.stdout, "the first look")
         member.stop()
         assert watch.process.wait(60) == 0
         assert "left" in watch.stdout
@@ -194,39 +194,37 @@ def test_a_broker_stops_and_restarts(
         in_pipe(kohort, tmp_path, listing, name="list") as listed,
     ):
         last_rest(stream, group, 1)
-        lines.wait_for(lambda each: group in each.stdout, "the first look")
-        listed.wait_for(lambda each: each.documents, "the first list")
+        lines.wait_for(lambda run: group in run.stdout, "the first look")
+        listed.wait_for(lambda run: run.documents, "the first list")
         broker.crash()
         # A look that was under way may have got the group, but not its offsets.
         stream.wait_document(
-            lambda each: (
-                not each["groups"]
-                and any(broker.bootstrap in error["subject"] for error in each.get("errors", ()))
+            lambda document: (
+                not document["groups"]
+                and any(broker.bootstrap in error["subject"] for error in document.get("errors", ()))
             ),
             "the outage",
         )
-        lines.wait_for(lambda each: "trying again" in each.stderr, "the outage is said")
-        listed.wait_for(lambda each: "trying again" in each.stderr or _failed(each), "the outage is said")
+        lines.wait_for(lambda run: "trying again" in run.stderr, "the outage is said")
+        listed.wait_for(lambda run: "trying again" in run.stderr or _failed(run), "the outage is said")
         count = len(listed.documents)
         broker.start()
         wait_for_coordinator(broker)
         observation = len(stream.documents)
         stream.wait_for(
-            lambda each: any(rests(group, 1)(one) for one in each.documents[observation:]),
+            lambda run: any(rests(group, 1)(one) for one in run.documents[observation:]),
             "the group is back",
         )
-        lines.wait_for(
-            lambda each: "the cluster answers again" in each.stderr, "the end of the outage is said"
-        )
+        lines.wait_for(lambda run: "the cluster answers again" in run.stderr, "the end of the outage is said")
         listed.wait_for(
-            lambda each: group in {row["group"] for one in each.documents[count:] for row in one["groups"]},
+            lambda run: group in {row["group"] for one in run.documents[count:] for row in one["groups"]},
             "the list is back",
         )
-        statuses = [each.interrupt() for each in (stream, lines, listed)]
+        statuses = [run.interrupt() for run in (stream, lines, listed)]
         assert statuses == [0, 0, 0]
         assert [fault for document in stream.documents for fault in faults(document)] == []
-        for each in (stream, lines, listed):
-            assert "Traceback" not in each.stderr
+        for run in (stream, lines, listed):
+            assert "Traceback" not in run.stderr
 
 
 def _failed(running: Running) -> bool:

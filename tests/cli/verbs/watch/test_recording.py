@@ -41,7 +41,7 @@ def courses(draw: st.DrawFn) -> list[WatchObservation]:
     """Looks one after the other; some reach nothing."""
     observations: list[WatchObservation] = []
     at_ms = 1_700_000_000_000
-    for found in draw(st.lists(groups(), min_size=1, max_size=5)):
+    for view in draw(st.lists(groups(), min_size=1, max_size=5)):
         at_ms += draw(st.integers(1, 20_000))
         ends = draw(st.dictionaries(st.integers(0, 3), st.none() | st.integers(0, 9)))
         reached = draw(st.integers(0, 4)) > 0
@@ -49,7 +49,7 @@ def courses(draw: st.DrawFn) -> list[WatchObservation]:
             WatchObservation(
                 asked_ms=at_ms - 1,
                 at_ms=at_ms,
-                groups={"g": found} if reached else {},
+                groups={"g": view} if reached else {},
                 topics={name: Topic(name=name, partitions=4, end_offsets=ends) for name in TOPICS}
                 if reached
                 else {},
@@ -75,7 +75,7 @@ def view_of(observations: Sequence[WatchObservation]) -> list[object]:
         before = state
         state, happened = state.step(observation)
         log += [LogLine(at_ms=at, group=g, text=text) for at, g, text in event_lines(happened, state.labels)]
-        documents = [event_document(each, state.labels) for each in happened]
+        documents = [event_document(event, state.labels) for event in happened]
         assert [fault for document in documents for fault in faults(document)] == []
         shown += documents
         shown.append(view_lines(View(state=state, before=before, log=log), 80, 24))
@@ -106,8 +106,8 @@ def test_a_damaged_file_is_refused_or_read_and_nothing_else(
     for _ in range(5):
         bad = bytearray(good)
         for _ in range(data.draw(st.integers(1, 3))):
-            place = data.draw(st.integers(0, len(bad) - 1))
-            bad[place : place + data.draw(st.integers(0, 9))] = data.draw(
+            start = data.draw(st.integers(0, len(bad) - 1))
+            bad[start : start + data.draw(st.integers(0, 9))] = data.draw(
                 st.binary(max_size=3)
                 | st.sampled_from([b"null", b"-1", b'"\\ud800"', b"{}", b"[", b"9" * 30])
             )

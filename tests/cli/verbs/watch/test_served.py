@@ -64,5 +64,5 @@ def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path
         for list_ in lists:
             list_.wait_for(lambda one: one.documents[-1]["groups"], "the group")
         assert lists[0].documents[-1]["groups"] == lists[1].documents[-1]["groups"]
-        assert [each.interrupt() for each in (*watches, *lists)] == [0] * 4
+        assert [run.interrupt() for run in (*watches, *lists)] == [0] * 4
         assert "Traceback" not in "".join(watch.stderr for watch in watches)

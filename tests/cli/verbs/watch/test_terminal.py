@@ -82,17 +82,17 @@ def test_ctrl_z_gives_the_terminal_back_for_a_while(kohort: Kohort, sample: Path
         assert os.WIFSTOPPED(status)
         wait_until(lambda: shown.stdout.endswith(LEAVE), "the terminal is given back")
         shown.process.send_signal(signal.SIGCONT)
-        shown.wait_for(lambda each: each.stdout.count(ENTER) == 2 and several(each), "it draws again")
+        shown.wait_for(lambda run: run.stdout.count(ENTER) == 2 and several(run), "it draws again")
         assert shown.interrupt() == 0
 
 
 def test_a_resized_terminal_is_redrawn_at_once(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     """Not only with the next answer."""
     with on_terminal(kohort, tmp_path, "list", "--watch", "600", "--embedded", sample) as shown:
-        shown.wait_for(lambda each: each.frames, "a picture")
+        shown.wait_for(lambda run: run.frames, "a picture")
         before = len(shown.frames)
         resize(shown.controller, 40, 10)
-        shown.wait_for(lambda each: len(each.frames) > before, "another picture")
+        shown.wait_for(lambda run: len(run.frames) > before, "another picture")
         assert shown.interrupt() == 0
         frame = shown.frames[-1]
     assert len(frame) <= 10
@@ -114,7 +114,7 @@ def test_changes_are_marked(kohort: Kohort, tmp_path: Path) -> None:
         shown.wait_for(several, "some pictures")
         assert "\x1b[7m" not in shown.stdout
         save("Reconciling", 3)
-        shown.wait_for(lambda each: "\x1b[7m" in each.stdout, "a mark")
+        shown.wait_for(lambda run: "\x1b[7m" in run.stdout, "a mark")
         marked = set(re.findall(r"\x1b\[7m(.*?)\x1b\[0m", shown.stdout))
         assert shown.interrupt() == 0
     assert marked <= {"Reconciling", "3"}
@@ -148,7 +148,7 @@ def test_a_recording_shows_what_was_shown_live(kohort: Kohort, sample: Path, tmp
 
 def test_a_dumb_terminal_gets_lines(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     with on_terminal(kohort, tmp_path, *WATCH, "--embedded", sample, term="dumb") as shown:
-        shown.wait_for(lambda each: "checkout: consumer, Stable" in each.stdout, "the first look")
+        shown.wait_for(lambda run: "checkout: consumer, Stable" in run.stdout, "the first look")
         assert shown.interrupt() == 0
         assert "\x1b" not in shown.stdout
 
@@ -159,7 +159,7 @@ def test_in_a_pipe_one_answer_follows_another(
 ) -> None:
     words = [*LIST, "--embedded", str(sample), "--output", output]
     with in_pipe(kohort, tmp_path, *words) as listed:
-        listed.wait_for(lambda each: each.stdout.count("warehouse") >= 3, "three answers")
+        listed.wait_for(lambda run: run.stdout.count("warehouse") >= 3, "three answers")
         assert listed.interrupt() == 0
         reported = listed.stdout
         assert listed.stderr == ""

@@ -31,10 +31,10 @@ ORDERS = {"orders": Topic(name="orders", partitions=4)}
 STABLE, REBALANCE = GroupState.STABLE, GroupState.PREPARING_REBALANCE
 
 
-def timed(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = None) -> WatchObservation:
+def timed(at_ms: int, view: Group | None, topics: dict[str, Topic] | None = None) -> WatchObservation:
     """A look that took 10 ms."""
     return WatchObservation(
-        asked_ms=at_ms - 10, at_ms=at_ms, groups={"g": found}, topics=ORDERS if topics is None else topics
+        asked_ms=at_ms - 10, at_ms=at_ms, groups={"g": view}, topics=ORDERS if topics is None else topics
     )
 
 
@@ -136,9 +136,9 @@ def test_commits_are_shown_only_on_request() -> None:
 
 
 def consuming(at_ms: int, committed: int, end: int) -> WatchObservation:
-    found = group(member("a", orders=(0, 1)), offsets={"orders": {0: committed, 1: committed}})
+    view = group(member("a", orders=(0, 1)), offsets={"orders": {0: committed, 1: committed}})
     ends = dict.fromkeys(range(2), end)
-    return timed(at_ms, found, {"orders": Topic(name="orders", partitions=2, end_offsets=ends)})
+    return timed(at_ms, view, {"orders": Topic(name="orders", partitions=2, end_offsets=ends)})
 
 
 def lag_of(*observations: WatchObservation) -> TopicLag:
@@ -189,17 +189,17 @@ def test_durations_and_times() -> None:
 
 
 def met(text: str, *observations: WatchObservation) -> list[bool]:
-    until, state, found = Until.parse(text), WatchState(), []
+    until, state, answers = Until.parse(text), WatchState(), []
     for observation in observations:
         state, _ = state.step(observation)
-        found.append(until.is_met(state))
-    return found
+        answers.append(until.is_met(state))
+    return answers
 
 
 def test_stable_means_for_a_while() -> None:
     moving = group(member("a"), state=REBALANCE, epoch=9)
     observations = [
-        timed(ms, each) for ms, each in ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
+        timed(ms, view) for ms, view in ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
     ]
     assert met("stable", *observations) == [False, False, False, False, True]
     outage = WatchObservation(asked_ms=500, at_ms=600)
@@ -282,20 +282,20 @@ def crowd(count: int) -> Group:
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 6), (20, 4), (300, 100)])
 @pytest.mark.parametrize("count", [0, 1, 5, 500])
 def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: int) -> None:
-    found = WatchObservation(
+    observation = WatchObservation(
         asked_ms=0,
         at_ms=1,
         groups={f"group-{n}": replace(crowd(count), id=f"group-{n}") for n in range(3)},
         topics=ORDERS,
     )
-    state, _ = course_of(found)
+    state, _ = course_of(observation)
     log = [LogLine(at_ms=number, group="group-0", text=f"line {number}") for number in range(50)]
     lines = view_lines(View(state=state, log=log, title="here"), width, height)
     assert len(lines) <= height
     if height > 10:
         shown = list(map(plain, lines))
         assert shown[-1].endswith("group-0: line 49")
-        assert all(any(line.startswith(name) for line in shown) for name in found.groups)
+        assert all(any(line.startswith(name) for line in shown) for name in observation.groups)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
@@ -312,11 +312,11 @@ def test_no_number_is_cut_on_a_narrow_screen() -> None:
     """A cut number would be misread."""
     name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-names.v1"
     members = [replace(member(str(number)), owned={topic: (number,)}, epoch=5) for number in range(12)]
-    found = replace(
+    view = replace(
         group(*members, epoch=5, offsets={topic: dict.fromkeys(range(12), 1)}), id=name, protocol="uniform"
     )
     topics = {topic: Topic(name=topic, partitions=12, end_offsets=dict.fromkeys(range(12), 1_000_000_001))}
-    state, _ = WatchState().step(WatchObservation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
+    state, _ = WatchState().step(WatchObservation(asked_ms=0, at_ms=10, groups={name: view}, topics=topics))
     shown = [plain(cut(line, 80)) for line in view_lines(View(state=state), 80, 40)]
     assert name in shown
     assert "12 members, 12 partitions" in shown[shown.index(name) + 1]
@@ -326,9 +326,9 @@ def test_no_number_is_cut_on_a_narrow_screen() -> None:
 def test_the_lag_of_a_large_group_is_above_members_with_unique_names() -> None:
     long = "consumer-billing-service-production-of-the-region-eu-west"
     names = [f"{long}-{number:02}-{number % 7}{number}" for number in range(40)]
-    found = group(*(member(name, orders=(0,)) for name in names), epoch=2)
+    view = group(*(member(name, orders=(0,)) for name in names), epoch=2)
     state, _ = WatchState().step(
-        WatchObservation(asked_ms=0, at_ms=10, groups={found.id: found}, topics=ORDERS)
+        WatchObservation(asked_ms=0, at_ms=10, groups={view.id: view}, topics=ORDERS)
     )
     shown = shown_of(state, height=60)
     assert next(line for line in shown_of(state, height=24) if line.startswith("orders "))
