@@ -11,10 +11,10 @@ AFTER: Owners = {"a": {"t": (0, 1)}, "b": {"t": (2, 3)}, "new": {"t": (4, 5)}}
 
 
 def spec(partitions: int, *members: tuple[str, ...]) -> GroupSpec:
-    names = sorted({topic for wanted in members for topic in wanted})
+    names = sorted({topic for topics in members for topic in topics})
     return GroupSpec(
         topics=tuple(TopicSpec(name=name, partitions=partitions) for name in names),
-        members=tuple(MemberSpec(id=f"m{i}", topics=wanted) for i, wanted in enumerate(members)),
+        members=tuple(MemberSpec(id=f"m{i}", topics=topics) for i, topics in enumerate(members)),
     )
 
 

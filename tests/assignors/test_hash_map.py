@@ -117,7 +117,7 @@ def _keys(random: Random, kind: str) -> tuple[list[Any], Ints, Sequence[Key] | N
     places = list(dict.fromkeys((f"t{random.randrange(9):03}", random.randrange(60)) for _ in range(size)))
     topics = string_hashes([topic for topic, _ in places])
     numbers_of = np.array([number for _, number in places], dtype=np.int64)
-    return [list(place) for place in places], topic_partition_hashes(topics, numbers_of), None
+    return [list(partition) for partition in places], topic_partition_hashes(topics, numbers_of), None
 
 
 def _string(random: Random, kind: str) -> str:

@@ -42,8 +42,8 @@ LEADER_IDS = ("leader", "m150", "zz-top", "Aéa")
 @pytest.fixture(params=ASSIGNORS, ids=NAMES)
 def assignor(request: pytest.FixtureRequest) -> Assignor:
     """Each of librdkafka's assignors."""
-    found: Assignor = request.param
-    return found
+    param: Assignor = request.param
+    return param
 
 
 # ---- against librdkafka ----
@@ -251,8 +251,8 @@ def _stable(broker: Broker, group: str, consumers: Sequence[Member]) -> Any:
         for one in consumers:
             if one.log.ended:
                 raise MemberDiedError(f"{one.name} of {group}: {one.log.tail()}")
-        (found,) = ask(broker.port, "DescribeGroups", 4, groups=[group]).groups
-        return found if found.group_state == "Stable" and len(found.members) == len(consumers) else None
+        (answer,) = ask(broker.port, "DescribeGroups", 4, groups=[group]).groups
+        return answer if answer.group_state == "Stable" and len(answer.members) == len(consumers) else None
 
     return wait_until(
         stable,

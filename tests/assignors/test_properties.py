@@ -58,17 +58,17 @@ def _settled(assignor: Assignor, spec: GroupSpec) -> Mapping[str, Partitions]:
     What a cooperative one withholds is given in the next, which may withhold something else: where subscriptions
     differ a third one may be needed, as with Kafka's own.
     """
-    found = _assigned(assignor, spec)
+    assignment = _assigned(assignor, spec)
     for generation in range(2, 2 + MOST_REBALANCES):
-        before, found = found, _assigned(assignor, _rejoined(spec, found, generation))
-        if found == before:
-            return found
+        before, assignment = assignment, _assigned(assignor, _rejoined(spec, assignment, generation))
+        if assignment == before:
+            return assignment
     raise AssertionError(f"no rest after {MOST_REBALANCES} rebalances")
 
 
 def _subscribed(spec: GroupSpec) -> set[tuple[str, int]]:
-    wanted = {topic for member in spec.members for topic in member.topics}
-    return {(t.name, p) for t in spec.topics if t.name in wanted for p in range(t.partitions)}
+    topics = {topic for member in spec.members for topic in member.topics}
+    return {(t.name, p) for t in spec.topics if t.name in topics for p in range(t.partitions)}
 
 
 def _loads(spec: GroupSpec, owners: Owners) -> Counter[str]:

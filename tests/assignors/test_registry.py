@@ -29,9 +29,9 @@ GREEDY = Assignor(name="greedy", side=Side.CLIENT, leader=None, protocols=frozen
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a package that offers `greedy`."""
 
-    def entry_points(**wanted: str) -> EntryPoints:
+    def entry_points(**params: str) -> EntryPoints:
         offered = EntryPoint(name="greedy", value=f"{__name__}:GREEDY", group="kohort.assignors")
-        fits = all(getattr(offered, name) == value for name, value in wanted.items())
+        fits = all(getattr(offered, name) == value for name, value in params.items())
         return EntryPoints([offered] if fits else [])
 
     monkeypatch.setattr(registry, "entry_points", entry_points)

@@ -123,7 +123,7 @@ def test_what_a_release_bundles(name: str, version: str, librdkafka: str | None)
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted", "release"),
+    ("name", "version", "release"),
     [
         ("node-rdkafka", (2, 12, 0), "3.6.0"),
         ("node-rdkafka", (2, 15, 0), None),
@@ -133,11 +133,11 @@ def test_what_a_release_bundles(name: str, version: str, librdkafka: str | None)
     ],
 )
 def test_the_first_release_that_is_new_enough(
-    name: str, wanted: tuple[int, ...], release: str | None
+    name: str, version: tuple[int, ...], release: str | None
 ) -> None:
     binding = binding_named(name)
     assert binding is not None
-    assert first_with(binding, wanted) == release
+    assert first_with(binding, version) == release
 
 
 def test_the_installed_binding_bundles_what_the_table_says() -> None:

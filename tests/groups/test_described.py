@@ -67,14 +67,14 @@ def test_nodes_of_a_topology_are_those_of_its_description() -> None:
     (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(1, reported[4:]).groups
     parts = Subtopology(id="0", source_topics=("in",)), Subtopology(id="1", changelogs=("app-x-changelog",))
     assert answer.topology_description is not None
-    found = with_nodes(Topology(epoch=2, subtopologies=parts), answer.topology_description)
+    result = with_nodes(Topology(epoch=2, subtopologies=parts), answer.topology_description)
     read = TopologyNode(name="read", kind=NodeKind.SOURCE, topics=("in",), successors=("count", "write"))
-    assert found.subtopologies[0].nodes == (
+    assert result.subtopologies[0].nodes == (
         read,
         TopologyNode(name="count", kind=NodeKind.PROCESSOR, stores=("counts",)),
         TopologyNode(name="write", kind=NodeKind.SINK, topics=("out",)),
         TopologyNode(name="route", kind=NodeKind.SINK),
         TopologyNode(name="later", kind=None),
     )
-    assert (found.subtopologies[1].nodes, found.subtopologies[1].changelogs) == (None, ("app-x-changelog",))
-    assert [node.name for node in found.global_nodes] == ["all", "keep"]
+    assert (result.subtopologies[1].nodes, result.subtopologies[1].changelogs) == (None, ("app-x-changelog",))
+    assert [node.name for node in result.global_nodes] == ["all", "keep"]

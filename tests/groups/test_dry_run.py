@@ -65,7 +65,7 @@ def test_in_the_second_bounce_each_member_counts_by_its_own_list() -> None:
     assert (run.procedure, run.eager_members) == (Procedure.COOPERATIVE, ("b", "c"))
     (only,) = run.rebalances
     assert (only.revoked, only.without_owner) == (4, 4)
-    assert next(each for each in run.members if each.id == "a").kept == {"t": (0, 1)}
+    assert next(owner for owner in run.members if owner.id == "a").kept == {"t": (0, 1)}
 
 
 def test_the_second_bounce_continues_while_a_cooperative_member_loses() -> None:
@@ -80,7 +80,7 @@ def test_the_second_bounce_continues_while_a_cooperative_member_loses() -> None:
     # Two of a's four are withheld; b gives up its two both times.
     assert (first.revoked, first.without_owner) == (4, 4)
     assert set(first.assignment["a"]["t"]) < {0, 1, 2, 3}
-    assert second.revoked == sum(map(len, (first.assignment[each].get("t", ()) for each in "bc")))
+    assert second.revoked == sum(map(len, (first.assignment[letter].get("t", ()) for letter in "bc")))
     assert run.rests
     assert (run.after.least, run.after.most) == (2, 2)
 
@@ -158,8 +158,8 @@ def test_the_consumer_protocol_moves_from_the_target() -> None:
 
 
 def test_a_regex_takes_what_the_broker_would_match() -> None:
-    wanted = Subscription(regex="t.*")
-    group = replace(classic([member("a", subscription=wanted)], "uniform"), type=GroupType.CONSUMER)
+    subscription = Subscription(regex="t.*")
+    group = replace(classic([member("a", subscription=subscription)], "uniform"), type=GroupType.CONSUMER)
     run = dry_run(group, topics(t=1, t2=1, xt=1), DryRunRequest())
     assert run.rebalances[-1].assignment == {"a": {"t": (0,), "t2": (0,)}}
 

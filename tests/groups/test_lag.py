@@ -41,9 +41,9 @@ def test_what_can_be_read(
     offsets: tuple[int | None, ...], next_record: NextRecord | None, expected: Readable
 ) -> None:
     committed, start, stable, end = offsets
-    found = readable(committed, start=start, stable=stable, end=end, next_record=next_record)
-    assert found == expected
-    assert found.is_held is (bool(found.most) and found.held == found.most)
+    result = readable(committed, start=start, stable=stable, end=end, next_record=next_record)
+    assert result == expected
+    assert result.is_held is (bool(result.most) and result.held == result.most)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def _group(*subscriptions: Subscription, offsets: dict[str, int]) -> Group:
         state=GroupState.STABLE,
         protocol_type="consumer",
         members=tuple(
-            Member(id=f"m{number}", subscription=each, owned={}) for number, each in enumerate(subscriptions)
+            Member(id=f"m{number}", subscription=sub, owned={}) for number, sub in enumerate(subscriptions)
         ),
         offsets={topic: {0: CommittedOffset(offset=offset)} for topic, offset in offsets.items()},
     )

@@ -37,9 +37,9 @@ def judged(*rows: tuple[float, int | None, int | None], owned: bool = True) -> B
 
 
 def test_rates_and_time_to_catch_up() -> None:
-    found = partition_progress(readings((0, 100, 1000), (10, 400, 1100)))
-    assert (found.committed_per_s, found.produced_per_s, found.lag, found.lag_change) == (30, 10, 700, -200)
-    assert found.catch_up_s == 35
+    trend = partition_progress(readings((0, 100, 1000), (10, 400, 1100)))
+    assert (trend.committed_per_s, trend.produced_per_s, trend.lag, trend.lag_change) == (30, 10, 700, -200)
+    assert trend.catch_up_s == 35
     assert partition_progress(readings((0, 100, 1000), (10, 200, 1100))).catch_up_s == NEVER
     assert partition_progress(readings((0, 1000, 1000), (10, 1100, 1100))).catch_up_s == 0
     # What is produced within a commit interval is always uncommitted.
@@ -152,7 +152,7 @@ def test_a_group_is_the_sum_of_its_partitions() -> None:
             state=GroupState.STABLE,
             members=(member,),
             offsets={
-                "orders": {number: CommittedOffset(offset=each) for number, each in enumerate(committed)}
+                "orders": {number: CommittedOffset(offset=offset) for number, offset in enumerate(committed)}
             },
         )
         ends = dict.fromkeys(range(4), 1000 + at_ms // 100)
@@ -162,14 +162,14 @@ def test_a_group_is_the_sum_of_its_partitions() -> None:
     first, last = read(0, 0, 0, 900, -1), read(30_000, 0, 0, 1200, -1)
     assert last["orders", 0] == Reading(30_000, 0, 1300, 1293, 7, True)
     assert last["orders", 3] == Reading(30_000, None, 1300, None)
-    found = group_progress([first, last])
-    assert [one.verdict for one in found.partitions.values()] == [
+    progress = group_progress([first, last])
+    assert [one.verdict for one in progress.partitions.values()] == [
         BurrowVerdict.STALLED,
         BurrowVerdict.STOPPED,
         BurrowVerdict.OK,
         None,
     ]
-    assert (found.verdict, found.lag) == (BurrowVerdict.STOPPED, 2693)
-    assert (found.committed_per_s, found.produced_per_s, found.catch_up_s) == (10, 30, NEVER)
+    assert (progress.verdict, progress.lag) == (BurrowVerdict.STOPPED, 2693)
+    assert (progress.committed_per_s, progress.produced_per_s, progress.catch_up_s) == (10, 30, NEVER)
     assert group_progress([]).verdict is None
     assert group_progress([last]).catch_up_s is None

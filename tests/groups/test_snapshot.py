@@ -180,8 +180,8 @@ def test_any_yaml_reader_reads_the_same(snapshot: Snapshot) -> None:
 @settings(max_examples=cases("KOHORT_EXAMPLES", 20, many=1_000))
 def test_any_json_reader_reads_the_same(snapshot: Snapshot) -> None:
     # JSON has no numbers for keys.
-    wanted = json.loads(json.dumps(snapshot_tree(snapshot)))
-    assert json.loads(snapshot_text(snapshot, as_json=True)) == wanted
+    expected = json.loads(json.dumps(snapshot_tree(snapshot)))
+    assert json.loads(snapshot_text(snapshot, as_json=True)) == expected
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".json"])
@@ -233,17 +233,17 @@ def mutated(draw: st.DrawFn) -> bytes:
     data = bytearray(draw(st.sampled_from([YAML, JSON])).encode())
     for _ in range(draw(st.integers(1, 4))):
         how = draw(st.sampled_from(["flip", "insert", "delete", "cut", "swap", "repeat"]))
-        place = draw(st.integers(0, max(len(data) - 1, 0)))
+        position = draw(st.integers(0, max(len(data) - 1, 0)))
         if how == "flip" and data:
-            data[place] ^= draw(st.integers(1, 255))
+            data[position] ^= draw(st.integers(1, 255))
         elif how == "insert":
             marks = [bytes([byte]) for byte in b'\x00\xff{}[!"\t\n~']
             words = [*marks, b"&a ", b"*a", b"? ", b": ", b"- "]
-            data[place:place] = draw(st.sampled_from(words) | st.binary(min_size=1, max_size=4))
+            data[position:position] = draw(st.sampled_from(words) | st.binary(min_size=1, max_size=4))
         elif how == "delete":
-            del data[place : place + draw(st.integers(1, 40))]
+            del data[position : position + draw(st.integers(1, 40))]
         elif how == "cut":
-            del data[place:]
+            del data[position:]
         else:
             lines = data.splitlines(keepends=True) or [bytearray()]
             one, other = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))

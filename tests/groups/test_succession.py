@@ -47,7 +47,7 @@ def join(held: ClassicGroup, member_id: str) -> None:
 
 
 def described(held: ClassicGroup) -> Group:
-    return group(*(member(each.id) for each in held.in_order()), leader=held.leader)
+    return group(*(member(peer.id) for peer in held.in_order()), leader=held.leader)
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 8, 12, 13, 20, 25, 60])
@@ -55,11 +55,11 @@ def test_the_whole_order_is_that_in_which_leaders_follow_each_other(size: int) -
     rng = random.Random(size)
     for _ in range(20):
         held = broker_group(fresh_ids(rng, size))
-        found = succession(described(held))
-        assert found is not None
-        assert found.certain
-        assert found.leader == held.leader
-        for successor in found.order:
+        prediction = succession(described(held))
+        assert prediction is not None
+        assert prediction.certain
+        assert prediction.leader == held.leader
+        for successor in prediction.order:
             assert held.leader is not None
             held.remove(held.leader)
             assert held.leader == successor
@@ -71,18 +71,18 @@ def test_the_order_is_known_of_a_group_that_was_once_larger() -> None:
     for _ in range(60):
         ids = fresh_ids(rng, 30)
         held = broker_group(ids)
-        for each in rng.sample(ids, 25):
-            held.remove(each)
+        for leaver in rng.sample(ids, 25):
+            held.remove(leaver)
         reported = described(held)
-        found, loaded_again = succession(reported), after_load(reported)
-        assert found is not None
-        assert found.certain
+        prediction, loaded_again = succession(reported), after_load(reported)
+        assert prediction is not None
+        assert prediction.certain
         assert held.leader is not None
-        reloaded = broker_group([each.id for each in reported.members])
+        reloaded = broker_group([peer.id for peer in reported.members])
         reloaded.leader = held.leader
         reloaded.remove(held.leader)
         held.remove(held.leader)
-        assert (found.order[0], loaded_again) == (held.leader, reloaded.leader)
+        assert (prediction.order[0], loaded_again) == (held.leader, reloaded.leader)
         disagreed += held.leader != reloaded.leader
     assert disagreed, "the length of the array never mattered"
 
@@ -93,19 +93,19 @@ def test_another_order_is_certain_only_where_every_length_agrees() -> None:
         size = rng.choice([3, 4, 6])
         crowd = fresh_ids(rng, rng.choice([size, 20, 60]))
         held = broker_group(crowd)
-        for each in rng.sample([each for each in crowd if each != held.leader], len(crowd) - size):
-            held.remove(each)
+        for leaver in rng.sample([peer for peer in crowd if peer != held.leader], len(crowd) - size):
+            held.remove(leaver)
         reported = described(held)
-        shuffled = replace(reported, members=tuple(sorted(reported.members, key=lambda each: each.id)))
-        found = succession(shuffled)
-        assert found is not None
+        shuffled = replace(reported, members=tuple(sorted(reported.members, key=lambda peer: peer.id)))
+        prediction = succession(shuffled)
+        assert prediction is not None
         assert held.leader is not None
-        if "listed in the order" in found.why:
+        if "listed in the order" in prediction.why:
             continue  # by chance in the order of some map
         held.remove(held.leader)
-        seen[found.certain] += 1
-        if found.certain:
-            assert found.order[0] == held.leader
+        seen[prediction.certain] += 1
+        if prediction.certain:
+            assert prediction.order[0] == held.leader
     assert min(seen.values()) > 5, seen
 
 
@@ -127,7 +127,7 @@ def test_a_member_alone_leads_whatever_is_known() -> None:
 def in_map(*client_ids: str) -> tuple[Member, ...]:
     """Members whose ids a map of 16 bins gives back in this order."""
     held = broker_group(fresh_ids(random.Random(3), len(client_ids)))
-    return tuple(member(each.id, client) for each, client in zip(held.in_order(), client_ids, strict=True))
+    return tuple(member(peer.id, client) for peer, client in zip(held.in_order(), client_ids, strict=True))
 
 
 def test_with_a_known_leader_the_first_of_the_others_precedes() -> None:
@@ -148,8 +148,8 @@ def test_with_an_unknown_leader_the_first_of_all_leads_or_follows() -> None:
     assert precedes(unknown, "a") is True
     assert precedes(unknown, "b") is None, "it follows only if the first one leads"
     assert precedes(unknown, "c") is False
-    assert [leads(unknown, each) for each in "abc"] == [None, None, None]
-    alike = group(*(replace(each, client=Client(id="same")) for each in (first, second, third)))
+    assert [leads(unknown, name) for name in "abc"] == [None, None, None]
+    alike = group(*(replace(peer, client=Client(id="same")) for peer in (first, second, third)))
     assert leads(alike, "same") is True
 
 
@@ -159,13 +159,13 @@ def test_as_many_newcomers_come_first_as_there_are_places_in_front(size: int) ->
     seen: set[int] = set()
     for _ in range(15):
         ids = fresh_ids(rng, size)
-        found = first_follower(described(broker_group(ids)))
-        assert found is not None
-        assert found.bins == 16
-        seen.add(found.places)
+        front = first_follower(described(broker_group(ids)))
+        assert front is not None
+        assert front.bins == 16
+        seen.add(front.places)
         newcomers = fresh_ids(rng, 80)
         first = [newcomer for newcomer in newcomers if _comes_first(ids, newcomer)]
-        assert [newcomer for newcomer in newcomers if _bin(newcomer) < found.places] == first
+        assert [newcomer for newcomer in newcomers if _bin(newcomer) < front.places] == first
     assert len(seen) > 1
 
 
@@ -173,9 +173,9 @@ def _comes_first(ids: list[str], newcomer: str) -> bool:
     held = broker_group(ids)
     join(held, newcomer)
     seen = described(held)
-    found = succession(seen)
-    assert found is not None
-    return found.order[0] == newcomer
+    prediction = succession(seen)
+    assert prediction is not None
+    return prediction.order[0] == newcomer
 
 
 def _bin(member_id: str) -> int:
@@ -194,9 +194,9 @@ def test_no_member_is_in_front_where_the_leader_is_not_known() -> None:
 
 def test_a_recorded_leader_that_has_left_tells_nothing_of_who_leads_now() -> None:
     members = in_map("a", "b")
-    found = succession(group(*members, leader="gone-1"))
-    assert found is not None
-    assert found.leader is None
-    assert not found.certain
-    assert found.why.startswith("gone-1 led the last finished rebalance")
-    assert found.order == tuple(each.id for each in members)
+    prediction = succession(group(*members, leader="gone-1"))
+    assert prediction is not None
+    assert prediction.leader is None
+    assert not prediction.certain
+    assert prediction.why.startswith("gone-1 led the last finished rebalance")
+    assert prediction.order == tuple(peer.id for peer in members)

@@ -37,17 +37,17 @@ def source_of(broker: Broker) -> LiveSource:
 
 
 def described(source: LiveSource, group: str) -> Group:
-    (found,) = source.with_leaders(source.describe([group], offsets=False).items)
-    return found
+    (description,) = source.with_leaders(source.describe([group], offsets=False).items)
+    return description
 
 
 def foretold(source: LiveSource, group: RawGroup) -> Succession:
     """The order of succession of a group whose leader every member knows."""
-    found = succession(described(source, group.id))
-    assert found is not None
-    assert found.leader == group.leader
-    assert found.certain
-    return found
+    prediction = succession(described(source, group.id))
+    assert prediction is not None
+    assert prediction.leader == group.leader
+    assert prediction.certain
+    return prediction
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 8, 13, 20])
@@ -76,8 +76,8 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
     for _ in range(8):
         group = RawGroup(broker=broker)
         group.grow(30)
-        for each in rng.sample([member for member in group.members if member != group.leader], 24):
-            group.leave(each)
+        for leaver in rng.sample([member for member in group.members if member != group.leader], 24):
+            group.leave(leaver)
         group.rebalance()
         groups.append(group)
     with closing(source_of(broker)) as source:
@@ -88,7 +88,7 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
             group.rebalance()
             assert group.leader == successor
         expected = {group.id: after_load(described(source, group.id)) for group in groups}
-        differed += sum(foretold(source, each).order[0] != expected[each.id] for each in groups)
+        differed += sum(foretold(source, raw).order[0] != expected[raw.id] for raw in groups)
     assert differed, "no group was ever in another order than that of a new map"
     broker.stop()
     broker.start()
@@ -128,6 +128,6 @@ def test_a_leader_that_rejoins_under_its_instance_id_continues_to_lead(
     assert group.leader == first.member_id
     back = group.join_static("a")
     assert back.member_id != first.member_id
-    found = succession(described(source, group.id))
-    assert found is not None
-    assert found.leader == back.member_id
+    prediction = succession(described(source, group.id))
+    assert prediction is not None
+    assert prediction.leader == back.member_id

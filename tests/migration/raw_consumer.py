@@ -90,10 +90,10 @@ class RawConsumer:
             }
 
     def _ask(self, epoch: int, **fields: Any) -> Any:
-        own = {
+        heartbeat = {
             "group_id": self.group,
             "member_id": self.id,
             "instance_id": self.instance,
             "member_epoch": epoch,
         }
-        return ask(self.broker.port, "ConsumerGroupHeartbeat", 1, **own, **fields)
+        return ask(self.broker.port, "ConsumerGroupHeartbeat", 1, **heartbeat, **fields)

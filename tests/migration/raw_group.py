@@ -74,7 +74,7 @@ class RawGroup:
 
         A new member or the leader is first: in a Stable group a follower's request begins no rebalance.
         """
-        first, *others = sorted(members, key=lambda each: each in self.members and each != self.leader)
+        first, *others = sorted(members, key=lambda member: member in self.members and member != self.leader)
         pool = ThreadPoolExecutor(1 + len(others))
         started = [pool.submit(self._join, first, self.static.get(first))]
         if others:
@@ -89,7 +89,7 @@ class RawGroup:
 
     def joined(self, started: Iterable[Future[Any]]) -> None:
         """Wait for the answers, and know who leads."""
-        answers = [each.result() for each in started]
+        answers = [future.result() for future in started]
         assert {answer.error_code for answer in answers} == {ErrorCode.none}, answers
         (self.leader,) = {answer.leader for answer in answers}
         (self.generation,) = {int(answer.generation_id) for answer in answers}
@@ -104,10 +104,10 @@ class RawGroup:
             {
                 "member_id": member,
                 "assignment": write_assignment(
-                    EmbeddedAssignment(version=1, partitions=dict(given), user_data=self.user_data)
+                    EmbeddedAssignment(version=1, partitions=dict(partitions), user_data=self.user_data)
                 ),
             }
-            for member, given in assignments.items()
+            for member, partitions in assignments.items()
         ]
         synced = self._ask(
             "SyncGroup",
@@ -130,7 +130,7 @@ class RawGroup:
     def join_static(self, instance: str) -> Any:
         """A static member joins, or rejoins under a new id."""
         answer = self._join("", instance)
-        self.static = {each: name for each, name in self.static.items() if name != instance}
+        self.static = {member_id: name for member_id, name in self.static.items() if name != instance}
         self.static[answer.member_id] = instance
         return answer
 

@@ -130,7 +130,7 @@ class Fleet:
         while (owners := self._owners(count)) is None or not self._held(owners):
             assert time.monotonic() < deadline, describe(self.broker, self.group)
             time.sleep(0.2)
-        self.moved += sum(1 for place, owner in owners.items() if self.latest.get(place, owner) != owner)
+        self.moved += sum(1 for index, owner in owners.items() if self.latest.get(index, owner) != owner)
         self.latest = owners
 
     def _owners(self, count: int) -> Owners | None:
@@ -138,12 +138,12 @@ class Fleet:
         view = describe(self.broker, self.group)
         if view is None or view.state != "Stable" or len(view.members) != count:
             return None
-        found = [
+        pairs = [
             (partition, member.instance or member.member_id)
             for member in view.members
             for partition in member.assignment.get(self.topic, ())
         ]
-        return dict(found) if len(found) == len(dict(found)) == PARTITIONS else None
+        return dict(pairs) if len(pairs) == len(dict(pairs)) == PARTITIONS else None
 
     def _held(self, owners: Owners) -> bool:
         """Whether the members themselves hold as many as the broker says."""

@@ -45,16 +45,16 @@ def group(*members: Member, leader: str | None = A) -> Group:
     )
 
 
-def led(found: Group, leader: str) -> Group:
+def led(state: Group, leader: str) -> Group:
     """With assignments of this leader: a bridge writes no user data."""
     return replace(
-        found, leader=leader, members=tuple(replace(each, user_data=NONE) for each in found.members)
+        state, leader=leader, members=tuple(replace(peer, user_data=NONE) for peer in state.members)
     )
 
 
-def restarts(found: Group) -> list[tuple[str, RestartMode]] | None:
-    asked = bridge_plan(found).restart
-    return None if asked is None else [(each.member, each.mode) for each in asked]
+def restarts(state: Group) -> list[tuple[str, RestartMode]] | None:
+    asked = bridge_plan(state).restart
+    return None if asked is None else [(restart.member, restart.mode) for restart in asked]
 
 
 PLAIN = group(member(A), member(B))
@@ -70,7 +70,7 @@ def test_it_joins_a_stable_classic_group_whose_assignor_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "reason"),
+    ("state", "reason"),
     [
         (replace(PLAIN, type=GroupType.CONSUMER), "type consumer"),
         (replace(PLAIN, members=()), "no members"),
@@ -80,8 +80,8 @@ def test_it_joins_a_stable_classic_group_whose_assignor_is_known() -> None:
         (led(PLAIN, A), "no bridge is needed"),
     ],
 )
-def test_it_joins_no_other_and_says_why(found: Group, reason: str) -> None:
-    assert reason in (objection(found) or "")
+def test_it_joins_no_other_and_says_why(state: Group, reason: str) -> None:
+    assert reason in (objection(state) or "")
 
 
 def test_it_joins_no_group_that_rebalances() -> None:
@@ -96,8 +96,8 @@ def test_it_subscribes_to_a_topic_only_where_a_leader_needs_one() -> None:
 
 def test_the_leader_alone_is_restarted_where_an_id_may_come_first() -> None:
     assert restarts(PLAIN) == [(A, RestartMode.RESTART)]
-    found = bridge_plan(PLAIN)
-    assert (found.leader, found.places, found.bins, found.with_user_data) == (A, 2, 16, 2)
+    bridge = bridge_plan(PLAIN)
+    assert (bridge.leader, bridge.places, bridge.bins, bridge.with_user_data) == (A, 2, 16, 2)
 
 
 def test_a_follower_in_the_first_bin_is_restarted_before_the_leader() -> None:
@@ -130,14 +130,14 @@ def test_the_members_to_restart_are_unknown_without_the_leader() -> None:
 
 
 def test_an_id_comes_first_as_the_broker_would_have_it() -> None:
-    assert [each for each in "pqacz" if comes_first(PLAIN, each)] == ["p", "q", "a"]
+    assert [name for name in "pqacz" if comes_first(PLAIN, name)] == ["p", "q", "a"]
     # Where no id does, each is as good.
     assert comes_first(group(member(FIRST), member(A)), C)
 
 
 def test_a_place_is_that_of_the_map_that_the_bridge_makes_grow() -> None:
     """The thirteenth member doubles a map of 16: q moves from bin 1 to bin 17, behind b to m of 0 to 13."""
-    twelve = group(*(member(each) for each in "abcdefghijkl"), leader="a")
+    twelve = group(*(member(name) for name in "abcdefghijkl"), leader="a")
     assert not comes_first(twelve, "q")  # 17 of 32, and b is in 2
     assert comes_first(twelve, "A")  # 65 is in 1 of both
 
@@ -153,7 +153,7 @@ def test_it_asks_for_nothing_until_the_group_stays_unchanged() -> None:
     crossing = BridgeProgress()
     later = replace(IN_FRONT, generation=9)
     seen = [(0, IN_FRONT), (STEADY_MS - 1, IN_FRONT), (STEADY_MS, later), (2 * STEADY_MS - 1, later)]
-    assert {crossing.next_step(found, FIRST, at_ms).move for at_ms, found in seen} == {Move.WAIT}
+    assert {crossing.next_step(state, FIRST, at_ms).move for at_ms, state in seen} == {Move.WAIT}
     assert crossing.next_step(later, FIRST, 2 * STEADY_MS).move is Move.RESTART
 
 
@@ -161,16 +161,16 @@ def test_once_those_to_restart_have_gone_it_leads() -> None:
     step = BridgeProgress(0).next_step(BEHIND_THE_FIRST, C, 0)
     gone = {restart.member for restart in step.restart}
     assert step.move is Move.RESTART
-    stayed = tuple(each for each in BEHIND_THE_FIRST.members if each.id not in gone)
-    found = succession(replace(BEHIND_THE_FIRST, members=stayed))
-    assert found is not None
-    assert found.leader == C
+    stayed = tuple(peer for peer in BEHIND_THE_FIRST.members if peer.id not in gone)
+    prediction = succession(replace(BEHIND_THE_FIRST, members=stayed))
+    assert prediction is not None
+    assert prediction.leader == C
 
 
 def test_behind_another_it_draws_a_new_id_a_few_times() -> None:
     crossing = BridgeProgress(0)
-    found = [crossing.next_step(BEHIND, C, 0).move for _ in range(REJOINS + 1)]
-    assert found == [Move.REJOIN] * REJOINS + [Move.RESTART]
+    moves = [crossing.next_step(BEHIND, C, 0).move for _ in range(REJOINS + 1)]
+    assert moves == [Move.REJOIN] * REJOINS + [Move.RESTART]
     # Once a member was restarted, there is another order to find a place in.
     other = group(member(A), member(B), member(C, BRIDGE), member("d"))
     assert crossing.next_step(other, C, 0).move is Move.REJOIN
@@ -208,13 +208,13 @@ def test_no_conversion_between_two_cooperative_rebalances() -> None:
 
 
 def test_in_a_rebalance_under_an_unknown_leader_and_alone_it_waits() -> None:
-    for found in (
+    for state in (
         replace(BEHIND, state=GroupState.COMPLETING_REBALANCE),
         replace(BEHIND, leader=None),
         group(member(C, BRIDGE), leader=C),
         None,  # converted between the list of groups and its description
     ):
-        assert BridgeProgress(0).next_step(found, C, 0).move is Move.WAIT
+        assert BridgeProgress(0).next_step(state, C, 0).move is Move.WAIT
 
 
 def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
@@ -228,14 +228,14 @@ def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "reason"),
+    ("state", "reason"),
     [
         (PLAIN, "no longer a member of the group"),
         (group(*BEHIND.members, member("d", BRIDGE)), "another bridge"),
         (replace(BEHIND, type=GroupType.CONSUMER), "did not lead it"),
     ],
 )
-def test_it_leaves_when_something_is_not_as_expected(found: Group, reason: str) -> None:
-    step = BridgeProgress(0).next_step(found, C, 0)
+def test_it_leaves_when_something_is_not_as_expected(state: Group, reason: str) -> None:
+    step = BridgeProgress(0).next_step(state, C, 0)
     assert step.move is Move.LEAVE
     assert reason in step.why

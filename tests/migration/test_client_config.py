@@ -226,7 +226,7 @@ FORMS = {
 def test_the_settings_of_a_file_are_read_in_its_form(name: str, text: str, settings: dict[str, str]) -> None:
     entries = read_config(name, text).entries
     library, _ = library_by_keys(entries)
-    assert {each.key: each.value for each in kept(of_consumers(entries, library))} == settings
+    assert {entry.key: entry.value for entry in kept(of_consumers(entries, library))} == settings
 
 
 NOT_READ = {

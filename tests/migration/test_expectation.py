@@ -85,32 +85,32 @@ def foreseen(
     return forecast(case_of(group, library), steps, topics=topics, bounce_s=bounce_s)
 
 
-def expected(found: Forecast) -> list[Expectation]:
-    return [step.expectation for step in found.steps if step.expectation is not None]
+def expected(result: Forecast) -> list[Expectation]:
+    return [step.expectation for step in result.steps if step.expectation is not None]
 
 
 def costs(
     group: Group, *rollouts: Rollout, topics: dict[str, Topic] | None = None
 ) -> list[tuple[int, int, float]]:
-    found = expected(foreseen(group, *rollouts, topics=topics))
-    return [(one.rebalances, one.moved, one.without_owner_s) for one in found]
+    expectations = expected(foreseen(group, *rollouts, topics=topics))
+    return [(one.rebalances, one.moved, one.without_owner_s) for one in expectations]
 
 
 def test_an_eager_roll_gives_up_everything_twice_a_round() -> None:
     group = group_of("range", 3, 12)
-    (found,) = costs(group, one_by_one(group, RANGE))
+    (cost,) = costs(group, one_by_one(group, RANGE))
     # First, heartbeats are spread: 4 partitions wait for the later of two members, 2 s, and 8 wait 2 - 1.5 s. From then
     # on they are in step: what others had waits 1.5 s, what is given up is given out at once.
     # Moved: the ranges of two members are 0-5 and 6-11, of three 0-3, 4-7 and 8-11.
-    assert found == (6, (6 + 4 + 6) * 2, 4 * 2.0 + 8 * 0.5 + 2 * 4 * 1.5)
+    assert cost == (6, (6 + 4 + 6) * 2, 4 * 2.0 + 8 * 0.5 + 2 * 4 * 1.5)
 
 
 def test_a_cooperative_roll_moves_only_what_it_must() -> None:
     group = group_of("cooperative-sticky", 3, 12)
-    (found,) = costs(group, one_by_one(group, COOPERATIVE))
+    (cost,) = costs(group, one_by_one(group, COOPERATIVE))
     # Stopped: 4 partitions go to the others, waiting 2 s, later 1.5 s. Started: 4 rejoin in a second rebalance, of
     # which the newcomer learns at its first heartbeat: 3 s.
-    assert found == (9, 24, 4 * 2.0 + 2 * 4 * 1.5 + 3 * 4 * 3.0)
+    assert cost == (9, 24, 4 * 2.0 + 2 * 4 * 1.5 + 3 * 4 * 3.0)
 
 
 def test_the_protocol_turns_when_no_member_is_left_without_it() -> None:
@@ -129,22 +129,22 @@ def test_a_static_member_that_restarts_costs_only_its_own_time() -> None:
 
 def test_static_members_rebalance_once_when_the_vote_changes() -> None:
     group = group_of("range", 3, 12, static=True)
-    (found,) = expected(foreseen(group, one_by_one(group, BOTH)))
-    assert (found.rebalances, found.without_owner_s) == (1, 12 * BOUNCE_S + 12 * 0.75)
+    (expectation,) = expected(foreseen(group, one_by_one(group, BOTH)))
+    assert (expectation.rebalances, expectation.without_owner_s) == (1, 12 * BOUNCE_S + 12 * 0.75)
 
 
 def test_a_static_member_away_for_longer_than_its_session_leaves() -> None:
     group = group_of("range", 3, 12, static=True)
-    (found,) = expected(foreseen(group, one_by_one(group, RANGE), bounce_s=60.0))
-    assert found.rebalances == 6
-    assert any("until their session expires" in line for line in found.arithmetic)
+    (expectation,) = expected(foreseen(group, one_by_one(group, RANGE), bounce_s=60.0))
+    assert expectation.rebalances == 6
+    assert any("until their session expires" in line for line in expectation.arithmetic)
 
 
 def test_the_first_consumer_member_waits_for_its_second_heartbeat() -> None:
     group = group_of("cooperative-sticky", 3, 12)
-    (found,) = costs(group, Rollout(rounds=((group.members[0].id,),), start=CONSUMER))
+    (cost,) = costs(group, Rollout(rounds=((group.members[0].id,),), start=CONSUMER))
     # Stopped: 4 wait 2 s for two classic members. Started: 4 come from classic members, 3.5 s each.
-    assert found == (2, 8, 4 * 2.0 + 4 * 3.5)
+    assert cost == (2, 8, 4 * 2.0 + 4 * 3.5)
 
 
 def test_all_at_once_wait_for_the_restart_and_for_the_empty_group() -> None:
@@ -165,10 +165,10 @@ def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
     come = Rollout(
         action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, temporary_members=(temporary,)
     )
-    found = foreseen(group, come, Rollout(action=RoundAction.STOP, rounds=(("bridge",),)))
-    assert [(m.rebalances, m.moved) for m in found.settled_groups] == [(0, 0), (1, 0), (1, 0)]
-    assert [member.partitions for member in found.settled_groups[1].members] == [4, 4, 4, 0]
-    assert [member.away for member in found.settled_groups[2].members] == [False, False, False, True]
+    result = foreseen(group, come, Rollout(action=RoundAction.STOP, rounds=(("bridge",),)))
+    assert [(m.rebalances, m.moved) for m in result.settled_groups] == [(0, 0), (1, 0), (1, 0)]
+    assert [member.partitions for member in result.settled_groups[1].members] == [4, 4, 4, 0]
+    assert [member.away for member in result.settled_groups[2].members] == [False, False, False, True]
 
 
 def test_a_guest_leaves_when_the_rounds_are_done() -> None:
@@ -178,13 +178,13 @@ def test_a_guest_leaves_when_the_rounds_are_done() -> None:
         action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, temporary_members=(temporary,)
     )
     first = Rollout(rounds=((group.members[0].id,),), start=CONSUMER, leaving=("bridge",))
-    found = foreseen(group, come, first)
-    assert [(m.step, m.round, m.stopped, m.started) for m in found.settled_groups[2:]] == [
+    result = foreseen(group, come, first)
+    assert [(m.step, m.round, m.stopped, m.started) for m in result.settled_groups[2:]] == [
         (2, 1, (group.members[0].id,), ()),
         (2, 1, (), (group.members[0].id,)),
         (2, 1, ("bridge",), ()),
     ]
-    last = found.settled_groups[-1]
+    last = result.settled_groups[-1]
     assert (last.type, last.rebalances, last.moved) == (GroupType.CONSUMER, 1, 0)
     assert last.members[-1].away
 
@@ -225,11 +225,11 @@ def test_some_rounds_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walk, "MOST_WORK", 4000)
     some = foreseen(group, *rollouts)
     assert len(some.settled_groups) < 60
-    for found, (rebalances, moved, seconds) in zip(expected(some), whole, strict=True):
-        assert found.rebalances == pytest.approx(rebalances, abs=2)
-        assert found.moved == pytest.approx(moved, rel=0.05)
-        assert found.without_owner_s == pytest.approx(seconds, rel=0.05)
-        assert any("Walked: 9 of them" in line for line in found.arithmetic)
+    for expectation, (rebalances, moved, seconds) in zip(expected(some), whole, strict=True):
+        assert expectation.rebalances == pytest.approx(rebalances, abs=2)
+        assert expectation.moved == pytest.approx(moved, rel=0.05)
+        assert expectation.without_owner_s == pytest.approx(seconds, rel=0.05)
+        assert any("Walked: 9 of them" in line for line in expectation.arithmetic)
 
 
 def test_which_rounds_are_walked() -> None:
@@ -273,8 +273,8 @@ def test_what_is_assumed_of_the_library_is_said() -> None:
 
 def arithmetic(library: str) -> str:
     group = group_of("range", 3, 12)
-    (found,) = expected(foreseen(group, one_by_one(group, RANGE), library=library))
-    return "\n".join(found.arithmetic)
+    (expectation,) = expected(foreseen(group, one_by_one(group, RANGE), library=library))
+    return "\n".join(expectation.arithmetic)
 
 
 @pytest.mark.parametrize(

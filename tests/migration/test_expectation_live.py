@@ -48,8 +48,8 @@ def test_the_broker_counts_what_was_expected(
     expected = [(one.rebalances, one.moved) for one in fleet.begin() if one is not None]
     counted = [fleet.bounce(start) for start in way.bounces]
     assert [rebalances for rebalances, _ in counted] == [rebalances for rebalances, _ in expected]
-    for (_, moved), (_, wanted) in zip(counted, expected, strict=True):
-        assert abs(moved - wanted) <= LEEWAY, (counted, expected)
+    for (_, moved), (_, estimate) in zip(counted, expected, strict=True):
+        assert abs(moved - estimate) <= LEEWAY, (counted, expected)
 
 
 @LONG

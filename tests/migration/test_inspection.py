@@ -201,9 +201,9 @@ def test_where_it_stands(group: Group, words: str) -> None:
 def test_user_data_in_assignments_block_an_online_upgrade() -> None:
     heavy = Member(id="a", protocol=CLASSIC, user_data=UserData(assignment=b"12345"))
     light = Member(id="b", protocol=CLASSIC, user_data=UserData(subscription=b"1"))
-    found = inspect(classic_group(heavy, light))
-    assert found.upgrade_blocked_by == ("a",)
-    assert [member.user_data_bytes for member in found.members] == [5, 0]
+    inspection = inspect(classic_group(heavy, light))
+    assert inspection.upgrade_blocked_by == ("a",)
+    assert [member.user_data_bytes for member in inspection.members] == [5, 0]
     assert inspect(classic_group(heavy, classic("c"))).upgrade_blocked_by == ("a",)
     assert inspect(classic_group(light, classic("c"))).upgrade_blocked_by is None
     assert inspect(consumer_group()).upgrade_blocked_by is None
@@ -227,19 +227,19 @@ def test_labels_name_one_member_each() -> None:
 
 @given(group_named("g"))
 def test_whatever_a_source_tells_there_is_an_answer_that_can_be_shown(group: Group) -> None:
-    found = inspect(group)
-    assert len({member.label for member in found.members}) == len(group.members)
-    assert len({member.rank for member in found.members if member.rank is not None}) == sum(
-        member.rank is not None for member in found.members
+    inspection = inspect(group)
+    assert len({member.label for member in inspection.members}) == len(group.members)
+    assert len({member.rank for member in inspection.members if member.rank is not None}) == sum(
+        member.rank is not None for member in inspection.members
     )
-    blocks = [*migration_blocks([found], verbose=True)]
+    blocks = [*migration_blocks([inspection], verbose=True)]
     assert blocks[0] == Heading(group.id)
-    json.dumps(migration_data(found))
+    json.dumps(migration_data(inspection))
 
 
 def test_a_large_group_is_inspected_at_once() -> None:
     members = [modern(f"m{i}", 4, {"t": (i * 2, i * 2 + 1)}, {"t": (i * 2, i * 2 + 3)}) for i in range(5000)]
     began = time.perf_counter()
-    found = inspect(consumer_group(*members))
+    inspection = inspect(consumer_group(*members))
     assert time.perf_counter() - began < 4
-    assert [wait.kind for wait in found.members[0].waits or ()] == [WaitKind.REVOKE, WaitKind.RELEASE]
+    assert [wait.kind for wait in inspection.members[0].waits or ()] == [WaitKind.REVOKE, WaitKind.RELEASE]

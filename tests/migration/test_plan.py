@@ -444,7 +444,7 @@ def test_streams_of_4_3_has_no_eager_rebalancing(broker: Broker, members: Member
     members.streams(broker, group, [topic], group_protocol="classic")
     wait_group(broker, group, members=1)
     with live_source(broker) as source:
-        (found,) = source.describe([group], offsets=False).items
-    assert found.protocol == "stream"
-    assert [step.id for step in plan(found, COOPERATIVE).steps] == ["first-bounce", "second-bounce"]
-    assert not plan(found, COOPERATIVE, "java:4.3.1").findings
+        (description,) = source.describe([group], offsets=False).items
+    assert description.protocol == "stream"
+    assert [step.id for step in plan(description, COOPERATIVE).steps] == ["first-bounce", "second-bounce"]
+    assert not plan(description, COOPERATIVE, "java:4.3.1").findings

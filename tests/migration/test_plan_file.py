@@ -100,10 +100,10 @@ def refusal(data: object) -> str:
 
 def changed(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
     data = copy.deepcopy(plan_to_data(PLAN))
-    place: Any = data
+    container: Any = data
     for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
+        container = container[step]
+    container[path[-1]] = value
     return data
 
 
@@ -243,12 +243,12 @@ VALUES: list[Any] = [
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
     if isinstance(value, dict):
-        own: list[tuple[Any, Any]] = [(value, key) for key in value]
+        entries: list[tuple[Any, Any]] = [(value, key) for key in value]
     elif isinstance(value, list):
-        own = [(value, key) for key in range(len(value))]
+        entries = [(value, key) for key in range(len(value))]
     else:
         return []
-    return own + [place for container, key in own for place in _places(container[key])]
+    return entries + [entry for container, key in entries for entry in _places(container[key])]
 
 
 @pytest.mark.parametrize("seed", range(20))

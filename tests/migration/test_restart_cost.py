@@ -103,11 +103,11 @@ def test_a_plan_from_few_rounds_costs_what_the_whole_one_does() -> None:
     assert whole.findings == some.findings
     # A round has two moments, the stop and the start.
     assert len(some.settled_groups) <= 1 + 2 * len(some.steps) < 2 * 20 < len(whole.settled_groups)
-    for expected, found in zip(whole.steps, some.steps, strict=True):
-        assert (expected.expectation is None) == (found.expectation is None)
-        if expected.expectation is not None and found.expectation is not None:
-            assert found.expectation.rebalances == expected.expectation.rebalances
-            assert found.expectation.without_owner_s == pytest.approx(
+    for expected, step in zip(whole.steps, some.steps, strict=True):
+        assert (expected.expectation is None) == (step.expectation is None)
+        if expected.expectation is not None and step.expectation is not None:
+            assert step.expectation.rebalances == expected.expectation.rebalances
+            assert step.expectation.without_owner_s == pytest.approx(
                 expected.expectation.without_owner_s, rel=0.3
             )
 
@@ -123,5 +123,5 @@ def test_what_can_never_migrate_is_reported_from_what_may_not_now() -> None:
     unknown = replace(group, protocol=None)
     assert nothing_to_migrate(case(group, Destination.COOPERATIVE)) is None
     assert nothing_to_migrate(case(unknown, Destination.COOPERATIVE)) is None
-    rules = [nothing_to_migrate(case(each, Destination.COOPERATIVE)) for each in (connect, there)]
-    assert [found.rule for found in rules if found] == ["protocol-type", "group-type"]
+    rules = [nothing_to_migrate(case(state, Destination.COOPERATIVE)) for state in (connect, there)]
+    assert [finding.rule for finding in rules if finding] == ["protocol-type", "group-type"]

@@ -68,9 +68,9 @@ def writers(library: str, protocol: str, *data: bytes | None) -> Group:
     """A group of a library, with this user data in each member's assignment; None: the source does not show it."""
     members = (
         replace(
-            member(f"m{n}", library, "99.0"), user_data=None if each is None else UserData(assignment=each)
+            member(f"m{n}", library, "99.0"), user_data=None if blob is None else UserData(assignment=blob)
         )
-        for n, each in enumerate(data)
+        for n, blob in enumerate(data)
     )
     return replace(GROUP, protocol=protocol, members=tuple(members))
 

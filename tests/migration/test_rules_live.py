@@ -74,12 +74,12 @@ def test_a_java_pattern_is_not_sent_to_the_broker(broker: Broker, members: Membe
     prefix = fresh_name("java-regex")
     create_topics(broker, {f"{prefix}-{name}": 1 for name in ("orders", "audit")})
     group = fresh_name("group")
-    wanted = f"{prefix}-(?!audit).*"
-    running = members.java(broker, group, pattern=wanted, group_protocol="consumer")
+    pattern = f"{prefix}-(?!audit).*"
+    running = members.java(broker, group, pattern=pattern, group_protocol="consumer")
     running.wait_assignment({f"{prefix}-orders": [0]})
     with live_source(broker) as source:
-        (found,) = source.describe([group], offsets=False).items
-    (subscribed,) = [member.subscription for member in found.members]
+        (description,) = source.describe([group], offsets=False).items
+    (subscribed,) = [member.subscription for member in description.members]
     assert subscribed == Subscription(topics=(f"{prefix}-orders",))
 
 
@@ -103,9 +103,9 @@ def test_what_librdkafka_makes_of_them() -> None:
 def test_a_static_member_that_closes(broker: Broker, protocol: str, keeps: bool) -> None:
     topic, group = fresh_topic(broker, 4), f"static-{uuid4()}"
     settings = {"bootstrap.servers": broker.bootstrap, "group.id": group, "group.protocol": protocol}
-    first, second = (Consumer({**settings, "group.instance.id": each}) for each in "ab")
-    for each in (first, second):
-        each.subscribe([topic])
+    first, second = (Consumer({**settings, "group.instance.id": name}) for name in "ab")
+    for consumer in (first, second):
+        consumer.subscribe([topic])
     wait_until(
         _polled(lambda: _owned(first) == _owned(second) == 2, first, second), "both own two partitions"
     )

@@ -18,9 +18,9 @@ from wire.log.batches import columns_of
 from wire.log.segments import list_segments, read_segment
 
 
-def rows_of(found: LogReader) -> DataFrame:
+def rows_of(reader: LogReader) -> DataFrame:
     """The decoded rows, as a table of `DECODED`."""
-    return found.through(plain, DECODED)
+    return reader.through(plain, DECODED)
 
 
 def plain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

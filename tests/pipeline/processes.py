@@ -38,8 +38,8 @@ class Program:
     ) -> None:
         self.mark = str(directory)
         self.temporary, self.work = directory / "tmp", directory / "work"
-        for each in (self.temporary, self.work):
-            each.mkdir(parents=True)
+        for folder in (self.temporary, self.work):
+            folder.mkdir(parents=True)
         script = directory / "program.py"
         script.write_text(source, encoding="utf-8")
         environment = {MARK: self.mark, "TMPDIR": str(self.temporary), "PYTHONPATH": str(ROOT)}
@@ -74,17 +74,17 @@ class Program:
 
     def living(self) -> dict[int, str]:
         """The command lines of the processes that it began and that live, by process id; itself among them."""
-        found = {}
+        processes = {}
         for process in Path("/proc").iterdir():
             if not process.name.isdigit():
                 continue
             try:
                 if f"{MARK}={self.mark}\0".encode() in (process / "environ").read_bytes():
                     line = (process / "cmdline").read_bytes().replace(b"\0", b" ")
-                    found[int(process.name)] = line.decode(errors="replace")
+                    processes[int(process.name)] = line.decode(errors="replace")
             except OSError:  # it has gone, or is somebody else's
                 continue
-        return found
+        return processes
 
     def wait_gone(self) -> None:
         """Wait until nothing that it began lives."""
@@ -92,7 +92,7 @@ class Program:
 
     def left_behind(self) -> list[str]:
         """The files that stand where it worked."""
-        return sorted(str(path) for each in (self.temporary, self.work) for path in each.rglob("*"))
+        return sorted(str(path) for folder in (self.temporary, self.work) for path in folder.rglob("*"))
 
     def kill(self) -> None:
         """Be rid of it and of all that it began."""

@@ -87,21 +87,21 @@ def standalone(directory: Path) -> Iterator[Standalone]:
             return log
 
         log = start("master", MASTER, "--host", HOST, "--port", "0", "--webui-port", "0")
-        found = wait_until(lambda: STARTED.search(log.read_text()), lambda: f"a master: {log.read_text()}")
+        match = wait_until(lambda: STARTED.search(log.read_text()), lambda: f"a master: {log.read_text()}")
         works = [directory / f"worker-{number}" / "work" for number in range(WORKERS)]
         logs = [
             start(
                 work.parent.name,
                 *(WORKER, "--host", HOST, "--port", "0", "--webui-port", "0"),
-                *("--cores", "1", "--memory", "700m", "--work-dir", str(work), found[1]),
+                *("--cores", "1", "--memory", "700m", "--work-dir", str(work), match[1]),
             )
             for work in works
         ]
         wait_until(
-            lambda: all(REGISTERED in each.read_text() for each in logs),
-            lambda: f"workers: {[each.read_text() for each in logs]}",
+            lambda: all(REGISTERED in path.read_text() for path in logs),
+            lambda: f"workers: {[path.read_text() for path in logs]}",
         )
-        yield Standalone(master=found[1], python=python, work=works)
+        yield Standalone(master=match[1], python=python, work=works)
 
 
 def python_without_kohort(directory: Path) -> Path:

@@ -22,19 +22,19 @@ def _described(data: Path, group: str, as_of_ms: int) -> Group | None:
     """What the command line tells, without the assignor that it takes a broker to have, and without offsets in open
     transactions, which are no events."""
     source = ReplayedSource.read([data], as_of_ms=as_of_ms)
-    found = source.describe([group], offsets=True).items
-    if not found:
+    groups = source.describe([group], offsets=True).items
+    if not groups:
         return None
-    described = replace(found[0], pending=None)
+    described = replace(groups[0], pending=None)
     guessed = described.type is GroupType.CONSUMER and described.protocol == "uniform"
     return replace(described, protocol=None) if guessed else described
 
 
 def _travelled(happened: DataFrame, group: str, as_of_ms: int) -> Group | None:
-    found = as_of(happened, group, datetime.fromtimestamp(as_of_ms / 1000, UTC)).group
-    if found is not None and found.type is GroupType.CONSUMER and found.protocol == "uniform":
-        return replace(found, protocol=None)
-    return found
+    described = as_of(happened, group, datetime.fromtimestamp(as_of_ms / 1000, UTC)).group
+    if described is not None and described.type is GroupType.CONSUMER and described.protocol == "uniform":
+        return replace(described, protocol=None)
+    return described
 
 
 @pytest.fixture(scope="module")

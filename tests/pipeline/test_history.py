@@ -57,7 +57,7 @@ def test_all_tables_of_a_real_log(spark: SparkSession, real_log: RealLog, tmp_pa
         assert table.count() == run.tables[name].rows
     assert run.records == run.added == run.tables["events"].rows == sum(run.by_key_version.values())
     assert run.quarantined_total == len(run.quarantined)
-    steps = list(dict.fromkeys(each.step for each in result))
+    steps = list(dict.fromkeys(row.step for row in result))
     assert steps == list(HistoryStep)
     again = _run(spark, real_log.data, out)
     assert (again.added, again.records) == (0, run.records)
@@ -153,7 +153,7 @@ def test_a_directory_of_something_else_is_refused(spark: SparkSession, tmp_path:
     (out / "thesis.txt").write_text("years of work")
     with pytest.raises(NotATableStore, match=r"thesis\.txt"):
         _run(spark, log, out)
-    assert [each.name for each in out.iterdir()] == ["thesis.txt"]
+    assert [path.name for path in out.iterdir()] == ["thesis.txt"]
     (out / "thesis.txt").unlink()
     (out / "tables.json").write_text('{"format": "another"}')
     with pytest.raises(NotATableStore, match="does not describe tables of Kohort"):

@@ -99,9 +99,9 @@ def far(cluster: Standalone, tmp_path: Path) -> Far:
     for package in (*PACKAGES, "cli"):
         shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))
 
-    def answer(name: str, **given: Any) -> tuple[dict[str, Any], Path]:
+    def answer(name: str, **arguments: Any) -> tuple[dict[str, Any], Path]:
         settings = f"SessionSettings(master={cluster.master!r}, conf={cluster.conf()!r}, input_bytes=0)"
-        end = f"with session({settings}) as spark:\n    print(json.dumps(work(spark, **{given!r})))\n"
+        end = f"with session({settings}) as spark:\n    print(json.dumps(work(spark, **{arguments!r})))\n"
         before = cluster.executors()
         program = Program(
             tmp_path / "driver", START + DRIVERS[name] + end, variables={"PYTHONPATH": str(site)}

@@ -48,15 +48,15 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_every_row_is_written_once(log: Path, tmp_path: Path) -> None:
-    given = [row for batch in decoded_batches(log) for row in batch.to_pylist()]
+    rows = [row for batch in decoded_batches(log) for row in batch.to_pylist()]
     manifest = _manifest(decoded_batches(log), Target(out=str(tmp_path / "out"), run=1))
     written = _written(tmp_path / "out", "events")
-    assert [row["offset"] for row in written] == sorted(row["offset"] for row in given)
+    assert [row["offset"] for row in written] == sorted(row["offset"] for row in rows)
     for name in ("kind", "group", "topic", "topic_partition", "committed", "time", "producer_id"):
-        by_place = {row["offset"]: row[name] for row in given}
+        by_place = {row["offset"]: row[name] for row in rows}
         assert {row["offset"]: row[name] for row in written} == by_place
     counts = {row["number"]: row["count"] for row in manifest if row["what"] == "records"}
-    assert counts == Counter(row["key_version"] for row in given)
+    assert counts == Counter(row["key_version"] for row in rows)
     assert _ends(manifest) == [(3, max(by_place) + 1)]
 
 
@@ -74,12 +74,12 @@ def test_the_manifest_has_the_ranges_and_order_of_commits(tmp_path: Path) -> Non
 def test_the_manifest_names_the_files_and_their_rows(log: Path, tmp_path: Path) -> None:
     manifest = _manifest(decoded_batches(log), Target(out=str(tmp_path), run=4))
     result = {row["name"]: row["count"] for row in manifest if row["what"] == "file"}
-    found = {
+    counts = {
         str(file.relative_to(tmp_path)).replace("run=4/", ""): pq.read_metadata(file).num_rows
         for file in tmp_path.rglob("run=4/**/*.parquet")
     }
-    assert result == found
-    assert {name.split("/")[0] for name in found} == {"events", "commit_runs"}
+    assert result == counts
+    assert {name.split("/")[0] for name in counts} == {"events", "commit_runs"}
 
 
 def test_offsets_and_other_kinds_are_in_separate_files(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_offsets_and_other_kinds_are_in_separate_files(tmp_path: Path) -> None:
         for file in tmp_path.rglob("events/**/*.parquet")
     ]
     assert frozenset({"offset"}) in kinds
-    assert all(found == {"offset"} or "offset" not in found for found in kinds)
+    assert all(kind == {"offset"} or "offset" not in kind for kind in kinds)
 
 
 def test_files_say_the_version_of_their_schema(log: Path, tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_files_say_the_version_of_their_schema(log: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("after", [0, 1, 37, 10_000])
 def test_existing_records_are_not_written_again(log: Path, tmp_path: Path, after: int) -> None:
-    given = [row["offset"] for batch in decoded_batches(log) for row in batch.to_pylist()]
+    offsets = [row["offset"] for batch in decoded_batches(log) for row in batch.to_pylist()]
     target = Target(out=str(tmp_path), run=2, after={3: after, 4: 10_000})
     manifest = _manifest(decoded_batches(log), target)
-    fresh = sorted(offset for offset in given if offset >= after)
+    fresh = sorted(offset for offset in offsets if offset >= after)
     assert [row["offset"] for row in _written(tmp_path, "events", 2)] == fresh
     assert sum(row["count"] for row in manifest if row["what"] == "records") == len(fresh)
 
@@ -148,7 +148,7 @@ def test_batches_of_texts_and_of_dictionaries_make_one_file(log: Path, tmp_path:
         )
         for batch in batches
     ]
-    both = [each for pair in zip(batches, plain, strict=True) for each in pair]
+    both = [batch for pair in zip(batches, plain, strict=True) for batch in pair]
     _manifest(both, Target(out=str(tmp_path), run=1))
     written = [row["offset"] for row in _written(tmp_path, "events")]
     assert len(written) == 2 * sum(batch.num_rows for batch in batches)

@@ -85,12 +85,12 @@ def observations(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> l
         **more,
     }
     return [
-        Observation(at_ms=START_MS + position * every_ms, group=each, **facts)
-        for position, each in enumerate(groups)
+        Observation(at_ms=START_MS + position * every_ms, group=state, **facts)
+        for position, state in enumerate(groups)
     ]
 
 
 def findings(seen: Sequence[Observation], **limits: Any) -> dict[str, Finding]:
-    found = diagnose("payments", seen, replace(Thresholds(), **limits)).findings
-    assert len({each.rule for each in found}) == len(found), found
-    return {each.rule: each for each in found}
+    reported = diagnose("payments", seen, replace(Thresholds(), **limits)).findings
+    assert len({finding.rule for finding in reported}) == len(reported), reported
+    return {finding.rule: finding for finding in reported}

@@ -60,8 +60,8 @@ def _tree(seen: Observation) -> dict[str, Any]:
             for number, commit in offsets.items()
             if commit.same_since_ms is not None
         ],
-        "next": [[*place, *record] for place, record in seen.next_records.items()],
-        "waiting": [[*place, since_ms] for place, since_ms in seen.waiting_since_ms.items()],
+        "next": [[*partition, *record] for partition, record in seen.next_records.items()],
+        "waiting": [[*partition, since_ms] for partition, since_ms in seen.waiting_since_ms.items()],
     }
 
 
@@ -86,7 +86,7 @@ def _observation(tree: Mapping[str, Any]) -> Observation:
 
 
 def _with_repeated(group: Group, repeated: Sequence[Sequence[Any]]) -> Group:
-    offsets = {topic: dict(each) for topic, each in (group.offsets or {}).items()}
+    offsets = {topic: dict(committed) for topic, committed in (group.offsets or {}).items()}
     for topic, number, since_ms in repeated:
         offsets[topic][number] = replace(offsets[topic][number], same_since_ms=since_ms)
     return group if group.offsets is None else replace(group, offsets=offsets)

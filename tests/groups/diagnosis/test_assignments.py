@@ -28,8 +28,8 @@ NONE: frozenset[str] = frozenset()
 
 def test_healthy_group_has_no_finding() -> None:
     seen = observations(EVEN, EVEN, missing_topics=NONE, every_ms=60_000)
-    found = diagnose("payments", seen, Thresholds())
-    assert (found.verdict.value, found.findings, found.not_checked) == ("ok", (), ())
+    diagnosis = diagnose("payments", seen, Thresholds())
+    assert (diagnosis.verdict.value, diagnosis.findings, diagnosis.not_checked) == ("ok", (), ())
 
 
 def test_partition_without_owner_is_an_error_once_it_lasts() -> None:
@@ -49,7 +49,7 @@ def test_partitions_between_two_parts_of_a_rebalance_are_not_judged() -> None:
     seen = observations(before, between, between, every_ms=1_000)
     assert findings(seen).keys() == {"idle-members"}
     lasting = findings(observations(before, *[between] * 4))
-    assert {name: each.level for name, each in lasting.items()} == {
+    assert {name: finding.level for name, finding in lasting.items()} == {
         "partition-without-owner": Level.ERROR,
         "skew": Level.WARNING,
         "idle-members": Level.NOTE,
@@ -60,8 +60,8 @@ def test_partitions_between_two_parts_of_a_rebalance_are_not_judged() -> None:
 def test_partitions_that_may_be_new_are_a_warning_at_first(every_s: int, level: Level) -> None:
     committed = {"orders": {number: CommittedOffset(offset=0) for number in range(4)}}
     two = group(member("a", (0, 1)), member("b", (2, 3)), offsets=committed)
-    found = findings(observations(two, two, every_ms=every_s * 1000))["partition-without-owner"]
-    assert found.level is level
+    finding = findings(observations(two, two, every_ms=every_s * 1000))["partition-without-owner"]
+    assert finding.level is level
     old = replace(two, members=two.members[:1])
     assert findings(observations(old, old))["partition-without-owner"].level is Level.ERROR
 
@@ -73,7 +73,7 @@ def test_partitions_of_a_connect_group_are_not_judged() -> None:
 def test_idle_members_are_a_note_and_skew_a_warning() -> None:
     two = topics(orders=2)
     spare = group(member("a", (0,)), member("b", (1,)), member("c"))
-    assert {name: each.level for name, each in findings(observations(spare, topics=two)).items()} == {
+    assert {name: finding.level for name, finding in findings(observations(spare, topics=two)).items()} == {
         "idle-members": Level.NOTE
     }
     uneven = group(member("a", (0, 1, 2, 3, 4)), member("b", (5,)))
@@ -91,8 +91,8 @@ def test_idle_members_are_a_note_and_skew_a_warning() -> None:
 
 def test_share_group_that_does_not_reach_its_target() -> None:
     shared = group(member("a", epoch=4), type=GroupType.SHARE)
-    found = findings(observations(*[shared] * 4))["target-not-reached"]
-    assert (found.level, found.member) == (Level.ERROR, "a-id")
+    finding = findings(observations(*[shared] * 4))["target-not-reached"]
+    assert (finding.level, finding.member) == (Level.ERROR, "a-id")
     assert "target-not-reached" not in findings(
         observations(*[shared] * 3, group(member("a"), type=GroupType.SHARE))
     )
@@ -102,10 +102,10 @@ def test_missing_topic_is_a_warning_where_it_is_known() -> None:
     wanting = group(
         member("a", (0, 1, 2, 3, 4, 5), subscription=Subscription(topics=("orders", "gone"))),
     )
-    found = findings(observations(wanting, missing_topics=frozenset({"gone"})))["topic-missing"]
-    assert (found.level, found.evidence["topics"]) == (Level.WARNING, ("gone",))
+    finding = findings(observations(wanting, missing_topics=frozenset({"gone"})))["topic-missing"]
+    assert (finding.level, finding.evidence["topics"]) == (Level.WARNING, ("gone",))
     unknown = diagnose("payments", observations(wanting, missing_topics=None), Thresholds())
-    assert [each for each in unknown.not_checked if "topic-missing" in each.rules]
+    assert [check for check in unknown.not_checked if "topic-missing" in check.rules]
 
 
 def test_regex_that_matches_no_topic_is_a_warning() -> None:
@@ -119,6 +119,6 @@ def test_regex_that_matches_no_topic_is_a_warning() -> None:
 
 def test_coordinator_that_is_not_available_explains_the_unread_group() -> None:
     problem = Problem(subject="payments", message="no", group="payments", error="COORDINATOR_NOT_AVAILABLE")
-    found = findings(observations(None, None, problem=problem))["coordinator-unavailable"]
-    assert (found.level, found.evidence["failed_observations"]) == (Level.ERROR, 2)
+    finding = findings(observations(None, None, problem=problem))["coordinator-unavailable"]
+    assert (finding.level, finding.evidence["failed_observations"]) == (Level.ERROR, 2)
     assert findings(observations(None, problem=replace(problem, error="GROUP_AUTHORIZATION_FAILED"))) == {}

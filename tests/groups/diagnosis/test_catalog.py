@@ -33,10 +33,10 @@ def test_remedies_that_lose_something_say_what() -> None:
 
 
 def test_commands_of_remedies_are_such() -> None:
-    found = [words for path in SOURCES for words in _commands(path)]
-    for words in found:
+    commands = [words for path in SOURCES for words in _commands(path)]
+    for words in commands:
         parses(words)
-    assert {words[0] for words in found} >= {
+    assert {words[0] for words in commands} >= {
         "delete",
         "describe",
         "dry-run",

@@ -36,8 +36,8 @@ def look(
         if committed is None
         else {
             NAME: {
-                number: CommittedOffset(offset=each, timestamp=commit_ms)
-                for number, each in committed.items()
+                number: CommittedOffset(offset=offset, timestamp=commit_ms)
+                for number, offset in committed.items()
             }
         }
     )
@@ -83,16 +83,16 @@ ABOUT_OFFSETS = {
 
 
 def found(*seen: Observation, **limits: object) -> dict[str, Finding]:
-    return {rule: each for rule, each in findings(seen, **limits).items() if rule in ABOUT_OFFSETS}
+    return {rule: finding for rule, finding in findings(seen, **limits).items() if rule in ABOUT_OFFSETS}
 
 
 def unchecked(*seen: Observation) -> dict[str, float | None]:
     """Rules that are not checked, with the time that they need in seconds."""
     result = diagnose("payments", seen, Thresholds())
     return {
-        rule: None if each.least_ms is None else each.least_ms / 1000
-        for each in result.not_checked
-        for rule in each.rules
+        rule: None if check.least_ms is None else check.least_ms / 1000
+        for check in result.not_checked
+        for rule in check.rules
     }
 
 
@@ -196,8 +196,8 @@ def test_stillness_is_the_shortest_and_counts_since_the_assignment() -> None:
     assert found(before, *got)["stalled-partition"].evidence["still_for_s"] == 18
     assert "stalled-partition" not in found(before, *got[:-1])
     again = [
-        replace(each, group=replace(each.group or EMPTY, generation=7 + (at > 1)))
-        for at, each in enumerate(got)
+        replace(observation, group=replace(observation.group or EMPTY, generation=7 + (at > 1)))
+        for at, observation in enumerate(got)
     ]
     assert "stalled-partition" not in found(*again)
     assert "stalled-partition" in unchecked(*again)
@@ -206,7 +206,7 @@ def test_stillness_is_the_shortest_and_counts_since_the_assignment() -> None:
 def test_a_group_that_stopped() -> None:
     seen = [look(at, {0: 10, 1: 10}, {0: 10 + at, 1: 10}, of=EMPTY) for at in range(1, 6)]
     reported = found(*seen)
-    assert {rule: each.level for rule, each in reported.items()} == {"stopped": Level.ERROR}
+    assert {rule: finding.level for rule, finding in reported.items()} == {"stopped": Level.ERROR}
     # One look cannot tell, and old commits tell that no member uses the group.
     assert found(seen[-1])["stopped"].level is Level.WARNING
     old = replace(
@@ -237,7 +237,7 @@ def test_lag_that_grows_and_lag_that_shrinks() -> None:
         look(5, {0: 30_000, **rest}, {0: 90_000, **rest}),
     ]
     reported = found(*shrinks, hot=NEVER)
-    assert {rule: each.level for rule, each in reported.items()} == {"slow-catch-up": Level.NOTE}
+    assert {rule: finding.level for rule, finding in reported.items()} == {"slow-catch-up": Level.NOTE}
     assert reported["slow-catch-up"].evidence["catch_up_s"] == 60
     assert found(*shrinks, hot=NEVER, catch_up_ms=10_000)["slow-catch-up"].level is Level.WARNING
 
@@ -300,7 +300,7 @@ def test_partitions_that_were_never_committed() -> None:
     ends = {0: 5, 1: 5, 2: 5, 3: 40}
     committed = {0: 5, 1: 5, 2: 5}
     reported = found(look(0, committed, ends), look(1, committed, ends))
-    assert {rule: each.level for rule, each in reported.items()} == {"never-committed": Level.WARNING}
+    assert {rule: finding.level for rule, finding in reported.items()} == {"never-committed": Level.WARNING}
     assert reported["never-committed"].evidence["records"] == 40
     assert found(look(0, committed, {**ends, 3: 0}), look(1, committed, {**ends, 3: 0})) == {}
     # A group that commits nothing keeps its offsets elsewhere: its lag is not known.
@@ -335,7 +335,7 @@ def test_offsets_of_topics_that_no_member_reads() -> None:
     reported = found(
         replace(seen, group=replace(seen.group, offsets=old), topics={**(seen.topics or {}), **ends})
     )
-    assert {rule: each.evidence["lag"] for rule, each in reported.items()} == {"left-over-offsets": 14}
+    assert {rule: finding.evidence["lag"] for rule, finding in reported.items()} == {"left-over-offsets": 14}
     assert "--topic bills,refunds. This" in reported["left-over-offsets"].remedy
 
 
@@ -356,9 +356,9 @@ def test_a_transaction_that_consumers_wait_for(open_s: int, level: Level) -> Non
     )
     seen = [look(at, committed, ends, transactions={(NAME, 0): (one,)}) for at in (0, 5)]
     topics = {NAME: replace((seen[0].topics or {})[NAME], stable_offsets={**ends, 0: 50})}
-    reported = found(*[replace(each, topics=topics) for each in seen])
+    reported = found(*[replace(observation, topics=topics) for observation in seen])
     # It explains why the offset stands still.
-    assert {rule: each.level for rule, each in reported.items()} == {"open-transaction": level}
+    assert {rule: finding.level for rule, finding in reported.items()} == {"open-transaction": level}
     assert "--topic orders --partition 0 --start-offset 50" in reported["open-transaction"].remedy
     # Consumers that do not wait get past it.
     assert "open-transaction" not in found(*seen)

@@ -26,11 +26,11 @@ def test_restarts_of_one_host_are_a_storm() -> None:
         )
         for position in range(8)
     ]
-    found = findings(observations(*groups, every_ms=1_000))["rebalance-storm"]
-    assert found.level is Level.ERROR
-    assert found.evidence["rebalances"] == 7
-    assert found.evidence["hosts"] == ("10.0.0.7: 3 left, 4 joined",)
-    assert "10.0.0.7 restart" in found.message
+    finding = findings(observations(*groups, every_ms=1_000))["rebalance-storm"]
+    assert finding.level is Level.ERROR
+    assert finding.evidence["rebalances"] == 7
+    assert finding.evidence["hosts"] == ("10.0.0.7: 3 left, 4 joined",)
+    assert "10.0.0.7 restart" in finding.message
 
 
 def test_members_that_only_join_are_no_storm() -> None:
@@ -42,8 +42,8 @@ def test_members_that_only_join_are_no_storm() -> None:
 
 
 def test_epochs_that_move_without_members_are_a_storm() -> None:
-    found = findings(observations(group(A, B, group_epoch=5), group(A, B, group_epoch=11)))["rebalance-storm"]
-    assert (found.level, found.evidence["rebalances"]) == (Level.WARNING, 6)
+    storm = findings(observations(group(A, B, group_epoch=5), group(A, B, group_epoch=11)))["rebalance-storm"]
+    assert (storm.level, storm.evidence["rebalances"]) == (Level.WARNING, 6)
 
 
 def test_rolling_restart_of_two_members_is_no_storm() -> None:
@@ -55,17 +55,17 @@ def test_rolling_restart_of_two_members_is_no_storm() -> None:
 def test_static_members_that_restart_one_by_one_rebalance_nothing() -> None:
     names = [("a1", "b1", "c1"), ("a2", "b1", "c1"), ("a2", "b2", "c1"), ("a2", "b2", "c2")]
     groups = [
-        classic_group(*(classic_member(each, (at, at + 3), instance=each[0]) for at, each in enumerate(ids)))
+        classic_group(*(classic_member(name, (at, at + 3), instance=name[0]) for at, name in enumerate(ids)))
         for ids in names
     ]
     assert findings(observations(*groups)) == {}
 
 
 def test_member_that_returns_with_its_id_exceeded_its_poll_interval() -> None:
-    found = findings(observations(group(A, B), group(A), group(A, B)))
-    assert found["poll-interval"].member == "b-id"
-    assert "rebalance-storm" not in found
-    assert "member-evicted" not in found
+    reported = findings(observations(group(A, B), group(A), group(A, B)))
+    assert reported["poll-interval"].member == "b-id"
+    assert "rebalance-storm" not in reported
+    assert "member-evicted" not in reported
 
 
 def test_member_that_was_waited_for_is_evicted() -> None:
@@ -75,17 +75,17 @@ def test_member_that_was_waited_for_is_evicted() -> None:
         state=GroupState.RECONCILING,
     )
     after = group(member("b", (0, 1), client=Client(id="b", host="/10.0.0.9")))
-    found = findings(observations(waiting, waiting, after))["member-evicted"]
-    assert (found.level, found.member) == (Level.WARNING, "a-id")
-    assert found.evidence["owned"] == ("orders-0, orders-1",)
+    finding = findings(observations(waiting, waiting, after))["member-evicted"]
+    assert (finding.level, finding.member) == (Level.WARNING, "a-id")
+    assert finding.evidence["owned"] == ("orders-0, orders-1",)
     left = findings(observations(group(A, B), group(A)))
     assert left["member-evicted"].level is Level.NOTE
 
 
 def test_member_that_left_twice_is_named_once() -> None:
     (once, again) = (group(A, B), group(A))
-    found = findings(observations(once, again, once, again))
-    assert (found["member-evicted"].member, found["poll-interval"].member) == ("b-id", "b-id")
+    reported = findings(observations(once, again, once, again))
+    assert (reported["member-evicted"].member, reported["poll-interval"].member) == ("b-id", "b-id")
 
 
 def test_restarted_client_is_not_evicted() -> None:
@@ -95,13 +95,13 @@ def test_restarted_client_is_not_evicted() -> None:
 
 def test_instance_that_changes_hands_again_and_again_is_fenced() -> None:
     hands = [classic_group(classic_member(f"s{position}", (0,), instance="one")) for position in range(4)]
-    found = findings(observations(*hands))["static-fencing"]
-    assert (found.level, found.evidence["changes"]) == (Level.ERROR, 3)
+    finding = findings(observations(*hands))["static-fencing"]
+    assert (finding.level, finding.evidence["changes"]) == (Level.ERROR, 3)
     assert "static-fencing" not in findings(observations(*hands[:2], hands[1]))
 
 
 def test_static_member_that_is_away_keeps_its_partitions() -> None:
     away = member("b", (2, 3), instance="two", epoch=-2)
-    found = findings(observations(group(A, B), group(A, away)))["static-member-away"]
-    assert found.evidence["owned"] == ("orders-2, orders-3",)
-    assert "members remove payments --instance two" in found.remedy
+    finding = findings(observations(group(A, B), group(A, away)))["static-member-away"]
+    assert finding.evidence["owned"] == ("orders-2, orders-3",)
+    assert "members remove payments --instance two" in finding.remedy

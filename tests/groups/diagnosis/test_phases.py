@@ -69,7 +69,7 @@ class Flow:
             knows = is_whole and self.shows_commits
             commit = CommittedOffset(offset=offset, timestamp=commit_ms if knows else None)
             record = NextRecord(offset, self.written_ms(offset)) if offset < end else NextRecord(None)
-            place = ("orders", 0)
+            partition = ("orders", 0)
             base_s = next((time for time in reversed(times) if time <= seconds - 10), 0.0)
             waits = knows and seen and offset < end and offset == self.committed(base_s, phase_s)[0]
             gap_ms = round(self.commit_s * 1000) if waits else None
@@ -82,8 +82,8 @@ class Flow:
                             name="orders", partitions=1, start_offsets={0: 0}, end_offsets={0: end}
                         )
                     },
-                    next_records={place: record} if is_whole else {},
-                    waiting_since_ms={place: max(commit_ms, self.written_ms(offset))} if waits else {},
+                    next_records={partition: record} if is_whole else {},
+                    waiting_since_ms={partition: max(commit_ms, self.written_ms(offset))} if waits else {},
                     transactions={},
                 )
             )
@@ -125,7 +125,7 @@ def _levels(flow: Flow, seconds: float) -> dict[float, tuple[set[str], bool]]:
     for step in range(int(flow.commit_s * 2)):
         result = diagnose("payments", flow.observed(step / 2, seconds), Thresholds())
         alarms = {finding.rule for finding in result.findings if finding.level is not Level.NOTE}
-        unchecked = {rule for each in result.not_checked for rule in each.rules}
+        unchecked = {rule for check in result.not_checked for rule in check.rules}
         verdicts[step / 2] = alarms, "falling-behind" not in unchecked
     return verdicts
 

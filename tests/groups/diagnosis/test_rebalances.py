@@ -26,8 +26,8 @@ PREPARING = classic_group(
 
 
 def test_stuck_rebalance_names_who_is_waited_for() -> None:
-    found = findings(observations(SETTLED, MOVING, MOVING, MOVING, MOVING))
-    stuck = found["rebalance-stuck"]
+    reported = findings(observations(SETTLED, MOVING, MOVING, MOVING, MOVING))
+    stuck = reported["rebalance-stuck"]
     assert (stuck.level, stuck.member, stuck.since_ms) == (Level.ERROR, "a-id", START_MS + 5_000)
     assert stuck.evidence == {
         "state": "Reconciling",
@@ -35,7 +35,7 @@ def test_stuck_rebalance_names_who_is_waited_for() -> None:
         "waits_for": ("a: to revoke orders-2",),
     }
     assert "max.poll.interval.ms" in stuck.remedy
-    assert "rebalancing" not in found
+    assert "rebalancing" not in reported
 
 
 def test_short_rebalance_is_a_note() -> None:
@@ -62,6 +62,6 @@ def test_rebalances_that_follow_each_other_are_not_one_that_is_stuck() -> None:
 
 def test_rebalances_that_take_most_of_the_time_are_an_error() -> None:
     settled = classic_group(classic_member("a", (0,)), classic_member("b", (1,)))
-    found = findings(observations(*([PREPARING] * 3 + [settled]) * 4))["rebalance-stuck"]
-    assert (found.level, found.evidence["in_rebalances_s"]) == (Level.ERROR, 60.0)
+    finding = findings(observations(*([PREPARING] * 3 + [settled]) * 4))["rebalance-stuck"]
+    assert (finding.level, finding.evidence["in_rebalances_s"]) == (Level.ERROR, 60.0)
     assert "rebalance-stuck" not in findings(observations(*([PREPARING] + [settled] * 2) * 4))

@@ -48,7 +48,7 @@ def test_a_held_last_stable_offset_is_a_warning_once_records_came(
     first: Observation, last: Observation, level: Level
 ) -> None:
     reported = found(first, last)
-    assert {rule: each.level for rule, each in reported.items()} == {"open-transaction": level}
+    assert {rule: finding.level for rule, finding in reported.items()} == {"open-transaction": level}
 
 
 def test_aborted_records_before_an_open_transaction_explain_a_stall_too() -> None:
@@ -86,7 +86,7 @@ def pending(position: int, *partitions: int, begun_ms: int | None = START_MS - 1
 )
 def test_offsets_in_an_open_transaction_explain_a_stall(seen: tuple[Observation, ...], level: Level) -> None:
     reported = found(*seen)
-    assert {rule: each.level for rule, each in reported.items()} == {"pending-offsets": level}
+    assert {rule: finding.level for rule, finding in reported.items()} == {"pending-offsets": level}
     assert "orders-0" in reported["pending-offsets"].message
     after = found(pending(0, 0), pending(5))
     assert "pending-offsets" not in after

@@ -42,7 +42,7 @@ def verdict_of(kind: Kind, observations: Sequence[Observation]) -> KindVerdict:
     """A sick group must be found, or the rule be reported as not checked; a healthy one has no error or warning."""
     result = diagnose(kind.name, observations, Thresholds())
     levels = {finding.rule: finding.level for finding in result.findings if finding.level is not Level.NOTE}
-    unchecked = {rule for each in result.not_checked for rule in each.rules}
+    unchecked = {rule for check in result.not_checked for rule in check.rules}
     if not kind.rules:
         return KindVerdict(text=", ".join(sorted(levels)) or "no problems", is_wrong=bool(levels))
     if reported := sorted(kind.rules & levels.keys()):
@@ -60,15 +60,15 @@ def _recorded(seconds: int) -> dict[str, list[Observation]]:
 def test_each_kind_of_group_is_found_or_not_checked(seconds: int) -> None:
     recorded = _recorded(seconds)
     verdicts = {kind.name: verdict_of(kind, recorded[kind.name]) for kind in KINDS}
-    assert {name: each.text for name, each in verdicts.items() if each.is_wrong} == {}
+    assert {name: verdict.text for name, verdict in verdicts.items() if verdict.is_wrong} == {}
 
 
 def test_the_page_shows_the_verdicts_of_the_recorded_groups() -> None:
     rows = [
-        [kind.about, *(verdict_of(kind, _recorded(each)[kind.name]).text for each in SECONDS)]
+        [kind.about, *(verdict_of(kind, _recorded(seconds)[kind.name]).text for seconds in SECONDS)]
         for kind in KINDS
     ]
-    head = ["group", *(f"`--for {each}s`" for each in SECONDS)]
+    head = ["group", *(f"`--for {seconds}s`" for seconds in SECONDS)]
     table = "".join(f"| {' | '.join(row)} |\n" for row in [head, ["---"] * len(head), *rows])
     text = PAGE.read_text()
     if os.environ.get("KOHORT_WRITE_GOLDEN"):

@@ -29,8 +29,8 @@ def record(offset: int, content: int = 0, *, time_ms: int = 0, key: bytes | None
 
 def window(log: Sequence[RecordDigest], offset: int, before: int, after: int) -> RecordWindow:
     """What a reader would see of a log."""
-    low = [each for each in log if each.offset < offset]
-    high = [each for each in log if each.offset >= offset]
+    low = [entry for entry in log if entry.offset < offset]
+    high = [entry for entry in log if entry.offset >= offset]
     return RecordWindow(
         before=tuple(low[len(low) - min(before, len(low)) :]),
         after=tuple(high[:after]),
@@ -51,7 +51,7 @@ def proved(
     around = window(source, offset, AROUND, AROUND)
     key = key_record(around)
     log_end = (target[-1].offset + 1 if target else 0) if end is None else end
-    later = [each.offset for each in target if key is not None and each.timestamp_ms >= key.timestamp_ms]
+    later = [entry.offset for entry in target if key is not None and entry.timestamp_ms >= key.timestamp_ms]
     log = TargetLog(
         earliest=target[0].offset if target else log_end, end=log_end, at_time=later[0] if later else -1
     )
@@ -60,7 +60,7 @@ def proved(
 
 
 def copied(log: Sequence[RecordDigest], shift: int) -> list[RecordDigest]:
-    return [dataclasses.replace(each, offset=each.offset + shift) for each in log]
+    return [dataclasses.replace(entry, offset=entry.offset + shift) for entry in log]
 
 
 LOG = [record(number, number, time_ms=100 + number // 5) for number in range(40)]
@@ -78,7 +78,7 @@ def test_an_exact_copy_is_proved_everywhere() -> None:
 
 
 def test_same_times_with_other_values_prove_nothing() -> None:
-    other = [dataclasses.replace(each, value=b"other") for each in copied(LOG, 3)]
+    other = [dataclasses.replace(entry, value=b"other") for entry in copied(LOG, 3)]
     proof = proved(LOG, other, 12)
     assert (proof.verdict, proof.offset) == (ProofVerdict.SAME_TIME, 13)  # the first record of its time
 
@@ -93,7 +93,7 @@ def test_a_copy_that_is_behind() -> None:
 
 
 def test_times_that_a_broker_set_do_not_say_that_a_copy_is_behind() -> None:
-    source = [dataclasses.replace(each, is_append_time=True, timestamp_ms=9000) for each in LOG]
+    source = [dataclasses.replace(entry, is_append_time=True, timestamp_ms=9000) for entry in LOG]
     proof = proved(source, copied(LOG, 7), 10)  # the time leads to the end, far from the place
     assert (proof.verdict, proof.skipped) == (ProofVerdict.DIFFERS, None)
     assert "--search reads more" in (proof.remark or "")
@@ -170,15 +170,15 @@ def histories(draw: st.DrawFn) -> tuple[list[RecordDigest], list[tuple[RecordDig
     if restart is not None and restart < len(log):
         back = draw(st.integers(0, restart))
         order = [*range(restart), *range(back, len(log))]
-    for place, number in enumerate(order):
-        copy.append((dataclasses.replace(log[number], offset=shift + place), number))
+    for position, number in enumerate(order):
+        copy.append((dataclasses.replace(log[number], offset=shift + position), number))
     copy = copy[: draw(st.integers(len(copy) // 2, len(copy)))] if draw(st.booleans()) else copy
     copy = copy[draw(st.integers(0, len(copy) // 2)) :] if draw(st.booleans()) else copy
     # Of records that are all alike, or copied twice, it is unknown which is gone.
     some = st.sets(st.integers(0, 50), max_size=8 if varied and restart is None else 0)
     gone, lost = draw(some), draw(some)
-    copy = [each for place, each in enumerate(copy) if place not in gone]
-    return [each for each in log if each.offset not in lost], copy, draw(st.integers(0, len(log)))
+    copy = [pair for position, pair in enumerate(copy) if position not in gone]
+    return [entry for entry in log if entry.offset not in lost], copy, draw(st.integers(0, len(log)))
 
 
 def test_a_compacted_copy_is_proved_by_records_far_from_the_offset() -> None:
@@ -201,16 +201,16 @@ def test_what_is_proved_skips_nothing_and_reads_nothing_again(
     history: tuple[list[RecordDigest], list[tuple[RecordDigest, int]], int], search: int
 ) -> None:
     source, copy, offset = history
-    proof = proved(source, [each for each, _ in copy], offset, search=search)
+    proof = proved(source, [entry for entry, _ in copy], offset, search=search)
     assert proof.offset <= (copy[-1][0].offset + 1 if copy else 0)
     if proof.verdict is not ProofVerdict.PROVED:
         return
     # What the source has lost can be compared with nothing.
-    known = {each.offset for each in source}
+    known = {entry.offset for entry in source}
     there = {number for _, number in copy} & known
-    after = {number for each, number in copy if each.offset >= proof.offset}
-    before = {number for each, number in copy if each.offset < proof.offset}
+    after = {number for entry, number in copy if entry.offset >= proof.offset}
+    before = {number for entry, number in copy if entry.offset < proof.offset}
     assert {number for number in there if number >= offset} <= after, (proof, "skipped")
-    values = [each.value for each in source]
+    values = [entry.value for entry in source]
     if search > len(copy) and len(set(values)) == len(values):
         assert {number for number in there if number < offset} <= before, (proof, "twice")

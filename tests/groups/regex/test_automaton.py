@@ -32,9 +32,9 @@ def _automaton(pattern: str) -> Automaton:
     ],
 )
 def test_difference(first: str, second: str, only_first: str | None, only_second: str | None) -> None:
-    found = difference(_automaton(first), _automaton(second))
-    assert found == Difference(only_first=only_first, only_second=only_second)
-    assert are_same(_automaton(first), _automaton(second)) == found.same
+    result = difference(_automaton(first), _automaton(second))
+    assert result == Difference(only_first=only_first, only_second=only_second)
+    assert are_same(_automaton(first), _automaton(second)) == result.same
 
 
 def test_too_many_states_are_said_to_be_too_many() -> None:

@@ -23,13 +23,13 @@ def test_we_read_a_pattern_as_the_c_library_does(
         pattern = "^" * random.randrange(2) + random_pattern(random)
         tree = parse_posix(pattern)
         try:
-            found = PosixRegex(pattern).found_in(names.names)
+            matches = PosixRegex(pattern).found_in(names.names)
         except (PosixSyntaxError, NotAskedError):
             continue
         if tree is None:
             continue
         try:
-            assert list(map(bool, names.matched(anywhere(tree)))) == found, f"{regex_seed}: {pattern!r}"
+            assert list(map(bool, names.matched(anywhere(tree)))) == matches, f"{regex_seed}: {pattern!r}"
         except TooLargeError:
             continue
         compared += 1
@@ -38,7 +38,7 @@ def test_we_read_a_pattern_as_the_c_library_does(
 
 
 @pytest.mark.parametrize(
-    ("pattern", "name", "found"),
+    ("pattern", "name", "is_match"),
     [
         ("^topic", "topic-1", True),
         ("^topic", "my-topic", False),
@@ -50,11 +50,11 @@ def test_we_read_a_pattern_as_the_c_library_does(
         ("^a|z", "xyz", True),
     ],
 )
-def test_what_the_c_library_finds(pattern: str, name: str, found: bool) -> None:
-    assert PosixRegex(pattern).found_in([name]) == [found]
+def test_what_the_c_library_finds(pattern: str, name: str, is_match: bool) -> None:
+    assert PosixRegex(pattern).found_in([name]) == [is_match]
     tree = parse_posix(pattern)
     if tree is not None:
-        assert Automaton(anywhere(tree)).matches(name) == found
+        assert Automaton(anywhere(tree)).matches(name) == is_match
 
 
 @pytest.mark.parametrize("pattern", ["^(", "^[a", "^(?:a)", "^a{2,1}", "^[[:foo:]]", "^\\", "^a\0b"])

@@ -101,8 +101,8 @@ def test_the_broker_matches_by_the_new_what_the_c_library_finds_by_the_old(
     }
     assert len(rewritten) > 25
     for old, said in zip(rewritten, ask_engines(kafka_jars, list(rewritten.values()), names), strict=True):
-        found = PosixRegex(old).found_in(names)
-        matched = {name for name, is_found in zip(names, found, strict=True) if is_found}
+        matches = PosixRegex(old).found_in(names)
+        matched = {name for name, is_found in zip(names, matches, strict=True) if is_found}
         assert set(said.broker.matched or ()) == matched, f"{regex_seed}: {old} -> {rewritten[old]}"
 
 

@@ -121,6 +121,6 @@ class Application:
         return [event for life in self._past for event in life.events() if event.kind == "thrown"]
 
     def journals(self) -> list[Journal]:
-        found = [read_journal(life, path) for life, path in self._journals.items()]
+        journals = [read_journal(life, path) for life, path in self._journals.items()]
         killed_ns = self._killed_ns
-        return [ended(one, killed_ns[one.member]) if one.member in killed_ns else one for one in found]
+        return [ended(one, killed_ns[one.member]) if one.member in killed_ns else one for one in journals]

@@ -70,7 +70,7 @@ def make_it_lead(running: Running, restart: Callable[[str], object]) -> int:
     restarted: list[str] = []
     while True:
         running.wait_for(
-            lambda each: moved("lead")(each) or to_restart(each) not in (None, *restarted),
+            lambda process: moved("lead")(process) or to_restart(process) not in (None, *restarted),
             "the bridge leads, or asks for a restart",
         )
         member = to_restart(running)
@@ -96,8 +96,8 @@ def operate(deployment: Deployment, running: Running, first: Application) -> Non
 
 def to_restart(running: Running) -> str | None:
     """The member that the newest line asks to be restarted."""
-    wanted = WANTED.search(moves(running)[-1]) if moved("restart")(running) else None
-    return wanted["member"] if wanted else None
+    match = WANTED.search(moves(running)[-1]) if moved("restart")(running) else None
+    return match["member"] if match else None
 
 
 def to_consumer(application: Application, wait_rest: Callable[[], object] = lambda: None) -> None:

@@ -53,8 +53,8 @@ def lines_for(lines: Iterable[str], library: str) -> Iterator[str]:
     """The lines that are meant for `library`, without the headings."""
     heading: str | None = None
     for line in lines:
-        found = HEADING.fullmatch(line)
-        if found and found["library"] in LIBRARIES:
-            heading = found["library"]
+        match = HEADING.fullmatch(line)
+        if match and match["library"] in LIBRARIES:
+            heading = match["library"]
         elif line.strip() and heading in (None, library):
             yield line.strip()

@@ -46,7 +46,7 @@ def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:
 
     ValueError: a consumer was assigned what it held, or let go of what it did not hold.
     """
-    found: dict[Partition, list[Stay]] = defaultdict(list)
+    by_partition: dict[Partition, list[Stay]] = defaultdict(list)
     for journal in journals:
         since: dict[Partition, int] = {}
         for entry in journal.entries:
@@ -58,12 +58,12 @@ def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:
                 if entry.partition not in since:
                     raise ValueError(f"{journal.member} let go of {entry.partition}, which it did not hold")
                 began = since.pop(entry.partition)
-                found[entry.partition].append(
+                by_partition[entry.partition].append(
                     Stay(from_ns=began, until_ns=entry.at_ns, member=journal.member)
                 )
         for partition, began in since.items():
-            found[partition].append(Stay(from_ns=began, until_ns=FOREVER_NS, member=journal.member))
-    return {partition: sorted(them) for partition, them in found.items()}
+            by_partition[partition].append(Stay(from_ns=began, until_ns=FOREVER_NS, member=journal.member))
+    return {partition: sorted(them) for partition, them in by_partition.items()}
 
 
 def overlaps(journals: Iterable[Journal]) -> list[Overlap]:
@@ -107,8 +107,8 @@ def interleavings(journals: Sequence[Journal]) -> list[Interleaving]:
     return [
         Interleaving(partition=partition, members=(member, other), offset=_offset(later))
         for partition, readers in by_partition.items()
-        for member, own in readers.items()
-        for earlier, later in pairwise(own)
+        for member, consumed in readers.items()
+        for earlier, later in pairwise(consumed)
         for other, theirs in readers.items()
         if other != member and _read_on(earlier, later, theirs)
     ]

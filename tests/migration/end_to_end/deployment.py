@@ -71,10 +71,10 @@ class Deployment:
         wait_until(rests, lambda: f"rest: {self.view()}")
 
     def view(self) -> GroupView:
-        found = describe(self.broker, self.group)
-        if found is None:
+        view = describe(self.broker, self.group)
+        if view is None:
             raise LookupError(self.group)
-        return found
+        return view
 
     def journals(self) -> list[Journal]:
         everybody = [*self.applications.values(), self.stranger]
@@ -119,8 +119,8 @@ class Outcome:
             "lost": lost(self.produced, self.journals),
             "consumed twice": [] if repeats else repeated(self.journals),
         }
-        found = {what: them[:10] for what, them in wrong.items() if them}
-        assert not found, found
+        problems = {what: them[:10] for what, them in wrong.items() if them}
+        assert not problems, problems
 
 
 @contextmanager
@@ -157,18 +157,18 @@ def deployed(
                 polls_again=fleet.polls_again,
             )
 
-        *own, stranger = [application(number, host) for number, host in enumerate(hosts, 1)]
+        *applications, stranger = [application(number, host) for number, host in enumerate(hosts, 1)]
         made = Deployment(
             broker=broker,
             group=group,
             topics=topics,
-            applications={one.config.get("group.instance.id", one.name): one for one in own},
+            applications={one.config.get("group.instance.id", one.name): one for one in applications},
             producer=producer,
             stranger=stranger,
         )
         producer.start()
         stack.callback(producer.stop)
-        for number, one in enumerate(own, 1):
+        for number, one in enumerate(applications, 1):
             one.start()
             made.wait_stable(number)
         yield made

@@ -131,7 +131,7 @@ class Follower:
         if not self.is_without_bridge or not any(BRIDGE in command for command in shell):
             return shell
         ways = self.plan["alternatives"]
-        return next(found for way in ways if (found := COMMAND.findall(way["why_not"])))
+        return next(commands for way in ways if (commands := COMMAND.findall(way["why_not"])))
 
     def _find_a_place(self, step: dict[str, Any], command: str) -> None:
         """Where the check says that the guest does not come first: do what it says, and ask again.

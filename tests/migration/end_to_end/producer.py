@@ -48,19 +48,19 @@ class SteadyProducer:
         self._thread.join()
         assert not self._producer.flush(FLUSH_S), "records without an answer"
         assert not self._refused, self._refused
-        found: dict[Partition, range] = {}
+        ranges: dict[Partition, range] = {}
 
         def all_there() -> bool:
-            found.update({partition: range(*self._offsets(partition)) for partition in self._partitions})
-            return {partition: len(offsets) for partition, offsets in found.items()} == dict(self._written)
+            ranges.update({partition: range(*self._offsets(partition)) for partition in self._partitions})
+            return {partition: len(offsets) for partition, offsets in ranges.items()} == dict(self._written)
 
         # A wrong count is a finding, and no wait that may run out once: it is not tried again.
         with suppress(TimeoutError):
             wait_until(all_there, "the logs end where the last record was acknowledged")
-        kept = {partition: len(offsets) for partition, offsets in found.items()}
+        kept = {partition: len(offsets) for partition, offsets in ranges.items()}
         if kept != dict(self._written):
-            raise AssertionError(f"acknowledged are {dict(self._written)}, in the logs {found}")
-        return found
+            raise AssertionError(f"acknowledged are {dict(self._written)}, in the logs {ranges}")
+        return ranges
 
     def _offsets(self, partition: Partition) -> tuple[int, int]:
         topic, number = partition

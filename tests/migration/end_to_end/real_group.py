@@ -31,12 +31,12 @@ _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 class RealGroup:
     """What `PlanRun` requires of a `Simulation`, of a deployment."""
 
-    def __init__(self, found: FoundGroup, simulated: SimulatedMembers, deployment: Deployment) -> None:
-        self.found, self._simulated, self._deployment = found, simulated, deployment
+    def __init__(self, group: FoundGroup, simulated: SimulatedMembers, deployment: Deployment) -> None:
+        self.found, self._simulated, self._deployment = group, simulated, deployment
         self.world = SimpleNamespace(story=SimpleNamespace(last_lines=lambda: ()))
         self.violations: tuple[Violation, ...] = ()
         self.answers = True
-        self.scripts = {member: each.script for member, each in simulated.members.items()}
+        self.scripts = {name: member.script for name, member in simulated.members.items()}
         self._applications = dict(deployment.applications)
         self._lives = list(deployment.applications.values())
         """All that have run."""
@@ -86,7 +86,7 @@ class RealGroup:
         self._starting.append((time.monotonic() + action.away_s, one))
         self._do_what_is_due()
 
-    def inject(self, faults: PlanFaults, place: StepRound | None) -> None:
+    def inject(self, faults: PlanFaults, position: StepRound | None) -> None:
         """Nothing befalls it."""
 
     def settles(self) -> bool:
@@ -170,9 +170,9 @@ class RealGroup:
 
     def origin_of(self, member_id: str) -> str:
         return next(
-            member
-            for member, each in self._simulated.members.items()
-            if member_id.startswith(f"{each.name}-")
+            name
+            for name, member in self._simulated.members.items()
+            if member_id.startswith(f"{member.name}-")
         )
 
     def refusals(self) -> tuple[Refusal, ...]:

@@ -40,10 +40,10 @@ class Shell:
             for script in (scripts / name, scripts / f"{name}.sh"):
                 script.write_text(f'#!/bin/sh\nexec {shlex.join(java(jars, main))} "$@"\n')
                 script.chmod(0o755)
-        found = shutil.which("java")
-        if found is None:
+        program = shutil.which("java")
+        if program is None:
             raise FileNotFoundError("java is not on the path")
-        next_to = (str(scripts), str(Path(sys.executable).parent), str(Path(found).parent))
+        next_to = (str(scripts), str(Path(sys.executable).parent), str(Path(program).parent))
         self.env = {
             "HOME": str(directory),
             "XDG_DATA_HOME": str(directory / "data"),

@@ -98,8 +98,8 @@ def test_a_mistake_looks_as_rehearsed(
     follower.make_plan(*to.split(), "--bounce-seconds", str(bounce_s))
     plan = read_plan(follower.shell.directory / PLAN_FILE)
     with live_source(deployment.broker) as source:
-        found = find(plan, source)
-    members = simulated_for_plan(plan, found, [client_config(deployment)])
+        group = find(plan, source)
+    members = simulated_for_plan(plan, group, [client_config(deployment)])
     placed = next(
         placed
         for placed in mistakes_in(plan, members)
@@ -107,17 +107,17 @@ def test_a_mistake_looks_as_rehearsed(
     )
     rehearsed: list[MistakeResult] = []
     for seed in SEEDS if placed.mistake in RACES else SEEDS[:1]:
-        right = rehearse(plan, found, members, seed, with_story=True)
+        right = rehearse(plan, group, members, seed, with_story=True)
         assert right.unsafe == (), "done right, the plan is safe"
-        rehearsed.append(play_mistake(plan, found, members, placed, right))
+        rehearsed.append(play_mistake(plan, group, members, placed, right))
 
     monkeypatch.setattr(plan_run, "PATIENCE_S", PATIENCE_S)
-    real: Any = RealGroup(found, members, deployment)
+    real: Any = RealGroup(group, members, deployment)
     wrong = PlanRun(plan, real, right.seed, placed.operator).run(None, placed.last_step)
     assert wrong.polls[-1].place >= placed.place, ("stopped before the mistake", wrong.unsafe)
     seen = compare(placed, wrong, right)
     _write_down(f"{name}-{mistake.value}-{step}", rehearsed, seen)
-    assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {each.why for each in rehearsed})
+    assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {result.why for result in rehearsed})
 
 
 def _essence(played: MistakeResult) -> dict[str, object]:
@@ -135,7 +135,7 @@ def _essence(played: MistakeResult) -> dict[str, object]:
 def _write_down(name: str, rehearsed: Sequence[MistakeResult], seen: MistakeResult) -> None:
     file = os.environ.get("KOHORT_MISTAKES_SEEN")
     if file:
-        outcomes = Counter(json.dumps(_essence(each), default=str) for each in rehearsed)
+        outcomes = Counter(json.dumps(_essence(result), default=str) for result in rehearsed)
         line = {"name": name, "rehearsed": outcomes, "seen": _essence(seen), "why": seen.why}
         with Path(file).open("a") as lines:
             lines.write(json.dumps(line, default=str) + "\n")

@@ -67,12 +67,12 @@ def test_a_plan_costs_what_was_rehearsed(
     follower.make_plan(*to.split(), "--bounce-seconds", str(BOUNCE_S))
     plan = read_plan(follower.shell.directory / PLAN_FILE)
     with live_source(deployment.broker) as source:
-        found = find(plan, source)
-    simulated = simulated_for_plan(plan, found, [client_config(deployment)])
-    rehearsed = [rehearse(plan, found, simulated, seed) for seed in SEEDS]
+        group = find(plan, source)
+    simulated = simulated_for_plan(plan, group, [client_config(deployment)])
+    rehearsed = [rehearse(plan, group, simulated, seed) for seed in SEEDS]
     assert [run.unsafe for run in rehearsed if run.unsafe] == []
 
-    real: Any = RealGroup(found, simulated, deployment)
+    real: Any = RealGroup(group, simulated, deployment)
     command: Any = RealBridge(lambda: bridge(deployment, tmp_path))
     measured = PlanRun(plan, real, 1, as_planned, make_bridge=lambda *_: command).run(None, None)
     command.leave()
@@ -116,8 +116,8 @@ def compared(plan: Plan, rehearsed: Sequence[Rehearsed], measured: Rehearsed) ->
 def _figure(run: Rehearsed, step: int, figure: str) -> float:
     played = [round_ for round_ in run.rounds if round_.step == step]
     if figure == "gate_open_after_s":
-        return sum(each.gate_open_after_s or 0.0 for each in played)
-    return float(sum(getattr(each.costs, figure) for each in played))
+        return sum(round_.gate_open_after_s or 0.0 for round_ in played)
+    return float(sum(getattr(round_.costs, figure) for round_ in played))
 
 
 def _write_down(name: str, rows: Sequence[Row]) -> None:

@@ -28,23 +28,23 @@ EACH = 2
 CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 
 
-def member(name: str, run: int = 1, *, protocol: MemberProtocol = CLASSIC, place: int = 0) -> Member:
+def member(name: str, run: int = 1, *, protocol: MemberProtocol = CLASSIC, index: int = 0) -> Member:
     """A member in its run-th life: each has its own id."""
-    owned = {TOPIC: tuple(range(place * EACH, place * EACH + EACH))}
-    own = {"target": owned, "epoch": 5} if protocol is CONSUMER else {}
+    owned = {TOPIC: tuple(range(index * EACH, index * EACH + EACH))}
+    fields = {"target": owned, "epoch": 5} if protocol is CONSUMER else {}
     return Member(
         id=f"{name}-{run}",
-        client=Client(id=name, host=f"/10.0.0.{place}"),
+        client=Client(id=name, host=f"/10.0.0.{index}"),
         protocol=protocol,
         subscription=Subscription(topics=(TOPIC,)),
         owned=owned,
-        **own,  # type: ignore[arg-type]
+        **fields,  # type: ignore[arg-type]
     )
 
 
 def classic(*runs: int, protocol: str = "range", **fields: object) -> Group:
     """A classic group of m1, m2, …, each in that life; 0 is away."""
-    members = tuple(member(f"m{place + 1}", run, place=place) for place, run in enumerate(runs) if run)
+    members = tuple(member(f"m{index + 1}", run, index=index) for index, run in enumerate(runs) if run)
     members = _shared_out(members, len(runs))
     group = Group(
         id="payments",
@@ -61,11 +61,11 @@ def consumer(*lives: tuple[int, MemberProtocol], protocol: str = "range", **fiel
     """A consumer group of m1, m2, …: each's life and what it speaks."""
     members = tuple(
         replace(
-            member(f"m{place + 1}", run, protocol=protocol_of, place=place),
-            target=member("x", place=place).owned,
+            member(f"m{index + 1}", run, protocol=protocol_of, index=index),
+            target=member("x", index=index).owned,
             epoch=5,
         )
-        for place, (run, protocol_of) in enumerate(lives)
+        for index, (run, protocol_of) in enumerate(lives)
     )
     group = Group(
         id="payments",

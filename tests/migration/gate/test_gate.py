@@ -141,10 +141,10 @@ GATES: dict[str, tuple[Plan, int, Group | None, dict[str, Any], bool, list[str],
 def test_a_gate(
     plan: Plan, step: int, group: Group | None, more: dict[str, Any], opens: bool, waits: list[str], said: str
 ) -> None:
-    found = ask(plan, step, group, **more)
-    assert (found.open, found.strayed, waiting(found)) == (opens, None, waits)
-    assert said in " ".join(found.reasons)
-    assert bool(found.reasons) is not opens
+    result = ask(plan, step, group, **more)
+    assert (result.open, result.strayed, waiting(result)) == (opens, None, waits)
+    assert said in " ".join(result.reasons)
+    assert bool(result.reasons) is not opens
 
 
 def test_the_plans_are_what_these_tests_take_them_for() -> None:
@@ -156,9 +156,9 @@ def test_the_plans_are_what_these_tests_take_them_for() -> None:
 
 
 def test_without_notes_no_gate_can_tell() -> None:
-    found = ask(BOUNCES, 2, TWICE)
-    assert (found.open, found.is_final) == (None, True), "no waiting helps"
-    assert "run that gate again (--step 1)" in found.reasons[0]
+    result = ask(BOUNCES, 2, TWICE)
+    assert (result.open, result.is_final) == (None, True), "no waiting helps"
+    assert "run that gate again (--step 1)" in result.reasons[0]
 
 
 @pytest.mark.parametrize("lives", [(2, 1, 1), (2, 2, 1), (1, 2, 2)])
@@ -167,10 +167,10 @@ def test_a_forgotten_member_is_named(lives: tuple[int, ...]) -> None:
         (classic(*lives), 1, None),
         (classic(*(life + 1 for life in lives), protocol=COOPERATIVE), 2, ONCE),
     ):
-        found = ask(BOUNCES, step, group, began=began)
-        assert found.open is False
-        assert waiting(found) == [f"m{place}" for place, life in enumerate(lives, 1) if life == 1]
-        assert not found.is_final
+        result = ask(BOUNCES, step, group, began=began)
+        assert result.open is False
+        assert waiting(result) == [f"m{number}" for number, life in enumerate(lives, 1) if life == 1]
+        assert not result.is_final
 
 
 @pytest.mark.parametrize(
@@ -194,17 +194,17 @@ def test_fewer_are_noted_than_the_step_restarts(lives: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("state", [GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE])
 def test_a_rebalance_keeps_a_gate_shut(state: GroupState) -> None:
-    found = ask(BOUNCES, 1, replace(ONCE, state=state, protocol=None))
-    assert found.open is False
-    assert any(state.value in reason for reason in found.reasons)
+    result = ask(BOUNCES, 1, replace(ONCE, state=state, protocol=None))
+    assert result.open is False
+    assert any(state.value in reason for reason in result.reasons)
 
 
 @pytest.mark.parametrize("change", [{"epoch": 4}, {"owned": {TOPIC: (0,)}}, {"target": {TOPIC: (0, 1, 2)}}])
 def test_a_member_on_its_way(change: dict[str, object]) -> None:
     late = replace(ROLLED.members[0], **change)  # type: ignore[arg-type]
-    found = ask(ROLL, 2, replace(ROLLED, members=(late, *ROLLED.members[1:])), began=CONVERTED)
-    assert found.open is False
-    assert waiting(found) == ["m1"]
+    result = ask(ROLL, 2, replace(ROLLED, members=(late, *ROLLED.members[1:])), began=CONVERTED)
+    assert result.open is False
+    assert waiting(result) == ["m1"]
 
 
 def test_two_looks_that_differ() -> None:
@@ -225,19 +225,19 @@ def test_an_id_of_the_classic_group_never_speaks_the_consumer_protocol() -> None
 
 
 def test_a_settled_mixed_group() -> None:
-    found = ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)), began=CONVERTED)
-    assert (found.open, _strayed(found).back_to) == (False, 1)
-    assert "m3" in " ".join(found.reasons)
+    result = ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)), began=CONVERTED)
+    assert (result.open, _strayed(result).back_to) == (False, 1)
+    assert "m3" in " ".join(result.reasons)
 
 
 def test_the_group_fell_back_to_classic() -> None:
-    found = ask(ROLL, 2, classic(3, 1, 1), began=CONVERTED)
-    assert (found.open, _strayed(found).back_to, found.is_final) == (False, 0, True)
+    result = ask(ROLL, 2, classic(3, 1, 1), began=CONVERTED)
+    assert (result.open, _strayed(result).back_to, result.is_final) == (False, 0, True)
 
 
-def _strayed(found: GateResult) -> ObservedDeviation:
-    assert found.strayed is not None
-    return found.strayed
+def _strayed(result: GateResult) -> ObservedDeviation:
+    assert result.strayed is not None
+    return result.strayed
 
 
 def _without_strays(plan: Plan) -> Plan:
@@ -264,10 +264,10 @@ def test_an_old_member_is_back_after_the_end() -> None:
 
 
 def test_a_stranger() -> None:
-    group = replace(ONCE, members=(*ONCE.members, replace(member("other", place=9), owned={})))
-    found = ask(BOUNCES, 2, group, began=ONCE)
-    assert "other (id other-1" in _strayed(found).message
-    assert not found.is_final, "it may be one that was killed, whose session has not ended"
+    group = replace(ONCE, members=(*ONCE.members, replace(member("other", index=9), owned={})))
+    result = ask(BOUNCES, 2, group, began=ONCE)
+    assert "other (id other-1" in _strayed(result).message
+    assert not result.is_final, "it may be one that was killed, whose session has not ended"
 
 
 def test_a_consumer_member_in_a_plan_without_any() -> None:
@@ -278,32 +278,32 @@ def test_a_consumer_member_in_a_plan_without_any() -> None:
 
 
 def test_another_cluster() -> None:
-    found = ask(BOUNCES, 1, BEFORE, cluster=Cluster(id="c2"))
-    assert found.open is None
-    assert [(one.what, one.plan, one.now) for one in found.differences] == [("cluster id", "c1", "c2")]
+    result = ask(BOUNCES, 1, BEFORE, cluster=Cluster(id="c2"))
+    assert result.open is None
+    assert [(one.what, one.plan, one.now) for one in result.differences] == [("cluster id", "c1", "c2")]
     assert ask(BOUNCES, 1, None, cluster=Cluster(id="c2")).differences
     assert not ask(BOUNCES, 1, BEFORE, cluster=Cluster()).differences, "not known is not different"
 
 
 @pytest.mark.parametrize("now", [12, 0])
 def test_partitions_have_changed(now: int) -> None:
-    found = ask(BOUNCES, 1, ONCE, partitions={TOPIC: now})
-    assert [(one.what, one.plan) for one in found.differences] == [("partitions of orders", "6")]
-    assert found.open is None
+    result = ask(BOUNCES, 1, ONCE, partitions={TOPIC: now})
+    assert [(one.what, one.plan) for one in result.differences] == [("partitions of orders", "6")]
+    assert result.open is None
     assert ask(BOUNCES, 1, ONCE, partitions={TOPIC: 6}, accept_drift=True).open is True
 
 
 def test_topics_have_changed() -> None:
-    wanted = Subscription(topics=(TOPIC, "more"))
-    group = replace(ONCE, members=tuple(replace(one, subscription=wanted) for one in ONCE.members))
-    found = ask(BOUNCES, 1, group)
-    assert [(one.what, one.now) for one in found.differences] == [("topic more", "subscribed to")]
+    subscription = Subscription(topics=(TOPIC, "more"))
+    group = replace(ONCE, members=tuple(replace(one, subscription=subscription) for one in ONCE.members))
+    result = ask(BOUNCES, 1, group)
+    assert [(one.what, one.now) for one in result.differences] == [("topic more", "subscribed to")]
     assert ask(BOUNCES, 1, group, accept_drift=True).open is True
 
 
 def test_another_type() -> None:
-    found = ask(BOUNCES, 1, ROLLED)
-    assert [(one.what, one.plan, one.now) for one in found.differences] == [
+    result = ask(BOUNCES, 1, ROLLED)
+    assert [(one.what, one.plan, one.now) for one in result.differences] == [
         ("group type", "classic", "consumer")
     ]
     share = replace(BEFORE, type=GroupType.SHARE)
@@ -311,8 +311,8 @@ def test_another_type() -> None:
 
 
 def test_another_assignor() -> None:
-    found = ask(BOUNCES, 1, classic(1, 1, 1, protocol="roundrobin"))
-    assert [(one.what, one.plan, one.now) for one in found.differences] == [
+    result = ask(BOUNCES, 1, classic(1, 1, 1, protocol="roundrobin"))
+    assert [(one.what, one.plan, one.now) for one in result.differences] == [
         ("assignor", "range or cooperative-sticky", "roundrobin")
     ]
 
@@ -397,10 +397,10 @@ def test_who_was_stopped_in_the_step_before_is_no_stranger() -> None:
     """m2 was away when the step began, and was there when the plan was made."""
     plan = replace(BOUNCES, steps=(Step(title="t", actions=(), gate=(MemberCount(at_least=3),)),) * 2)
     assert ask(plan, 2, classic(1, 2, 1), began=classic(1, 0, 1)).open is True
-    stranger = replace(BEFORE, members=(*classic(1, 2, 1).members, member("m9", 1, place=3)))
-    found = ask(plan, 2, stranger, began=classic(1, 0, 1))
-    assert found.strayed is not None
-    assert "not in the plan" in found.strayed.message
+    stranger = replace(BEFORE, members=(*classic(1, 2, 1).members, member("m9", 1, index=3)))
+    result = ask(plan, 2, stranger, began=classic(1, 0, 1))
+    assert result.strayed is not None
+    assert "not in the plan" in result.strayed.message
 
 
 def test_two_bridges_are_one_more_member() -> None:
@@ -408,8 +408,8 @@ def test_two_bridges_are_one_more_member() -> None:
     gate = (MemberCount(at_least=4), Present(client_id="kohort-bridge"))
     plan = replace(ROLL, steps=(Step(title="t", actions=(), gate=gate),))
     bridges = [replace(member("kohort-bridge", run), owned={}) for run in (1, 2)]
-    found = ask(plan, 1, replace(BEFORE, members=(*bridges, *classic(1, 1, 0).members)))
-    assert (found.open, waiting(found)) == (False, ["m3"])
+    result = ask(plan, 1, replace(BEFORE, members=(*bridges, *classic(1, 1, 0).members)))
+    assert (result.open, waiting(result)) == (False, ["m3"])
     assert ask(plan, 1, replace(BEFORE, members=(bridges[0], *BEFORE.members))).open is True
 
 
@@ -429,9 +429,9 @@ def test_no_member_speaks_in_an_empty_group() -> None:
 def test_a_step_that_says_nothing_never_opens() -> None:
     """A gate cut out of the file by hand."""
     plan = replace(BOUNCES, steps=(Step(title="t", actions=()),))
-    found = ask(plan, 1, BEFORE)
-    assert found.open is None
-    assert found.is_final
+    result = ask(plan, 1, BEFORE)
+    assert result.open is None
+    assert result.is_final
 
 
 def test_a_plan_without_a_baseline() -> None:

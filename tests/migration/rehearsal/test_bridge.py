@@ -69,9 +69,9 @@ def test_the_plan_and_every_rollback_are_safe_under_each_leader(leader: str | No
     scene = planned(carrying(leader, static=static), CONSUMER)
     assert ("leader-back" in steps(scene.plan)) == (static and leader is not None)
     assert scene.rehearse().unsafe == ()
-    for place in places(scene.plan):
-        played = scene.rehearse(stop_at=place)
-        assert played.unsafe == (), place
+    for position in places(scene.plan):
+        played = scene.rehearse(stop_at=position)
+        assert played.unsafe == (), position
         assert played.back is not None
         assert played.back.arrived
 

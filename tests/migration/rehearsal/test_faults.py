@@ -121,7 +121,7 @@ def test_a_gate_waits_for_a_member_whose_session_ended(tmp_path: Path, seed: int
 def test_a_crash_within_the_session_cannot_be_seen(tmp_path: Path) -> None:
     """The broker shows a killed member until its session ends."""
     rehearsed = _rehearse(_events(tmp_path, "at: 1.1+33, restart: m3, kill: true, after: 20"))
-    assert any("m3 has not rejoined" in each for each in rehearsed.opened_wrongly)
+    assert any("m3 has not rejoined" in line for line in rehearsed.opened_wrongly)
 
 
 def test_a_member_rejoins_from_a_crash_as_it_ran(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_partition_of_the_network_holds_the_gate_closed(tmp_path: Path) -> Non
 def test_an_answer_that_is_lost_leaves_partitions_without_owner(tmp_path: Path) -> None:
     """The broker shows the group Stable, and a member does not know yet what it was given."""
     faults = _read(tmp_path, "kohort: 1\nfaults: {loss: 0.02}")
-    found = [each for seed in range(1, 31) for each in _rehearse(faults, seed).opened_wrongly]
-    early = [each for each in found if "opens too early" in each]
+    lines = [line for seed in range(1, 31) for line in _rehearse(faults, seed).opened_wrongly]
+    early = [line for line in lines if "opens too early" in line]
     assert early
-    assert all(each.endswith("has 0 owners") for each in early)
+    assert all(line.endswith("has 0 owners") for line in early)

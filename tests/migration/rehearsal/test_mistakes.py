@@ -58,10 +58,10 @@ def made(scene: PlannedGroup, mistake: Mistake, step: int) -> PlacedMistake:
 
 def reaction(result: MistakeResult) -> str:
     """Where it is made, and what the gate does."""
-    place, asked = result.placed, f"{result.step}.{result.round}" if result.round else f"{result.step}"
-    when = ".".join(map(str, place.place))
+    placed, asked = result.placed, f"{result.step}.{result.round}" if result.round else f"{result.step}"
+    when = ".".join(map(str, placed.place))
     closed_by = f" ({', '.join(sorted(result.closed_by))})" if result.closed_by else ""
-    return f"{place.mistake.value} at {when}: gate {asked} {result.outcome.value}{closed_by}"
+    return f"{placed.mistake.value} at {when}: gate {asked} {result.outcome.value}{closed_by}"
 
 
 def shown(summary: GroupSummary) -> str:

@@ -93,9 +93,9 @@ def test_a_seed_gives_the_same_again() -> None:
 @pytest.mark.parametrize("to", [COOPERATIVE, CONSUMER])
 def test_every_rollback_arrives(to: Destination, static: bool) -> None:
     scene = planned(classic_group(static=static), to)
-    for place in places(scene.plan):
-        rehearsed = scene.rehearse(stop_at=place)
-        assert rehearsed.unsafe == (), place
+    for position in places(scene.plan):
+        rehearsed = scene.rehearse(stop_at=position)
+        assert rehearsed.unsafe == (), position
         assert rehearsed.back is not None
         assert rehearsed.back.arrived
 
@@ -178,8 +178,8 @@ def test_members_are_configured_as_their_files_say() -> None:
     everybody = _config(
         "heartbeat.interval.ms=500 session.timeout.ms=${SESSION} auto.commit.interval.ms=1000"
     )
-    own = _config("heartbeat.interval.ms=700", member="m2")
-    simulated = planned(classic_group(), COOPERATIVE, configs=(own, everybody)).simulated
+    config = _config("heartbeat.interval.ms=700", member="m2")
+    simulated = planned(classic_group(), COOPERATIVE, configs=(config, everybody)).simulated
     settings = {member.name: member.script.config for member in simulated.members.values()}
     usual = {"heartbeat.interval.ms": "500", "auto.commit.interval.ms": "1000"}
     assert settings == {"m1": usual, "m2": {**usual, "heartbeat.interval.ms": "700"}, "m3": usual}

@@ -48,9 +48,9 @@ def test_it_takes_the_place_of_the_groups_own_setting() -> None:
     """What is set for a group itself wins over the brokers': not over what the rehearsal is asked for."""
     group = replace(classic_group(), settings={"consumer.session.timeout.ms": "50000", "other": "1"})
     scene = planned(group, Destination.CONSUMER, cluster=Cluster(settings={SESSION: "45000"}))
-    found, simulated = scene.found, scene.simulated
-    assert with_settings(found, simulated, {}) == (found, simulated)
-    other, members = with_settings(found, simulated, {SESSION: "55000"})
+    found_group, simulated = scene.found, scene.simulated
+    assert with_settings(found_group, simulated, {}) == (found_group, simulated)
+    other, members = with_settings(found_group, simulated, {SESSION: "55000"})
     assert other.group.settings == {"other": "1"}
     assert other.cluster.settings == {SESSION: "55000"}
     assert members == simulated

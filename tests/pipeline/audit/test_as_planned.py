@@ -51,7 +51,7 @@ def test_findings_are_those_of_a_plan(kohort: Kohort, rows: Judged) -> None:
         plan = planned(kohort, row)
         assert row["verdict"] == plan["verdict"], row
         of_row, of_plan = (
-            [[finding[name] for name in FINDING] for finding in found["findings"]] for found in (row, plan)
+            [[finding[name] for name in FINDING] for finding in result["findings"]] for result in (row, plan)
         )
         assert of_row == of_plan, row
         members = [members for step in plan["steps"] for members in step["rounds"]]

@@ -57,25 +57,25 @@ def of_sample(kohort: Kohort, sample: Path) -> dict[str, tuple[Any, ...]]:
 
 def test_a_real_log_is_judged_as_plan_does(spark: SparkSession, kohort: Kohort, real_log: RealLog) -> None:
     run = audit(spark, [Logs(paths=(str(real_log.data),))], SETTINGS)
-    found = {row["group"]: row for row in run.audit.collect()}
+    rows = {row["group"]: row for row in run.audit.collect()}
     options = ("--log-dir", real_log.data, "--output", "json")
     listed = kohort.quick("list", *options).document["groups"]
-    assert {name: row["members"] for name, row in found.items()} == {
-        each["group"]: each["members"] for each in listed
+    assert {name: row["members"] for name, row in rows.items()} == {
+        entry["group"]: entry["members"] for entry in listed
     }
-    assert len(found) > 20
+    assert len(rows) > 20
     answer = kohort.quick("plan", "--all-groups", "--to", "consumer", *options)
     plans = {plan["group"]: plan for plan in answer.document["plans"]}
-    assert plans.keys() == found.keys()
-    for name, row in found.items():
+    assert plans.keys() == rows.keys()
+    for name, row in rows.items():
         plan = plans[name]
         assert (row["verdict"], [finding["message"] for finding in row["findings"]]) == (
             plan["verdict"],
             [finding["message"] for finding in plan["findings"]],
         ), name
-    assert {row["type"] for row in found.values()} >= {"classic", "consumer", "share"}
+    assert {row["type"] for row in rows.values()} >= {"classic", "consumer", "share"}
     regexes = {row["group"]: row for row in run.regexes.collect()}
-    assert set(regexes) == {name for name in found if "regex" in name and found[name]["members"]}
+    assert set(regexes) == {name for name in rows if "regex" in name and rows[name]["members"]}
     for row in regexes.values():
         assert (row["valid"], row["java_valid"], row["java_topics"]) == (True, True, row["broker_topics"])
 
@@ -104,8 +104,8 @@ def test_damaged_logs_are_quarantined_and_the_rest_is_judged(
     content[70] ^= 0xFF
     bad.write_bytes(content)
     run = audit(spark, [Logs(paths=(str(broken),))], SETTINGS)
-    found = verdicts(run)
-    assert found.keys() < of_sample.keys()
-    assert all(of_sample[name] == result for name, result in found.items())
-    assert {each.file for each in run.quarantined} >= {str(torn), str(bad)}
-    assert all(each.source == str(broken) for each in run.quarantined)
+    results = verdicts(run)
+    assert results.keys() < of_sample.keys()
+    assert all(of_sample[name] == result for name, result in results.items())
+    assert {damage.file for damage in run.quarantined} >= {str(torn), str(bad)}
+    assert all(damage.source == str(broken) for damage in run.quarantined)

@@ -50,9 +50,9 @@ def test_javas_own_engine_agrees_on_what_a_consumer_matches(spark: SparkSession,
         assert (row["java_topics"], row["java_gained"]) == (row["client_topics"], row["gained"])
     assert any(row["java_gained"] for row in rows)
     assert {row["java_valid"] for row in rows} == {True, False}
-    (own,) = run.regexes.where("group = 'audit' and pattern = '^audit-.*'").collect()
-    assert (own["members"] > 0, own["library"], own["client_topics"]) == (True, None, None)
-    assert (own["broker_topics"], own["java_topics"], own["java_gained"], own["java_lost"]) == (2, 2, [], [])
+    (row,) = run.regexes.where("group = 'audit' and pattern = '^audit-.*'").collect()
+    assert (row["members"] > 0, row["library"], row["client_topics"]) == (True, None, None)
+    assert (row["broker_topics"], row["java_topics"], row["java_gained"], row["java_lost"]) == (2, 2, [], [])
 
 
 def test_javas_own_engine_matches_whole_names(spark: SparkSession) -> None:

@@ -134,16 +134,16 @@ def test_offsets_of_any_bytes(seed: int) -> None:
         assert (row["key_version"], row["kind"]) == (number, "offset")
         assert (row["group"], row["topic"], row["topic_partition"]) == expected
         assert row["tombstone"] == (value is None)
-        found = tuple(
+        fields = tuple(
             row[name] for name in ("value_version", "committed", "leader_epoch", "metadata", "topic_id")
         )
         if said is None:
-            assert found == (None,) * 5
+            assert fields == (None,) * 5
             assert row["commit_time"] is None
         else:
             version, offset, epoch, metadata, commit_ms, _, topic_id = said
             name = None if topic_id is None else format_uuid(UUID(bytes=topic_id))
-            assert found == (version, offset, None if epoch < 0 else epoch, metadata, name)
+            assert fields == (version, offset, None if epoch < 0 else epoch, metadata, name)
             assert (row["commit_time"] is None) == (
                 commit_ms == -1 or not YEAR_1_MS <= commit_ms < YEAR_10000_MS
             )
@@ -200,7 +200,7 @@ def test_a_classic_group() -> None:
     row = row_of(ClassicGroupRecord(group="g", value=value))
 
     assert (row["kind"], row["epoch"], row["assignor"], row["leader"]) == ("group", 7, "range", "a")
-    assert [(each["member"], each["topics"], each["assignment"]) for each in row["members"]] == [
+    assert [(entry["member"], entry["topics"], entry["assignment"]) for entry in row["members"]] == [
         ("a", ["orders", "payments"], {"orders": [0, 2]}),
         ("b", ["orders", "payments"], {}),
         ("c", None, None),
@@ -224,7 +224,7 @@ def test_members_of_another_protocol_type_are_not_looked_into() -> None:
 
     row = row_of(ClassicGroupRecord(group="g", value=value))
 
-    assert [(each["topics"], each["assignment"]) for each in row["members"]] == [(None, None)]
+    assert [(entry["topics"], entry["assignment"]) for entry in row["members"]] == [(None, None)]
     assert row["state_since"] is None
 
 
@@ -293,12 +293,12 @@ def test_records_that_came_without_batches_are_the_same_rows(monkeypatch: pytest
         }
     )
 
-    found: list[dict[str, Any]] = []
-    for each in plain(
+    rows: list[dict[str, Any]] = []
+    for part in plain(
         records_to_arrow([batch.slice(3), batch.slice(0, 3)], source="__consumer_offsets", names={})
     ):
-        found += each.to_pylist(maps_as_pydicts="strict")
+        rows += part.to_pylist(maps_as_pydicts="strict")
 
     by_place = {"file": None, "position": None}
     expected = [row | by_place for row in rows_of(pairs)]
-    assert sorted(found, key=lambda row: row["offset"]) == expected
+    assert sorted(rows, key=lambda row: row["offset"]) == expected

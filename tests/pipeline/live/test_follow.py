@@ -52,14 +52,14 @@ def test_a_killed_stream_continues_without_loss_or_double(
     assert follow() == 0
 
     assert _runs(out) >= 2
-    found = comparable(read(live_spark, str(out), "events"))
+    rows = comparable(read(live_spark, str(out), "events"))
     # The broker continues meanwhile: members and transactions expire.
     ends = f.create_map(
         *(f.lit(n) for pair in read_catalog(live_spark, str(out)).next_offsets.items() for n in pair)
     )
     until = live_events(live_spark, old_broker.bootstrap).where(f.col("offset") < ends[f.col("partition")])
-    assert found == comparable(events(until))
-    assert [row.committed for row in found if row.group == new] == [1, 2]
+    assert rows == comparable(events(until))
+    assert [row.committed for row in rows if row.group == new] == [1, 2]
     whole = str(tmp_path / "whole")
     run_history(live_spark, LogReader(tasks=until, read=iter), whole)
     for table in ("rebalances", "ownership", "commits", "groups"):

@@ -55,10 +55,10 @@ def test_they_are_fetched_once(tmp_path: Path, asked: Path) -> None:
     assert [path.name for path in cache().parent.iterdir()] == [cache().name]
 
 
-@pytest.mark.parametrize("given", [(f"/lib/{SOURCE}",), ("a.jar", f"hdfs://host/{SOURCE}")])
+@pytest.mark.parametrize("jars", [(f"/lib/{SOURCE}",), ("a.jar", f"hdfs://host/{SOURCE}")])
 @pytest.mark.usefixtures("asked")
-def test_a_given_source_is_not_fetched_again(given: tuple[str, ...]) -> None:
-    assert kafka_jars(given) == given
+def test_a_given_source_is_not_fetched_again(jars: tuple[str, ...]) -> None:
+    assert kafka_jars(jars) == jars
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ pytestmark = [pytest.mark.kafka, LONG]
 def test_the_live_topic_gives_the_events_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:
     live, of_files = both(live_spark, old_broker)
 
-    found = comparable(live)
-    assert found == comparable(settled(of_files))
-    assert len(found) > 5_000
-    assert {row.key_version for row in found} >= {1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 16}
+    rows = comparable(live)
+    assert rows == comparable(settled(of_files))
+    assert len(rows) > 5_000
+    assert {row.key_version for row in rows} >= {1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 16}
 
 
 def test_the_live_topic_gives_the_commits_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:
@@ -46,10 +46,10 @@ def test_a_compacted_topic_is_read_over_its_gaps(
 ) -> None:
     with broker_on(kafka_jars, compacted_log, tmp_path / "broker") as broker:
         live, of_files = both(live_spark, broker)
-        found = comparable(live)
+        rows = comparable(live)
 
-        assert found == comparable(settled(of_files))
-    holes = sum(a.partition == b.partition and a.offset + 1 < b.offset for a, b in pairwise(found))
+        assert rows == comparable(settled(of_files))
+    holes = sum(a.partition == b.partition and a.offset + 1 < b.offset for a, b in pairwise(rows))
     assert holes > 50
 
 
@@ -105,8 +105,8 @@ def test_records_after_an_open_transaction_wait_for_its_end(
     producer.init_transactions(30)
     producer.begin_transaction()
     consumer = Consumer({"bootstrap.servers": old_broker.bootstrap, "group.id": group})
-    place = TopicPartition(PAYMENTS, 0, 1)
-    producer.send_offsets_to_transaction([place], consumer.consumer_group_metadata(), 30)
+    topic_partition = TopicPartition(PAYMENTS, 0, 1)
+    producer.send_offsets_to_transaction([topic_partition], consumer.consumer_group_metadata(), 30)
     consumer.close()
     commit(old_broker, group, PAYMENTS, {1: 2})
 

@@ -78,8 +78,8 @@ def test_a_properties_file_opens_the_topic(
 
     live = live_events(live_spark, guarded.at(FILES[name][0]), options)
 
-    found = live.where("`group` = 'guarded' and kind = 'offset'").select("topic", "committed").collect()
-    assert [tuple(row) for row in found] == [(ORDERS, 7)]
+    rows = live.where("`group` = 'guarded' and kind = 'offset'").select("topic", "committed").collect()
+    assert [tuple(row) for row in rows] == [(ORDERS, 7)]
 
 
 def test_a_client_that_may_not_see_the_topic_gets_an_error(

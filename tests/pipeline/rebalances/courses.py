@@ -72,12 +72,12 @@ def names(topics: TopicImage) -> dict[str, str]:
 def decoded(written: Iterable[Written], topics: TopicImage) -> Iterator[pa.RecordBatch]:
     """Rows of the table of events, and columns beyond."""
     log = list(written)
-    pairs = [encode_record(each.record) for each in log]
+    pairs = [encode_record(entry.record) for entry in log]
     batch = pa.RecordBatch.from_arrays(
         [
             pa.array([PARTITION] * len(log), pa.int32()),
-            pa.array([each.offset for each in log], pa.int64()),
-            pa.array([each.time_ms for each in log], pa.int64()),
+            pa.array([entry.offset for entry in log], pa.int64()),
+            pa.array([entry.time_ms for entry in log], pa.int64()),
             pa.array([key for key, _ in pairs], pa.binary()),
             pa.array([value for _, value in pairs], pa.binary()),
         ],
@@ -88,14 +88,14 @@ def decoded(written: Iterable[Written], topics: TopicImage) -> Iterator[pa.Recor
 
 def rows(written: Iterable[Written], topics: TopicImage) -> list[dict[str, Any]]:
     """Rows with the columns that a course is made of, of records of groups, times in µs."""
-    found = []
+    records = []
     for batch in decoded(written, topics):
         table = pa.Table.from_batches([batch]).select(COLUMNS)
         for index, column in enumerate(table.schema):
             if pa.types.is_timestamp(column.type):
                 table = table.set_column(index, column.name, table.column(index).cast(pa.int64()))
-        found += [row for row in table.to_pylist() if row["key_version"] in KEY_VERSIONS]
-    return sorted(found, key=lambda row: row["offset"])
+        records += [row for row in table.to_pylist() if row["key_version"] in KEY_VERSIONS]
+    return sorted(records, key=lambda row: row["offset"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +118,15 @@ class Course:
 
     def spans(self, number: int) -> list[tuple[str | None, int, float, float | None]]:
         """Member, epoch, and seconds since the start of the clock, of one partition; in order of time."""
-        found = [holding for holding in self.holdings if holding.place[1] == number]
+        holdings = [holding for holding in self.holdings if holding.place[1] == number]
         return [
             (
-                each.member,
-                each.epoch,
-                seconds(each.since),
-                None if each.until is None else seconds(each.until),
+                holding.member,
+                holding.epoch,
+                seconds(holding.since),
+                None if holding.until is None else seconds(holding.until),
             )
-            for each in sorted(found, key=lambda each: each.since)
+            for holding in sorted(holdings, key=lambda holding: holding.since)
         ]
 
 
@@ -155,10 +155,10 @@ def course_of(driver: Clock) -> Course:
 def compacted(written: Iterable[Written]) -> list[Written]:
     """What a cleaner leaves when it has been over everything, tombstones included."""
     last: dict[bytes, Written] = {}
-    for each in written:
-        last[encode_record(each.record)[0]] = each
+    for entry in written:
+        last[encode_record(entry.record)[0]] = entry
     left: Mapping[bytes, Written] = last
     return sorted(
-        (each for each in left.values() if encode_record(each.record)[1] is not None),
-        key=lambda each: each.offset,
+        (entry for entry in left.values() if encode_record(entry.record)[1] is not None),
+        key=lambda entry: entry.offset,
     )

@@ -23,11 +23,11 @@ class Band:
         self.members[name] = made = made.but(**changes)
         return made
 
-    def rebalance(self, given: dict[str, Named]) -> None:
+    def rebalance(self, assignments: dict[str, Named]) -> None:
         """All named members join, newcomers first, and the leader hands out."""
-        members = sorted((self.members[name] for name in given), key=lambda each: each.generation != -1)
+        members = sorted((self.members[name] for name in assignments), key=lambda peer: peer.generation != -1)
         ordered = together(self.driver, *members)
-        answers = {self.members[name].id: assignment(named) for name, named in given.items()}
+        answers = {self.members[name].id: assignment(named) for name, named in assignments.items()}
         for member in ordered[1:]:
             member.sync()
         ordered[0].sync(answers)

@@ -54,9 +54,9 @@ def test_a_member_joins_and_partitions_move() -> None:
 def test_leaving_dying_subscribing_and_asking_for_an_assignor() -> None:
     driver, a = one(group_consumer_session_timeout_ms="45000")
     b, c = Consumer(driver, "b"), Consumer(driver, "c")
-    for each in (b, c):
-        each.join()
-        settled(a, b, c) if each is c else settled(a, b)
+    for member in (b, c):
+        member.join()
+        settled(a, b, c) if member is c else settled(a, b)
     b.leave()
     settled(a, c)
     for _ in range(3):
@@ -198,9 +198,9 @@ def test_a_compacted_log_has_only_the_last_epoch() -> None:
 def test_wherever_a_log_ends_no_partition_has_two_owners_at_a_time() -> None:
     driver, a = one()
     b, c = Consumer(driver, "b"), Consumer(driver, "c")
-    for each in (b, c):
+    for member in (b, c):
         driver.advance(700)
-        each.join()
+        member.join()
         for other in (a, b, c):
             driver.advance(300)
             other.beat() if other.epoch else None

@@ -93,14 +93,14 @@ def test_every_seed_under_every_setting(
         {row["group"]: row for row in run.rehearsals if row["settings"] == variation.text}
         for variation in variations
     )
-    assert [set(each) for each in (usual, together, disabled)] == [{"billing", "legacy-etl"}] * 3
-    assert [each["billing"]["rounds"] for each in (usual, together)] == [3, 2]
+    assert [set(outcome) for outcome in (usual, together, disabled)] == [{"billing", "legacy-etl"}] * 3
+    assert [outcome["billing"]["rounds"] for outcome in (usual, together)] == [3, 2]
     assert together["billing"]["duration_s"] < usual["billing"]["duration_s"] / 2
-    assert {each["legacy-etl"]["verdict"] for each in (usual, together, disabled)} == {"blocked"}
+    assert {outcome["legacy-etl"]["verdict"] for outcome in (usual, together, disabled)} == {"blocked"}
     runs = spark.read.parquet(run.paths["runs"]).collect()
     for rows in (usual, together, disabled):
         row = rows["billing"]
-        seeds = [each for each in runs if each["settings"] == row["settings"]]
+        seeds = [entry for entry in runs if entry["settings"] == row["settings"]]
         assert sorted(seed["seed"] for seed in seeds) == list(terms.seeds)
         for name, _ in FIGURES:
             values = sorted(seed[name] for seed in seeds)
@@ -118,7 +118,7 @@ def test_every_seed_under_every_setting(
     for commands in (failure["commands"], elsewhere):
         again = rehearsed_again(kohort, commands, tmp_path / "PLAN.yaml")
         assert again.status == 1
-        assert [each["reason"] for each in again.document["unsafe"]] == failure["why"]
+        assert [violation["reason"] for violation in again.document["unsafe"]] == failure["why"]
         assert again.document["story"] == failure["story"]
 
 

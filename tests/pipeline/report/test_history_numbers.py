@@ -21,11 +21,11 @@ def test_names_are_those_of_the_tables() -> None:
 
 
 def test_empty_tables(spark: SparkSession) -> None:
-    found = numbers_of({name: rows_as(spark, schema, []) for name, schema in SCHEMAS.items()}, made=MADE)
-    assert found.totals is not None
-    assert (found.totals.records, found.totals.groups, found.totals.rebalancing_s) == (0, 0, 0.0)
-    assert (found.periods, found.worst, found.protocols, found.timelines) == ((), (), (), ())
-    assert "There are no records." in history_page(found)
+    numbers = numbers_of({name: rows_as(spark, schema, []) for name, schema in SCHEMAS.items()}, made=MADE)
+    assert numbers.totals is not None
+    assert (numbers.totals.records, numbers.totals.groups, numbers.totals.rebalancing_s) == (0, 0, 0.0)
+    assert (numbers.periods, numbers.worst, numbers.protocols, numbers.timelines) == ((), (), (), ())
+    assert "There are no records." in history_page(numbers)
 
 
 def test_one_row_of_which_hardly_anything_is_known(spark: SparkSession) -> None:
@@ -35,17 +35,17 @@ def test_one_row_of_which_hardly_anything_is_known(spark: SparkSession) -> None:
         rebalances=[row],
         groups=[{"group": "g", "type": "consumer", "rebalances": 1, "migration": "consumer"}],
     )
-    found = numbers_of(one.tables(spark), made=MADE)
-    (period,) = found.periods
+    numbers = numbers_of(one.tables(spark), made=MADE)
+    (period,) = numbers.periods
     assert dict(zip(CAUSES, period.causes, strict=True))["unknown"] == period.rebalances == 1
     assert dict(zip(STAGES, period.stages, strict=True)) == {"classic": 0, "mixed": 0, "consumer": 1}
-    (cost,) = found.protocols
+    (cost,) = numbers.protocols
     assert (cost.median_s, cost.p95_s, cost.longest_s, cost.rebalancing_s) == (None,) * 4
-    assert found.totals is not None
-    assert (found.totals.rebalancing_s, period.rebalancing_s) == (None, None)
-    assert (found.worst[0].rebalancing_s, found.timelines[0].marks[0].rebalancing_s) == (None, None)
-    assert found.timelines[0].marks[0].start == datetime(2026, 3, 1, tzinfo=UTC)
-    assert "The log contains no durations; g rebalanced most often: 1 rebalance." in history_page(found)
+    assert numbers.totals is not None
+    assert (numbers.totals.rebalancing_s, period.rebalancing_s) == (None, None)
+    assert (numbers.worst[0].rebalancing_s, numbers.timelines[0].marks[0].rebalancing_s) == (None, None)
+    assert numbers.timelines[0].marks[0].start == datetime(2026, 3, 1, tzinfo=UTC)
+    assert "The log contains no durations; g rebalanced most often: 1 rebalance." in history_page(numbers)
 
 
 def test_times_that_a_broker_never_had(spark: SparkSession) -> None:
@@ -58,11 +58,11 @@ def test_times_that_a_broker_never_had(spark: SparkSession) -> None:
             {"day": far[0].date(), "group": "g", "type": "classic", "rebalances": 2, "migration": "classic"}
         ],
     )
-    found = numbers_of(wild.tables(spark), made=MADE)
-    assert (found.first, found.last) == tuple(far)
-    assert 300 < len(found.periods) <= 400
-    assert found.step_days % 7 == 0
-    assert found.periods[0].day == date(1, 1, 2)
-    assert (found.periods[0].rebalances, found.periods[-1].rebalances) == (1, 1)
-    assert {period.stages for period in found.periods} == {(1, 0, 0)}
-    assert history_page(found).count("<title>") > 300
+    numbers = numbers_of(wild.tables(spark), made=MADE)
+    assert (numbers.first, numbers.last) == tuple(far)
+    assert 300 < len(numbers.periods) <= 400
+    assert numbers.step_days % 7 == 0
+    assert numbers.periods[0].day == date(1, 1, 2)
+    assert (numbers.periods[0].rebalances, numbers.periods[-1].rebalances) == (1, 1)
+    assert {period.stages for period in numbers.periods} == {(1, 0, 0)}
+    assert history_page(numbers).count("<title>") > 300

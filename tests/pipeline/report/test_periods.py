@@ -26,8 +26,8 @@ def test_overlapping_rebalances_take_the_time_once(spark: SparkSession) -> None:
         rebalance("b", 1, at[4], 2.0),  # another group's time
         rebalance("c", 1, None, None),
     ]
-    found = with_busy_s(rows_as(spark, REBALANCES, rows)).select("group", "epoch", "busy_s")
-    wanted = [
+    frame = with_busy_s(rows_as(spark, REBALANCES, rows)).select("group", "epoch", "busy_s")
+    values = [
         ("a", 1, 10.0),
         ("a", 2, 0.0),
         ("a", 3, 5.0),
@@ -36,7 +36,7 @@ def test_overlapping_rebalances_take_the_time_once(spark: SparkSession) -> None:
         ("b", 1, 2.0),
         ("c", 1, 0.0),
     ]
-    assertDataFrameEqual(found, [Row(group=group, epoch=epoch, busy_s=busy) for group, epoch, busy in wanted])
+    assertDataFrameEqual(frame, [Row(group=group, epoch=epoch, busy_s=busy) for group, epoch, busy in values])
 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 1, 5 * MOST + 7])
@@ -64,18 +64,18 @@ def test_many_rebalances_become_spans_that_leave_out_none(spark: SparkSession, c
     assert len({mark.rebalances for mark in marks[:-1]}) == 1
     done = 0
     for mark in marks:
-        own = rows[done : done + mark.rebalances]
+        part = rows[done : done + mark.rebalances]
         done += mark.rebalances
-        assert (mark.start, mark.end) == (own[0]["start"], own[-1]["end"])
-        assert (mark.epoch, mark.members) == (own[-1]["epoch"], own[-1]["members"])
-        assert mark.causes == tuple(sum(row["cause"] == cause for row in own) for cause in CAUSES)
-        assert mark.joined == sum(len(row["joined"]) for row in own)
-        assert mark.left == sum(len(row["left"]) for row in own)
+        assert (mark.start, mark.end) == (part[0]["start"], part[-1]["end"])
+        assert (mark.epoch, mark.members) == (part[-1]["epoch"], part[-1]["members"])
+        assert mark.causes == tuple(sum(row["cause"] == cause for row in part) for cause in CAUSES)
+        assert mark.joined == sum(len(row["joined"]) for row in part)
+        assert mark.left == sum(len(row["left"]) for row in part)
         assert (mark.moved, mark.revoked) == (
-            sum(row["moved"] for row in own),
-            sum(row["revoked"] for row in own),
+            sum(row["moved"] for row in part),
+            sum(row["revoked"] for row in part),
         )
-        assert mark.rebalancing_s == pytest.approx(10.0 * len(own))
+        assert mark.rebalancing_s == pytest.approx(10.0 * len(part))
 
 
 def test_a_group_that_never_rebalanced(spark: SparkSession) -> None:

@@ -68,17 +68,17 @@ def test_verdicts_reasons_and_order(spark: SparkSession) -> None:
 
 
 def test_an_audit_of_nothing(spark: SparkSession) -> None:
-    found = numbers_of({"audit": rows_as(spark, AUDIT, [])}, made=MADE)
-    assert found.readiness == ()
-    assert found.totals is None
+    numbers = numbers_of({"audit": rows_as(spark, AUDIT, [])}, made=MADE)
+    assert numbers.readiness == ()
+    assert numbers.totals is None
 
 
 def test_a_big_fleet_has_no_more_numbers(spark: SparkSession) -> None:
     rules = [f"rule-{number}" for number in range(2 * MOST_REASONS)]
     rows = [_group(f"g{number}", "blocked", blocked_by=rules) for number in range(50)]
     rows += [_group(f"r{number}", "ready", rank=number + 1) for number in range(2 * MOST_CANDIDATES)]
-    found = numbers_of({"audit": rows_as(spark, AUDIT, rows)}, made=MADE)
-    (readiness,) = found.readiness
+    numbers = numbers_of({"audit": rows_as(spark, AUDIT, rows)}, made=MADE)
+    (readiness,) = numbers.readiness
     assert len(readiness.reasons) == MOST_REASONS
     assert [candidate.rank for candidate in readiness.first] == list(range(1, MOST_CANDIDATES + 1))
-    assert "By reason" in history_page(found)
+    assert "By reason" in history_page(numbers)

@@ -59,29 +59,29 @@ def test_a_row_is_what_the_seed_is_on_one_machine(spark: SparkSession, tmp_path:
     ]
     done = simulate(spark, cases, SEEDS, out=str(tmp_path))
     assert set(done.paths) == set(TABLES)
-    found = rows(spark, done.paths["runs"])
-    assert len(found) == len(cases) * len(SEEDS) == done.verdicts["held"]
-    for each in cases:
+    runs = rows(spark, done.paths["runs"])
+    assert len(runs) == len(cases) * len(SEEDS) == done.verdicts["held"]
+    for entry in cases:
         mine = [
-            row for row in found if (row["protocol"], row["settings"]) == (each.variant.value, each.setting)
+            row for row in runs if (row["protocol"], row["settings"]) == (entry.variant.value, entry.setting)
         ]
         assert [row["seed"] for row in mine] == list(SEEDS)
         scenario = shipped_scenario("crash")
-        scenario = _with_interval(scenario, each.settings["heartbeat.interval.ms"], each.variant)
-        costs = [costs_of(run(scenario, seed, variant=each.variant)) for seed in SEEDS]
+        scenario = _with_interval(scenario, entry.settings["heartbeat.interval.ms"], entry.variant)
+        costs = [costs_of(run(scenario, seed, variant=entry.variant)) for seed in SEEDS]
         for name, _ in FIGURES:
             assert [row[name] for row in mine] == [getattr(one, name) for one in costs], name
         (result,) = [
             row
             for row in done.costs
-            if (row["protocol"], row["settings"]) == (each.variant.value, each.setting)
+            if (row["protocol"], row["settings"]) == (entry.variant.value, entry.setting)
         ]
         middle, worst = median_and_worst(costs)
         for name, _ in FIGURES:
             assert result[f"{name}_median"] == getattr(middle, name), name
             assert result[f"{name}_worst"] == getattr(worst, name), name
     for figure in SPREAD:
-        assert sum(row["seeds"] for row in done.spans if row["figure"] == figure) == len(found)
+        assert sum(row["seeds"] for row in done.spans if row["figure"] == figure) == len(runs)
     # Who is asked more often learns of a change sooner.
     of_consumers = {
         row["settings"]: row["without_owner_s_median"] for row in done.costs if row["protocol"] == "consumer"
@@ -123,7 +123,7 @@ def test_a_stopped_seed_is_reported() -> None:
 def test_a_known_weakness_has_its_own_verdict() -> None:
     seeds = range(1, 5)
     ours = {seed: run(shipped_scenario("standard"), seed, with_story=False).violations for seed in seeds}
-    known = {seed for seed, found in ours.items() if found and all(violation.known for violation in found)}
+    known = {seed for seed, faults in ours.items() if faults and all(violation.known for violation in faults)}
     played = {seed: play_row(case("standard"), seed, RunOptions()) for seed in seeds}
     assert {seed for seed, row in played.items() if row["run"]["verdict"] == "known"} == known != set()
     assert all(played[seed]["failure"]["known"] and "story" not in played[seed]["failure"] for seed in known)

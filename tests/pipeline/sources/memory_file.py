@@ -19,13 +19,13 @@ class MemoryFile:
         return self.data[offset : offset + nbytes]
 
 
-def places(found: Iterable[Block | Damage]) -> tuple[list[int], list[tuple[int, str]]]:
+def places(parts: Iterable[Block | Damage]) -> tuple[list[int], list[tuple[int, str]]]:
     """Where batches start, and the damage between them, by the bytes of the file."""
     batches: list[int] = []
     damage: list[tuple[int, str]] = []
-    for each in found:
-        if isinstance(each, Block):
-            batches += (each.batches.positions + each.base).tolist()
+    for part in parts:
+        if isinstance(part, Block):
+            batches += (part.batches.positions + part.base).tolist()
         else:
-            damage.append((each.position, each.reason))
+            damage.append((part.position, part.reason))
     return batches, damage

@@ -59,11 +59,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, b"", {})
             return
         data = path.read_bytes() if key else b""
-        found = _RANGE.fullmatch(self.headers.get("Range", ""))
-        if found is None:
+        match = _RANGE.fullmatch(self.headers.get("Range", ""))
+        if match is None:
             self._answer(200, data, {}, body=body)
             return
-        start, stop = int(found[1]), min(int(found[2] or len(data)), len(data) - 1)
+        start, stop = int(match[1]), min(int(match[2] or len(data)), len(data) - 1)
         content_range = {"Content-Range": f"bytes {start}-{stop}/{len(data)}"}
         self._answer(206, data[start : stop + 1], content_range, body=body)
 

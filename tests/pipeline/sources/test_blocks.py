@@ -27,12 +27,12 @@ def log(seed: int, count: int = 60) -> bytes:
 
 def whole(data: bytes) -> tuple[list[int], list[int]]:
     """Batches and faults as the bytes at once give them."""
-    found, faults = [], []
+    positions, faults = [], []
     for part in parts_of(data, "f"):
-        found += part.batches.positions.tolist()
+        positions += part.batches.positions.tolist()
         if part.fault is not None:
             faults.append(part.fault.position)
-    return found, faults
+    return positions, faults
 
 
 def read(data: bytes, start: int = 0, end: int | None = None) -> tuple[list[int], list[tuple[int, str]]]:
@@ -57,9 +57,9 @@ def test_damaged_logs_are_read_as_far_as_they_are_whole(seed: int) -> None:
     del data[draw.choice([len(data), draw.randrange(len(data))]) :]
     batches, faults = whole(bytes(data))
 
-    found, damage = read(bytes(data))
+    positions, damage = read(bytes(data))
 
-    assert found == batches
+    assert positions == batches
     assert [position for position, _ in damage] == faults
 
 
@@ -71,7 +71,7 @@ def test_parts_of_a_file_make_the_file(seed: int) -> None:
 
     parts = [read(data, start, end)[0] for start, end in zip([0, *cut], [*cut, len(data)], strict=True)]
 
-    assert [place for part in parts for place in part] == batches
+    assert [position for part in parts for position in part] == batches
     assert all(parts)
 
 
@@ -92,9 +92,9 @@ def test_a_batch_with_a_huge_length_is_damage(monkeypatch: pytest.MonkeyPatch) -
     behind = encode_batch([(b"k", b"v")], base_offset=2, timestamp=1)
     data = good + huge + behind
 
-    found, damage = read(bytes(data))
+    positions, damage = read(bytes(data))
 
-    assert found == [0, len(good) + len(huge)]
+    assert positions == [0, len(good) + len(huge)]
     assert [position for position, _ in damage] == [len(good)]
 
 
@@ -113,9 +113,9 @@ def test_offsets_below_those_before_are_no_part_of_the_log() -> None:
     again = encode_batch([(b"k", bytes(2 * BLOCK))], base_offset=10, timestamp=1)
     last = encode_batch([(b"k", bytes(2 * BLOCK))], base_offset=11, timestamp=1)
 
-    found, damage = read(first + again + last)
+    positions, damage = read(first + again + last)
 
-    assert found == [0, len(first) + len(again)]
+    assert positions == [0, len(first) + len(again)]
     assert damage == [(len(first), "the base offset 10 is below the next expected one, 11")]
 
 
@@ -125,11 +125,11 @@ def test_offsets_that_the_name_does_not_allow() -> None:
     high = encode_batch([(b"k", b"v")], base_offset=5 + (1 << 31), timestamp=1)
     data = low + good + high
 
-    found, damage = places(
+    positions, damage = places(
         blocks_of(MemoryFile(data), "f", start=0, end=len(data), size=len(data), base_offset=5)
     )
 
-    assert found == [len(low)]
+    assert positions == [len(low)]
     assert [position for position, _ in damage] == [0, len(low) + len(good)]
 
 
@@ -140,7 +140,7 @@ def test_the_next_batch_is_found_however_far_it_is(monkeypatch: pytest.MonkeyPat
     for size in range(30_000, 38_000, 500):
         damaged = Random(size).randbytes(size)
 
-        found, damage = read(good + damaged + behind)
+        positions, damage = read(good + damaged + behind)
 
-        assert found == [0, len(good) + size]
+        assert positions == [0, len(good) + size]
         assert [position for position, _ in damage] == [len(good)]

@@ -155,7 +155,7 @@ def test_segments_after_the_existing_offsets_are_read(tmp_path: Path) -> None:
     listing = list_segments([str(tmp_path)])
 
     def left(after: dict[int, int]) -> list[tuple[int, int]]:
-        return [(each.partition, each.base_offset) for each in wanted(listing, after)]
+        return [(file.partition, file.base_offset) for file in wanted(listing, after)]
 
     everything = [(3, 0), (3, 5), (3, 9), (4, 0), (4, 5)]
     assert left({}) == left({3: 0, 4: 4}) == everything
@@ -170,4 +170,4 @@ def test_single_files_of_any_names_are_all_wanted(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(batch(0))
     listing = list_segments([str(tmp_path / "a.log"), str(tmp_path / "b.log")])
 
-    assert [Path(each.path).name for each in wanted(listing, {3: 7})] == ["a.log", "b.log"]
+    assert [Path(file.path).name for file in wanted(listing, {3: 7})] == ["a.log", "b.log"]

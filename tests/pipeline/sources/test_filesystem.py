@@ -36,20 +36,20 @@ def test_a_log_in_an_object_store(real_log: RealLog) -> None:
         def said(path: str) -> str:
             return path.removeprefix(root).removeprefix(str(real_log.data))
 
-        assert [(said(each.path), each.size, each.partition, each.has_index) for each in remote] == [
-            (said(each.path), each.size, each.partition, each.has_index) for each in local
+        assert [(said(entry.path), entry.size, entry.partition, entry.has_index) for entry in remote] == [
+            (said(entry.path), entry.size, entry.partition, entry.has_index) for entry in local
         ]
         for there, here in zip(remote[:3], local[:3], strict=True):
             index = read_index(there, options)
             assert index == read_index(here, {})
             system, inside = opened(there.path, options)
             with system.open_input_file(inside) as file:
-                found, damage = places(blocks_of(file, "f", start=0, end=there.size, size=there.size))
+                positions, damage = places(blocks_of(file, "f", start=0, end=there.size, size=there.size))
                 last = last_batch(file, "f", size=there.size, index=index, base_offset=there.base_offset)
             assert damage == []
             assert last is not None
             assert last.next_offset == read_segment(Path(here.path)).next_offset
-            assert found == read_segment(Path(here.path)).batches.positions.tolist()
+            assert positions == read_segment(Path(here.path)).batches.positions.tolist()
         known = directory_names([root], options)
         assert is_whole(known)
         assert known.names == directory_names([str(real_log.data)], {}).names

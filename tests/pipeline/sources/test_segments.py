@@ -38,8 +38,8 @@ def time(ms: int) -> datetime:
 
 def utc(row: Row, column: str) -> datetime | None:
     """A time of a row: Spark gives them in the machine's zone."""
-    found = row[column]
-    return None if found is None else found.astimezone(UTC).replace(tzinfo=None)
+    value = row[column]
+    return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
 
 
 def test_topics_have_their_names(real_events: DataFrame) -> None:
@@ -51,17 +51,17 @@ def test_topics_have_their_names(real_events: DataFrame) -> None:
     assert topics <= {"orders", "orders-late", "payments", "gone"}
 
 
-def assert_same_events(found: DataFrame, expected: DataFrame) -> None:
+def assert_same_events(rows: DataFrame, expected: DataFrame) -> None:
     """Records of groups are compared as a whole; of offsets, most of a log, what tells one from another."""
     columns = ("source", "offset", "time", "group", "topic", "topic_partition", "committed", "producer_id")
-    kept = found.localCheckpoint()
+    kept = rows.localCheckpoint()
     assertDataFrameEqual(kept.where("kind != 'offset'"), expected.where("kind != 'offset'"))
     assert _offsets(kept, columns) == _offsets(expected, columns)
 
 
 def _offsets(rows: DataFrame, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    found = rows.where("kind = 'offset'").select(*columns).collect()
-    return sorted((tuple(row) for row in found), key=lambda row: row[:2])
+    collected = rows.where("kind = 'offset'").select(*columns).collect()
+    return sorted((tuple(row) for row in collected), key=lambda row: row[:2])
 
 
 def test_names_are_collected_if_the_segments_are_alone(
@@ -78,10 +78,10 @@ def test_files_cut_in_small_parts_give_the_same(
 ) -> None:
     monkeypatch.setattr(source, "_LEAST_SPLIT_BYTES", 1)
 
-    found = reading(spark, [str(real_log.data)], split_bytes=20_000)
+    reader = reading(spark, [str(real_log.data)], split_bytes=20_000)
 
-    assert found.tasks.rdd.getNumPartitions() > 2 * len(real_log.segments())
-    assert_same_events(events(rows_of(found)), real_events)
+    assert reader.tasks.rdd.getNumPartitions() > 2 * len(real_log.segments())
+    assert_same_events(events(rows_of(reader)), real_events)
 
 
 def test_segments_that_are_there_already_are_not_read(
@@ -140,11 +140,11 @@ def test_unreadable_records_are_reported_and_the_rest_is_read(
     rows = decoded(spark, [str(tmp_path)])
 
     assert Counter(row["group"] for row in events(rows).collect()) == {"a": 50, "b": 1, "c": 1}
-    assert [each[:3] for each in quarantined(rows)] == [
+    assert [row[:3] for row in quarantined(rows)] == [
         *((path.name, at, offset) for offset in range(50, 55)),
         (path.name, end, None),
     ]
-    reasons = [each[3] for each in quarantined(rows)]
+    reasons = [row[3] for row in quarantined(rows)]
     assert reasons[0] == "unknown record type 99"
     assert reasons[1] == reasons[2] == "the record has no key with a type"
 
@@ -166,7 +166,7 @@ def test_damage_in_the_middle_and_files_of_something_else(spark: SparkSession, t
     rows = decoded(spark, [str(tmp_path)])
 
     assert sorted(row["offset"] for row in events(rows).collect()) == [0, 2, 3]
-    assert [each[:3] for each in quarantined(rows)] == [
+    assert [row[:3] for row in quarantined(rows)] == [
         (path.name, len(first), None),
         (path.name, 0, None),
         ("notes.txt", None, None),
@@ -184,11 +184,11 @@ def test_times_that_no_table_can_hold(spark: SparkSession, tmp_path: Path) -> No
 
     rows = decoded(spark, [str(tmp_path)])
 
-    found = {row["group"]: row for row in events(rows).collect()}
-    assert set(found) == {"b", "c"}
-    assert found["b"]["commit_time"] is None
-    assert utc(found["c"], "time") == time(-1)
-    assert [each[2] for each in quarantined(rows)] == [0]
+    by_group = {row["group"]: row for row in events(rows).collect()}
+    assert set(by_group) == {"b", "c"}
+    assert by_group["b"]["commit_time"] is None
+    assert utc(by_group["c"], "time") == time(-1)
+    assert [row[2] for row in quarantined(rows)] == [0]
 
 
 def test_names_that_are_given_count_most(spark: SparkSession, tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_names_that_are_given_count_most(spark: SparkSession, tmp_path: Path) ->
     log.batch([encode_record(record), commit("g", 0, 0, TOPIC_ID)], timestamp=NOW_MS)
     log.save(tmp_path / "__consumer_offsets-0")
 
-    def names(**given: Any) -> list[dict[str, list[int]]]:
-        rows = events(decoded(spark, [str(tmp_path)], **given)).where("kind = 'target'")
+    def names(**options: Any) -> list[dict[str, list[int]]]:
+        rows = events(decoded(spark, [str(tmp_path)], **options)).where("kind = 'target'")
         return [row["assignment"] for row in rows.collect()]
 
     assert names() == [{"orders": [0, 1, 2]}]

@@ -34,14 +34,14 @@ def index_of(data: bytes, tmp_path: Path) -> bytes:
 
 
 def positions(data: bytes) -> list[int]:
-    found: list[int] = scan(data, "f").batches.positions.tolist()
-    return found
+    starts: list[int] = scan(data, "f").batches.positions.tolist()
+    return starts
 
 
 def expected(data: bytes) -> list[int]:
     """At each multiple the first batch from there on."""
     return [
-        next(place for place in positions(data) if place >= target)
+        next(start for start in positions(data) if start >= target)
         for target in range(SPLIT, len(data) - SPLIT // 2, SPLIT)
     ]
 
@@ -56,11 +56,11 @@ def test_by_the_index_nothing_else_is_read(tmp_path: Path) -> None:
     data = batches(200)
     file = MemoryFile(data)
 
-    found = cuts(file, len(data), index_of(data, tmp_path), 0, SPLIT)
+    splits = cuts(file, len(data), index_of(data, tmp_path), 0, SPLIT)
 
-    assert set(found) <= set(positions(data))
-    assert len(found) == len(expected(data))
-    assert all(0 <= place - target < SPLIT // 2 for place, target in zip(found, expected(data), strict=True))
+    assert set(splits) <= set(positions(data))
+    assert len(splits) == len(expected(data))
+    assert all(0 <= cut - target < SPLIT // 2 for cut, target in zip(splits, expected(data), strict=True))
     assert file.most < 4000
 
 
@@ -81,10 +81,10 @@ def test_an_index_that_is_wrong_cuts_nothing_in_two(seed: int, tmp_path: Path) -
     for _ in range(draw.choice([3, 30, 300])):
         index[draw.randrange(len(index))] = draw.randrange(256)
 
-    found = cuts(MemoryFile(data), len(data), bytes(index[: draw.choice([len(index), 100, 3])]), 0, SPLIT)
+    splits = cuts(MemoryFile(data), len(data), bytes(index[: draw.choice([len(index), 100, 3])]), 0, SPLIT)
 
-    assert set(found) <= set(positions(data))
-    assert len(found) == len(expected(data))
+    assert set(splits) <= set(positions(data))
+    assert len(splits) == len(expected(data))
 
 
 def test_bytes_that_look_like_batches_are_never_cut_at() -> None:
@@ -96,10 +96,10 @@ def test_bytes_that_look_like_batches_are_never_cut_at() -> None:
     data += encode_batch([(b"k", bytes(2 * SPLIT))], base_offset=1000, timestamp=1)
     data += encode_batch([(b"k", bytes(2 * SPLIT))], base_offset=1001, timestamp=1)
 
-    found = cuts(MemoryFile(data), len(data), b"", 0, SPLIT)
+    splits = cuts(MemoryFile(data), len(data), b"", 0, SPLIT)
 
-    assert found
-    assert set(found) <= set(positions(data))
+    assert splits
+    assert set(splits) <= set(positions(data))
 
 
 def test_there_is_no_split_after_damage() -> None:
@@ -107,18 +107,18 @@ def test_there_is_no_split_after_damage() -> None:
     broken = positions(bytes(data))[100]
     data[broken + 8 : broken + 17] = b"\xff" * 9
 
-    found = cuts(MemoryFile(bytes(data)), len(data), b"", 0, SPLIT)
+    splits = cuts(MemoryFile(bytes(data)), len(data), b"", 0, SPLIT)
 
-    assert found == [place for place in expected(batches(200)) if place <= broken]
+    assert splits == [cut for cut in expected(batches(200)) if cut <= broken]
 
 
 def test_the_last_place_of_an_index(tmp_path: Path) -> None:
     data = batches(50)
     index = index_of(data, tmp_path)
 
-    place = last_place(MemoryFile(data), len(data), index, 0)
+    position = last_place(MemoryFile(data), len(data), index, 0)
 
-    assert place in positions(data)[-4:]
+    assert position in positions(data)[-4:]
     assert last_place(MemoryFile(data), len(data), b"", 0) == 0
     assert last_place(MemoryFile(data[:100]), 100, index, 0) == 0
 

@@ -88,22 +88,22 @@ def test_spans_of_a_partition_follow_one_another(rows: Rows) -> None:
     spans = defaultdict(list)
     for row in rows("ownership"):
         spans[row.group, row.topic, row.topic_partition].append((row.since, row.until))
-    for place, each in spans.items():
-        in_order = sorted(each, key=lambda span: span[0])
+    for partition, parts in spans.items():
+        in_order = sorted(parts, key=lambda span: span[0])
         for (_, until), (since, _) in pairwise(in_order):
-            assert until is not None, place
-            assert until <= since, place
+            assert until is not None, partition
+            assert until <= since, partition
     assert len(spans) > 50
 
 
 def test_commits_are_counted(story: Story, rows: Rows) -> None:
-    wanted = {(note.group, note.topic, note.partition): note for note in story.notes.committed}
+    notes = {(note.group, note.topic, note.partition): note for note in story.notes.committed}
     result = {(row.group, row.topic, row.topic_partition): row for row in rows("commits")}
-    for place, note in wanted.items():
-        row = result[place]
+    for key, note in notes.items():
+        row = result[key]
         assert (row.commits, row.resets, row.deleted, row.first_offset, row.last_offset) == (
             note.commits, note.resets, note.deleted, note.first, note.last,
-        ), place  # fmt: skip
+        ), key  # fmt: skip
     assert not {group for group, _, _ in result} & set(story.notes.aborted)
     assert result["compacted-commits", "payments", 0].commits == 1
 

@@ -59,7 +59,7 @@ class RandomCommits:
 
     def counted(self) -> list[Said]:
         """What counts, in the order of the log."""
-        return [each for each in self.said if each.place not in self.lost]
+        return [commit for commit in self.said if commit.place not in self.lost]
 
     def _batch(self, producer_id: int | None) -> None:
         records = []
@@ -75,18 +75,18 @@ class RandomCommits:
             records.append(
                 encode_record(OffsetRecord(group=key[0], topic=key[1], partition=key[2], value=value))
             )
-            place = self.log.next_offset + index
+            position = self.log.next_offset + index
             self.said.append(
                 Said(
                     key=key,
-                    place=place,
+                    place=position,
                     time_ms=self._time_ms,
                     offset=None if is_tombstone else offset,
                     producer_id=producer_id,
                 )
             )
             if producer_id is not None:
-                self._open.setdefault(producer_id, []).append(place)
+                self._open.setdefault(producer_id, []).append(position)
         self.log.batch(
             records, timestamp=self._time_ms, transaction_of=-1 if producer_id is None else producer_id
         )

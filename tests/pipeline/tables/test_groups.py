@@ -15,8 +15,8 @@ def _at(day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime:
     return datetime(2026, 3, day, hour, minute, second, tzinfo=UTC)
 
 
-def _event(place: int, day: int, kind: str, group: str, **more: Any) -> dict[str, Any]:
-    return {"day": date(2026, 3, day), "offset": place, "time": _at(day), "kind": kind, "group": group} | more
+def _event(index: int, day: int, kind: str, group: str, **more: Any) -> dict[str, Any]:
+    return {"day": date(2026, 3, day), "offset": index, "time": _at(day), "kind": kind, "group": group} | more
 
 
 def _owner(member: str, partition: int, since: datetime, until: datetime | None = None) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def _groups(
     )
     assertSchemaEqual(table.schema, GROUPS)
     rows = table.collect()
-    found = {(row["group"], row["day"].day): row.asDict() for row in rows}
-    assert len(found) == len(rows)
-    return found
+    days = {(row["group"], row["day"].day): row.asDict() for row in rows}
+    assert len(days) == len(rows)
+    return days
 
 
 def test_type_and_migration(spark: SparkSession) -> None:
@@ -69,8 +69,8 @@ def test_type_and_migration(spark: SparkSession) -> None:
         _event(10, 1, "share_group_epoch", "share", epoch=1),
     ]
     simple = [_commit(0, _at(1), _at(1, 1), "simple")]
-    found = _groups(spark, events=migrating + others, commits=commits + simple)
-    assert {key: (row["type"], row["migration"]) for key, row in found.items()} == {
+    days = _groups(spark, events=migrating + others, commits=commits + simple)
+    assert {key: (row["type"], row["migration"]) for key, row in days.items()} == {
         ("g", 1): ("classic", "classic"),
         ("g", 2): ("consumer", "mixed"),
         ("g", 3): ("consumer", "mixed"),
@@ -94,8 +94,8 @@ def test_rebalances_storms_and_time(spark: SparkSession) -> None:
         rebalance("g", 5, _at(1, 11, 1), 0.0, members_before=1, members=1),
     ]
     later = [_commit(0, _at(2), _at(2, 1))]
-    found = _groups(spark, rebalances=rows, commits=later)
-    first, second = found["g", 1], found["g", 2]
+    days = _groups(spark, rebalances=rows, commits=later)
+    first, second = days["g", 1], days["g", 2]
     assert (first["rebalances"], first["joined"], first["left"], first["storms"]) == (5, 3, 2, 1)
     assert (first["members_most"], first["rebalancing_s"]) == (3, 50.0)
     assert (second["members_most"], second["rebalances"], second["commits"]) == (1, 0, 5)
@@ -113,11 +113,11 @@ def test_zombies(spark: SparkSession) -> None:
     commits = [_commit(0, _at(day), _at(day, 23)) for day in (1, 2)]
     # On the third day somebody committed 1 before the heir had it, and 2 all day.
     commits += [_commit(1, _at(3), _at(3, 11)), _commit(2, _at(3), _at(3, 23))]
-    found = _groups(spark, ownership=ownership, commits=commits)
-    assert {day: row["zombies"] for (_, day), row in found.items()} == {1: 1, 2: 1, 3: 2}
+    days = _groups(spark, ownership=ownership, commits=commits)
+    assert {day: row["zombies"] for (_, day), row in days.items()} == {1: 1, 2: 1, 3: 2}
 
 
 def test_a_topic_of_which_the_group_never_commits_makes_no_zombies(spark: SparkSession) -> None:
     ownership = [_owner("a", 0, _at(1)) | {"topic": "elsewhere"}]
-    found = _groups(spark, ownership=ownership, commits=[_commit(0, _at(1), _at(1, 5))])
-    assert found["g", 1]["zombies"] == 0
+    days = _groups(spark, ownership=ownership, commits=[_commit(0, _at(1), _at(1, 5))])
+    assert days["g", 1]["zombies"] == 0

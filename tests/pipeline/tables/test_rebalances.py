@@ -43,7 +43,7 @@ def test_the_table_equals_the_walk(spark: SparkSession) -> None:
     rows = rebalances(courses(events), events).orderBy("epoch").collect()
     assert [
         (row.epoch, row.cause, tuple(row.joined), tuple(row.left), row.moved, row.revoked) for row in rows
-    ] == [(each.epoch, each.causes[0], each.joined, each.left, each.moved, each.revoked) for each in result]
+    ] == [(row.epoch, row.causes[0], row.joined, row.left, row.moved, row.revoked) for row in result]
     assert [row.duration_s for row in rows] == [0, 0, 0]
 
 
@@ -69,7 +69,7 @@ def gone_consumer(before_s: Sequence[float]) -> list[Written]:
     gone_ms = driver.now_ms
     driver.advance(1_000)
     settled(a)
-    commits = [commit(gone_ms - int(seconds * 1000), place, number) for place, seconds in enumerate(before_s)]
+    commits = [commit(gone_ms - int(seconds * 1000), index, number) for index, seconds in enumerate(before_s)]
     return [*driver.written(), *commits]
 
 
@@ -132,8 +132,8 @@ def test_hostile_records_do_not_stop_the_others(spark: SparkSession) -> None:
     log = made.driver.written()
     # The log of another group ends in the middle of everything, with times that go back.
     other = [
-        replace(each, offset=each.offset + 100, time_ms=each.time_ms - 3_600_000 * index)
-        for index, each in enumerate(reversed(log))
+        replace(entry, offset=entry.offset + 100, time_ms=entry.time_ms - 3_600_000 * index)
+        for index, entry in enumerate(reversed(log))
     ]
     events = frame(spark, [*log, *other], made.driver)
     rows = rebalances(courses(events), events).collect()

@@ -53,8 +53,8 @@ def coordinator(address: Callable[[], str], *groups: str) -> Callable[[int], Any
 
     def respond(_version: int) -> Any:
         host, _, port = address().rpartition(":")
-        place = {"node_id": 1, "host": host, "port": int(port), "error_code": 0, "error_message": ""}
-        return {**place, "coordinators": [{"key": group, **place} for group in groups or ("g",)]}
+        node = {"node_id": 1, "host": host, "port": int(port), "error_code": 0, "error_message": ""}
+        return {**node, "coordinators": [{"key": group, **node} for group in groups or ("g",)]}
 
     return respond
 
@@ -98,13 +98,13 @@ def test_fields_that_an_old_broker_does_not_send_are_empty(newest: int, state: s
 
 
 @pytest.mark.parametrize(
-    ("place", "reason"), [(closed_port, "connection refused"), (black_hole, "timed out connecting")]
+    ("outage", "reason"), [(closed_port, "connection refused"), (black_hole, "timed out connecting")]
 )
 def test_a_broker_that_is_down_does_not_lose_the_others(
-    place: Callable[[], AbstractContextManager[str]], reason: str
+    outage: Callable[[], AbstractContextManager[str]], reason: str
 ) -> None:
     answers: Answers = {"ListGroups": listed("b", "a")}
-    with place() as dead, peer(broker(answers, ALL)) as address:
+    with outage() as dead, peer(broker(answers, ALL)) as address:
         answers["Metadata"] = metadata(dead, address)
         settings = ConnectionSettings(bootstrap_servers=(address,), connection_setup_timeout_ms=300)
         with KafkaClient(settings) as client:
@@ -205,10 +205,10 @@ def test_results_are_kept_when_a_second_lookup_fails() -> None:
 
 def test_an_unsupported_request_names_the_release_that_has_it() -> None:
     with client_of({}, coordinates=True) as client:
-        place = client.home().address
+        address = client.home().address
         failure = describe_groups(client, CONSUMER_GROUP_DESCRIBE, ["g"]).failed["g"]
     assert failure.message == (
-        f"{place}: this broker does not answer {CONSUMER_GROUP_DESCRIBE.name}; Kafka 3.7 or newer does, "
+        f"{address}: this broker does not answer {CONSUMER_GROUP_DESCRIBE.name}; Kafka 3.7 or newer does, "
         "unless a gateway hides it"
     )
     assert failure.name == "UNSUPPORTED_VERSION"
@@ -224,8 +224,8 @@ def test_committed_offsets_in_every_version(version: int) -> None:
     with client_of({"OffsetFetch": lambda _: fetched}, versions, coordinates=True) as client:
         offsets = fetch_offsets(client, ["g"]).found["g"]
     epoch = 4 if version >= 5 else None
-    found, failed = committed_offsets(offsets)
-    assert found == {"orders": {0: CommittedOffset(offset=7, leader_epoch=epoch, metadata="")}}
+    committed, failed = committed_offsets(offsets)
+    assert committed == {"orders": {0: CommittedOffset(offset=7, leader_epoch=epoch, metadata="")}}
     assert failed["orders", 1].name == "TOPIC_AUTHORIZATION_FAILED"
 
 

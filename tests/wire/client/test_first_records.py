@@ -48,17 +48,17 @@ def produce(
     settings: Mapping[str, str] | None = None,
 ) -> None:
     # Idempotent: a batch that is sent once more does not come behind its successors.
-    own = settings or {}
+    config = settings or {}
     producer = Producer(
-        {"bootstrap.servers": broker.bootstrap, "log_level": 0, "enable.idempotence": True, **own}
+        {"bootstrap.servers": broker.bootstrap, "log_level": 0, "enable.idempotence": True, **config}
     )
-    if "transactional.id" in own:
+    if "transactional.id" in config:
         producer.init_transactions(30)
         producer.begin_transaction()
     for number in range(count):
         producer.produce(name, b"x" * size, partition=partition, timestamp=FIRST_MS + number * STEP_MS)
     assert producer.flush(30) == 0
-    if "transactional.id" in own:
+    if "transactional.id" in config:
         producer.commit_transaction(30)
 
 
@@ -93,9 +93,9 @@ def transact(broker: Broker, client: KafkaClient, name: str, count: int, *, comm
 
 
 def found(
-    client: KafkaClient, wanted: Mapping[tuple[str, int], list[int]]
+    client: KafkaClient, offsets: Mapping[tuple[str, int], list[int]]
 ) -> dict[tuple[str, int], FirstRecords]:
-    answers = first_records(client, wanted)
+    answers = first_records(client, offsets)
     assert not answers.failed
     return dict(answers.found)
 
@@ -119,11 +119,11 @@ def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: 
         # One batch, far longer than the first request allows.
         settings = {"linger.ms": "1000", "compression.type": codec}
         produce(broker, name, 300, partition=partition, size=100, settings=settings)
-    wanted = {(name, partition): [0, 7, 8, 299, 300] for partition in range(len(CODECS))}
+    requested = {(name, partition): [0, 7, 8, 299, 300] for partition in range(len(CODECS))}
     expected = {0: at(0), 7: at(7), 8: at(8), 299: at(299), 300: nothing_to(300)}
     empty = (name, len(CODECS))
-    result = found(client, {**wanted, empty: [0]})
-    assert result == {**dict.fromkeys(wanted, expected), empty: {0: nothing_to(0)}}
+    result = found(client, {**requested, empty: [0]})
+    assert result == {**dict.fromkeys(requested, expected), empty: {0: nothing_to(0)}}
 
 
 @pytest.mark.kafka
@@ -139,8 +139,8 @@ def test_batches_longer_than_any_limit_next_to_short_ones(broker: Broker, client
             size=size,
             settings={"linger.ms": "0", "batch.num.messages": "1"},
         )
-    wanted = {(name, partition): [0, 1, 2] for partition in range(6)}
-    assert found(client, wanted) == {place: {0: at(0), 1: at(1), 2: at(2)} for place in wanted}
+    requested = {(name, partition): [0, 1, 2] for partition in range(6)}
+    assert found(client, requested) == {key: {0: at(0), 1: at(1), 2: at(2)} for key in requested}
 
 
 @pytest.mark.kafka
@@ -171,7 +171,7 @@ def test_topics_and_partitions_that_are_not_there(broker: Broker, client: KafkaC
     produce(broker, name, 1)
     answers = first_records(client, {(name, 0): [0], (name, 1): [0], ("no-such-topic", 0): [0]})
     assert answers.found == {(name, 0): {0: at(0)}}
-    assert {place: failure.code for place, failure in answers.failed.items()} == {
+    assert {partition: failure.code for partition, failure in answers.failed.items()} == {
         (name, 1): 3,
         ("no-such-topic", 0): 3,
     }
@@ -259,8 +259,8 @@ def test_records_of_aborted_transactions_are_skipped(broker: Broker, client: Kaf
     till.produce(opens, b"", timestamp=FIRST_MS)
     assert till.flush(30) == 0
     produce(broker, opens, 2)  # behind the last stable offset, where an aborted transaction cannot be known
-    wanted = {(aborts, 0): [9, 10, 12, 16], (opens, 0): [10, 11], (mixed, 0): [10, 13, 14, 16, 17, 20]}
-    result = found(client, wanted)
+    requested = {(aborts, 0): [9, 10, 12, 16], (opens, 0): [10, 11], (mixed, 0): [10, 13, 14, 16, 17, 20]}
+    result = found(client, requested)
     assert result[aborts, 0] == {
         9: at(9),
         10: nothing_to(16, 5),

@@ -111,7 +111,7 @@ def test_configs(client: KafkaClient, broker: Broker) -> None:
 
 def test_coordinators(client: KafkaClient, broker: Broker) -> None:
     answer = client.find_coordinators(["a", "b", "a"])
-    assert {group: str(place) for group, place in answer.found.items()} == {
+    assert {group: str(address) for group, address in answer.found.items()} == {
         "a": broker.bootstrap,
         "b": broker.bootstrap,
     }

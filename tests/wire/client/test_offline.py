@@ -59,7 +59,7 @@ def test_partitions_without_a_leader_by_who_had_them() -> None:
     result = offline_coordinators(
         metadata((1, (1,)), (-1, (3,)), (-1, (3, 4)), (-1, (3,)), (4, (1, 4)), (-1, (2, 1)))
     )
-    assert {place: failure.message.partition(". ")[2] for place, failure in result.items()} == {
+    assert {partition: failure.message.partition(". ")[2] for partition, failure in result.items()} == {
         "__consumer_offsets-4": "Start broker 4.",
         "__consumer_offsets-5": "The brokers with its replicas run: wait for the election of a leader; if none "
         "follows, no replica is in sync (kafka-topics.sh --describe --unavailable-partitions).",
@@ -75,7 +75,7 @@ def test_a_running_broker_is_not_to_be_started_but_its_disk_repaired() -> None:
     repair = "the failed log directory of broker {}, and restart the broker: its log shows the error."
     assert brokers_with_failures(cluster) == {1, 2}
     result = offline_coordinators(cluster, {1: ("/a", "/b")})
-    assert {place: failure.message.partition(". ")[2] for place, failure in result.items()} == {
+    assert {partition: failure.message.partition(". ")[2] for partition, failure in result.items()} == {
         "__consumer_offsets-0": f"Repair {repair}".format("1 (/a, /b)"),
         "__consumer_offsets-1": f"Start broker 3. Or repair {repair}".format("1 (/a, /b)"),
         "__consumer_offsets-2": f"Repair {repair}".format("2"),

@@ -28,9 +28,9 @@ def client(broker: Broker) -> Iterator[KafkaClient]:
 
 
 def committed(client: KafkaClient, group: str) -> Offsets:
-    found, failed = committed_offsets(fetch_offsets(client, [group]).found[group])
+    by_topic, failed = committed_offsets(fetch_offsets(client, [group]).found[group])
     assert not failed
-    return found
+    return by_topic
 
 
 @pytest.mark.parametrize("version", range(OFFSET_COMMIT.sent[0], OFFSET_COMMIT.sent[1] + 1))
@@ -46,23 +46,23 @@ def test_committed_offsets_are_fetched(
         ("no-such-topic", 0): NewOffset(offset=0),
     }
     result = commit_offsets(client, {group: places}).found[group]
-    assert {place: failure and failure.name for place, failure in result.items()} == {
+    assert {partition: failure and failure.name for partition, failure in result.items()} == {
         (topic, 0): None,
         (topic, 1): None,
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
         ("no-such-topic", 0): "UNKNOWN_TOPIC_OR_PARTITION",
     }
-    found = committed(client, group)[topic]
+    by_index = committed(client, group)[topic]
     epoch = 0 if version >= 6 else None
     assert {
-        index: (result.offset, result.leader_epoch, result.metadata) for index, result in found.items()
+        index: (result.offset, result.leader_epoch, result.metadata) for index, result in by_index.items()
     } == {
         0: (7, epoch, "größe"),
         1: (2**63 - 1, None, ""),
     }
 
     gone = delete_offsets(client, {group: [(topic, 0), (topic, 2)]}).found[group]
-    assert {place: failure and failure.name for place, failure in gone.items()} == {
+    assert {partition: failure and failure.name for partition, failure in gone.items()} == {
         (topic, 0): None,
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
     }

@@ -9,7 +9,7 @@ from wire.log.errors import DamagedLog
 
 def read_batch_headers(data: bytes, file: str) -> Iterator[Batch]:
     """Every batch in `data`, checked; `file` is for messages. :raises DamagedLog: behind the last good one"""
-    found = scan(data, file)
-    yield from found.batches
-    if found.fault is not None:
-        raise DamagedLog(file, found.fault.position, found.fault.reason)
+    result = scan(data, file)
+    yield from result.batches
+    if result.fault is not None:
+        raise DamagedLog(file, result.fault.position, result.fault.reason)

@@ -17,7 +17,7 @@ from wire.messages.writer import message_writer
 Fields: TypeAlias = dict[str, Any]
 
 TYPES_AND_VERSIONS = [
-    (each.id, version) for each in RECORD_TYPES.values() for version in range(each.value.newest + 1)
+    (kind.id, version) for kind in RECORD_TYPES.values() for version in range(kind.value.newest + 1)
 ]
 _BITS = {
     Scalar.INT8: 8,

@@ -127,8 +127,8 @@ def test_a_batch_with_fewer_records_keeps_its_place(codec: Codec) -> None:
 
 def test_a_table_of_batches_is_a_sequence() -> None:
     log = made_log(Random(2), 10)
-    found = scan(b"".join(made.encoded for made in log), FILE)
-    batches = found.batches
+    result = scan(b"".join(made.encoded for made in log), FILE)
+    batches = result.batches
     assert isinstance(batches, Batches)
     assert list(batches[2:5]) == list(batches)[2:5]
     assert batches[-1] == list(batches)[-1]

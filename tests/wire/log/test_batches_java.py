@@ -62,8 +62,8 @@ def test_java_reads_our_batches_correctly(java: JavaBatches, seed: int) -> None:
 def test_uncompressed_batches_are_the_same_bytes(java: JavaBatches, seed: int) -> None:
     rng = Random(2000 + seed)
     made = [made_batch(rng, 1000 * index) for index in range(60)]
-    log = [each for each in made if each.records and each.batch.codec is Codec.NONE]
-    assert b"".join(each.encoded for each in log) == java.write([as_json(each) for each in log])
+    log = [case for case in made if case.records and case.batch.codec is Codec.NONE]
+    assert b"".join(case.encoded for case in log) == java.write([as_json(case) for case in log])
 
 
 @pytest.mark.parametrize("codec", Codec)

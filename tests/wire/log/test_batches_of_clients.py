@@ -31,9 +31,9 @@ def test_every_codec(broker: Broker, codec: Codec) -> None:
     (segment,) = _log(broker, topic)
     assert {batch.codec for batch in segment.batches} == {codec}
     read = [record for batch in segment.batches for record in records_of(batch, segment.data)]
-    assert [(each.key, each.value, each.timestamp) for each in read] == sent
-    assert [each.offset for each in read] == list(range(COUNT))
-    assert {each.headers for each in read} == {tuple(HEADERS)}
+    assert [(record.key, record.value, record.timestamp) for record in read] == sent
+    assert [record.offset for record in read] == list(range(COUNT))
+    assert {record.headers for record in read} == {tuple(HEADERS)}
     assert [(c.key(i), c.value(i)) for c in columns_of(segment.batches) for i in range(len(c))] == [
         (key, value) for key, value, _ in sent
     ]

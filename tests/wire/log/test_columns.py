@@ -38,7 +38,7 @@ def test_batches_of_many_lengths_are_walked_alike(value: int) -> None:
     """Records whose length takes one byte, two and three, in batches that end one by one."""
     data, offset = b"", 0
     for number in range(40):
-        records = [(b"k", bytes(value + place % 3)) for place in range(number % 7 + 1)]
+        records = [(b"k", bytes(value + index % 3)) for index in range(number % 7 + 1)]
         data += encode_batch(records, base_offset=offset, timestamp=number)
         offset += len(records)
     batches = _batches(data)
@@ -165,6 +165,6 @@ def test_random_changes_are_seen_alike(seed: int) -> None:
 
 
 def _batches(data: bytes) -> Batches:
-    found = scan(data, FILE)
-    assert found.fault is None
-    return found.batches
+    result = scan(data, FILE)
+    assert result.fault is None
+    return result.batches

@@ -26,16 +26,16 @@ def segment(tmp_path: Path) -> Path:
     log.batch([(b"key", b"")], timestamp=2000, transaction_of=7)
     log.end(7, ControlType.ABORT, timestamp=2001)
     path = log.save(tmp_path) / "00000000000000000000.log"
-    found = read_segment(path)
-    (aborted,) = aborted_transactions([found.batches])
-    write_indexes(found, aborted)
+    contents = read_segment(path)
+    (aborted,) = aborted_transactions([contents.batches])
+    write_indexes(contents, aborted)
     assert all(path.with_suffix(suffix).exists() for suffix in INDEX_SUFFIXES)
     return path
 
 
 def _faults(path: Path) -> list[str]:
-    found = read_segment(path)
-    return [str(check_index) for check_index in check_indexes(path, found.base_offset, found.batches)]
+    contents = read_segment(path)
+    return [str(check_index) for check_index in check_indexes(path, contents.base_offset, contents.batches)]
 
 
 def test_our_own_indexes_pass(segment: Path) -> None:
@@ -50,9 +50,9 @@ def test_a_broker_s_indexes_pass(real_log: RealLog) -> None:
 
 @pytest.mark.kafka
 def test_indexes_of_compacted_segments_pass(compacted_log: Path) -> None:
-    found = segments_of(compacted_log)
-    assert found
-    assert [fault for path in found for fault in _faults(path)] == []
+    segments = segments_of(compacted_log)
+    assert segments
+    assert [fault for path in segments for fault in _faults(path)] == []
 
 
 def test_an_index_of_several_batches_at_once_passes(segment: Path) -> None:

@@ -82,8 +82,8 @@ def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
         + _data(9, 1)
         + _mark(10, 1, ControlType.ABORT),
     )
-    found = list(aborted_transactions([first.batches, second.batches]))
-    assert found == [
+    aborted = list(aborted_transactions([first.batches, second.batches]))
+    assert aborted == [
         [],
         [
             AbortedTransaction(producer_id=1, first_offset=0, last_offset=4, last_stable_offset=1),
@@ -91,7 +91,7 @@ def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
             AbortedTransaction(producer_id=1, first_offset=9, last_offset=10, last_stable_offset=5),
         ],
     ]
-    write_indexes(second, found[1])
+    write_indexes(second, aborted[1])
     assert _index(second, ".txnindex") == b"".join(
         struct.pack(">hqqqq", 0, *entry) for entry in ((1, 0, 4, 1), (2, 2, 7, 5), (1, 9, 10, 5))
     )

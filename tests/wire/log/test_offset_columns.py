@@ -80,20 +80,20 @@ def test_values_equal_those_of_the_plain_decoder() -> None:
     parts = values() + mutated([part for part in values() if len(part) < 400], 20_000)
     octets, starts, ends = packed(parts)
 
-    found = read_offset_values(octets, starts, ends)
+    columns = read_offset_values(octets, starts, ends)
 
     for lane, part in enumerate(parts):
-        if not found.quick[lane]:
+        if not columns.quick[lane]:
             continue
         version, offset, epoch, metadata, commit_ms, expire_ms, topic_id = read_offset_value(part)
-        id_start = int(found.id_start[lane])
+        id_start = int(columns.id_start[lane])
         named = None if id_start == NO_TOPIC_ID else octets[id_start : id_start + 16].tobytes()
         assert (
-            found.version[lane],
-            found.offset[lane],
-            found.leader_epoch[lane],
-            text(octets, found.metadata_start[lane], found.metadata_end[lane]),
-            found.commit_ms[lane],
+            columns.version[lane],
+            columns.offset[lane],
+            columns.leader_epoch[lane],
+            text(octets, columns.metadata_start[lane], columns.metadata_end[lane]),
+            columns.commit_ms[lane],
             -1,
             named,
         ) == (version, offset, epoch, metadata, commit_ms, expire_ms, topic_id)
@@ -125,15 +125,15 @@ def test_keys_equal_those_of_the_plain_decoder() -> None:
     parts = keys + mutated([key for key in keys if len(key) < 400], 20_000)
     octets, starts, ends = packed(parts)
 
-    found = read_offset_keys(octets, starts, ends)
+    columns = read_offset_keys(octets, starts, ends)
 
-    assert found.quick[: len(keys)].all()
+    assert columns.quick[: len(keys)].all()
     for lane, part in enumerate(parts):
-        if found.quick[lane]:
+        if columns.quick[lane]:
             assert read_offset_key(part) == (
-                text(octets, found.group_start[lane], found.group_end[lane]),
-                text(octets, found.topic_start[lane], found.topic_end[lane]),
-                found.partition[lane],
+                text(octets, columns.group_start[lane], columns.group_end[lane]),
+                text(octets, columns.topic_start[lane], columns.topic_end[lane]),
+                columns.partition[lane],
             )
         else:
             with pytest.raises((DecodeError, UnknownKeyType)):
@@ -144,12 +144,12 @@ def test_bounds_ascend_in_every_lane() -> None:
     parts = mutated(values(), 5_000)
     octets, starts, ends = packed(parts)
 
-    found = read_offset_values(octets, starts, ends)
+    columns = read_offset_values(octets, starts, ends)
     keys = read_offset_keys(octets, starts, ends)
 
-    assert (starts <= found.metadata_start).all()
-    assert (found.metadata_start <= found.metadata_end).all()
-    assert (found.metadata_end <= ends).all()
+    assert (starts <= columns.metadata_start).all()
+    assert (columns.metadata_start <= columns.metadata_end).all()
+    assert (columns.metadata_end <= ends).all()
     assert (starts <= keys.group_start).all()
     assert (keys.group_start <= keys.group_end).all()
     assert (keys.group_end <= keys.topic_start).all()

@@ -105,11 +105,11 @@ def test_a_batch_of_bad_records_is_reported_and_skipped() -> None:
     data = b"".join(batches)
     (part,) = parts_of(data, FILE)
     assert part.fault is None
-    found = list(readable_columns(part.batches))
-    damage = [each for each in found if isinstance(each, DamagedLog)]
-    assert [each.position for each in damage] == [len(b"".join(batches[:2])), len(b"".join(batches[:4]))]
+    results = list(readable_columns(part.batches))
+    damage = [item for item in results if isinstance(item, DamagedLog)]
+    assert [fault.position for fault in damage] == [len(b"".join(batches[:2])), len(b"".join(batches[:4]))]
     offsets = [
-        offset for each in found if not isinstance(each, DamagedLog) for offset in each.offsets.tolist()
+        offset for item in results if not isinstance(item, DamagedLog) for offset in item.offsets.tolist()
     ]
     assert offsets == [0, 1, 2, 3, 4, 5, 9, 10, 11]
 

@@ -104,8 +104,8 @@ def test_a_torn_tail(tmp_path: Path, batches: int, contents: list[bytes]) -> Non
     for content in contents:
         segment, tail = read_segment(_segment(tmp_path, 0, content)), content[position:]
         assert segment.torn is not None
-        found = (len(segment.batches), segment.torn.file, segment.torn.position, segment.torn.size)
-        assert found == (batches, str(segment.path), position, len(tail))
+        torn = (len(segment.batches), segment.torn.file, segment.torn.position, segment.torn.size)
+        assert torn == (batches, str(segment.path), position, len(tail))
         assert segment.torn.zeros == (not any(tail))
         assert segment.torn.zeros == (segment.torn.reason == f"{len(tail)} bytes of zeros")
 

@@ -38,8 +38,8 @@ def test_ints_are_read_back(values: list[int], behind: bytes) -> None:
     assert [read_int(data, position) for position in positions[:-1]] == list(
         zip(values, positions[1:], strict=True)
     )
-    found, ends = read_ints(octets, starts)
-    assert (found.tolist(), ends.tolist()) == (values, positions[1:])
+    numbers, ends = read_ints(octets, starts)
+    assert (numbers.tolist(), ends.tolist()) == (values, positions[1:])
 
 
 @given(st.lists(LONGS, min_size=1), st.binary(max_size=3))
@@ -49,8 +49,8 @@ def test_longs_are_read_back(values: list[int], behind: bytes) -> None:
     assert [read_long(data, position) for position in positions[:-1]] == list(
         zip(values, positions[1:], strict=True)
     )
-    found, ends = read_longs(octets, starts)
-    assert (found.tolist(), ends.tolist()) == (values, positions[1:])
+    numbers, ends = read_longs(octets, starts)
+    assert (numbers.tolist(), ends.tolist()) == (values, positions[1:])
 
 
 @given(st.binary(min_size=1, max_size=12))
@@ -63,8 +63,8 @@ def test_many_are_read_like_one(data: bytes) -> None:
             with pytest.raises(BadVarint):
                 many(octets, start)
         else:
-            found, end = many(octets, start)
-            assert (int(found[0]), int(end[0])) == expected
+            numbers, end = many(octets, start)
+            assert (int(numbers[0]), int(end[0])) == expected
 
 
 def test_bits_beyond_the_type_are_dropped() -> None:
@@ -86,6 +86,6 @@ def test_an_int_that_does_not_end(bad: str) -> None:
 def _joined(values: list[int], behind: bytes) -> tuple[bytes, list[int]]:
     encoded = [encode(value) for value in values]
     positions = [0]
-    for each in encoded:
-        positions.append(positions[-1] + len(each))
+    for varint in encoded:
+        positions.append(positions[-1] + len(varint))
     return b"".join(encoded) + behind, positions

@@ -119,22 +119,22 @@ def written(java: Answerer, name: str, version: int, fields: dict[str, Any]) -> 
 
 def snake(name: str) -> str:
     """Kafka's name of a field as ours."""
-    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def ours(value: Any) -> Any:
     """A message's fields by our names."""
     if isinstance(value, dict):
-        return {snake(name): ours(each) for name, each in value.items()}
-    return [ours(each) for each in value] if isinstance(value, list) else value
+        return {snake(name): ours(item) for name, item in value.items()}
+    return [ours(item) for item in value] if isinstance(value, list) else value
 
 
 def fields_of(read: Any, like: Any) -> Any:
     """What our reader read, in the form of `like`."""
     if isinstance(like, dict):
-        return {name: fields_of(getattr(read, name), each) for name, each in like.items()}
+        return {name: fields_of(getattr(read, name), item) for name, item in like.items()}
     if isinstance(like, list):
-        return [fields_of(each, one) for each, one in zip(read, like, strict=True)]
+        return [fields_of(item, one) for item, one in zip(read, like, strict=True)]
     return read
 
 

@@ -80,17 +80,17 @@ def _same_offset(value: bytes) -> None:
     """What is read with many others says what the schema says, in the middle of other bytes."""
     octets = np.frombuffer(AROUND + value + AROUND, dtype=np.uint8)
     start = np.array([len(AROUND)])
-    found = read_offset_values(octets, start, start + len(value))
-    if found.quick[0]:
+    table = read_offset_values(octets, start, start + len(value))
+    if table.quick[0]:
         try:
             version, offset, epoch, metadata, commit_ms, _, topic_id = read_offset_value(value)
         except DecodeError as error:
             raise AssertionError(value) from error
-        note = octets[found.metadata_start[0] : found.metadata_end[0]].tobytes().decode("utf-8", JAVA)
-        id_start = int(found.id_start[0])
+        note = octets[table.metadata_start[0] : table.metadata_end[0]].tobytes().decode("utf-8", JAVA)
+        id_start = int(table.id_start[0])
         id_read = None if id_start == NO_TOPIC_ID else octets[id_start : id_start + 16].tobytes()
         numbers = tuple(
-            int(each[0]) for each in (found.version, found.offset, found.leader_epoch, found.commit_ms)
+            int(column[0]) for column in (table.version, table.offset, table.leader_epoch, table.commit_ms)
         )
         assert (*numbers, note, id_read) == (version, offset, epoch, commit_ms, metadata, topic_id)
 

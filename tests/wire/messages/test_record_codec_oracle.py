@@ -44,8 +44,8 @@ PIECES_OF_TEXT = [
 
 def test_the_record_types_and_their_versions_are_kafkas(kafka_jars: Path) -> None:
     ours = {
-        each.id: {"key": each.key.name, "value": each.value.name, "oldest": 0, "newest": each.value.newest}
-        for each in RECORD_TYPES.values()
+        kind.id: {"key": kind.key.name, "value": kind.value.name, "oldest": 0, "newest": kind.value.newest}
+        for kind in RECORD_TYPES.values()
     }
     assert ours == records_oracle.record_types(kafka_jars)
 
@@ -82,7 +82,7 @@ def test_tombstones_unknown_types_and_broken_records(kafka_jars: Path) -> None:
         (key, b"\0\x09"),
         (key, b"\0\1\2"),
     ]
-    assert [(each.key, each.payload) for each in records_oracle.dump(kafka_jars, records)] == [
+    assert [(record.key, record.payload) for record in records_oracle.dump(kafka_jars, records)] == [
         ('{"type":"2","data":{"group":"g"}}', "<DELETE>"),
         ("Unknown record type 99 at offset 0, skipping.", None),
         ("Unknown record type -1 at offset 0, skipping.", None),

@@ -75,7 +75,7 @@ def plain(message: Any) -> Any:
     if is_dataclass(message):
         return dict(_plain_fields(message))
     if isinstance(message, tuple):
-        return [plain(each) for each in message]
+        return [plain(item) for item in message]
     if isinstance(message, timedelta):
         return message // timedelta(milliseconds=1)
     if isinstance(message, datetime):
@@ -99,7 +99,7 @@ def read(message: Any, like: Any) -> Any:
         values = dict(zip(message.names, message, strict=True))
         return {name: read(values[name], value) for name, value in like.items()}
     if isinstance(message, tuple) and len(message) == len(like):
-        return [read(each, one) for each, one in zip(message, like, strict=True)]
+        return [read(item, one) for item, one in zip(message, like, strict=True)]
     return message
 
 
@@ -150,9 +150,9 @@ def build_filled(api: Api, version: int) -> Any:
     return build(response_type(api.name, version), {})
 
 
-def answered(api: Api, version: int, **given: Any) -> Any:
+def answered(api: Api, version: int, **values: Any) -> Any:
     """What our reader makes of our own answer."""
-    return api.decode_response(version, api.encode_response(version, 1, given)[4:])
+    return api.decode_response(version, api.encode_response(version, 1, values)[4:])
 
 
 def test_fields_of_other_versions_are_left_out_and_have_defaults() -> None:
@@ -277,10 +277,10 @@ def describe_groups(name: bytes) -> bytes:
     """A request of version 6 for one group, whose name is any bytes."""
     length = bytearray()
     write_varint(length, len(name) + 1)
-    given = DESCRIBE_GROUPS.encode_request(
+    request = DESCRIBE_GROUPS.encode_request(
         6, 1, None, {"groups": ["x"], "include_authorized_operations": False}
     )
-    return given.replace(b"\x02x", length + name)
+    return request.replace(b"\x02x", length + name)
 
 
 @pytest.mark.parametrize(
