@@ -165,8 +165,8 @@ class ClusterChange(ABC, Generic[P]):
             errors += self.objections(plan)
         for (group, part), failed in (self.outcome or {}).items():
             if failed is not None:
-                place = part if isinstance(part, str) or part is None else partition_name(part)
-                subject = group if place is None else f"{group}, {place}"
+                part_name = part if isinstance(part, str) or part is None else partition_name(part)
+                subject = group if part_name is None else f"{group}, {part_name}"
                 message = failed.message
                 if failed.is_unknown:
                     message += f" The change may have been made: {self.comparison(group, part)} shows whether it was."
@@ -326,20 +326,20 @@ class CommittedChange(WrittenChange[Q]):
             return
         gone = self.writer.replaced_topics(self.topic_ids)
         self.blocked = {
-            (group, place): gone[place[0]]
+            (group, partition): gone[partition[0]]
             for group, places in before.items()
-            for place in places
-            if place[0] in gone
+            for partition in places
+            if partition[0] in gone
         }
         now, problems = self.writer.committed([plan.described for plan in plans])
         self.unread += [problem for problem in problems if problem.group in before]
         self.held = {*self.held, *self.failing}
         for group, committed in now.items():
-            for place in sorted({*before[group], *(committed if self.of_all_offsets else ())}):
-                shown, offset = before[group].get(place), committed.get(place)
-                if shown != offset and place[0] not in gone:
+            for partition in sorted({*before[group], *(committed if self.of_all_offsets else ())}):
+                shown, offset = before[group].get(partition), committed.get(partition)
+                if shown != offset and partition[0] not in gone:
                     self.compared(
-                        f"{group}, {partition_name(place)}", group, shown, offset, was_asked=was_asked
+                        f"{group}, {partition_name(partition)}", group, shown, offset, was_asked=was_asked
                     )
 
 

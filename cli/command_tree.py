@@ -68,8 +68,8 @@ def _position(heading: str) -> int:
 
 
 def _heading(parameter: Any) -> str:
-    own = "Arguments" if parameter.param_type_name == "argument" else "Options"
-    return getattr(parameter, "rich_help_panel", None) or own
+    heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
+    return getattr(parameter, "rich_help_panel", None) or heading
 
 
 class LazyCommands(Mapping[str, object]):
@@ -140,11 +140,11 @@ def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None
         def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
             outlines = {name: self.lazy.outline(name) for name in self.lazy if name.startswith(incomplete)}
             group = TyperGroup(name=self.name, commands=outlines, params=self.params)
-            found = group.shell_complete(typer.Context(group, parent=ctx.parent), incomplete)
-            for item in found:
+            items = group.shell_complete(typer.Context(group, parent=ctx.parent), incomplete)
+            for item in items:
                 if item.value in outlines:
                     item.help = summary(outlines[item.value])
-            return found
+            return items
 
     return Lazy
 
@@ -159,9 +159,9 @@ def _second_words() -> dict[str, str]:
     return {
         second: f"{first} {second}"
         for commands in SECTIONS.values()
-        for first, each in commands.items()
-        if isinstance(each, Family)
-        for second in each.commands
+        for first, command in commands.items()
+        if isinstance(command, Family)
+        for second in command.commands
     }
 
 
@@ -169,8 +169,8 @@ def root_group(overview: str) -> type[TyperGroup]:
     """The class of `kohort` itself, which prints `overview` if it has no arguments."""
     builds = {
         heading: {
-            name: _family(name, each) if isinstance(each, Family) else _verb(name, each)
-            for name, each in commands.items()
+            name: _family(name, command) if isinstance(command, Family) else _verb(name, command)
+            for name, command in commands.items()
         }
         for heading, commands in SECTIONS.items()
     }

@@ -67,17 +67,17 @@ def check_consent(consent: ConsentOptions) -> None:
     """
     if consent.wait_empty is not None:
         _check_wait(consent.wait_empty, execute=consent.execute)
-    given = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None
-    if given and not consent.execute:
-        raise UsageError(f"{given} confirms --execute: without --execute nothing is changed")
-    place = consent.place
-    name = None if place is None else place.name
+    flag = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None
+    if flag and not consent.execute:
+        raise UsageError(f"{flag} confirms --execute: without --execute nothing is changed")
+    origin = consent.place
+    name = None if origin is None else origin.name
     if consent.confirm is not None and consent.confirm != name:
-        here = str(place) if place else "a source without a context"
+        here = str(origin) if origin else "a source without a context"
         raise UsageError(f"--confirm names the context {consent.confirm}, but the change is for {here}")
     if not consent.execute or consent.confirm is not None:
         return
-    if place is not None and place.is_protected:
+    if origin is not None and origin.is_protected:
         if consent.yes:
             raise UsageError(
                 f"the context {name} is protected: --yes is not enough; type its name when asked, "
@@ -112,16 +112,16 @@ def _discard_input() -> None:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def ask(question: str, place: SourceOrigin | None = None) -> bool:
+def ask(question: str, origin: SourceOrigin | None = None) -> bool:
     """Ask on the terminal. Only `y` and `yes` confirm; for a protected context, only its name."""
     with cleared():
         _discard_input()
         notice(question)
-        if place is not None:  # printed before, but the change may fill the screen by now
-            notice(f"the target is {place}")
-        name = place.name if place is not None and place.is_protected else None
-        wanted = f"{name} is protected. Type its name" if name else "Type yes"
-        print(f"{wanted} to continue: ", end="", file=sys.stderr, flush=True)
+        if origin is not None:  # printed before, but the change may fill the screen by now
+            notice(f"the target is {origin}")
+        name = origin.name if origin is not None and origin.is_protected else None
+        prompt = f"{name} is protected. Type its name" if name else "Type yes"
+        print(f"{prompt} to continue: ", end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline()
         if not answer.endswith("\n"):
             print(file=sys.stderr)  # Ctrl-D leaves the cursor after the question

@@ -14,13 +14,13 @@ from groups.findings import Finding
 _SENTENCE_END = re.compile(r"(?<=[\w)][.]) ")
 
 
-def finding_item(found: Finding, *details: str, source: str = "") -> Item:
+def finding_item(finding: Finding, *details: str, source: str = "") -> Item:
     """`WARNING rule: message`, followed by the details, the remedy, and its source if it is given."""
     return Item(
-        lead=found.level.value.upper(),
-        text=f"{found.rule}: {found.message}",
-        details=(*details, f"Remedy: {found.remedy}", *([f"Source: {source}"] if source else [])),
-        role=role_of("LEVEL")(found.level.value),
+        lead=finding.level.value.upper(),
+        text=f"{finding.rule}: {finding.message}",
+        details=(*details, f"Remedy: {finding.remedy}", *([f"Source: {source}"] if source else [])),
+        role=role_of("LEVEL")(finding.level.value),
     )
 
 

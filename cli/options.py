@@ -271,14 +271,14 @@ class SelectionOptions:
     @property
     def filters(self) -> dict[str, list[str]]:
         """The values of the filters that are given, by option."""
-        given = {
+        filters = {
             "--type": self.types,
             "--state": self.states,
             "--protocol": self.protocols,
             "--topic": self.topics,
             "--unused-for": None if self.unused_for is None else [self.unused_for],
         }
-        return {name: values for name, values in given.items() if values}
+        return {name: values for name, values in filters.items() if values}
 
     @property
     def chooses(self) -> bool:

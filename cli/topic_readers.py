@@ -25,15 +25,15 @@ def readers_of(
     uses: Uses = {}
     problems = list(read.problems)
     for group in read.items:
-        found = {topic: use for topic in topics if (use := topic_use(group, topic)) is not None}
+        by_topic = {topic: use for topic in topics if (use := topic_use(group, topic)) is not None}
         known: dict[str, TopicUse] = {
-            topic: use for topic, use in found.items() if use is not TopicUse.UNKNOWN
+            topic: use for topic, use in by_topic.items() if use is not TopicUse.UNKNOWN
         }
         if known:
             uses[group.id] = known
-        elif found and all(problem.group != group.id for problem in problems):
-            problems.append(_not_known_to_read(group, found))
-        elif not found and named:
+        elif by_topic and all(problem.group != group.id for problem in problems):
+            problems.append(_not_known_to_read(group, by_topic))
+        elif not by_topic and named:
             problems.append(
                 Problem(subject=group.id, message=f"does not read {' or '.join(topics)}", group=group.id)
             )

@@ -81,8 +81,8 @@ def _not_empty(
     read = source.describe(names, offsets=False)
     active = [item for item in read.items if is_active(item) and item.type not in leaving_out]
     unread = {problem.group for problem in read.problems if problem.cause is Cause.UNREAD}
-    found = unread | {group.id for group in active}
-    return [name for name in names if name in found], active
+    blockers = unread | {group.id for group in active}
+    return [name for name in names if name in blockers], active
 
 
 def _members_text(names: Sequence[str], active: Sequence[Group]) -> str:

@@ -127,13 +127,13 @@ def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str
         else:
             log.other(row)
     by_id = known.by_id | {parse_uuid(topic_id): name for topic_id, name in (names or {}).items()}
-    found, problems = _described(log.replayed(), group, by_id)
-    return AsOf(group=found, records=records, problems=problems)
+    described, problems = _described(log.replayed(), group, by_id)
+    return AsOf(group=described, records=records, problems=problems)
 
 
 def _place(row: Row) -> int:
-    place: int = row["offset"]
-    return place
+    offset: int = row["offset"]
+    return offset
 
 
 def _of_transaction() -> Column:
@@ -161,8 +161,8 @@ def _last_of_transactions(of_group: DataFrame, events: DataFrame) -> DataFrame:
 def _last(rows: DataFrame, *key: Column | str) -> DataFrame:
     times = {f"{name}_ms": f.unix_millis(f"{name}_time") for name in ("commit", "expire")}
     columns = f.struct(*_COLUMNS)
-    found = rows.withColumns(times).groupBy(*key)
-    last = found.agg(f.max_by(columns, "offset").alias("last"), f.count("*").alias("records"))
+    grouped = rows.withColumns(times).groupBy(*key)
+    last = grouped.agg(f.max_by(columns, "offset").alias("last"), f.count("*").alias("records"))
     return last.select("last.*", "records")
 
 
@@ -198,7 +198,7 @@ class _Log:
 
     def _add(
         self,
-        place: int,
+        position: int,
         key: bytes,
         value: bytes | None,
         *,
@@ -209,7 +209,7 @@ class _Log:
         sequenced = transactional and not control
         batch = encode_batch(
             [(key, value)],
-            base_offset=2 * place + control,
+            base_offset=2 * position + control,
             timestamp=0,
             producer_id=producer_id,
             producer_epoch=0 if transactional else NO_PRODUCER_EPOCH,

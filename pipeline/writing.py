@@ -212,7 +212,7 @@ class _File:
             self._schema,
             store_schema=False,
             # Numbers seldom repeat in a file; only the columns in _LOOKED_AT are used to select rows.
-            use_dictionary=[each.name for each in self._schema if _is_text(each.type)],
+            use_dictionary=[column.name for column in self._schema if _is_text(column.type)],
             write_statistics=[name for name in _LOOKED_AT if name in self._schema.names],
         )
         self._writer.add_key_value_metadata(METADATA)
@@ -276,7 +276,7 @@ def _bounds(batch: pa.RecordBatch) -> Iterator[tuple[int, int, int]]:
 
 def _by_key_version(events: pa.RecordBatch) -> dict[int | None, int]:
     return {
-        each["values"]: each["counts"] for each in pc.value_counts(events.column("key_version")).to_pylist()
+        pair["values"]: pair["counts"] for pair in pc.value_counts(events.column("key_version")).to_pylist()
     }
 
 

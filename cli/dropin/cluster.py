@@ -101,8 +101,8 @@ def _listed(source: LiveSource) -> tuple[Iterable[GroupListing], ExitStatus]:
     listing = list_groups(source.client)
     if not listing.groups:
         raise_failure(why for why in listing.failed.values() if why.code != ErrorCode.LEADER_NOT_AVAILABLE)
-    for place, failure in listing.failed.items():
-        print_remark(f"{place}: {failure.message.removeprefix(f'{place}: ')}")
+    for broker, failure in listing.failed.items():
+        print_remark(f"{broker}: {failure.message.removeprefix(f'{broker}: ')}")
     return map(listed_group, listing.groups), status_of(listing.failed.values())
 
 
@@ -136,42 +136,42 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed
     :raises ToolFailure: none can be read, or one that is not `listed` by the cluster is unknown, of another type, or
         may not be described
     """
-    wanted = sorted(set(names), key=by_name)
-    if not wanted:
+    requested = sorted(set(names), key=by_name)
+    if not requested:
         return ReadGroups({})
     if not isinstance(source, WireSource):
-        read = source.describe(wanted, offsets=False)
+        read = source.describe(requested, offsets=False)
         _raise_problem(read.problems)
         return ReadGroups({group.id: group for group in read.items})
     from groups.described import as_group
 
-    each = describe_each(source.client, wanted)
+    described = describe_each(source.client, requested)
     if listed:  # a group may have been deleted since
-        each = {name: one for name, one in each.items() if not is_absent(one)}
-    failed = unread_parts(each, listed=listed)
-    raise_failure(one for name, one in each.items() if isinstance(one, Failure) and name not in failed)
-    coordinators = _coordinators(source.client, wanted)
-    found: dict[str, Group] = {}
+        described = {name: one for name, one in described.items() if not is_absent(one)}
+    failed = unread_parts(described, listed=listed)
+    raise_failure(one for name, one in described.items() if isinstance(one, Failure) and name not in failed)
+    coordinators = _coordinators(source.client, requested)
+    groups: dict[str, Group] = {}
     unassigned: dict[tuple[str, str], str] = {}
-    for name, one in each.items():
+    for name, one in described.items():
         if not isinstance(one, Failure):
             kind, group = one
-            found[name], _ = as_group(kind, group, coordinators.get(name))
+            groups[name], _ = as_group(kind, group, coordinators.get(name))
             if kind is GroupType.CLASSIC:
                 unassigned |= {
                     (name, member.member_id): reason
                     for member in group.members
                     if (reason := assignment_exception(member.member_assignment)) is not None
                 }
-    return ReadGroups(found, failed, unassigned)
+    return ReadGroups(groups, failed, unassigned)
 
 
-def unread_parts(each: Mapping[str, object], *, listed: bool) -> dict[str, Failure]:
+def unread_parts(described: Mapping[str, object], *, listed: bool) -> dict[str, Failure]:
     """The failures, by group, without which the other groups can be shown; of groups that the cluster has just
     `listed`, any failure.
     """
-    failed = {name: one for name, one in each.items() if isinstance(one, Failure)}
-    if len(failed) == len(each):
+    failed = {name: one for name, one in described.items() if isinstance(one, Failure)}
+    if len(failed) == len(described):
         return {}
     return {name: why for name, why in failed.items() if listed or _is_unread(why)}
 
@@ -192,7 +192,7 @@ def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Desc
 
     answers = describe_groups(client, CONSUMER_GROUP_DESCRIBE, names)
     consumers = {name: (GroupType.CONSUMER, group) for name, group in answers.found.items()}
-    each: dict[str, Described] = {**consumers, **answers.failed}
+    results: dict[str, Described] = {**consumers, **answers.failed}
     rest = [
         name
         for name, why in answers.failed.items()
@@ -201,14 +201,14 @@ def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Desc
     if rest:
         classic = describe_groups(client, DESCRIBE_GROUPS, rest)
         # For a group of neither type the first answer is more exact: "is not a consumer group", not "a classic group".
-        each |= {
+        results |= {
             name: why
             for name, why in classic.failed.items()
             if not why.code == answers.failed[name].code == ErrorCode.GROUP_ID_NOT_FOUND
         }
-        each |= {name: _of_consumers(group) for name, group in classic.found.items()}
+        results |= {name: _of_consumers(group) for name, group in classic.found.items()}
     return {
-        name: naming_group(name, one) if isinstance(one := each[name], Failure) else one for name in names
+        name: naming_group(name, one) if isinstance(one := results[name], Failure) else one for name in names
     }
 
 
@@ -233,7 +233,7 @@ def _coordinators(client: KafkaClient, groups: Collection[str]) -> dict[str, Nod
         for broker in client.brokers().brokers
     }
     places = client.known_coordinators(groups)
-    return {group: nodes[place] for group, place in places.items() if place in nodes}
+    return {group: nodes[address] for group, address in places.items() if address in nodes}
 
 
 def committed_offsets(
@@ -276,7 +276,7 @@ def end_offsets(
     from wire.client.offsets import LATEST
 
     answers = source.offsets_at(places, [LATEST])
-    return {place: end for place, (end,) in answers.found.items()}, dict(answers.failed)
+    return {partition: end for partition, (end,) in answers.found.items()}, dict(answers.failed)
 
 
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:

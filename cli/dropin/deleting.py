@@ -25,7 +25,7 @@ def split_topics(arguments: Sequence[str]) -> tuple[list[TopicPartition], list[s
 
     :raises ToolUsageError: a value is malformed
     """
-    named = [place for text in arguments if ":" in text for place in named_partitions(text)]
+    named = [partition for text in arguments if ":" in text for partition in named_partitions(text)]
     return named, [text for text in arguments if ":" not in text]
 
 
@@ -116,11 +116,11 @@ class ClusterTopics:
 
     def missing(self, places: Sequence[TopicPartition]) -> list[TopicPartition]:
         """The partitions that do not exist in their topics."""
-        return [place for place in places if place not in self._leaders]
+        return [partition for partition in places if partition not in self._leaders]
 
     def without_leader(self, places: Sequence[TopicPartition]) -> list[TopicPartition]:
         """The existing partitions that have no leader."""
-        return [place for place in places if self._leaders[place] < 0]
+        return [partition for partition in places if self._leaders[partition] < 0]
 
 
 _OF_THE_GROUP = (24, 30, 68, 69)
@@ -179,7 +179,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     outcome: dict[TopicPartition, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }
-    outcome |= {place: _of_place(place, group, answers) for place in places}
+    outcome |= {partition: _of_place(partition, group, answers) for partition in places}
     failures = [failure for failure in (answers.failed.get(group), *outcome.values()) if failure]
     remark_unknown(failures)
     _print_outcome(group, answers.failed.get(group) or next(filter(None, map(outcome.get, places)), None))
@@ -188,13 +188,13 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
 
 
 def _of_place(
-    place: TopicPartition, group: str, answers: Answers[str, dict[TopicPartition, Failure | None]]
+    partition: TopicPartition, group: str, answers: Answers[str, dict[TopicPartition, Failure | None]]
 ) -> Failure | None:
     left_out = Failure(
         message=f"java.lang.IllegalArgumentException: Offset deletion result for partition "
-        f'"{place[0]}-{place[1]}" was not included in the response'
+        f'"{partition[0]}-{partition[1]}" was not included in the response'
     )
-    return answers.failed.get(group) or answers.found[group].get(place, left_out)
+    return answers.failed.get(group) or answers.found[group].get(partition, left_out)
 
 
 def _print_outcome(group: str, failure: Failure | None) -> None:
@@ -211,7 +211,7 @@ def _print_outcome(group: str, failure: Failure | None) -> None:
 def _print_table(outcome: Mapping[TopicPartition, Failure | None]) -> None:
     widths = (width_of(topic for topic, _ in outcome), *_WIDTHS)
     print("\n" + row(("TOPIC", "PARTITION", "STATUS"), widths), end="")
-    for topic, partition in sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}")):
+    for topic, partition in sorted(outcome, key=lambda pair: by_name(f"{pair[0]}{pair[1]}")):
         number = MISSING if partition < 0 else str(partition)
         failure = outcome[topic, partition]
         status = "Successful" if failure is None else f"Error: {exception_text(failure)}"

@@ -124,11 +124,11 @@ def _offset_table(
     group: str, rows: Sequence[PartitionLag], ends: Mapping[TopicPartition, int], *, verbose: bool
 ) -> list[str]:
     """The heading and a line for each partition; the three columns of the member are `-` without a member."""
-    owners = {id(each.member): _owner(each.member) for each in rows}
+    owners = {id(line.member): _owner(line.member) for line in rows}
     consumers, hosts, _ = zip(*owners.values(), strict=True)
     widths = [
         width_of([group]),
-        width_of({each.topic for each in rows}),
+        width_of({line.topic for line in rows}),
         10,
         *[_NUMBER] * (4 if verbose else 3),
         width_of(consumers),
@@ -139,10 +139,10 @@ def _offset_table(
         "CONSUMER-ID", "HOST", "CLIENT-ID",
     ]  # fmt: skip
     lines = [row(headings, widths)]
-    for each in rows:
-        end = ends.get((each.topic, each.partition))
-        numbers = [*[each.leader_epoch] * verbose, each.committed, end, records_between(each.committed, end)]
-        cells = [group, each.topic, str(each.partition), *map(or_missing, numbers), *owners[id(each.member)]]
+    for line in rows:
+        end = ends.get((line.topic, line.partition))
+        numbers = [*[line.leader_epoch] * verbose, line.committed, end, records_between(line.committed, end)]
+        cells = [group, line.topic, str(line.partition), *map(or_missing, numbers), *owners[id(line.member)]]
         lines.append(row(cells, widths))
     return lines
 
@@ -270,15 +270,15 @@ def run_list(options: Options, source: LiveSource) -> int:
     return status
 
 
-def _chosen(given: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:
+def _chosen(argument: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:
     """The values of a comma-separated list; an empty one selects all."""
-    words = (given or "").rstrip(",")
+    words = (argument or "").rstrip(",")
     if not words:
         return set()
     by_word = {name.lower(): value for name, value in known.items()}
     names = [word.strip().lower() for word in words.split(",")]
     if not by_word.keys() >= set(names):
-        raise ToolUsageError(f"Invalid {what} '{given}'. Valid {values} are: {', '.join(known)}")
+        raise ToolUsageError(f"Invalid {what} '{argument}'. Valid {values} are: {', '.join(known)}")
     return {by_word[name] for name in names}
 
 

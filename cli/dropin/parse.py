@@ -51,7 +51,7 @@ class ParsedFlags:
 
 def read_flags(arguments: Sequence[str]) -> ParsedFlags:
     """Read arguments; ToolUsageError for an unknown flag and for a missing value."""
-    given = ParsedFlags()
+    flags = ParsedFlags()
     rest = list(reversed(arguments))
     while rest:
         argument = rest.pop()
@@ -64,7 +64,7 @@ def read_flags(arguments: Sequence[str]) -> ParsedFlags:
             # After a single hyphen, joptsimple parses one-letter flags, and reports the first letter.
             unknown = name if argument.startswith("--") else argument[1]
             raise ToolUsageError(f"{unknown} is not a recognized option")
-        values = given.values.setdefault(name, [])
+        values = flags.values.setdefault(name, [])
         takes = FLAGS[name]
         if takes is Value.NONE:
             continue
@@ -76,7 +76,7 @@ def read_flags(arguments: Sequence[str]) -> ParsedFlags:
             values.append(rest.pop())
         elif rest and not _looks_like_a_flag(rest[-1]):
             values.append(rest.pop())
-    return given
+    return flags
 
 
 def _looks_like_a_flag(argument: str) -> bool:
@@ -180,21 +180,21 @@ def parse(arguments: Sequence[str]) -> Options:
     :raises BadValue: for a value that the tool rejects only while it runs
     :raises VersionRequested: for `--version`
     """
-    given = read_flags([_text(argument) for argument in arguments])
-    if not given.has("help", "version"):
-        _check_available(given)
-    if not arguments or given.has("help"):
+    flags = read_flags([_text(argument) for argument in arguments])
+    if not flags.has("help", "version"):
+        _check_available(flags)
+    if not arguments or flags.has("help"):
         raise ToolUsageError(PURPOSE)
-    if given.has("version"):
+    if flags.has("version"):
         raise VersionRequested
-    _check_combination(given)
-    actions = [action for action in Action if given.has(action.value)]
+    _check_combination(flags)
+    actions = [action for action in Action if flags.has(action.value)]
     if len(actions) != 1:
         names = ", ".join(f"--{action.value}" for action in Action)
         raise ToolUsageError(f"Command must include exactly one action: {names}")
     if actions == [Action.VALIDATE_REGEX]:
-        return _regex_options(given)
-    return _options(actions[0], given)
+        return _regex_options(flags)
+    return _options(actions[0], flags)
 
 
 def _text(argument: str) -> str:
@@ -202,69 +202,69 @@ def _text(argument: str) -> str:
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", JAVA)
 
 
-def _check_available(given: ParsedFlags) -> None:
-    lonely = [flag for flag, others in ONLY_WITH if given.has(flag) and not given.has(*others)]
+def _check_available(flags: ParsedFlags) -> None:
+    lonely = [flag for flag, others in ONLY_WITH if flags.has(flag) and not flags.has(*others)]
     if lonely:
         raise ToolUsageError(
             f"Option(s) [{', '.join(lonely)}] are unavailable given other options on the command line"
         )
 
 
-def _check_combination(given: ParsedFlags) -> None:
-    if not given.has("validate-regex", "bootstrap-server"):
+def _check_combination(flags: ParsedFlags) -> None:
+    if not flags.has("validate-regex", "bootstrap-server"):
         raise ToolUsageError('Missing required argument "[bootstrap-server]"')
-    if given.has("describe"):
-        _check_describe(given)
-    if given.has("delete"):
-        _check_groups_named("delete", given)
-        if given.has("topic"):
+    if flags.has("describe"):
+        _check_describe(flags)
+    if flags.has("delete"):
+        _check_groups_named("delete", flags)
+        if flags.has("topic"):
             raise ToolUsageError(
                 "The consumer does not support topic-specific offset deletion from a consumer group."
             )
-    if given.has("delete-offsets") and not (given.has("group") and given.has("topic")):
+    if flags.has("delete-offsets") and not (flags.has("group") and flags.has("topic")):
         raise ToolUsageError("Option [delete-offsets] takes the following options: [group], [topic]")
-    if given.has("reset-offsets"):
-        _check_reset(given)
-    _check_exclusive("group", ["all-groups"], given)
-    _check_exclusive("group", ["list"], given)
-    _check_exclusive("topic", ["describe", "list"], given)
+    if flags.has("reset-offsets"):
+        _check_reset(flags)
+    _check_exclusive("group", ["all-groups"], flags)
+    _check_exclusive("group", ["list"], flags)
+    _check_exclusive("topic", ["describe", "list"], flags)
 
 
-def _check_describe(given: ParsedFlags) -> None:
-    _check_groups_named("describe", given)
-    if sum(given.has(flag) for flag in ("members", "offsets", "state")) > 1:
+def _check_describe(flags: ParsedFlags) -> None:
+    _check_groups_named("describe", flags)
+    if sum(flags.has(flag) for flag in ("members", "offsets", "state")) > 1:
         raise ToolUsageError(
             "Option [describe] takes at most one of these options: [members], [offsets], [state]"
         )
-    if given.has("state") and _single("state", given, ToolUsageError) is not None:
+    if flags.has("state") and _single("state", flags, ToolUsageError) is not None:
         raise ToolUsageError("Option [describe] does not take a value for [state]")
 
 
-def _check_reset(given: ParsedFlags) -> None:
-    if given.has("dry-run") and given.has("execute"):
+def _check_reset(flags: ParsedFlags) -> None:
+    if flags.has("dry-run") and flags.has("execute"):
         raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not given.has("dry-run", "execute"):
+    if not flags.has("dry-run", "execute"):
         print_remark(NO_EXECUTE)
-    _check_groups_named("reset-offsets", given)
+    _check_groups_named("reset-offsets", flags)
     for scenario in SCENARIOS:
-        _check_exclusive(scenario, [other for other in SCENARIOS if other != scenario], given)
+        _check_exclusive(scenario, [other for other in SCENARIOS if other != scenario], flags)
 
 
-def _check_groups_named(action: str, given: ParsedFlags) -> None:
-    if not given.has("group", "all-groups"):
+def _check_groups_named(action: str, flags: ParsedFlags) -> None:
+    if not flags.has("group", "all-groups"):
         raise ToolUsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
 
 
-def _check_exclusive(flag: str, others: Sequence[str], given: ParsedFlags) -> None:
+def _check_exclusive(flag: str, others: Sequence[str], flags: ParsedFlags) -> None:
     for other in others:
-        if given.has(flag) and given.has(other):
+        if flags.has(flag) and flags.has(other):
             raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
 
 
-def _regex_options(given: ParsedFlags) -> Options:
-    regex = _single("validate-regex", given, ToolUsageError)
-    servers = given.all("bootstrap-server")
-    config = given.all("command-config")
+def _regex_options(flags: ParsedFlags) -> Options:
+    regex = _single("validate-regex", flags, ToolUsageError)
+    servers = flags.all("bootstrap-server")
+    config = flags.all("command-config")
     return Options(
         action=Action.VALIDATE_REGEX,
         regex=regex,
@@ -273,24 +273,24 @@ def _regex_options(given: ParsedFlags) -> Options:
     )
 
 
-def _options(action: Action, given: ParsedFlags) -> Options:
+def _options(action: Action, flags: ParsedFlags) -> Options:
     """The options, checked in the tool's order."""
-    config = _single("command-config", given)
-    server = _single("bootstrap-server", given)
-    offsets = [_long("to-offset", text) for text in given.all("to-offset")]
-    files, moments = given.all("from-file"), given.all("to-datetime")
+    config = _single("command-config", flags)
+    server = _single("bootstrap-server", flags)
+    offsets = [_long("to-offset", text) for text in flags.all("to-offset")]
+    files, moments = flags.all("from-file"), flags.all("to-datetime")
     _check_named(server or "", config, files)
-    switches: dict[str, Any] = {flag.replace("-", "_"): given.has(flag) for flag in _SWITCHES}
-    duration, shift, timeout = (_single(flag, given) for flag in ("by-duration", "shift-by", "timeout"))
+    switches: dict[str, Any] = {flag.replace("-", "_"): flags.has(flag) for flag in _SWITCHES}
+    duration, shift, timeout = (_single(flag, flags) for flag in ("by-duration", "shift-by", "timeout"))
     return Options(
         action=action,
         bootstrap_server=server or "",
         command_config=None if config is None else Path(config),
-        groups=tuple(given.all("group")),
-        topics=tuple(given.all("topic")),
+        groups=tuple(flags.all("group")),
+        topics=tuple(flags.all("topic")),
         **switches,
-        state=(_single("state", given) or "") if given.has("state") else None,
-        type=(_single("type", given) or "") if given.has("type") else None,
+        state=(_single("state", flags) or "") if flags.has("state") else None,
+        type=(_single("type", flags) or "") if flags.has("type") else None,
         to_offset=offsets[0] if offsets else None,
         from_file=Path(files[0]) if files else None,
         to_datetime=moments[0] if moments else None,
@@ -312,9 +312,9 @@ def _check_named(server: str, config: str | None, files: Sequence[str]) -> None:
         raise BadValue("java.io.IOException: Unable to read file ")
 
 
-def _single(flag: str, given: ParsedFlags, error: type[Exception] = BadValue) -> str | None:
+def _single(flag: str, flags: ParsedFlags, error: type[Exception] = BadValue) -> str | None:
     """The value of a flag that may have at most one; None if it has none."""
-    values = given.all(flag)
+    values = flags.all(flag)
     if len(values) > 1:
         raise error(f"Found multiple arguments for option {flag}, but you asked for only one")
     return values[0] if values else None
@@ -332,9 +332,9 @@ def java_number(text: str, bits: int) -> int | None:
 
     None if Java finds no number, or one that does not fit into `bits`.
     """
-    found = _NUMBER.fullmatch(text)
-    if found is None:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
         return None
-    number = int("".join(found.groups()))
+    number = int("".join(match.groups()))
     limit = 1 << (bits - 1)
     return number if -limit <= number < limit else None

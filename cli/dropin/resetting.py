@@ -110,7 +110,7 @@ class PartitionLogs:
             return {}
         answers = offsets_at(self.client, places, [spec])
         raise_failure(answers.failed.values(), prefix=WRAPPED)
-        return {place: offset for place, (offset,) in answers.found.items()}
+        return {partition: offset for partition, (offset,) in answers.found.items()}
 
 
 def new_offsets(
@@ -121,36 +121,36 @@ def new_offsets(
     :raises ToolUsageError: there is nothing to shift
     """
     offsets: dict[TopicPartition, int] = {}
-    for place in places:
-        before = CommittedOffset(offset=committed[place]) if place in committed else None
-        change = reset(scenario, group, place, before, positions)
+    for key in places:
+        before = CommittedOffset(offset=committed[key]) if key in committed else None
+        change = reset(scenario, group, key, before, positions)
         if not isinstance(change, OffsetChange):
             raise ToolUsageError(
-                f"Cannot shift offset for partition {partition_name(place)} since there is no current committed offset"
+                f"Cannot shift offset for partition {partition_name(key)} since there is no current committed offset"
             )
-        offsets[place] = change.after
+        offsets[key] = change.after
         _warn(scenario, group, change, positions)
     return offsets
 
 
 def _warn(scenario: Scenario, group: str, change: OffsetChange, positions: Positions) -> None:
-    place, wanted = change.place, change.after
+    partition, requested = change.place, change.after
     match scenario:
-        case ToTime() if positions.at[place] < 0:
+        case ToTime() if positions.at[partition] < 0:
             print(
-                f"\nWarn: Partition {place[1]} from topic {place[0]} is empty. "
+                f"\nWarn: Partition {partition[1]} from topic {partition[0]} is empty. "
                 "Falling back to latest known offset."
             )
         case ToOffset(offset):
-            wanted = offset
+            requested = offset
         case ShiftBy(count):
-            wanted = (change.before or 0) + count
+            requested = (change.before or 0) + count
         case ToListed(offsets):
-            wanted = offsets[group][place]
-    if wanted != change.after:
-        which = "higher than latest" if wanted > change.after else "lower than earliest"
+            requested = offsets[group][partition]
+    if requested != change.after:
+        which = "higher than latest" if requested > change.after else "lower than earliest"
         print_warning(
-            f"New offset ({wanted}) is {which} offset for topic partition {partition_name(place)}. "
+            f"New offset ({requested}) is {which} offset for topic partition {partition_name(partition)}. "
             f"Value will be set to {change.after}"
         )
 
@@ -255,7 +255,7 @@ class _Reset:
         scenario = scenario_of(options, lambda: self._plan)
         if isinstance(scenario, ToListed):
             places = self._planned(name)
-        places = sorted(places, key=lambda place: (by_name(place[0]), place[1]))
+        places = sorted(places, key=lambda partition: (by_name(partition[0]), partition[1]))
         offsets = new_offsets(scenario, name, places, committed, self._logs.positions(scenario, places))
         if options.execute and offsets:
             self._commit(name, offsets)
@@ -290,8 +290,8 @@ class _Reset:
             (self._topics.missing, "do not exist"),
             (self._topics.without_leader, "have no leader"),
         ):
-            if found := find(places):
-                raise ToolFailure(f'The partitions "{",".join(map(partition_name, found))}" {what}')
+            if partitions := find(places):
+                raise ToolFailure(f'The partitions "{",".join(map(partition_name, partitions))}" {what}')
 
     def _planned(self, group: str) -> list[TopicPartition]:
         """The partitions that the file lists for a group; an error is printed if there are none."""
@@ -301,10 +301,10 @@ class _Reset:
             return []
         places = list(self._plan[group])
         self._topics.describe(topic for topic, _ in places)
-        for place in places:
-            failure = self._topics.failed.get(place[0])
+        for partition in places:
+            failure = self._topics.failed.get(partition[0])
             if failure is not None:
-                raise ToolFailure(WRAPPED + exception_text(_unknown(place, failure)))
+                raise ToolFailure(WRAPPED + exception_text(_unknown(partition, failure)))
         self._check(places)
         return places
 
@@ -314,19 +314,19 @@ class _Reset:
         return {} if path is None else read_plan(path, self._options.groups)
 
     def _commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        wanted = {place: NewOffset(offset=offset) for place, offset in offsets.items()}
-        answers = commit_offsets(self.client, {group: wanted})
+        commits = {partition: NewOffset(offset=offset) for partition, offset in offsets.items()}
+        answers = commit_offsets(self.client, {group: commits})
         if group in answers.failed:
             failure = answers.failed[group]
             remark_unknown([failure])
             raise ToolFailure(error_message(failure), status_of([failure]))
-        failed = {place: why for place, why in answers.found[group].items() if why is not None}
+        failed = {partition: why for partition, why in answers.found[group].items() if why is not None}
         if failed:
-            names = {place: partition_name(place) for place in failed}
+            names = {partition: partition_name(partition) for partition in failed}
             raise ToolFailure(
                 f"Failed altering group offsets for the following partitions: [{', '.join(names.values())}]",
                 status_of(failed.values()),
-                reason="\n".join(f"{name}: {exception_text(failed[place])}" for place, name in names.items()),
+                reason="\n".join(f"{name}: {exception_text(failed[key])}" for key, name in names.items()),
             )
 
 
@@ -343,9 +343,9 @@ def _state_of(described: Described) -> str:
     return GroupState.DEAD.value
 
 
-def _unknown(place: TopicPartition, failure: Failure) -> Failure:
+def _unknown(partition: TopicPartition, failure: Failure) -> Failure:
     """Why a topic is not known, in the tool's words for a partition that a file names."""
-    topic, name = place[0], partition_name(place)
+    topic, name = partition[0], partition_name(partition)
     if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
         message = f"Failed to fetch metadata for partition {name} due to invalid topic `{topic}`"
     elif failure.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

@@ -98,15 +98,15 @@ def _shaped(block: Block, shape: Shape) -> Block | None:
     table = replace(block, rows=_sorted(block, shape.sort), header=shape.header)
     if not shape.columns:
         return table
-    places = [place for name in shape.columns if (place := _position(table, name)) is not None]
+    places = [index for name in shape.columns if (index := _position(table, name)) is not None]
     return _narrowed(table, places) if places else None
 
 
 def _narrowed(table: Table, places: Sequence[int]) -> Table:
-    columns = tuple(table.columns[place] for place in places)
+    columns = tuple(table.columns[index] for index in places)
     if len(places) == 1:
-        (place,) = places
-        return replace(table, columns=columns, rows=[(row[place],) for row in table.rows])
+        (index,) = places
+        return replace(table, columns=columns, rows=[(row[index],) for row in table.rows])
     return replace(table, columns=columns, rows=list(map(itemgetter(*places), table.rows)))
 
 
@@ -115,10 +115,10 @@ def _position(table: Table, name: str) -> int | None:
 
     Case does not matter; `PARTITIONS` also means `#PARTITIONS`, a comment to a shell.
     """
-    wanted = name.lower()
+    lower_name = name.lower()
     headings = [column.name.lower() for column in table.columns]
     for names in (headings, [column.csv_name.lower() for column in table.columns]):
-        for heading in (wanted, f"#{wanted}"):
+        for heading in (lower_name, f"#{lower_name}"):
             if heading in names:
                 return names.index(heading)
     return None
@@ -127,11 +127,11 @@ def _position(table: Table, name: str) -> int | None:
 def _sorted(table: Table, keys: Sequence[SortKey]) -> Sequence[Sequence[Cell]]:
     rows = table.rows
     for key in reversed(keys):
-        place = _position(table, key.column)
-        if place is not None:
-            known = [row for row in rows if row[place] is not None]
-            unknown = [row for row in rows if row[place] is None]
-            known.sort(key=lambda row, place=place: _order(row[place]), reverse=key.is_descending)  # type: ignore[misc]
+        index = _position(table, key.column)
+        if index is not None:
+            known = [row for row in rows if row[index] is not None]
+            unknown = [row for row in rows if row[index] is None]
+            known.sort(key=lambda row, index=index: _order(row[index]), reverse=key.is_descending)  # type: ignore[misc]
             rows = known + unknown
     return rows
 

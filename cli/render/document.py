@@ -212,7 +212,7 @@ def columns(*names: str) -> tuple[Column, ...]:
 def table_of(items: Iterable[Any], *shown: str | tuple[str, str | Callable[[Any], Cell]]) -> Table:
     """A row per object or mapping. Its column `#MOVED` shows the field `moved`, and that of a duration, `#GAIN`, the
     seconds of `gain_s`, unless another field or a function is given with the heading."""
-    pairs = [(each, _field(each)) if isinstance(each, str) else each for each in shown]
+    pairs = [(column, _field(column)) if isinstance(column, str) else column for column in shown]
     rows = [[_cell(item, name, value) for name, value in pairs] for item in items]
     return Table(columns=columns(*(name for name, _ in pairs)), rows=rows)
 

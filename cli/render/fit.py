@@ -64,11 +64,11 @@ def stacked_heads(columns: Sequence[Column], rows: Texts) -> tuple[Column, ...]:
 
 def _stacked(name: str) -> str:
     """A heading broken after the hyphen or at the blank nearest to its middle; unchanged if it has neither."""
-    places = [place for place, letter in enumerate(name, 1) if letter in "- " and place < len(name)]
+    places = [position for position, letter in enumerate(name, 1) if letter in "- " and position < len(name)]
     if not places:
         return name
-    place = min(places, key=lambda place: max(place, len(name) - place))
-    return f"{name[:place].rstrip()}\n{name[place:]}"
+    position = min(places, key=lambda position: max(position, len(name) - position))
+    return f"{name[:position].rstrip()}\n{name[position:]}"
 
 
 def _head_width(column: Column) -> int:
@@ -113,8 +113,8 @@ def _tail(ids: Collection[str], most: int) -> int | None:
 
 def short_names(names: Iterable[str], most: int) -> dict[str, str]:
     """Each name in `most` columns, or in as many as keep the names distinct; longer names lose their middle."""
-    each = set(names)
-    return _shortened(each, max(_least_width(each, most), most))
+    name_set = set(names)
+    return _shortened(name_set, max(_least_width(name_set, most), most))
 
 
 def _shortened(ids: Collection[str], most: int) -> dict[str, str]:
@@ -148,7 +148,7 @@ def foldable_width(columns: Sequence[Column], rows: Texts) -> int:
     least = _folded_least(columns, rows, widths)
     ids = frozenset[str]().union(*(stage for stage, _ in _STAGES))
     return sum(
-        widths[position] - each for position, each in least.items() if columns[position].name not in ids
+        widths[position] - minimum for position, minimum in least.items() if columns[position].name not in ids
     )
 
 

@@ -189,8 +189,8 @@ def _legend(entries: Sequence[tuple[str, str]], y: float) -> tuple[list[str], fl
 
 
 def _lane(lane: Lane, axis: Axis, y: float) -> Iterator[str]:
-    for place in lane.rules:
-        x = axis.x(place)
+    for rule in lane.rules:
+        x = axis.x(rule)
         yield f'<line class="step" x1="{x:.1f}" y1="{y:.1f}" x2="{x:.1f}" y2="{y + lane.rule_height:.1f}"/>'
     for span in lane.spans:
         yield _span(span, axis, y)

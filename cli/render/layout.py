@@ -166,7 +166,7 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
                 lines = list(_sections(names, shared, left, cells, widths, with_heads=table.header))
                 fitting.append((section_count(texts, taken), lines, rows is not texts))
         if fitting:
-            _, lines, is_short = min(fitting, key=lambda each: max(each[0], FEW_SECTIONS))
+            _, lines, is_short = min(fitting, key=lambda candidate: max(candidate[0], FEW_SECTIONS))
             return lines, is_short
     if (noted := _noted_rows(columns, pieces, texts, width, with_heads=table.header)) is not None:
         return noted
@@ -258,7 +258,7 @@ def _sections(
     """Consecutive rows below the cells of `shared` that they share, labeled with `names`; all columns are aligned."""
     name_width = max(map(text_width, names), default=0)
     both = zip(shared, rows, strict=True)
-    sections = groupby(both, key=lambda each: [piece.text for piece in each[0]])
+    sections = groupby(both, key=lambda pair: [piece.text for piece in pair[0]])
     for number, (_, section) in enumerate(sections):
         values, inner = zip(*section, strict=True)
         if number:

@@ -144,13 +144,13 @@ def _columns(
     yield f'<path class="rule" vector-effect="non-scaling-stroke" d="{lines}"/>\n'
     yield from _stacks(shown, count, top)
     yield '<g class="over">\n'
-    for place, words in enumerate(titles):
-        yield f'<rect x="{place}" width="1" height="100"><title>{text_html(words)}</title></rect>\n'
+    for index, words in enumerate(titles):
+        yield f'<rect x="{index}" width="1" height="100"><title>{text_html(words)}</title></rect>\n'
     yield '</g>\n</svg>\n<div class="dates" aria-hidden="true">'
     every, margin = -(-count // LABELS), (1 - _column_width(count)) / 2
-    for order, place in enumerate(range(0, count, every)):
+    for order, index in enumerate(range(0, count, every)):
         sparse = ' class="sparse"' if order % 2 else ""
-        yield f'<span{sparse} style="left:{100 * (place + margin) / count:.6g}%">{text_html(labels[place])}</span>'
+        yield f'<span{sparse} style="left:{100 * (index + margin) / count:.6g}%">{text_html(labels[index])}</span>'
     yield "</div>\n</div>\n</figure>\n"
 
 
@@ -161,12 +161,12 @@ def _stacks(series: Sequence[Series], count: int, top: float) -> Iterator[str]:
     bases = [0.0] * count
     for one in series:
         path = []
-        for place, value in enumerate(one.values):
+        for index, value in enumerate(one.values):
             if not value:
                 continue
-            bases[place] += 100 * value / top
+            bases[index] += 100 * value / top
             path.append(
-                f"M{_number(place + margin)} {_number(100 - bases[place])}h{width:g}"
+                f"M{_number(index + margin)} {_number(100 - bases[index])}h{width:g}"
                 f"v{_number(100 * value / top)}h-{width:g}z"
             )
         yield f'<path class="{one.style}" d="{"".join(path)}"/>\n'

@@ -138,13 +138,13 @@ class AdminSource(LiveSource):
         if not names:
             return ReadResult(()), None
         asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
-        found, failed = _results(asked)
+        topics, failed = _results(asked)
         unread = tuple(
             replace(_problem(name, error), topics=(name,))
             for name, error in failed.items()
             if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART
         )
-        return ReadResult(tuple(_topic(found[name]) for name in sorted(found)), unread), None
+        return ReadResult(tuple(_topic(topics[name]) for name in sorted(topics)), unread), None
 
     def offsets_at(
         self,
@@ -155,48 +155,48 @@ class AdminSource(LiveSource):
     ) -> Answers[tuple[str, int], tuple[int, ...]]:
         """Like the wire client's `offsets_at`, one spec after another."""
         answers = [self._offsets_at(places, spec) for spec in specs]
-        failed = {place: why for answer in reversed(answers) for place, why in answer.failed.items()}
+        failed = {partition: why for answer in reversed(answers) for partition, why in answer.failed.items()}
         return Answers(
             found={
-                place: tuple(answer.found[place] for answer in answers)
-                for place in places
-                if all(place in answer.found for answer in answers)
+                partition: tuple(answer.found[partition] for answer in answers)
+                for partition in places
+                if all(partition in answer.found for answer in answers)
             },
             failed=failed,
         )
 
     def _offsets_at(
-        self, places: Collection[tuple[str, int]], wanted: wire_offsets.OffsetSpec
+        self, places: Collection[tuple[str, int]], offset_spec: wire_offsets.OffsetSpec
     ) -> Answers[tuple[str, int], int]:
         """One request per leader; partitions whose leader has just moved are requested again."""
-        spec = _SPECS.get(wanted.timestamp) or OffsetSpec.for_timestamp(wanted.timestamp)
-        level = IsolationLevel(wanted.isolation_level)
-        found: dict[tuple[str, int], int] = {}
+        spec = _SPECS.get(offset_spec.timestamp) or OffsetSpec.for_timestamp(offset_spec.timestamp)
+        level = IsolationLevel(offset_spec.isolation_level)
+        log_offsets: dict[tuple[str, int], int] = {}
         failed: dict[tuple[str, int], Failure] = {}
         pending = list(places)
         for pause_s in (*_PAUSES_S, None):
-            asked = {TopicPartition(*place): spec for place in pending}
+            asked = {TopicPartition(*key): spec for key in pending}
             pending = []
             if not asked:
                 break
             listed = self.admin.list_offsets(asked, isolation_level=level, request_timeout=self.timeout_s)
             for partition, future in listed.items():
-                place = partition.topic, partition.partition
+                key = partition.topic, partition.partition
                 try:
                     log = future.result()
                     if log.offset == _NO_OFFSET:
                         # librdkafka's answer for a leader that did not answer, while others did.
-                        failed[place] = Failure(message=_NO_ANSWER)
+                        failed[key] = Failure(message=_NO_ANSWER)
                         continue
-                    found[place] = log.offset
-                    failed.pop(place, None)
+                    log_offsets[key] = log.offset
+                    failed.pop(key, None)
                 except KafkaException as error:
-                    failed[place] = Failure(message=failure_reason(error))
+                    failed[key] = Failure(message=failure_reason(error))
                     if error.args[0].code() in _LEADER_MOVED:
-                        pending.append(place)
+                        pending.append(key)
             if pending and pause_s is not None:
                 time.sleep(pause_s)
-        return Answers(found=found, failed=failed)
+        return Answers(found=log_offsets, failed=failed)
 
     def committed(
         self, groups: Sequence[Group]
@@ -209,29 +209,29 @@ class AdminSource(LiveSource):
         for group in groups:
             request = [ConsumerGroupTopicPartitions(group.id)]
             asked |= self.admin.list_consumer_group_offsets(request, request_timeout=self.timeout_s)
-        found, failed = _results(asked)
+        results, failed = _results(asked)
         problems = [replace(_problem(name, error), group=name) for name, error in failed.items()]
-        for name, result in found.items():
+        for name, result in results.items():
             problems += [
-                replace(_problem(f"{name}, {place.topic}-{place.partition}", place.error), group=name)
-                for place in result.topic_partitions
-                if place.error is not None
+                replace(_problem(f"{name}, {entry.topic}-{entry.partition}", entry.error), group=name)
+                for entry in result.topic_partitions
+                if entry.error is not None
             ]
-        return {name: _offsets(result) for name, result in found.items()}, {}, tuple(problems)
+        return {name: _offsets(result) for name, result in results.items()}, {}, tuple(problems)
 
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]], _topic_ids: object = None, /
     ) -> Answers[str, Outcomes]:
         """Like the wire client's `commit_offsets`, one request per group, but without metadata."""
         asked: dict[str, Future[object]] = {}
-        for group, wanted in offsets.items():
+        for group, new_offsets in offsets.items():
             places = [
-                TopicPartition(*place, new.offset, leader_epoch=new.leader_epoch)
-                for place, new in wanted.items()
+                TopicPartition(*partition, new.offset, leader_epoch=new.leader_epoch)
+                for partition, new in new_offsets.items()
             ]
             request = [ConsumerGroupTopicPartitions(group, places)]
             asked |= self.admin.alter_consumer_group_offsets(request, request_timeout=self.timeout_s)
-        found, failed = _results(asked)
+        results, failed = _results(asked)
         return Answers(
             found={
                 group: {
@@ -239,7 +239,7 @@ class AdminSource(LiveSource):
                     and failure_of(topic_partition.error)
                     for topic_partition in result.topic_partitions
                 }
-                for group, result in found.items()
+                for group, result in results.items()
             },
             failed={group: failure_of(error.args[0]) for group, error in failed.items()},
         )
@@ -248,11 +248,11 @@ class AdminSource(LiveSource):
         """Like the wire client's `delete_groups`."""
         if not groups:
             return Answers(found={}, failed={})
-        found, failed = _results(
+        results, failed = _results(
             self.admin.delete_consumer_groups(list(groups), request_timeout=self.timeout_s)
         )
         return Answers(
-            found=dict.fromkeys(found, True),
+            found=dict.fromkeys(results, True),
             failed={group: failure_of(error.args[0]) for group, error in failed.items()},
         )
 
@@ -276,16 +276,16 @@ class AdminSource(LiveSource):
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
             return ReadResult(())
-        found, failed = _results(
+        results, failed = _results(
             self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
         )
         problems = [replace(_problem(group, error), group=group) for group, error in failed.items()]
         dead = [
             Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
-            for name, group in found.items()
+            for name, group in results.items()
             if _state(group.state) is GroupState.DEAD
         ]
-        alive = [_group(found[name]) for name in groups if name in found]
+        alive = [_group(results[name]) for name in groups if name in results]
         described = tuple(group for group in alive if group.state is not GroupState.DEAD)
         return ReadResult(described, (*problems, *dead))
 
@@ -293,17 +293,17 @@ class AdminSource(LiveSource):
         """The authorized operations of classic and consumer groups."""
         if not groups:
             return AuthorizedOperations()
-        found, failed = _results(
+        results, failed = _results(
             self.admin.describe_consumer_groups(
                 [group.id for group in groups],
                 include_authorized_operations=True,
                 request_timeout=self.timeout_s,
             )
         )
-        allowed = {name: group.authorized_operations for name, group in found.items()}
+        allowed = {name: group.authorized_operations for name, group in results.items()}
         return AuthorizedOperations(
             by_group={
-                name: tuple(each.name for each in sorted(operations, key=lambda each: each.value))
+                name: tuple(entry.name for entry in sorted(operations, key=lambda entry: entry.value))
                 for name, operations in allowed.items()
                 if operations is not None
             },
@@ -334,14 +334,14 @@ def brokers_settings(
 
 
 def _results(asked: Mapping[K, Future[object]]) -> tuple[dict[K, Any], dict[K, KafkaException]]:
-    found: dict[K, object] = {}
+    results: dict[K, object] = {}
     failed: dict[K, KafkaException] = {}
     for key, future in asked.items():
         try:
-            found[key] = future.result()
+            results[key] = future.result()
         except KafkaException as error:
             failed[key] = error
-    return found, failed
+    return results, failed
 
 
 def failure_of(error: KafkaError) -> Failure:
@@ -389,13 +389,13 @@ def _topic(described: Any) -> Topic:
 
 def _offsets(result: Any) -> Offsets:
     offsets: dict[str, dict[int, CommittedOffset]] = {}
-    for place in result.topic_partitions:
-        if place.error is not None:
-            offsets.setdefault(place.topic, {})[place.partition] = CommittedOffset(offset=None)
-        elif place.offset != _NO_OFFSET:
-            offsets.setdefault(place.topic, {})[place.partition] = CommittedOffset(
-                offset=place.offset,
-                leader_epoch=None if place.leader_epoch in (None, -1) else place.leader_epoch,
+    for entry in result.topic_partitions:
+        if entry.error is not None:
+            offsets.setdefault(entry.topic, {})[entry.partition] = CommittedOffset(offset=None)
+        elif entry.offset != _NO_OFFSET:
+            offsets.setdefault(entry.topic, {})[entry.partition] = CommittedOffset(
+                offset=entry.offset,
+                leader_epoch=None if entry.leader_epoch in (None, -1) else entry.leader_epoch,
             )
     return offsets
 
@@ -435,6 +435,6 @@ def _member(member: Any, kind: GroupType) -> Member:
 
 def _partitions(assignment: Any) -> Partitions:
     partitions: dict[str, list[int]] = {}
-    for place in assignment.topic_partitions:
-        partitions.setdefault(place.topic, []).append(place.partition)
+    for entry in assignment.topic_partitions:
+        partitions.setdefault(entry.topic, []).append(entry.partition)
     return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}

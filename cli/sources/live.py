@@ -69,7 +69,7 @@ class LiveSource(ABC):
         """The id that a broker reports."""
 
     @abstractmethod
-    def _listed(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
+    def _listed(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         """The groups on every broker that answers; may include some that the filter excludes."""
 
     @abstractmethod
@@ -118,28 +118,28 @@ class LiveSource(ABC):
     def list_groups(self) -> ReadResult[GroupListing]:
         return self.select_groups(GroupFilter(), described=True)
 
-    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
-        listed = self._listed(wanted, described=described)
-        if not listed.items and not listed.problems and wanted == GroupFilter():
+    def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
+        listed = self._listed(query, described=described)
+        if not listed.items and not listed.problems and query == GroupFilter():
             self._notify_hidden("no groups found: there are none, or this user may not describe any")
-        return replace(listed, items=tuple(filter(wanted.passes, listed.items)))
+        return replace(listed, items=tuple(filter(query.passes, listed.items)))
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         described = self._described(groups)
         if not offsets:
             return described
         committed, pending, problems = self.committed(described.items)
-        found = tuple(
+        items = tuple(
             replace(group, offsets=committed.get(group.id), pending=pending.get(group.id))
             for group in described.items
         )
-        bare = [group.id for group in found if committed.get(group.id) == {} and not group.members]
+        bare = [group.id for group in items if committed.get(group.id) == {} and not group.members]
         if bare and not problems:
             names = first_names(bare, SHOWN)
             self._notify_hidden(
                 f"{names}: no committed offsets found; those of topics that this user may not describe are hidden"
             )
-        return ReadResult(found, described.problems + problems)
+        return ReadResult(items, described.problems + problems)
 
     def _notify_hidden(self, message: str) -> None:
         """Brokers silently omit resources that a user may not describe; that is unlikely without a login."""
@@ -180,33 +180,33 @@ class LiveSource(ABC):
         stable_offsets: bool = False,
     ) -> ReadResult[Topic]:
         # End offsets are read last, so that none precedes the start or last stable offset shown with it.
-        wanted = {
+        requested = {
             "start_offsets": start_offsets,
             "stable_offsets": stable_offsets,
             "end_offsets": end_offsets,
         }
-        read = self._topics(names, [name for name, is_wanted in wanted.items() if is_wanted])
+        read = self._topics(names, [name for name, is_wanted in requested.items() if is_wanted])
         if names is None and not read.items and not read.problems:
             self._notify_hidden("no topics found: there are none, or this user may not describe any")
         return ReadResult(read.items, in_lines(read.problems))
 
-    def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> ReadResult[Topic]:
+    def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
         """Topics with ids and racks, and the `wanted` offsets, which are None if no leader answered."""
         if names is not None and not names:
             return ReadResult(())
         read, leaders = self._bare_topics(names)
-        if not wanted:
+        if not requested:
             return read
         from wire.client.offsets import EARLIEST, LAST_STABLE, LATEST
 
         specs = {"start_offsets": EARLIEST, "stable_offsets": LAST_STABLE, "end_offsets": LATEST}
-        asked = [specs[name] for name in wanted]
+        asked = [specs[name] for name in requested]
         places = [(topic.name, number) for topic in read.items for number in range(topic.partitions)]
         answers = self.offsets_at(places, asked, leaders)
         problems = [
             problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
         ]
-        topics = tuple(with_offsets(topic, wanted, answers.found) for topic in read.items)
+        topics = tuple(with_offsets(topic, requested, answers.found) for topic in read.items)
         return ReadResult(topics, (*read.problems, *problems))
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:

@@ -46,10 +46,10 @@ _DESCRIBED_BY: Mapping[GroupType, Api] = {
 
 
 def with_offsets(
-    topic: Topic, names: Sequence[str], found: Mapping[tuple[str, int], tuple[int, ...]]
+    topic: Topic, names: Sequence[str], answers: Mapping[tuple[str, int], tuple[int, ...]]
 ) -> Topic:
     unknown = (None,) * len(names)
-    rows = [found.get((topic.name, number), unknown) for number in range(topic.partitions)]
+    rows = [answers.get((topic.name, number), unknown) for number in range(topic.partitions)]
     offsets: dict[str, Any] = {
         name: {number: row[column] for number, row in enumerate(rows)} for column, name in enumerate(names)
     }
@@ -115,18 +115,18 @@ def described_by_kind(
     """Describe groups with the request of their type. A group that no broker lists is described as classic."""
     from wire.client.groups import describe_groups
 
-    found: dict[GroupType, list[str]] = {}
+    by_kind: dict[GroupType, list[str]] = {}
     for name in groups:
-        found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
-    for kind, names in found.items():
+        by_kind.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
+    for kind, names in by_kind.items():
         api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
         yield kind, describe_groups(client, api, names, operations=operations)
 
 
 def problems_of(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
     return tuple(
-        problem_of(place, replace(failure, message=failure.message.removeprefix(f"{place}: ")))
-        for place, failure in failed.items()
+        problem_of(name, replace(failure, message=failure.message.removeprefix(f"{name}: ")))
+        for name, failure in failed.items()
     )
 
 
@@ -220,15 +220,15 @@ def fetched_offsets(
     answers = fetch_offsets(client, [group.id for group in groups], require_stable=True)
     pending = {name: pending_places(group) for name, group in answers.found.items()}
     unstable = [name for name, places in pending.items() if places]
-    found, failed = dict(answers.found), dict(answers.failed)
+    facts, failed = dict(answers.found), dict(answers.failed)
     if unstable:
         again = fetch_offsets(client, unstable)
-        found |= again.found
+        facts |= again.found
         failed |= again.failed
     bare = {
-        group.id: _uncommitted({*_owned(group), *places.get(group.id, ())}, found[group.id])
+        group.id: _uncommitted({*_owned(group), *places.get(group.id, ())}, facts[group.id])
         for group in groups
-        if group.id in found
+        if group.id in facts
     }
     bare = {name: places for name, places in bare.items() if places}
     unknown: set[str] = set()
@@ -237,13 +237,13 @@ def fetched_offsets(
         unknown = set(named.failed)
         for name, group in named.found.items():
             pending[name] |= pending_places(group)
-    opened = {name: PendingOffsets() for name in found if name not in unknown}
+    opened = {name: PendingOffsets() for name in facts if name not in unknown}
     held = {name: places for name, places in pending.items() if places}
     if held:
         from cli.sources.transactions import pending_offsets
 
         opened |= pending_offsets(client, held)
-    return Answers(found={name: found[name] for name in found if name not in failed}, failed=failed), opened
+    return Answers(found={name: facts[name] for name in facts if name not in failed}, failed=failed), opened
 
 
 def _owned(group: Group) -> Iterator[tuple[str, int]]:
@@ -265,19 +265,19 @@ def _uncommitted(places: Set[tuple[str, int]], answer: Any) -> list[tuple[str, i
     return sorted(places - known)
 
 
-def next_records(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:
+def next_records(client: KafkaClient, requested: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:
     """The first records at or after the offsets; offsets that could not be read are problems."""
     from groups.lag import NextRecord
     from wire.client.first_records import NoRecord, first_records
 
-    answers = first_records(client, wanted)
-    failed = [(place, failure) for place, failure in answers.failed.items()]
-    found: dict[tuple[str, int], dict[int, NextRecord]] = {}
-    for place, records in answers.found.items():
-        known = found[place] = {}
+    answers = first_records(client, requested)
+    failed = [(key, failure) for key, failure in answers.failed.items()]
+    by_partition: dict[tuple[str, int], dict[int, NextRecord]] = {}
+    for key, records in answers.found.items():
+        known = by_partition[key] = {}
         for offset, record in records.items():
             if isinstance(record, Failure):
-                failed.append((place, record))
+                failed.append((key, record))
             elif isinstance(record, NoRecord):
                 known[offset] = NextRecord(
                     None, None, record.aborted, searched_to=record.searched_to, is_unknown=record.at_limit
@@ -285,7 +285,7 @@ def next_records(client: KafkaClient, wanted: Mapping[tuple[str, int], Collectio
             else:
                 known[offset] = NextRecord(record.offset, record.timestamp_ms, record.aborted)
     problems = (_time_problem(topic, partition, failure) for (topic, partition), failure in failed)
-    return FoundRecords(records=found, problems=tuple(dict.fromkeys(problems)))
+    return FoundRecords(records=by_partition, problems=tuple(dict.fromkeys(problems)))
 
 
 def _time_problem(topic: str, partition: int, failure: Failure) -> Problem:

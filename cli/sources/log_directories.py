@@ -32,15 +32,15 @@ def check_log_directories(directories: Sequence[Path]) -> tuple[tuple[Path, ...]
     by_place: dict[Path, Path] = {}
     for directory in directories:
         by_place.setdefault(directory.resolve(), directory)
-    found = {directory: list_directory(directory) for directory in by_place.values()}
-    without = [directory for directory, entries in found.items() if not any(map(_is_partition, entries))]
-    if len(without) == len(found):
-        raise CommandError(why_no_log(without[0], found[without[0]]))
+    listings = {directory: list_directory(directory) for directory in by_place.values()}
+    without = [directory for directory, entries in listings.items() if not any(map(_is_partition, entries))]
+    if len(without) == len(listings):
+        raise CommandError(why_no_log(without[0], listings[without[0]]))
     notices = (
         f"{directory} contains no {OFFSETS_TOPIC}-N directory; it is only read for topic names"
         for directory in without
     )
-    return tuple(found), tuple(notices)
+    return tuple(listings), tuple(notices)
 
 
 def list_directory(directory: Path) -> list[Path]:
@@ -61,11 +61,11 @@ def holds_offsets(directory: Path) -> bool:
 
 def why_no_log(directory: Path, entries: Sequence[Path]) -> str:
     """Why a directory is not a broker's log directory, and which one is probably meant."""
-    place = directory.resolve()
-    if partition_of(place) is not None:
-        return f"{directory} is one partition; name the directory that contains it: {place.parent}"
+    path = directory.resolve()
+    if partition_of(path) is not None:
+        return f"{directory} is one partition; name the directory that contains it: {path.parent}"
     return (
-        f"{directory} contains no {OFFSETS_TOPIC}-N directory, {_found(entries)}{_suggestion(place, entries)}"
+        f"{directory} contains no {OFFSETS_TOPIC}-N directory, {_found(entries)}{_suggestion(path, entries)}"
     )
 
 
@@ -89,9 +89,9 @@ def _found(entries: Iterable[Path]) -> str:
 
 def _suggestion(directory: Path, entries: Iterable[Path]) -> str:
     near = [entry for entry in entries if entry.is_dir()]
-    for place in (directory.parent, *near):
-        if holds_offsets(place):
-            return f"; did you mean {place}?"
+    for candidate in (directory.parent, *near):
+        if holds_offsets(candidate):
+            return f"; did you mean {candidate}?"
     return ""
 
 
@@ -122,10 +122,10 @@ def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
 
 def _described(file: Path, text: str) -> Iterator[KnownTopic]:
     for number, line in enumerate(text.splitlines(), 1):
-        found = _DESCRIBED.match(line)
-        if found is not None:
+        match = _DESCRIBED.match(line)
+        if match is not None:
             where = f"{file}:{number}"
-            yield _topic(where, found["name"], found["id"], found["partitions"])
+            yield _topic(where, match["name"], match["id"], match["partitions"])
 
 
 def _mapped(file: Path, text: str) -> Iterator[KnownTopic]:

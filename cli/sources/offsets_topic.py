@@ -157,21 +157,21 @@ def _of_partition(
     """Read windows from the end backwards until every key was found, or everything was read. Empties `keys`."""
     from confluent_kafka import KafkaException, TopicPartition
 
-    place = TopicPartition(OFFSETS_TOPIC, partition)
+    topic_partition = TopicPartition(OFFSETS_TOPIC, partition)
     records: dict[bytes, FoundRecord | Unavailable] = {}
     missing = Unavailable(f"{OFFSETS_TOPIC}-{partition} contains no record of it")
     try:
         if _left(deadline) <= 0:
             raise _LimitError(f"there was no time left to read {OFFSETS_TOPIC}-{partition} (--timeout)")
-        first, end = consumer.get_watermark_offsets(place, timeout=_left(deadline))
+        first, end = consumer.get_watermark_offsets(topic_partition, timeout=_left(deadline))
         with Progress(f"reading {OFFSETS_TOPIC}-{partition}", end - first) as progress:
             scan = _Scan(consumer, partition, deadline, progress)
             size = FIRST_WINDOW
             while end > first and keys - optional:
                 begin = max(first, end - size)
-                found = scan.newest(begin, end, keys, accept)
-                records |= found
-                keys -= found.keys()
+                newest = scan.newest(begin, end, keys, accept)
+                records |= newest
+                keys -= newest.keys()
                 end, size = begin, size * GROWTH
     except _LimitError as error:
         missing = Unavailable(str(error))
@@ -215,7 +215,7 @@ class _Scan:
         """The newest accepted message with each of the keys in a range of offsets, compacted or not."""
         from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-        found, met = dict[bytes, FoundRecord](), dict[bytes, _Met]()
+        records, met = dict[bytes, FoundRecord](), dict[bytes, _Met]()
         self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
         while True:
             if _left(self.deadline) <= 0:
@@ -227,23 +227,23 @@ class _Scan:
             for message in messages:
                 error = message.error()
                 if error is not None and error.code() == KafkaError._PARTITION_EOF:
-                    return found
+                    return records
                 if error is not None and message.topic() == OFFSETS_TOPIC:
                     raise KafkaException(error)
                 if error is not None:
                     continue  # errors of a connection, which is reopened, or of a group that is not joined
                 offset, key, value = message.offset() or 0, message.key() or b"", message.value()
                 if offset >= end:
-                    return found
+                    return records
                 self.read_bytes += len(key) + len(value or b"")
                 if key in keys:
                     met[key] = now = _Met.after(met.get(key), value, message.timestamp()[1])
                     if accept(key, value):
-                        found[key] = FoundRecord(
+                        records[key] = FoundRecord(
                             offset, key, value, now.at_ms, now.before_ms, now.same_since_ms
                         )
                 if offset == end - 1:
-                    return found
+                    return records
             if self.read_bytes > MOST_BYTES:
                 raise _LimitError(
                     f"its record is not among the newest {MOST_BYTES >> 20} MiB of {OFFSETS_TOPIC}-{self.partition}"
@@ -254,9 +254,9 @@ def _left(deadline: float) -> float:
     return deadline - time.monotonic()
 
 
-def _refused(reason: KafkaError, place: str = "") -> Unavailable:
+def _refused(reason: KafkaError, prefix: str = "") -> Unavailable:
     """Unavailable, with librdkafka's reason."""
-    return Unavailable(f"{place}{reason.str()} ({reason.name()})", cause_of(reason.name()))
+    return Unavailable(f"{prefix}{reason.str()} ({reason.name()})", cause_of(reason.name()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,9 +280,9 @@ def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> L
     keys = {
         encode_record(ClassicGroupRecord(group=group, value=None))[0]: group for group in sorted(set(groups))
     }
-    found = read_newest(config, keys, timeout_s)
+    newest = read_newest(config, keys, timeout_s)
     return {
-        keys[key]: each if isinstance(each, Unavailable) else _decoded(each) for key, each in found.items()
+        keys[key]: item if isinstance(item, Unavailable) else _decoded(item) for key, item in newest.items()
     }
 
 
@@ -299,11 +299,11 @@ def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
     return replace(group, leader=record.leader, generation=generation, members=members)
 
 
-def _decoded(found: FoundRecord) -> LeaderRecord | Unavailable:
+def _decoded(raw_record: FoundRecord) -> LeaderRecord | Unavailable:
     try:
-        record = decode_record(found.key, found.value)
+        record = decode_record(raw_record.key, raw_record.value)
     except (DecodeError, UnknownKeyType) as error:
-        return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
+        return Unavailable(f"its record at offset {raw_record.offset} cannot be read: {error}")
     value = record.value if isinstance(record, ClassicGroupRecord) else None
     if value is None:
         return LeaderRecord(leader=None, generation=None)
@@ -335,58 +335,60 @@ def read_commit_times(
             key = _key(group.id, topic, partition)
             keys[key], places[key] = group.id, (topic, partition)
             offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
-    emptied = {_group_key(each): each.id for each in groups if _had_members(each)} if last_members else {}
-    rebalanced = {_group_key(each): each.id for each in groups if each.members and each.type in _GROUP_KEYS}
+    emptied = {_group_key(group): group.id for group in groups if _had_members(group)} if last_members else {}
+    rebalanced = {
+        _group_key(group): group.id for group in groups if group.members and group.type in _GROUP_KEYS
+    }
     if not keys and not emptied:
         return ReadResult(tuple(groups))
 
     def is_wanted(key: bytes, value: bytes | None) -> bool:
         return value is not None and (key not in offsets or value[OFFSET] == offsets[key])
 
-    found = read_newest(config, keys | emptied | rebalanced, timeout_s, is_wanted, rebalanced.keys())
+    newest = read_newest(config, keys | emptied | rebalanced, timeout_s, is_wanted, rebalanced.keys())
     last = {
-        key: _commit(each) if isinstance(each, FoundRecord) else each
-        for key, each in found.items()
+        key: _commit(answer) if isinstance(answer, FoundRecord) else answer
+        for key, answer in newest.items()
         if key in keys
     }
     left = {
-        key: _changed(each) if isinstance(each, FoundRecord) else each
-        for key, each in found.items()
+        key: _changed(answer) if isinstance(answer, FoundRecord) else answer
+        for key, answer in newest.items()
         if key in emptied
     }
     problems = [
         *_problems(last, keys, "the last commit of", "partition"),
         *_problems(left, emptied, "when the last member left", "group"),
     ]
-    since = {emptied[key]: each for key, each in left.items() if isinstance(each, int)}
+    since = {emptied[key]: time_ms for key, time_ms in left.items() if isinstance(time_ms, int)}
     changed = {
         group: changed_ms
         for key, group in rebalanced.items()
-        if isinstance(record := found.get(key), FoundRecord)
+        if isinstance(record := newest.get(key), FoundRecord)
         and isinstance(changed_ms := _changed(record), int)
     }
     commits: dict[str, dict[tuple[str, int], StoredOffset]] = {}
-    for key, each in last.items():
-        if isinstance(each, StoredOffset):
-            commits.setdefault(keys[key], {})[places[key]] = each
+    for key, answer in last.items():
+        if isinstance(answer, StoredOffset):
+            commits.setdefault(keys[key], {})[places[key]] = answer
     gaps: dict[str, list[int]] = defaultdict(list)
-    for key, record in found.items():
+    for key, record in newest.items():
         if isinstance(record, FoundRecord) and record.before_ms is not None and key in keys:
             gaps[keys[key]].append(record.timestamp_ms - record.before_ms)
     same: dict[str, dict[tuple[str, int], int]] = {}
-    for key, record in found.items():
+    for key, record in newest.items():
         if key in keys and isinstance(record, FoundRecord) and record.same_since_ms is not None:
             same.setdefault(keys[key], {})[places[key]] = record.same_since_ms
     timed = (_with_times(group, commits.get(group.id, {}), same.get(group.id, {})) for group in groups)
     return ReadResult(
         tuple(
             replace(
-                each,
-                emptied_ms=since.get(each.id),
-                rebalanced_ms=changed.get(each.id),
-                commit_gap_ms=min(gaps[each.id], default=None),
+                group,
+                emptied_ms=since.get(group.id),
+                rebalanced_ms=changed.get(group.id),
+                commit_gap_ms=min(gaps[group.id], default=None),
             )
-            for each in timed
+            for group in timed
         ),
         tuple(problems),
     )
@@ -412,22 +414,22 @@ def _group_key(group: Group) -> bytes:
     return encode_key(number, {name: group.id})
 
 
-def _changed(found: FoundRecord) -> int | Unavailable:
+def _changed(raw_record: FoundRecord) -> int | Unavailable:
     """When a group last changed, in its newest record: its last member left, or a rebalance.
 
     A classic group's record has the time of its state; a record of another type was written with the increased epoch.
     """
     try:
-        record = decode_record(found.key, found.value)
+        record = decode_record(raw_record.key, raw_record.value)
     except (DecodeError, UnknownKeyType) as error:
-        return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
+        return Unavailable(f"its record at offset {raw_record.offset} cannot be read: {error}")
     if (
         isinstance(record, ClassicGroupRecord)
         and record.value is not None
         and record.value.state_since_ms > 0
     ):
         return record.value.state_since_ms
-    return found.timestamp_ms
+    return raw_record.timestamp_ms
 
 
 def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
@@ -444,13 +446,13 @@ def _key(group: str, topic: str, partition: int) -> bytes:
     return encode_record(OffsetRecord(group=group, topic=topic, partition=partition, value=None))[0]
 
 
-def _commit(found: FoundRecord) -> StoredOffset | Unavailable:
+def _commit(raw_record: FoundRecord) -> StoredOffset | Unavailable:
     try:
-        record = decode_record(found.key, found.value)
+        record = decode_record(raw_record.key, raw_record.value)
     except (DecodeError, UnknownKeyType) as error:
-        return Unavailable(f"its record at offset {found.offset} cannot be read: {error}")
+        return Unavailable(f"its record at offset {raw_record.offset} cannot be read: {error}")
     if not isinstance(record, OffsetRecord) or record.value is None:
-        return Unavailable(f"its record at offset {found.offset} is not a commit")
+        return Unavailable(f"its record at offset {raw_record.offset} is not a commit")
     return record.value
 
 
@@ -475,9 +477,9 @@ def _problems(
 ) -> Iterable[Problem]:
     """A line for each reason why `what` is not known, with the number of `unit`s for each group."""
     missing: dict[Unavailable, list[str]] = {}
-    for key, each in answers.items():
-        if isinstance(each, Unavailable):
-            missing.setdefault(each, []).append(keys[key])
+    for key, answer in answers.items():
+        if isinstance(answer, Unavailable):
+            missing.setdefault(answer, []).append(keys[key])
     for reason, groups in sorted(missing.items(), key=lambda item: item[0].why):
         is_forbidden = reason.cause is Cause.FORBIDDEN
         hint = "; this needs READ on the topic __consumer_offsets" if is_forbidden else ""

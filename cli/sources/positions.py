@@ -30,10 +30,8 @@ def unread_logs(positions: Positions) -> tuple[Problem, ...]:
     """The partitions whose positions could not be read, for a change that is possible without them."""
     return in_lines(
         [
-            Problem(
-                subject=partition_name(place), message=f"the start and end of its log are not known: {why}"
-            )
-            for place, why in positions.unread.items()
+            Problem(subject=partition_name(log), message=f"the start and end of its log are not known: {why}")
+            for log, why in positions.unread.items()
         ]
     )
 
@@ -41,8 +39,8 @@ def unread_logs(positions: Positions) -> tuple[Problem, ...]:
 def _known(
     places: Sequence[TopicPartition], offsets: Mapping[str, Mapping[Partition, int | None]]
 ) -> dict[TopicPartition, int]:
-    found = {place: offsets.get(place[0], {}).get(place[1]) for place in places}
-    return {place: offset for place, offset in found.items() if offset is not None}
+    values = {partition: offsets.get(partition[0], {}).get(partition[1]) for partition in places}
+    return {partition: offset for partition, offset in values.items() if offset is not None}
 
 
 def _live(source: LiveSource, places: Sequence[TopicPartition], at_ms: int | None) -> Positions:
@@ -51,11 +49,11 @@ def _live(source: LiveSource, places: Sequence[TopicPartition], at_ms: int | Non
     specs = [EARLIEST, LATEST, *moments]
     answers = source.offsets_at(places, specs)
     return Positions(
-        earliest={place: offsets[0] for place, offsets in answers.found.items()},
-        end={place: offsets[1] for place, offsets in answers.found.items()},
-        at={place: offsets[2] for place, offsets in answers.found.items()} if moments else {},
+        earliest={partition: offsets[0] for partition, offsets in answers.found.items()},
+        end={partition: offsets[1] for partition, offsets in answers.found.items()},
+        at={partition: offsets[2] for partition, offsets in answers.found.items()} if moments else {},
         unread={
-            place: with_missing_operations(failure.name, failure.message, READING)
-            for place, failure in answers.failed.items()
+            partition: with_missing_operations(failure.name, failure.message, READING)
+            for partition, failure in answers.failed.items()
         },
     )

@@ -85,26 +85,26 @@ class ReplayedSource(FileSource):
     def list_groups(self) -> ReadResult[GroupListing]:
         return self.select_groups(GroupFilter())
 
-    def select_groups(self, wanted: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
+    def select_groups(self, query: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
         log = self.log
         rows = list(map(listed_group, [*log.state.groups.values(), *log.others.values()]))
         defaults = default_assignors(rows)
         listed = (_with_default(row, defaults) for row in sorted(rows, key=lambda row: row.id))
-        selected = tuple(filter(wanted.passes, listed))
+        selected = tuple(filter(query.passes, listed))
         self._notify_defaults({row.id: defaults[row.id] for row in selected if row.id in defaults})
         return ReadResult(selected, self._new_problems())
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
-        found: list[Group] = []
+        items: list[Group] = []
         problems: list[Problem] = []
         for name in groups:
             group, oddities = self._group(name)
             problems += oddities
             if group is not None:
-                found.append(self._with_offsets(group) if offsets else group)
-        defaults = default_assignors(found)
+                items.append(self._with_offsets(group) if offsets else group)
+        defaults = default_assignors(items)
         self._notify_defaults(defaults)
-        groups_found = tuple(_with_default(group, defaults) for group in found)
+        groups_found = tuple(_with_default(group, defaults) for group in items)
         return ReadResult(groups_found, (*problems, *self._new_problems()))
 
     def _notify_defaults(self, defaults: Mapping[str, str]) -> None:
@@ -153,12 +153,12 @@ class ReplayedSource(FileSource):
         certain topics were requested.
         """
         known = self.known_topics
-        wanted = sorted(known if names is None else known.keys() & set(names))
-        found = [known[name] for name in wanted]
-        sized = [topic for topic in found if topic.partitions is not None]
+        requested = sorted(known if names is None else known.keys() & set(names))
+        topics = [known[name] for name in requested]
+        sized = [topic for topic in topics if topic.partitions is not None]
         problems: tuple[Problem, ...] = ()
         if names is None or not end_offsets:
-            problems = tuple(_unsized(topic.name) for topic in found if topic.partitions is None)
+            problems = tuple(_unsized(topic.name) for topic in topics if topic.partitions is None)
             self._notify_guesses(sized)
         return ReadResult(tuple(sized_topics(sized)), problems)
 
@@ -222,26 +222,26 @@ def _unsized(topic: str) -> Problem:
     )
 
 
-def _problem(each: Notice) -> Problem:
-    place = "" if each.position is None else f", byte {each.position}"
-    return Problem(subject=f"{each.file or 'the log'}{place}", message=each.message)
+def _problem(notice: Notice) -> Problem:
+    position = "" if notice.position is None else f", byte {notice.position}"
+    return Problem(subject=f"{notice.file or 'the log'}{position}", message=notice.message)
 
 
 def _check_one_cluster(directories: Sequence[Path]) -> None:
-    found = _cluster_ids(directories)
-    if len(found) > 1:
-        places = " and ".join(f"{directory} is of {cluster}" for cluster, directory in found.items())
+    clusters = _cluster_ids(directories)
+    if len(clusters) > 1:
+        places = " and ".join(f"{directory} is of {cluster}" for cluster, directory in clusters.items())
         raise CommandError(f"the directories are of different clusters: {places}")
 
 
 def _cluster_ids(directories: Iterable[Path]) -> dict[str, Path]:
     """One directory per cluster; directories without a readable meta.properties are ignored."""
-    found: dict[str, Path] = {}
+    clusters: dict[str, Path] = {}
     for directory in directories:
         try:
             meta = read_meta_properties(directory)
         except (DamagedLog, OSError):
             continue
         if meta is not None and meta.cluster_id is not None:
-            found.setdefault(meta.cluster_id, directory)
-    return found
+            clusters.setdefault(meta.cluster_id, directory)
+    return clusters

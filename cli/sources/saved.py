@@ -36,7 +36,7 @@ class SavedSource(FileSource):
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         known = self.snapshot.groups
-        found = [
+        items = [
             known[name] if offsets else replace(known[name], offsets=None) for name in groups if name in known
         ]
         missing = [
@@ -46,16 +46,16 @@ class SavedSource(FileSource):
             if name not in known
         ]
         unread = (
-            problem for group in found for problem in (*unreadable_members(group), *_unknown_offsets(group))
+            problem for group in items for problem in (*unreadable_members(group), *_unknown_offsets(group))
         )
-        return ReadResult(tuple(found), (*missing, *unread))
+        return ReadResult(tuple(items), (*missing, *unread))
 
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         """The groups' settings when the snapshot was taken."""
         known = self.snapshot.groups
-        found = {name: known[name].settings for name in groups if name in known}
+        facts = {name: known[name].settings for name in groups if name in known}
         return SettingsOfGroups(
-            by_group={name: own_configs(settings) for name, settings in found.items() if settings is not None}
+            by_group={name: own_configs(settings) for name, settings in facts.items() if settings is not None}
         )
 
     def topics(
@@ -67,8 +67,8 @@ class SavedSource(FileSource):
         stable_offsets: bool = False,
     ) -> ReadResult[Topic]:
         known = self.snapshot.topics
-        wanted = known if names is None else known.keys() & set(names)
-        found = [with_usable_racks(known[name]) for name in sorted(wanted)]
+        topic_names = known if names is None else known.keys() & set(names)
+        topics = [with_usable_racks(known[name]) for name in sorted(topic_names)]
         problems = tuple(
             _problem(fault)
             for fault in self.snapshot.faults
@@ -79,8 +79,8 @@ class SavedSource(FileSource):
             "end_offsets": end_offsets,
             "stable_offsets": stable_offsets,
         }
-        unwanted: dict[str, Any] = dict.fromkeys(name for name, wanted in requested.items() if not wanted)
-        return ReadResult(tuple(replace(topic, **unwanted) for topic in found), problems)
+        unwanted: dict[str, Any] = dict.fromkeys(name for name, flag in requested.items() if not flag)
+        return ReadResult(tuple(replace(topic, **unwanted) for topic in topics), problems)
 
 
 def _unknown_offsets(group: Group) -> Iterator[Problem]:

@@ -97,7 +97,7 @@ class Source(Protocol):
         """All groups, by id."""
         ...
 
-    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
+    def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         """The groups that a filter selects, by id; without `described`, assignors and member counts may be missing."""
         ...
 
@@ -185,13 +185,13 @@ class FileSource:
     def __init__(self, notices: Iterable[str] = ()) -> None:
         self.notices = Notices(notices)
 
-    def select_groups(self: Source, wanted: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
+    def select_groups(self: Source, query: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
         """Filter the whole list."""
         listed = self.list_groups()
         problems = (
-            problem for problem in listed.problems if problem.group is None or wanted.may_mean(problem.group)
+            problem for problem in listed.problems if problem.group is None or query.may_mean(problem.group)
         )
-        return ReadResult(tuple(filter(wanted.passes, listed.items)), tuple(problems))
+        return ReadResult(tuple(filter(query.passes, listed.items)), tuple(problems))
 
     def with_pending_offsets(
         self, groups: Sequence[Group], _places: Mapping[str, Collection[tuple[str, int]]] | None = None, /

@@ -30,18 +30,18 @@ _UNKNOWN = -1
 def read_open_transactions(client: KafkaClient, places: Collection[tuple[str, int]]) -> OpenTransactions:
     """Open transactions by partition. Without responses of coordinators, their ids, states and times are unknown."""
     answers = open_transactions(client, places)
-    producers = {each.producer_id for found in answers.found.values() for each in found}
+    producers = {transaction.producer_id for opened in answers.found.values() for transaction in opened}
     known: dict[int, Any] = {}
     problems = [_problem(f"{topic}-{number}", why) for (topic, number), why in answers.failed.items()]
     if producers:
         coordinators = known_transactions(client, producers)
-        for found in coordinators.found.values():
-            known |= found
+        for states in coordinators.found.values():
+            known |= states
         problems += [_problem(str(address), why) for address, why in coordinators.failed.items()]
     return OpenTransactions(
         by_partition={
-            place: tuple(_transaction(each, known) for each in found)
-            for place, found in answers.found.items()
+            partition: tuple(_transaction(transaction, known) for transaction in opened)
+            for partition, opened in answers.found.items()
         },
         problems=tuple(problems),
     )
@@ -52,7 +52,7 @@ def pending_offsets(
 ) -> dict[str, PendingOffsets]:
     """Groups with offsets in open transactions, and these transactions; groups whose transactions have ended are left
     out."""
-    found: dict[str, PendingOffsets] = {}
+    by_group: dict[str, PendingOffsets] = {}
     topic = client.metadata([OFFSETS_TOPIC]).topics.get(OFFSETS_TOPIC)
     logs = {} if topic is None else {group: partition_of(group, len(topic.partitions)) for group in pending}
     opened = read_open_transactions(client, {(OFFSETS_TOPIC, number) for number in logs.values()})
@@ -62,12 +62,12 @@ def pending_offsets(
         transactions = opened.by_partition.get(log)
         if transactions == ():
             continue  # ended since
-        found[group] = replace(
+        by_group[group] = replace(
             PendingOffsets.of(places),
             transactions={} if transactions is None else {log: transactions},
             problem=reasons.get(f"{OFFSETS_TOPIC}-{log[1]}"),
         )
-    return found
+    return by_group
 
 
 def _transaction(producer: Any, known: Mapping[int, Any]) -> OpenTransaction:

@@ -100,25 +100,25 @@ class WireSource(LiveSource):
             for broker, settings in answers.found.items()
         }
         return with_settings(
-            cluster, by_broker, {name: each.message for name, each in answers.failed.items()}
+            cluster, by_broker, {name: failure.message for name, failure in answers.failed.items()}
         )
 
-    def _listed(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
+    def _listed(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         """The groups on every broker that answers; may include some that the filter excludes."""
         listing = list_groups(
             self.client,
-            states=() if GroupState.UNKNOWN in wanted.states else [each.value for each in wanted.states],
-            types=() if GroupType.UNKNOWN in wanted.types else [type_.value for type_ in wanted.types],
+            states=() if GroupState.UNKNOWN in query.states else [state.value for state in query.states],
+            types=() if GroupType.UNKNOWN in query.types else [type_.value for type_ in query.types],
         )
-        if wanted.types - {GroupType.CLASSIC} and not all(group.group_type for group in listing.groups):
+        if query.types - {GroupType.CLASSIC} and not all(group.group_type for group in listing.groups):
             self.notices.add(
                 "this cluster does not report group types, as Kafka 3.8 and later do: all groups count as classic"
             )
         # Only a describe request returns assignors, and the states that brokers before 2.6 do not list.
-        has_states = not wanted.states or all(group.group_state for group in listing.groups)
-        on_list = replace(wanted, protocols=frozenset(), states=wanted.states if has_states else frozenset())
+        has_states = not query.states or all(group.group_state for group in listing.groups)
+        on_list = replace(query, protocols=frozenset(), states=query.states if has_states else frozenset())
         listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
-        if has_states and not described and not wanted.protocols:
+        if has_states and not described and not query.protocols:
             return ReadResult(tuple(map(listed_group, listed)), problems_of(listing.failed))
         facts, problems = listed_facts(
             self.client, {group.group_id: type_of(group.group_type) for group in listed}
@@ -134,21 +134,21 @@ class WireSource(LiveSource):
         listing = list_groups(self.client)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
         nodes = nodes_of(self.client)
-        found: dict[str, Group] = {}
+        described: dict[str, Group] = {}
         problems: list[Problem] = []
         for kind, answers in described_by_kind(self.client, groups, kinds):
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
-                found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
+                described[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
                 problems += oddities
             problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
         at = self.client.known_coordinators(name for name in groups if name not in kinds)
-        unlisted = {name: str(place) for name, place in at.items() if str(place) in listing.failed}
+        unlisted = {name: str(address) for name, address in at.items() if str(address) in listing.failed}
         problems = [_of_unknown_type(problem, unlisted, listing.failed) for problem in problems]
-        dead = [name for name, group in found.items() if group.state is GroupState.DEAD]
+        dead = [name for name, group in described.items() if group.state is GroupState.DEAD]
         self._explain_dead(name for name in dead if name in kinds)
         self._explain_missing(name for name in dead if name not in kinds)
-        return ReadResult(tuple(found[name] for name in groups if name in found), tuple(problems))
+        return ReadResult(tuple(described[name] for name in groups if name in described), tuple(problems))
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
         """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist.
@@ -181,18 +181,18 @@ class WireSource(LiveSource):
 
         answers = describe_groups(self.client, STREAMS_GROUP_DESCRIBE, topologies, nodes=True)
         problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
-        found = {}
+        described = {}
         for name, answer in answers.found.items():
             # The response of brokers before 4.4 lacks the field.
             if description := getattr(answer, "topology_description", None):
-                found[name] = with_nodes(topologies[name], description)
+                described[name] = with_nodes(topologies[name], description)
             elif getattr(answer, "topology_description_status", 0) == _NODES_FAILED:
                 message = (
                     "the nodes of its topology are not known: the broker could not read them; check its log"
                 )
                 problems.append(Problem(subject=name, message=message, group=name))
         return ReadResult(
-            tuple(replace(group, topology=found.get(group.id, group.topology)) for group in groups),
+            tuple(replace(group, topology=described.get(group.id, group.topology)) for group in groups),
             tuple(problems),
         )
 
@@ -210,8 +210,8 @@ class WireSource(LiveSource):
     ) -> tuple[Group, ...]:
         if not groups:
             return tuple(groups)
-        wanted = [group for group in groups if group.type is not GroupType.SHARE]
-        _, pending = fetched_offsets(self.client, wanted, places or {})
+        selected = [group for group in groups if group.type is not GroupType.SHARE]
+        _, pending = fetched_offsets(self.client, selected, places or {})
         return tuple(replace(group, pending=pending.get(group.id)) for group in groups)
 
     def committed(
@@ -240,8 +240,8 @@ class WireSource(LiveSource):
             if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         ]
         racks = {broker.node_id: broker.rack for broker in metadata.brokers}
-        found = [topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
-        return ReadResult(tuple(found), tuple(problems)), metadata
+        topics = [topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
+        return ReadResult(tuple(topics), tuple(problems)), metadata
 
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         from groups.settings import ConfigOrigin, GroupConfig
@@ -254,7 +254,7 @@ class WireSource(LiveSource):
         }
 
         answers = describe_configs(self.client, ConfigResourceType.GROUP, groups)
-        found = {
+        by_group = {
             group: {
                 name: GroupConfig(
                     name=name,
@@ -275,21 +275,21 @@ class WireSource(LiveSource):
             for group, failure in answers.failed.items()
             if failure.code != ErrorCode.INVALID_REQUEST  # brokers before 4.0 have no such settings
         ]
-        return SettingsOfGroups(by_group=found, problems=in_lines(problems))
+        return SettingsOfGroups(by_group=by_group, problems=in_lines(problems))
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
         from wire.client.settings import operations_in
 
-        found: dict[str, tuple[str, ...]] = {}
+        by_group: dict[str, tuple[str, ...]] = {}
         problems: list[Problem] = []
         kinds = {group.id: group.type for group in groups}
         for _, answers in described_by_kind(self.client, kinds, kinds, operations=True):
             for name, group in answers.found.items():
                 operations = operations_in(group.authorized_operations)
                 if operations is not None:
-                    found[name] = operations
+                    by_group[name] = operations
             problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
-        return AuthorizedOperations(by_group=found, problems=tuple(problems))
+        return AuthorizedOperations(by_group=by_group, problems=tuple(problems))
 
     def access(self) -> Access | None:
         from cli.sources.transactions import read_access
@@ -330,9 +330,9 @@ def _of_unknown_type(problem: Problem, unlisted: Mapping[str, str], failed: Mapp
     """The problem of a group whose coordinator, by name in `unlisted`, does not list its groups: it was described as a
     classic group, and may be there with another type.
     """
-    place = unlisted.get(problem.group or "")
-    if problem.cause is not Cause.ABSENT or place is None:
+    broker = unlisted.get(problem.group or "")
+    if problem.cause is not Cause.ABSENT or broker is None:
         return problem
-    why = failed[place].message.removeprefix(f"{place}: ")
-    message = f"no classic group; whether it has another type is not known: {place}: {why}"
+    why = failed[broker].message.removeprefix(f"{broker}: ")
+    message = f"no classic group; whether it has another type is not known: {broker}: {why}"
     return replace(problem, message=message, cause=Cause.UNREAD)

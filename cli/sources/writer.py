@@ -81,9 +81,9 @@ class ClusterWriter:
                     leader_epoch=-1 if change.leader_epoch is None else change.leader_epoch,
                     metadata=change.metadata,
                 )
-                for change in wanted
+                for change in group_changes
             }
-            for group, wanted in changes.items()
+            for group, group_changes in changes.items()
         }
         if not offsets:
             return {}
@@ -102,7 +102,7 @@ class ClusterWriter:
         if not changes:
             return {}
         client = self._client("offsets of share groups cannot be set")
-        offsets = {group: {each.place: each.after for each in wanted} for group, wanted in changes.items()}
+        offsets = {group: {item.place: item.after for item in items} for group, items in changes.items()}
         answers = alter_share_group_offsets(client, offsets)
         return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
@@ -132,11 +132,11 @@ class ClusterWriter:
         if not places:
             return {}
         client = self._client("offsets of share groups cannot be deleted")
-        topics = {group: sorted({topic for topic, _ in wanted}) for group, wanted in places.items()}
+        topics = {group: sorted({topic for topic, _ in partitions}) for group, partitions in places.items()}
         answers = delete_share_group_offsets(client, topics)
         by_place = {
-            group: {place: found.get(place[0], _LEFT_OUT) for place in places[group]}
-            for group, found in answers.found.items()
+            group: {partition: results.get(partition[0], _LEFT_OUT) for partition in places[group]}
+            for group, results in answers.found.items()
         }
         return _results(places, Answers(found=by_place, failed=answers.failed), DELETING_OFFSETS)
 
@@ -231,10 +231,10 @@ def _results(
 ) -> dict[str, dict[TopicPartition, Failed | None]]:
     """The outcome for every place."""
     results: dict[str, dict[TopicPartition, Failed | None]] = {}
-    for group, wanted in places.items():
+    for group, keys in places.items():
         whole = answers.failed.get(group)
         parts = answers.found.get(group, {})
-        results[group] = {place: _failed(whole or parts.get(place, _LEFT_OUT), needs) for place in wanted}
+        results[group] = {key: _failed(whole or parts.get(key, _LEFT_OUT), needs) for key in keys}
     return results
 
 

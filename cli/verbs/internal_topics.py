@@ -24,39 +24,39 @@ from groups.offsets.model import PlannedChange
 P = TypeVar("P", bound=PlannedChange)
 
 
-def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTopicOptions) -> tuple[P, ...]:
+def with_internal_topics(source: Source, plans: Sequence[P], options: InternalTopicOptions) -> tuple[P, ...]:
     """The plans, each with the internal topics to delete; prints the topics that are kept.
 
     :raises UsageError: a named topic is not an internal topic of these groups
     """
     known = {plan.group: _known(plan) for plan in plans}
-    named = set(wanted.delete_internal_topic or ())
-    if named and wanted.delete_all_internal_topics:
+    named = set(options.delete_internal_topic or ())
+    if named and options.delete_all_internal_topics:
         raise UsageError("--delete-all-internal-topics and --delete-internal-topic cannot be used together")
-    own = {topic for topics in known.values() for topic in topics}
-    if named - own:
-        listed = ", ".join(sorted(own)) or "none"
+    names = {topic for topics in known.values() for topic in topics}
+    if named - names:
+        listed = ", ".join(sorted(names)) or "none"
         raise UsageError(
-            f"--delete-internal-topic {min(named - own)}: not an internal topic of these groups; theirs: {listed}"
+            f"--delete-internal-topic {min(named - names)}: not an internal topic of these groups; theirs: {listed}"
         )
     others = [plan.group for plan in plans if plan.described.type is not GroupType.STREAMS]
-    if others and (named or wanted.delete_all_internal_topics):
+    if others and (named or options.delete_all_internal_topics):
         notice(
             f"{first_names(others, GROUPS_NAMED)}: only streams groups have known internal topics; none is deleted"
         )
-    read: ReadResult[Topic] = source.topics(own, end_offsets=False) if own else ReadResult(())
+    read: ReadResult[Topic] = source.topics(names, end_offsets=False) if names else ReadResult(())
     existing = {topic.name: topic.id for topic in read.items}
-    found = []
+    new_plans = []
     for plan in plans:
         topics = known[plan.group]
         chosen = {
-            name: kind for name, kind in topics.items() if wanted.delete_all_internal_topics or name in named
+            name: kind for name, kind in topics.items() if options.delete_all_internal_topics or name in named
         }
         staying = sorted(topics.keys() & existing.keys() - chosen.keys())
         if plan.applicable and staying:
             _notify_kept(plan.group, staying)
         missing = named & chosen.keys() - existing.keys()
-        found.append(
+        new_plans.append(
             replace(
                 plan,
                 internal_topics={name: kind for name, kind in chosen.items() if name in existing},
@@ -65,11 +65,11 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
                     *plan.problems,
                     *(read.problems if chosen else ()),
                     *_missing(plan.group, missing),
-                    *(_unknown(plan) if wanted.delete_all_internal_topics else ()),
+                    *(_unknown(plan) if options.delete_all_internal_topics else ()),
                 ),
             )
         )
-    return tuple(found)
+    return tuple(new_plans)
 
 
 def _known(plan: PlannedChange) -> dict[str, str]:

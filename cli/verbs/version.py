@@ -72,18 +72,18 @@ class Feature:
 
 def parse_requirement(text: str) -> tuple[str, str, str | None]:
     """Name, wanted versions and extra of a line of package metadata (Requires-Dist)."""
-    found = _REQUIREMENT.match(text)
-    if found is None:
+    match = _REQUIREMENT.match(text)
+    if match is None:
         raise ValueError(f"{text!r} is not a requirement")
-    return found["name"], found["wanted"].strip(), found["extra"]
+    return match["name"], match["wanted"].strip(), match["extra"]
 
 
 def libraries() -> list[Library]:
     """All libraries that Kohort can use; libraries that every command needs are first."""
     from importlib.metadata import requires
 
-    known = [Library(name=name, wanted=wanted, version=_installed(name), extra=extra)
-             for name, wanted, extra in map(parse_requirement, requires("kohort") or ())]  # fmt: skip
+    known = [Library(name=name, wanted=versions, version=_installed(name), extra=extra)
+             for name, versions, extra in map(parse_requirement, requires("kohort") or ())]  # fmt: skip
     return [library for library in known if library.extra not in FOR_DEVELOPERS]
 
 
@@ -114,19 +114,19 @@ def features(known: Sequence[Library]) -> Iterator[Feature]:
 def _brief() -> Document:
     from cli.render.document import Document, Table, columns
 
-    own = _installed("kohort")
-    table = Table(columns=columns("VERSION"), rows=[(f"kohort {own}",)], header=False)
-    return Document(command="version", data={"version": own, "details": None}, blocks=[table])
+    release = _installed("kohort")
+    table = Table(columns=columns("VERSION"), rows=[(f"kohort {release}",)], header=False)
+    return Document(command="version", data={"version": release, "details": None}, blocks=[table])
 
 
 def _verbose() -> Document:
     from cli.render.document import Document, Heading, fields, table_of
 
-    own, known = _installed("kohort"), libraries()
+    release, known = _installed("kohort"), libraries()
     platform = _platform()
     available = list(features(known))
-    components = [Library(name=name, wanted="", version=each, extra=None)
-                  for name, each in {"kohort": own, **platform}.items()]  # fmt: skip
+    components = [Library(name=name, wanted="", version=number, extra=None)
+                  for name, number in {"kohort": release, **platform}.items()]  # fmt: skip
     blocks: list[Block] = [
         table_of(
             [*components, *known],
@@ -143,7 +143,7 @@ def _verbose() -> Document:
         "libraries": [fields(library, "name", "version", "wanted", "extra") for library in known],
         "features": [fields(feature, "name", "extra", "missing") for feature in available],
     }
-    return Document(command="version", data={"version": own, "details": details}, blocks=blocks)
+    return Document(command="version", data={"version": release, "details": details}, blocks=blocks)
 
 
 def _platform() -> dict[str, str | None]:

@@ -100,33 +100,33 @@ def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[TableRow]:
             directory = Path(scratch) / str(number)
             directory.mkdir()
             directories.append(directory)
-            place = directory / f"{OFFSETS_TOPIC}-{copies.partition}"
+            target = directory / f"{OFFSETS_TOPIC}-{copies.partition}"
             try:
-                _make_local(path, place, options)
+                _make_local(path, target, options)
             except OSError as error:
                 yield {"file": path, "reason": f"cannot be read: {error}"}
-            places[str(place)] = path
+            places[str(target)] = path
         log = load(directories)
         yield from _rows(log, places)
 
 
-def _make_local(path: str, place: Path, options: Mapping[str, str]) -> None:
+def _make_local(path: str, target: Path, options: Mapping[str, str]) -> None:
     """Make a partition's directory, or a single segment, available at a local place."""
     system, inside = opened(path, options)
     info = system.get_file_info(inside)
     if isinstance(system, fs.LocalFileSystem):
         if info.is_file:
-            place.mkdir()
-            (place / Path(inside).name).symlink_to(inside)
+            target.mkdir()
+            (target / Path(inside).name).symlink_to(inside)
         else:
-            place.symlink_to(inside, target_is_directory=True)
+            target.symlink_to(inside, target_is_directory=True)
         return
-    place.mkdir()
+    target.mkdir()
     entries = [info] if info.is_file else system.get_file_info(fs.FileSelector(inside))
     for entry in entries:
         if entry.is_file and ".log" in entry.base_name:
             fs.copy_files(
-                entry.path, str(place / entry.base_name), source_filesystem=system,
+                entry.path, str(target / entry.base_name), source_filesystem=system,
                 destination_filesystem=fs.LocalFileSystem(),
             )  # fmt: skip
 
@@ -151,9 +151,9 @@ def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[TableRow]:
 def _place(notice: Notice, places: Mapping[str, str]) -> str:
     """The given name of a file, instead of the name of the task's copy."""
     name = str(notice.file)
-    for place, path in places.items():
-        if name.startswith(place):
-            rest = name.removeprefix(place)
+    for directory, path in places.items():
+        if name.startswith(directory):
+            rest = name.removeprefix(directory)
             return path if path.endswith(rest) else path + rest
     return name
 

@@ -114,7 +114,7 @@ def _group_epoch(value: ConsumerGroupValue, _: Names) -> TableRow:
 
 def _partition_metadata(topics: tuple[TopicInfo, ...], _: Names) -> TableRow:
     fields = [
-        {"topicId": each.id, "topicName": each.name, "numPartitions": each.partitions} for each in topics
+        {"topicId": topic.id, "topicName": topic.name, "numPartitions": topic.partitions} for topic in topics
     ]
     return {"topics": [topic.name for topic in topics], "fields": _json({"topics": fields})}
 
@@ -166,7 +166,7 @@ def _other(value: Mapping[str, Any], names: Names) -> TableRow:
     row: TableRow = {column: value[field] for field, column in _SAME.items() if field in value}
     for field in ("topicPartitions", "assignedPartitions"):
         if field in value:
-            row["assignment"] = named({each["topicId"]: each["partitions"] for each in value[field]}, names)
+            row["assignment"] = named({part["topicId"]: part["partitions"] for part in value[field]}, names)
     if "assignmentTimestamp" in value:
         row["state_since"] = timestamp_us(value["assignmentTimestamp"] or -1)
     return row | {"fields": _json(value)}

@@ -122,15 +122,15 @@ class _Values:
 
     def __init__(self, values: pa.Array, types: Ints, malformed: dict[int, str]) -> None:
         octets, starts, ends = bounds_of(values)
-        found = read_offset_values(octets, starts, ends)
+        columns = read_offset_values(octets, starts, ends)
         self.has_value: NDArray[np.bool_] = values.is_valid().to_numpy(zero_copy_only=False)
-        self.version, self.offset, self.leader_epoch = found.version, found.offset, found.leader_epoch
-        self.commit_ms = found.commit_ms
+        self.version, self.offset, self.leader_epoch = columns.version, columns.offset, columns.leader_epoch
+        self.commit_ms = columns.commit_ms
         self.expire_ms = np.full(len(values), NEVER, dtype=np.int64)
-        quick = found.quick & (types == 1)
+        quick = columns.quick & (types == 1)
         slow = np.flatnonzero(self.has_value & ~quick).tolist()
         read = {lane: self._read(lane, values, types, malformed) for lane in slow}
-        self.metadata, self.topic_id = _texts(values, found, self.has_value & quick, read)
+        self.metadata, self.topic_id = _texts(values, columns, self.has_value & quick, read)
 
     def _read(
         self, lane: int, values: pa.Array, types: Ints, malformed: dict[int, str]
@@ -183,11 +183,11 @@ def _text(octets: pa.Array) -> pa.Array:
     try:
         return octets.cast(pa.string())
     except pa.ArrowInvalid:
-        return pa.array([each.decode("utf-8", JAVA) for each in octets.to_pylist()], pa.string())
+        return pa.array([value.decode("utf-8", JAVA) for value in octets.to_pylist()], pa.string())
 
 
 def _topic_id(octets: pa.Array) -> pa.Array:
-    return pa.array([_written(each) for each in octets.to_pylist()], pa.string())
+    return pa.array([_written(value) for value in octets.to_pylist()], pa.string())
 
 
 @lru_cache(maxsize=10_000)

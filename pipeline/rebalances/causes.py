@@ -97,9 +97,9 @@ def with_expiry(walked: DataFrame, events: DataFrame) -> DataFrame:
     """Rows of `pipeline.tables.rebalances.WALKED` with corrected `cause`, `causes` and `expired`, from all events."""
     departures = walked.select(*_KEY, f.explode("departures").alias("departure")).select(*_KEY, "departure.*")
     silent = expired(departures, events).groupBy(*_KEY).agg(f.collect_set("member").alias("silent"))
-    expired_in_log = f.filter("departures", lambda each: each["expired"])
+    expired_in_log = f.filter("departures", lambda departure: departure["expired"])
     gone = f.array_union(
-        f.transform(expired_in_log, lambda each: each["member"]),
+        f.transform(expired_in_log, lambda departure: departure["member"]),
         f.coalesce("silent", f.array().cast("array<string>")),
     )
     all_gone = f.size("gone") == f.size("departures")
@@ -146,8 +146,8 @@ def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
         _slot(f.col("time")).alias("slot"),
     )
     near = _near(commits, sought).join(sought, [*_PLACE, "slot"])
-    found = near.where(f.col("time").between(f.col("from"), f.col("to")))
-    by_place = _by_place(found)
+    matches = near.where(f.col("time").between(f.col("from"), f.col("to")))
+    by_place = _by_place(matches)
     return (
         by_place.groupBy("group", "offset", "member")
         .agg(

@@ -76,8 +76,8 @@ class _Step:
         """The revoked partitions, with their members."""
         if not self.cooperative:
             return self.had
-        owners = {place: record.identity for place, record in self.assigned.items()}
-        return {place: record for place, record in self.had.items() if owners.get(place) != record.identity}
+        owners = {partition: record.identity for partition, record in self.assigned.items()}
+        return {key: record for key, record in self.had.items() if owners.get(key) != record.identity}
 
     @property
     def withheld(self) -> frozenset[Place]:
@@ -85,9 +85,9 @@ class _Step:
         if not self.cooperative or self.converted is not None:
             return frozenset()
         return frozenset(
-            place
-            for place, record in self.given_up.items()
-            if place not in self.assigned and record.identity in self.after
+            partition
+            for partition, record in self.given_up.items()
+            if partition not in self.assigned and record.identity in self.after
         )
 
 
@@ -115,7 +115,7 @@ class ClassicLifetime:
         """Add a record. It must not be a tombstone or of an earlier generation."""
         generation = event.epoch or 0
         after = {record.identity: record for record, _ in event.members}
-        assigned = {place: record for record, places in event.members for place in places}
+        assigned = {partition: record for record, places in event.members for partition in places}
         if generation == self.generation:
             self._hand_over(assigned, event.time)
         elif after or generation > 0:
@@ -127,8 +127,8 @@ class ClassicLifetime:
     def end(self, time: int) -> Predecessor:
         """End a group that is deleted or converted."""
         generation = self.generation or 0
-        for place in self._owned:
-            self.trail.holders.release(place, generation, time)
+        for partition in self._owned:
+            self.trail.holders.release(partition, generation, time)
         return Predecessor(
             protocol=Protocol.CLASSIC,
             epoch=generation,
@@ -195,7 +195,7 @@ class ClassicLifetime:
                 joined=tuple(step.after[identity].member for identity in step.joined),
                 left=tuple(step.before[identity].member for identity in step.left),
                 partitions=len(step.assigned),
-                moved=self.trail.moved({place: record.identity for place, record in step.assigned.items()}),
+                moved=self.trail.moved({key: record.identity for key, record in step.assigned.items()}),
                 revoked=sum(1 for record in step.given_up.values() if record.identity in step.after),
                 skipped=self._skipped(step),
                 departures=self._departures,
@@ -234,9 +234,9 @@ class ClassicLifetime:
 
     def _gone(self, step: _Step) -> tuple[Departure, ...]:
         places: dict[str, list[Place]] = {identity: [] for identity in step.left}
-        for place, record in step.had.items():
+        for partition, record in step.had.items():
             if record.identity in places:
-                places[record.identity].append(place)
+                places[record.identity].append(partition)
         return tuple(
             Departure(
                 member=step.before[identity].member,
@@ -251,21 +251,21 @@ class ClassicLifetime:
     def _hand_out(self, step: _Step) -> None:
         """Note the new owners. Members revoke at the start, cooperative ones that stay at the record's time."""
         holders, time = self.trail.holders, step.event.time
-        for place, record in step.given_up.items():
+        for partition, record in step.given_up.items():
             learns = step.cooperative and record.identity in step.after
-            holders.release(place, step.generation, time if learns else step.begun)
+            holders.release(partition, step.generation, time if learns else step.begun)
         if not step.after:
             self.trail.clear(step.begun)
             return
-        for place, record in step.assigned.items():
-            holders.take(place, record, step.generation, time)
+        for partition, record in step.assigned.items():
+            holders.take(partition, record, step.generation, time)
         holders.give_up_on(holders.vacant(but=self._withheld), time)
 
     def _hand_over(self, assigned: Mapping[Place, MemberRecord], time: int) -> None:
         """Note the owners of the same generation, with a new member id of a static member."""
         holders = self.trail.holders
-        for place, record in assigned.items():
-            holders.take(place, record, self.generation or 0, time)
+        for partition, record in assigned.items():
+            holders.take(partition, record, self.generation or 0, time)
         holders.give_up_on(self._owned.keys() - assigned.keys(), time)
 
 

@@ -120,11 +120,11 @@ class ConsumerLifetime:
         epoch = self.epoch or 0
         records = {identity: record for identity, record in self._base.items() if identity in self._lost}
         records |= {identity: present.record for identity, present in self._members.items()}
-        owned = {place: records[it] for it, places in self._lost.items() if it in records for place in places}
+        owned = {key: records[it] for it, places in self._lost.items() if it in records for key in places}
         for member, places in self._current.items():
             owned |= dict.fromkeys(places, records.get(self._identity(member), MemberRecord(member=member)))
-            for place in places:
-                self.trail.holders.release(place, epoch, time)
+            for partition in places:
+                self.trail.holders.release(partition, epoch, time)
         return Predecessor(
             protocol=Protocol.CONSUMER,
             epoch=epoch,
@@ -278,21 +278,21 @@ class ConsumerLifetime:
             self._targets[member] = new
         self._replaced.setdefault(self._identity(member), old)
         self._wanted.update(new - old)
-        for place in old - new:
-            self._wanted[place] -= 1
-            if not self._wanted[place]:
-                del self._wanted[place]
+        for partition in old - new:
+            self._wanted[partition] -= 1
+            if not self._wanted[partition]:
+                del self._wanted[partition]
 
     def _target_epoch(self, event: GroupEvent) -> None:
-        given: dict[Place, str] = {}
+        owners: dict[Place, str] = {}
         revoked = 0
         for identity, old in self._replaced.items():
             present = self._members.get(identity)
             new = frozenset() if present is None else self._targets.get(present.record.member, frozenset())
-            given |= dict.fromkeys(new - old, identity)
+            owners |= dict.fromkeys(new - old, identity)
             revoked += len(old - new) if present is not None else 0
         self._replaced = {}
-        moved = self.trail.moved(given)
+        moved = self.trail.moved(owners)
         for opened in self._open:
             if opened.row.epoch == event.epoch:
                 opened.row = replace(opened.row, moved=moved, revoked=revoked, partitions=len(self._wanted))
@@ -312,20 +312,20 @@ class ConsumerLifetime:
         epoch = self.epoch or 0
         if event.tombstone:
             self._lost[identity] = had
-            for place in had:
-                holders.release(place, epoch, event.time)
+            for partition in had:
+                holders.release(partition, epoch, event.time)
             return
         away = (event.epoch or 0) < 0
         has = frozenset() if away else frozenset(event.places)
         self._current[member] = has
-        for place in had - has:
-            if away or place in self._wanted:
-                holders.release(place, epoch, event.time)
+        for partition in had - has:
+            if away or partition in self._wanted:
+                holders.release(partition, epoch, event.time)
             else:
-                holders.give_up_on([place], event.time)
+                holders.give_up_on([partition], event.time)
         record = event.record if present is None else present.record
-        for place in has - had:
-            holders.take(place, record, epoch, event.time)
+        for partition in has - had:
+            holders.take(partition, record, epoch, event.time)
         if present is not None:
             self._progress(present, event, away=away)
 

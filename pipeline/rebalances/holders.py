@@ -38,37 +38,37 @@ class Holders:
         self._spans: dict[Place, _Span] = {}
         self._vacant: dict[Place, _Vacancy] = {}
 
-    def take(self, place: Place, record: MemberRecord, epoch: int, time: int) -> None:
+    def take(self, partition: Place, record: MemberRecord, epoch: int, time: int) -> None:
         """Make a member the owner of a partition; any previous owner loses it."""
-        span = self._spans.get(place)
+        span = self._spans.get(partition)
         if span is not None:
             if span.record.member == record.member:
                 return
-            self._end(place, span, time)
-        vacancy = self._vacant.pop(place, None)
+            self._end(partition, span, time)
+        vacancy = self._vacant.pop(partition, None)
         if vacancy is not None:
             if vacancy.since >= time and vacancy.ended.record.member == record.member:
-                self._spans[place] = vacancy.ended
+                self._spans[partition] = vacancy.ended
                 return
-            self._end(place, vacancy, time)
-        self._spans[place] = _Span(record, epoch, time)
+            self._end(partition, vacancy, time)
+        self._spans[partition] = _Span(record, epoch, time)
 
-    def release(self, place: Place, epoch: int, time: int) -> None:
+    def release(self, partition: Place, epoch: int, time: int) -> None:
         """Leave a partition without an owner, although it should have one."""
-        span = self._spans.pop(place, None)
+        span = self._spans.pop(partition, None)
         if span is not None:
-            self._vacant[place] = _Vacancy(span, epoch, max(time, span.since))
+            self._vacant[partition] = _Vacancy(span, epoch, max(time, span.since))
 
     def give_up_on(self, places: Iterable[Place], time: int) -> None:
         """Remove partitions that no member should own from now on; current owners lose them."""
-        for place in list(places):
-            for span in (self._spans.pop(place, None), self._vacant.pop(place, None)):
+        for partition in list(places):
+            for span in (self._spans.pop(partition, None), self._vacant.pop(partition, None)):
                 if span is not None:
-                    self._end(place, span, time)
+                    self._end(partition, span, time)
 
     def vacant(self, *, but: Collection[Place] = ()) -> list[Place]:
         """The partitions without an owner, except those in `but`."""
-        return [place for place in self._vacant if place not in but]
+        return [partition for partition in self._vacant if partition not in but]
 
     def everything(self) -> list[Place]:
         """The partitions that have an owner, or should have one."""
@@ -76,25 +76,25 @@ class Holders:
 
     def finish(self) -> None:
         """Emit the open spans at the end of the log."""
-        for place, span in self._spans.items():
-            self._emit_span(place, span, None)
-        for place, vacancy in self._vacant.items():
-            self._end(place, vacancy.ended, vacancy.since)
-            self._emit_span(place, vacancy, None)
+        for partition, span in self._spans.items():
+            self._emit_span(partition, span, None)
+        for partition, vacancy in self._vacant.items():
+            self._end(partition, vacancy.ended, vacancy.since)
+            self._emit_span(partition, vacancy, None)
         self._spans, self._vacant = {}, {}
 
-    def _end(self, place: Place, span: _Span | _Vacancy, time: int) -> None:
+    def _end(self, partition: Place, span: _Span | _Vacancy, time: int) -> None:
         if isinstance(span, _Vacancy):
-            self._end(place, span.ended, span.since)
+            self._end(partition, span.ended, span.since)
         if time > span.since:
-            self._emit_span(place, span, time)
+            self._emit_span(partition, span, time)
 
-    def _emit_span(self, place: Place, span: _Span | _Vacancy, until: int | None) -> None:
+    def _emit_span(self, partition: Place, span: _Span | _Vacancy, until: int | None) -> None:
         record = span.record if isinstance(span, _Span) else None
         self._emit(
             Holding(
                 group=self._group,
-                place=place,
+                place=partition,
                 member=record.member if record else None,
                 client_id=record.client_id if record else None,
                 host=record.host if record else None,
@@ -137,11 +137,11 @@ class PartitionHistory:
     latest: dict[Place, str] = field(default_factory=dict)
     """The identity of the last owner of each partition."""
 
-    def moved(self, given: Mapping[Place, str]) -> int:
+    def moved(self, owners: Mapping[Place, str]) -> int:
         """The number of partitions whose last owner was another member (`assignors.rebalance.Rebalance.moved`)."""
         latest = self.latest
-        count = sum(1 for place, owner in given.items() if latest.get(place, owner) != owner)
-        latest.update(given)
+        count = sum(1 for partition, owner in owners.items() if latest.get(partition, owner) != owner)
+        latest.update(owners)
         return count
 
     def clear(self, time: int) -> None:

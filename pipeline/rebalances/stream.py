@@ -65,10 +65,10 @@ class GroupReplay:
 
     def add(self, event: GroupEvent) -> None:
         """Add the next record; a record that was added before, from another copy of the log, is skipped."""
-        place = event.partition, event.offset
-        if place <= self._last:
+        position = event.partition, event.offset
+        if position <= self._last:
             return
-        self._last, self._time = place, event.time
+        self._last, self._time = position, event.time
         if event.key_version == CLASSIC_GROUP:
             self._classic(event)
         else:

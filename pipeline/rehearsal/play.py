@@ -217,9 +217,9 @@ def _planned(
     if has_arrived(case) or not plan.steps:
         return row | {"verdict": "arrived", "why": []}
     rounds = sum(len(step.rollout.rounds) for step in plan.steps if step.rollout is not None)
-    found = FoundGroup(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
+    facts = FoundGroup(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
     part = PlayTask(
-        head=row | {"rounds": rounds}, plan=plan, found=found, planned=settings, settings=variation.settings
+        head=row | {"rounds": rounds}, plan=plan, found=facts, planned=settings, settings=variation.settings
     )
     try:
         _simulated(part)
@@ -246,20 +246,20 @@ def play_part(row: TableRow) -> Iterator[TableRow]:
     part = pickle.loads(row["part"])  # noqa: S301
     if not isinstance(part, PlayTask):
         raise TypeError(f"expected a part of a rehearsal, found {type(part).__name__}")
-    found, simulated = _simulated(part)
+    facts, simulated = _simulated(part)
     for seed in range(row["first_seed"], row["first_seed"] + row["seeds"]):
-        yield _played(part, found, simulated, seed)
+        yield _played(part, facts, simulated, seed)
 
 
-def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> TableRow:
+def _played(part: PlayTask, facts: FoundGroup, simulated: SimulatedMembers, seed: int) -> TableRow:
     figures: TableRow = {}
     story: list[str] = []
     try:
-        played = rehearse(part.plan, found, simulated, seed)
+        played = rehearse(part.plan, facts, simulated, seed)
         verdict, why, figures = "safe", list(played.unsafe), _figures(played)
         if not played.is_safe:
             verdict = "unsafe"
-            story = list(rehearse(part.plan, found, simulated, seed, with_story=True).story)
+            story = list(rehearse(part.plan, facts, simulated, seed, with_story=True).story)
     except UNPLAYABLE as error:
         verdict, why = "unplayable", [str(error)]
     except Exception as error:

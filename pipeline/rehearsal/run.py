@@ -135,8 +135,8 @@ def _severity() -> Column:
 def _ranked(rows: DataFrame) -> DataFrame:
     """REHEARSALS, with the rank of each safe group among the safe groups with the same settings."""
     is_safe = f.col("verdict") == "safe"
-    place = f.row_number().over(Window.partitionBy("settings", is_safe).orderBy(*ORDER))
-    return rows.withColumn("rank", f.when(is_safe, place)).select(*REHEARSALS.fieldNames())
+    rank = f.row_number().over(Window.partitionBy("settings", is_safe).orderBy(*ORDER))
+    return rows.withColumn("rank", f.when(is_safe, rank)).select(*REHEARSALS.fieldNames())
 
 
 def _collected(

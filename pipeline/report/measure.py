@@ -47,10 +47,10 @@ def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
         f.count_if("arrived").alias("arrived"),
         *(f.count_if(awaited & (f.col("verdict") == verdict)).alias(verdict) for verdict in VERDICTS),
     )
-    found = []
+    readiness = []
     for row in counts.orderBy("destination").collect():
         waiting = audit.where(awaited & (f.col("destination") == row["destination"]))
-        found.append(
+        readiness.append(
             Readiness(
                 destination=row["destination"],
                 groups=row["groups"],
@@ -60,15 +60,15 @@ def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
                 first=_first(waiting),
             )
         )
-    return tuple(found)
+    return tuple(readiness)
 
 
 def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
     """The reasons by level, then by the number of groups that they block."""
-    found: list[Reason] = []
+    reasons: list[Reason] = []
     for column, level in LEVELS.items():
         rows = _reasons_of(audit, column).limit(MOST_REASONS).collect()
-        found += (
+        reasons += (
             Reason(
                 rule=row["rule"],
                 level=level,
@@ -78,7 +78,7 @@ def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
             )
             for row in rows
         )
-    return tuple(found)
+    return tuple(reasons)
 
 
 def _reasons_of(audit: DataFrame, column: str) -> DataFrame:
@@ -251,13 +251,13 @@ def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> t
         without = dict(gaps.where(is_shown).groupBy("group").agg(f.sum("length_s")).collect())
         known = rebalances.where(is_shown & f.col("duration_s").isNotNull())
         timed = {row["group"] for row in known.select("group").distinct().collect()}
-    found = []
+    results = []
     for row in worst:
         cost = row.asDict() | {"without_owner_s": without.get(row["group"], 0.0)}
         cost["stage"] = row["stage"] if row["stage"] in STAGES else None
         cost["rebalancing_s"] = row["rebalancing_s"] if row["group"] in timed else None
-        found.append(GroupCost(**cost))
-    return tuple(found)
+        results.append(GroupCost(**cost))
+    return tuple(results)
 
 
 def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost, ...]:
@@ -278,15 +278,15 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
     costs = {row["protocol"]: row for row in counted.collect()}
     lengths = gaps.groupBy("protocol").agg(f.sum("length_s"), *_classes(f.col("length_s")))
     without = {row[0]: (row[1], tuple(row[2:])) for row in lengths.collect()}
-    found = []
+    results = []
     for protocol in PROTOCOLS:
         if (row := costs.get(protocol)) is None:
             continue
         known = row.asDict()
         known["median_s"], known["p95_s"] = known.pop("parts") or (None, None)
         seconds, interruptions = without.get(protocol, (0.0, (0,) * (len(SPANS_S) + 1)))
-        found.append(ProtocolCost(**known, without_owner_s=seconds, interruptions=interruptions))
-    return tuple(found)
+        results.append(ProtocolCost(**known, without_owner_s=seconds, interruptions=interruptions))
+    return tuple(results)
 
 
 def _classes(length_s: Column) -> list[Column]:

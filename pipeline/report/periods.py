@@ -45,8 +45,8 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
     step = step_of(first, last)
     count = (last - first) // step + 1
     sums: Mapping[int, _Sums] = {column: _Sums() for column in range(count)}
-    place = f.floor((f.unix_date("day") - first) / step)
-    column = f.least(f.greatest(place, f.lit(0)), f.lit(count - 1)).cast("int").alias("column")
+    index = f.floor((f.unix_date("day") - first) / step)
+    column = f.least(f.greatest(index, f.lit(0)), f.lit(count - 1)).cast("int").alias("column")
     counted = (
         with_busy_s(rebalances)
         .groupBy(column, _known_cause().alias("cause"))

@@ -241,5 +241,5 @@ def _story(result: RunResult) -> list[str]:
     fallen = _shown(result)
     lines = list(fallen.story) if fallen is not None else []
     if not lines:
-        lines = [f"{each.at_s:9.3f} s  {each.who}  {each.what}" for each in result.story]
+        lines = [f"{event.at_s:9.3f} s  {event.who}  {event.what}" for event in result.story]
     return lines[-MOST_LINES:]

@@ -95,8 +95,8 @@ def _played(
     tasks = max(1, min(total, MOST_TASKS, max(4 * cores, total // SEEDS_PER_TASK)))
 
     def play(row: TableRow) -> Iterator[TableRow]:
-        case, place = divmod(row["id"], len(seeds))
-        yield play_row(cases[case], seeds[place], run_options)
+        case, index = divmod(row["id"], len(seeds))
+        yield play_row(cases[case], seeds[index], run_options)
 
     return each_row(spark.range(0, total, 1, tasks), play, PLAYED)
 
@@ -157,7 +157,7 @@ def _summed(
     tables: Mapping[str, DataFrame], cases: Sequence[SimulationCase], paths: Mapping[str, str]
 ) -> SimulationRun:
     places = {
-        (case.name, case.variant.value, case.setting): place for place, case in reversed([*enumerate(cases)])
+        (case.name, case.variant.value, case.setting): index for index, case in reversed([*enumerate(cases)])
     }
 
     def order(row: TableRow) -> tuple[Any, ...]:

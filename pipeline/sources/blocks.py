@@ -196,11 +196,11 @@ def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_byte
 
     `index` is the content of its offset index; empty without one.
     """
-    wanted = range(split_bytes, size - split_bytes // 2, split_bytes)
+    targets = range(split_bytes, size - split_bytes // 2, split_bytes)
     places = _index_places(index, size)
     positions: list[int] = []
     known = 0
-    for target in wanted:
+    for target in targets:
         if known >= target:
             continue
         position = _by_index(file, places, target, base_offset)

@@ -145,12 +145,12 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
     places = {partition: kafka.common.TopicPartition(OFFSETS_TOPIC, partition) for partition in partitions}
 
     def offsets(spec: object, level: object) -> dict[int, int]:
-        wanted = jvm.java.util.HashMap()
-        for place in places.values():
-            wanted.put(place, spec)
+        requests = jvm.java.util.HashMap()
+        for partition in places.values():
+            requests.put(partition, spec)
         options = kafka.clients.admin.ListOffsetsOptions(level)
-        listed = admin.listOffsets(wanted, options).all().get()
-        return {each: listed.get(place).offset() for each, place in places.items()}
+        listed = admin.listOffsets(requests, options).all().get()
+        return {number: listed.get(partition).offset() for number, partition in places.items()}
 
     spec, level = kafka.clients.admin.OffsetSpec, kafka.common.IsolationLevel
     begins = offsets(spec.earliest(), level.READ_UNCOMMITTED)

@@ -135,7 +135,7 @@ class _Search:
 
     def _reach(self, segments: Sequence[ListedSegment]) -> LogEnd:
         """The end of a copy; EMPTY if it cannot be read."""
-        for segment in sorted(segments, key=lambda each: each.base_offset, reverse=True):
+        for segment in sorted(segments, key=lambda candidate: candidate.base_offset, reverse=True):
             with suppress(OSError):
                 reach = self._end(segment)
                 if reach.leader_epoch != EMPTY.leader_epoch:

@@ -46,7 +46,7 @@ class MissingKafkaSource(PipelineError):
     """Spark's Kafka source is not available; the message says why, and what to do."""
 
 
-def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def kafka_jars(jars: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """`given`, and the jars of Spark's Kafka source unless `given` or Spark's settings `conf` contain it.
 
     Pass them to `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a machine
@@ -57,9 +57,9 @@ def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None)
     """
     check_extra()
     settings = [(conf or {}).get(name, "") for name in _SETTINGS]
-    if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in given), *settings)):
-        return tuple(given)
-    return (*given, *(str(jar) for jar in sorted(_fetched().glob("*.jar"))))
+    if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in jars), *settings)):
+        return tuple(jars)
+    return (*jars, *(str(jar) for jar in sorted(_fetched().glob("*.jar"))))
 
 
 def cache() -> Path:

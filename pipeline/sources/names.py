@@ -51,7 +51,7 @@ def directory_names(
             mirror = Path(scratch) / str(number)
             _mirror(remote, mirror, options)
             local.append(mirror)
-        return known_topics([each for each in local if each.is_dir()], heard or {})
+        return known_topics([path for path in local if path.is_dir()], heard or {})
 
 
 def is_whole(known: KnownTopics) -> bool:
@@ -78,7 +78,7 @@ def collect_names(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
         heard |= new
         if new:
             yield pa.RecordBatch.from_pydict(
-                {"topic_id": [format_uuid(each) for each in new], "name": list(new.values())},
+                {"topic_id": [format_uuid(topic_id) for topic_id in new], "name": list(new.values())},
                 schema=to_arrow_schema(NAMES_BY_ID),
             )
 
@@ -133,15 +133,15 @@ def _mirror(path: str, target: Path, options: Mapping[str, str]) -> None:
         if name is None or entry.type is not fs.FileType.Directory:
             continue
         if name.topic == CLUSTER_METADATA:
-            wanted = [each for each in system.get_file_info(fs.FileSelector(entry.path)) if each.is_file]
+            files = [info for info in system.get_file_info(fs.FileSelector(entry.path)) if info.is_file]
         elif name.topic not in seen:
-            wanted = system.get_file_info([child(entry.path, PARTITION_METADATA)])
-            wanted = [each for each in wanted if each.is_file]
-            seen.update(name.topic for _ in wanted)
+            files = system.get_file_info([child(entry.path, PARTITION_METADATA)])
+            files = [info for info in files if info.is_file]
+            seen.update(name.topic for _ in files)
         else:
             continue
         (target / entry.base_name).mkdir(parents=True)
-        for file in wanted:
+        for file in files:
             with (
                 system.open_input_stream(file.path) as source,
                 (target / entry.base_name / file.base_name).open("wb") as copy,

@@ -61,12 +61,12 @@ def reading(
     listing = list_segments(paths, options)
     segments = wanted(listing, after or {})
     cores = max(spark.sparkContext.defaultParallelism, 1)
-    each = -(-sum(segment.size for segment in segments) // (_TASKS_PER_CORE * cores))
-    split_bytes = min(max(each, _LEAST_SPLIT_BYTES), split_bytes)
+    task_bytes = -(-sum(segment.size for segment in segments) // (_TASKS_PER_CORE * cores))
+    split_bytes = min(max(task_bytes, _LEAST_SPLIT_BYTES), split_bytes)
     tasks = packed(_splits(spark, segments, split_bytes, options), split_bytes)
-    given = topic_names(names or {})
+    named_topics = topic_names(names or {})
     from_directories = directory_names([absolute(path) for path in paths], options)
-    known = {**from_directories.names, **given}
+    known = {**from_directories.names, **named_topics}
     if not is_whole(from_directories):
         known = _collected_names(spark, segments, tasks, options) | known
     not_segments = [
@@ -104,15 +104,15 @@ def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
 
 def wanted(listing: Listing, after: Mapping[int, int]) -> list[ListedSegment]:
     """Segments with records after the existing offsets: a segment ends where the next one starts."""
-    found = []
+    segments = []
     following: dict[str, int] = {}
     for segment in reversed(listing.segments):
         there = after.get(segment.partition)
         end = following.get(segment.source)
         if segment.size and (there is None or end is None or end > there):
-            found.append(segment)
+            segments.append(segment)
         following[segment.source] = segment.base_offset
-    return found[::-1]
+    return segments[::-1]
 
 
 def _splits(
@@ -124,9 +124,9 @@ def _splits(
     def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _numbers(batches):
             segment = segments[large[number]]
-            found = _cuts(segment, split_bytes, options)
+            positions = _cuts(segment, split_bytes, options)
             yield pa.RecordBatch.from_pydict(
-                {"segment": [large[number]] * len(found), "position": found},
+                {"segment": [large[number]] * len(positions), "position": positions},
                 schema=to_arrow_schema(_CUT),
             )
 
@@ -159,8 +159,8 @@ def _collected_names(
     def listen(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _numbers(batches):
             for split in tasks[number]:
-                found = _found(segments[split.segment], split, options)
-                yield from collect_names(each for each in found if isinstance(each, RawRecords))
+                chunks = _found(segments[split.segment], split, options)
+                yield from collect_names(chunk for chunk in chunks if isinstance(chunk, RawRecords))
 
     return names_of(_tasks(spark, len(tasks)).mapInArrow(listen, NAMES_BY_ID))
 
@@ -168,20 +168,20 @@ def _collected_names(
 def _read(
     segment: ListedSegment, split: Split, names: Mapping[UUID, str], options: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
-    for found in _found(segment, split, options):
-        if isinstance(found, Damage):
-            yield rows_to_arrow([_damaged(segment, found)])
+    for chunk in _found(segment, split, options):
+        if isinstance(chunk, Damage):
+            yield rows_to_arrow([_damaged(segment, chunk)])
         else:
-            yield from decode(found, names)
+            yield from decode(chunk, names)
 
 
 def _found(segment: ListedSegment, split: Split, options: Mapping[str, str]) -> Iterator[RawRecords | Damage]:
     """The records of a split, some ten thousand at a time, and the damage in it."""
-    for found in _columns_of_split(segment, split, options):
-        if isinstance(found, Damage):
-            yield found
+    for chunk in _columns_of_split(segment, split, options):
+        if isinstance(chunk, Damage):
+            yield chunk
             continue
-        columns, base = found
+        columns, base = chunk
         yield from raw_records(
             columns, source=segment.source, partition=segment.partition, file=segment.path, base=base
         )
@@ -194,7 +194,7 @@ def _columns_of_split(
     try:
         system, inside = opened(segment.path, options)
         with system.open_input_file(inside) as file:
-            for found in blocks_of(
+            for chunk in blocks_of(
                 file,
                 segment.path,
                 start=split.start,
@@ -202,10 +202,10 @@ def _columns_of_split(
                 size=segment.size,
                 base_offset=segment.base_offset,
             ):
-                if isinstance(found, Damage):
-                    yield found
+                if isinstance(chunk, Damage):
+                    yield chunk
                 else:
-                    yield from _columns_of_block(found)
+                    yield from _columns_of_block(chunk)
     except OSError as error:
         if error.errno is None:
             raise  # the file is not the cause: the store may answer when the task is retried
@@ -216,12 +216,12 @@ def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
     batches = block.batches
     while len(batches):
         bad: list[int] = []
-        for found in readable_columns(batches):
-            if isinstance(found, DamagedLog):
-                bad.append(found.position)
-                yield Damage(position=block.base + found.position, reason=found.reason)
-            elif len(found):
-                yield found, block.base
+        for chunk in readable_columns(batches):
+            if isinstance(chunk, DamagedLog):
+                bad.append(chunk.position)
+                yield Damage(position=block.base + chunk.position, reason=chunk.reason)
+            elif len(chunk):
+                yield chunk, block.base
         if len(bad) < MOST_FAULTS:
             return
         # `readable_columns` stopped; the batches after the last bad one are another block.

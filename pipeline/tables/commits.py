@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
     """The runs that count, each with the reset and the gap after the run before. Runs must not overlap."""
-    in_transactions = with_outcome(runs.where(f.col("producer_id").isNotNull()), events, place="begin")
+    in_transactions = with_outcome(runs.where(f.col("producer_id").isNotNull()), events, column="begin")
     settled = (
         in_transactions.where(f.col("outcome") == "commit")
         .drop("outcome")
@@ -57,12 +57,12 @@ def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
 
 def commits_by_day(runs: DataFrame) -> DataFrame:
     """The table `COMMITS` from runs of `chained`."""
-    place = f.struct("partition", "begin")
+    position = f.struct("partition", "begin")
     is_commit = f.col("commits") > 0
     rows = runs.groupBy("day", "group", "topic", "topic_partition").agg(
         f.sum("commits").alias("commits"),
-        f.min_by("first_offset", f.when(is_commit, place)).alias("first_offset"),
-        f.max_by("last_offset", f.when(is_commit, place)).alias("last_offset"),
+        f.min_by("first_offset", f.when(is_commit, position)).alias("first_offset"),
+        f.max_by("last_offset", f.when(is_commit, position)).alias("last_offset"),
         f.sum("resets").alias("resets"),
         f.max("longest_gap_s").alias("longest_gap_s"),
         f.sum("deleted").alias("deleted"),
@@ -80,17 +80,17 @@ ENDS = ("commit", "abort")
 """The kinds of events that end a transaction."""
 
 
-def with_outcome(written: DataFrame, events: DataFrame, *, place: str = "offset") -> DataFrame:
+def with_outcome(written: DataFrame, events: DataFrame, *, column: str = "offset") -> DataFrame:
     """`written` with a column `outcome`: commit, abort, or null while the transaction is open.
 
     `written` has the columns `partition`, `producer_id` and `place` (named so by the argument), the place in the log;
     it has no markers.
     """
     ends = events.where(f.col("kind").isin(*ENDS)).select(
-        "partition", "producer_id", f.col("offset").alias(place), f.col("kind").alias("mark")
+        "partition", "producer_id", f.col("offset").alias(column), f.col("kind").alias("mark")
     )
     both = written.withColumn("mark", f.lit(None).cast("string")).unionByName(ends, allowMissingColumns=True)
-    later = Window.partitionBy("partition", "producer_id").orderBy(f.desc(place))
+    later = Window.partitionBy("partition", "producer_id").orderBy(f.desc(column))
     outcomes = both.withColumn("outcome", f.last("mark", ignorenulls=True).over(later))
     return outcomes.where(f.col("mark").isNull()).select(*written.columns, "outcome")
 
@@ -165,9 +165,9 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
     table = _offsets_alone(events)
     if table.num_rows == 0:
         return pa.RecordBatch.from_pylist([], schema=schema)
-    place, key = _numbers(table, "offset"), _keys(table)
-    order = np.lexsort((place, key))
-    place, key = place[order], key[order]
+    offsets, key = _numbers(table, "offset"), _keys(table)
+    order = np.lexsort((offsets, key))
+    offsets, key = offsets[order], key[order]
     day, time = _numbers(table, "day", pa.int32())[order], _numbers(table, "time")[order]
     committed = _numbers(table, "committed")[order]
     tombstone = table.column("tombstone").to_numpy(zero_copy_only=False)[order]
@@ -197,8 +197,8 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
         "topic": taken("topic"),
         "topic_partition": taken("topic_partition"),
         "producer_id": pa.array(producer[starts], mask=~of_transaction[starts]),
-        "begin": pa.array(place[starts]),
-        "end": pa.array(place[ends]),
+        "begin": pa.array(offsets[starts]),
+        "end": pa.array(offsets[ends]),
         "commits": pa.array(np.where(dead, 0, counts)),
         "deleted": pa.array(np.where(dead, counts, 0)),
         "first_offset": pa.array(committed[starts], mask=dead),
@@ -209,7 +209,7 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
         "last": table.column("time").take(pa.array(order[ends])),
     }
     return pa.RecordBatch.from_arrays(
-        [_cast(columns[each.name], each.type) for each in schema], schema=schema
+        [_cast(columns[field.name], field.type) for field in schema], schema=schema
     )
 
 
@@ -219,10 +219,10 @@ def _is_offset() -> Any:
 
 def _offsets_alone(events: pa.Table) -> pa.Table:
     table = events.select(READ)
-    wanted = pc.equal(table.column("kind"), OFFSET)
+    mask = pc.equal(table.column("kind"), OFFSET)
     for column in ("group", "topic"):
-        wanted = pc.and_(wanted, pc.is_valid(table.column(column)))
-    table = table if pc.all(wanted).as_py() else table.filter(wanted)
+        mask = pc.and_(mask, pc.is_valid(table.column(column)))
+    table = table if pc.all(mask).as_py() else table.filter(mask)
     return table.unify_dictionaries().combine_chunks()
 
 

@@ -102,15 +102,15 @@ def _by_day_and_group(*parts: DataFrame) -> DataFrame:
 
 def _types(events: DataFrame) -> DataFrame:
     """For each day: the last type of a group, its type at the end of the day, and the data for `migration`."""
-    place = f.col("offset")
-    kind = f.create_map(*(f.lit(each) for pair in _TYPES.items() for each in pair))[f.col("kind")]
+    offset = f.col("offset")
+    kind = f.create_map(*(f.lit(text) for pair in _TYPES.items() for text in pair))[f.col("kind")]
     stands = ~f.col("tombstone")
     states = events.where(f.col("kind").isin(*_TYPES)).withColumn("kind", kind)
     return states.groupBy("day", "group").agg(
-        f.max_by("kind", f.when(stands, place)).alias("type_seen"),
-        f.max_by(f.when(stands, f.col("kind")).otherwise(_GONE), place).alias("end_type"),
+        f.max_by("kind", f.when(stands, offset)).alias("type_seen"),
+        f.max_by(f.when(stands, f.col("kind")).otherwise(_GONE), offset).alias("end_type"),
         f.max_by(
-            f.coalesce("protocol_type", f.lit("")), f.when(stands & (f.col("kind") == CLASSIC), place)
+            f.coalesce("protocol_type", f.lit("")), f.when(stands & (f.col("kind") == CLASSIC), offset)
         ).alias("protocol_type"),
     )
 

@@ -59,7 +59,7 @@ _DEPARTURE = table(
 )
 WALKED = StructType(
     [
-        *(each for each in REBALANCES if each.name not in ("cause", "expired")),
+        *(column for column in REBALANCES if column.name not in ("cause", "expired")),
         *table(("offset", LONG, False), ("departures", ArrayType(_DEPARTURE, containsNull=False), False)),
     ]
 )

@@ -247,7 +247,7 @@ def shaped(rows: DataFrame, schema: StructType) -> DataFrame:
     """The columns of the schema in its order and types. Nullability is not checked: Spark treats every column of a file
     as nullable."""
     return rows.select(
-        *(f.col(each.name).cast(each.dataType.simpleString()).alias(each.name) for each in schema)
+        *(f.col(field.name).cast(field.dataType.simpleString()).alias(field.name) for field in schema)
     )
 
 

@@ -61,8 +61,8 @@ class InlineProperties:
 
             remarks = load_properties(self.context.command_config).remarks
         texts = [(value, self._fetched_or_not(value)) for value in self.context.properties]
-        own = self._settings([self._entry(value, text) for value, text in texts if text is not None])
-        return (*remarks, *own.remarks)
+        settings = self._settings([self._entry(value, text) for value, text in texts if text is not None])
+        return (*remarks, *settings.remarks)
 
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
         """The value, or a substitute if it is unavailable or a command would have to be run: a check runs none."""

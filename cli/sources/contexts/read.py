@@ -115,8 +115,8 @@ def contexts_at(location: Location) -> Contexts:
     """The contexts of a location that exists. :raises ConfigFileError: as `load_contexts`"""
     if location.is_single:
         return read_single(location.path, config_text(location.path))
-    found = ContextFiles(location.directory)
-    return Contexts(path=location.directory, current=_current(found), by_name=found)
+    files = ContextFiles(location.directory)
+    return Contexts(path=location.directory, current=_current(files), by_name=files)
 
 
 class ContextFiles(Mapping[str, Context]):
@@ -387,7 +387,7 @@ def _property(key: str, value: object, base: Path) -> PropertyValue:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Like `did_you_mean`, but a dash in place of an underscore makes no difference."""
-    options = {each.replace("-", "_"): each for each in known}
+    options = {candidate.replace("-", "_"): candidate for candidate in known}
     near = closest(name.replace("-", "_"), options)
     return f"; did you mean {options[near]}?" if near else ""
 

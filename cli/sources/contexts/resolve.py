@@ -78,13 +78,13 @@ def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> Sour
 
 def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
     """The place; if only a properties file contains the bootstrap servers, the place contains them."""
-    place = options.place
-    if place is None or options.bootstrap_server or options.command_config is None:
-        return place
+    origin = options.place
+    if origin is None or options.bootstrap_server or options.command_config is None:
+        return origin
     from wire.client.config.properties import load_properties
 
     servers = load_properties(options.command_config).bootstrap_servers
-    return replace(place, where=",".join(servers)) if servers else place
+    return replace(origin, where=",".join(servers)) if servers else origin
 
 
 def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> SourceOptions:
@@ -92,12 +92,12 @@ def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) ->
     options = _sourced(options)
     if timeout_is_typed:
         return replace(options, timeout_is_chosen=True)
-    given = _variable(TIMEOUT_VARIABLE)
-    if given is not None:
+    value = _variable(TIMEOUT_VARIABLE)
+    if value is not None:
         from cli.times import read_timeout
 
         try:
-            return replace(options, timeout_ms=read_timeout(given), timeout_is_chosen=True)
+            return replace(options, timeout_ms=read_timeout(value), timeout_is_chosen=True)
         except ValueError as error:
             raise UsageError(f"{TIMEOUT_VARIABLE}: {error}") from None
     context = None if options.place is None else options.place.context
@@ -116,18 +116,18 @@ def _sourced(options: SourceOptions) -> SourceOptions:
         return _in_context(options, _named(options.context, "--context"), "--context", is_typed=True)
     if typed:
         return _with_environment(options)
-    given = source_variables()
-    clashing = [name for name in given if not (name == CONFIG_VARIABLE and SERVER_VARIABLE in given)]
+    variables = source_variables()
+    clashing = [name for name in variables if not (name == CONFIG_VARIABLE and SERVER_VARIABLE in variables)]
     if len(clashing) > 1:
         raise UsageError(
             f"{' and '.join(clashing)} are both set, and name different sources; unset one, or name a source "
             "on the command line"
         )
-    if CONTEXT_VARIABLE in given:
-        context = _named(given[CONTEXT_VARIABLE], CONTEXT_VARIABLE)
+    if CONTEXT_VARIABLE in variables:
+        context = _named(variables[CONTEXT_VARIABLE], CONTEXT_VARIABLE)
         return _in_context(options, context, CONTEXT_VARIABLE, is_typed=False)
-    if given:
-        return _from_environment(options, given)
+    if variables:
+        return _from_environment(options, variables)
     return _current(options)
 
 
@@ -153,7 +153,7 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
     from wire.client.config.properties import load_properties
 
     servers = load_properties(options.command_config).bootstrap_servers
-    if servers and set(servers) != {each.strip() for each in server.split(",")}:
+    if servers and set(servers) != {address.strip() for address in server.split(",")}:
         raise UsageError(
             f"--command-config names {','.join(servers)} and {SERVER_VARIABLE} names {server}; "
             "choose one with --bootstrap-server"
@@ -161,20 +161,20 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
     return _from_environment(options, {SERVER_VARIABLE: server})
 
 
-def _from_environment(options: SourceOptions, given: Mapping[str, str]) -> SourceOptions:
-    if SNAPSHOT_VARIABLE in given:
-        file = Path(given[SNAPSHOT_VARIABLE])
+def _from_environment(options: SourceOptions, values: Mapping[str, str]) -> SourceOptions:
+    if SNAPSHOT_VARIABLE in values:
+        file = Path(values[SNAPSHOT_VARIABLE])
         return replace(
             options,
             snapshot=file,
             place=SourceOrigin(where=str(file), named_by=SNAPSHOT_VARIABLE, is_typed=False),
         )
-    config = options.command_config or (Path(given[CONFIG_VARIABLE]) if CONFIG_VARIABLE in given else None)
-    server = given.get(SERVER_VARIABLE)
+    config = options.command_config or (Path(values[CONFIG_VARIABLE]) if CONFIG_VARIABLE in values else None)
+    server = values.get(SERVER_VARIABLE)
     where = server or f"the bootstrap.servers of {config}"
     by = SERVER_VARIABLE if server else CONFIG_VARIABLE
-    place = SourceOrigin(where=where, named_by=by, is_typed=False)
-    return replace(options, bootstrap_server=server, command_config=config, place=place)
+    origin = SourceOrigin(where=where, named_by=by, is_typed=False)
+    return replace(options, bootstrap_server=server, command_config=config, place=origin)
 
 
 def _current(options: SourceOptions) -> SourceOptions:
@@ -203,20 +203,20 @@ def _named(name: str, named_by: str) -> Context:
 
 def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
     """The context of this name; UsageError with the closest name if it does not exist."""
-    given = f"{named_by}: " if named_by else ""
+    prefix = f"{named_by}: " if named_by else ""
     if contexts is None:
         from cli.sources.contexts.location import context_location
 
         location = context_location()
         path = "a directory of contexts" if location is None else location.path
         raise UsageError(
-            f"{given}there is no context {name!r}: {path} does not exist; `kohort context add` creates it"
+            f"{prefix}there is no context {name!r}: {path} does not exist; `kohort context add` creates it"
         )
     if name not in contexts.by_name:
         from cli.sources.contexts.read import listed_names, suggestion
 
         hint = suggestion(name, contexts.by_name) or f". It contains {listed_names(contexts.by_name)}."
-        raise UsageError(f"{given}there is no context {name!r} in {contexts.path}{hint}")
+        raise UsageError(f"{prefix}there is no context {name!r} in {contexts.path}{hint}")
     return contexts, contexts.by_name[name]
 
 
@@ -239,13 +239,13 @@ def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> Outpu
     if typed("output"):
         return output
     chosen = None if source.place is None or source.place.context is None else source.place.context.output
-    given = _variable(OUTPUT_VARIABLE)
-    if given is not None:
+    value = _variable(OUTPUT_VARIABLE)
+    if value is not None:
         try:
-            chosen = OutputFormat(given)
+            chosen = OutputFormat(value)
         except ValueError:
-            names = ", ".join(each.value for each in OutputFormat)
-            raise UsageError(f"{OUTPUT_VARIABLE}: {given!r} is not one of {names}") from None
+            names = ", ".join(choice.value for choice in OutputFormat)
+            raise UsageError(f"{OUTPUT_VARIABLE}: {value!r} is not one of {names}") from None
     arranged = any(typed(name) for name in ("columns", "sort", "no_header"))
     if chosen is None or (arranged and chosen in FOR_PROGRAMS):
         return output

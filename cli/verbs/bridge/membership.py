@@ -286,7 +286,7 @@ class Membership:
             there = sum(topic.partitions for topic in self._member.image.topics.values())
             self._withheld = max(0, there - sum(map(_count, shares.values())))
             shares[request.member] = _NOTHING
-        assignments = [{"member_id": member, "assignment": each} for member, each in shares.items()]
+        assignments = [{"member_id": member, "assignment": share} for member, share in shares.items()]
         fields = {
             "group_id": request.group,
             "generation_id": request.generation,

@@ -60,7 +60,7 @@ def answer_of(kohort: Typer, line: str, shell: str, breaks: str) -> str:
             lines.append(current.rest_for_bash(word))
         else:
             help_text = "".join(
-                each if each.isprintable() else " " for each in first_sentence(item.help or "")
+                char if char.isprintable() else " " for char in first_sentence(item.help or "")
             )
             lines.append(f"{word}\t{help_text}")
     return "\n".join([kind, *lines]) + "\n"

@@ -246,13 +246,13 @@ def _pages(_: Context) -> Described:
 def _worlds(_: Context) -> Described:
     from coordinator.simulation.exploration.worlds import WORLDS
 
-    return [(each.name, each.summary) for each in WORLDS.values()]
+    return [(world.name, world.summary) for world in WORLDS.values()]
 
 
 def _rules(_: Context) -> Described:
     from coordinator.simulation.exploration.rules import RULES
 
-    return [("all", "each in turn"), *((each.name, each.summary) for each in RULES.values())]
+    return [("all", "each in turn"), *((rule.name, rule.summary) for rule in RULES.values())]
 
 
 def _simulations_rules(_: Context) -> Described:
@@ -286,7 +286,7 @@ def _scenarios(_: Context) -> Described:
     from coordinator.simulation import random_scenario
     from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 
-    files = [(each.name, "a file") for each in Path().glob("*.yaml")]
+    files = [(file.name, "a file") for file in Path().glob("*.yaml")]
     shipped = [(name, shipped_scenario(name).description) for name in shipped_names()]
     return [*shipped, (random_scenario.NAME, "drawn from the seed"), *files]
 
@@ -304,7 +304,7 @@ def _errors(_: Context) -> Described:
 
 
 def _types(_: Context) -> Described:
-    return [(each.value, "") for each in GroupType if each is not GroupType.UNKNOWN]
+    return [(kind.value, "") for kind in GroupType if kind is not GroupType.UNKNOWN]
 
 
 def _states(_: Context) -> Described:

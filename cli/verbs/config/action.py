@@ -65,15 +65,15 @@ def read_configs(source: Source, group: str, names: Sequence[str]) -> list[Group
 
 def parse_values(values: Iterable[str]) -> dict[str, str | None]:
     """`NAME=VALUE`, each name once. UsageError for anything else."""
-    found: dict[str, str | None] = {}
+    settings: dict[str, str | None] = {}
     for text in values:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise UsageError(f"{text!r} is not NAME=VALUE, such as consumer.session.timeout.ms=45000")
-        if name.strip() in found:
+        if name.strip() in settings:
             raise UsageError(f"{name.strip()} is given twice")
-        found[name.strip()] = value
-    return found
+        settings[name.strip()] = value
+    return settings
 
 
 def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> None:
@@ -197,9 +197,9 @@ def plan_config_change(
             f"{group}: {name} {'already has this value' if changes[name] is not None else 'is not set for this group'}"
         )
     listed = source.list_groups()
-    found = next((item for item in listed.items if item.id == group), None)
-    if found is not None or not listed.problems:
-        note_other_types([plan], {} if found is None else {group: found.type})
+    listing = next((item for item in listed.items if item.id == group), None)
+    if listing is not None or not listed.problems:
+        note_other_types([plan], {} if listing is None else {group: listing.type})
     return change
 
 
@@ -232,33 +232,33 @@ def change_of_settings(
 def _judged(
     group: str, changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
 ) -> SettingsPlan:
-    wanted = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
+    updates = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
     refusals = tuple(
-        Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(wanted, configs)
+        Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(updates, configs)
     )
-    return SettingsPlan(group=group, changes=wanted, configs=configs, refusals=refusals)
+    return SettingsPlan(group=group, changes=updates, configs=configs, refusals=refusals)
 
 
 def _with(plan: SettingsPlan, failed: Failed | None) -> SettingsPlan:
     """The plan with the result of its validation."""
     if failed is None:
         return plan
-    found = (Problem(subject=plan.group, message=failed.message),)
-    return replace(plan, refusals=found) if failed.refused else replace(plan, problems=found)
+    problems = (Problem(subject=plan.group, message=failed.message),)
+    return replace(plan, refusals=problems) if failed.refused else replace(plan, problems=problems)
 
 
 def _is_noop(config: GroupConfig, value: str | None) -> bool:
     """Whether a change has no effect."""
-    own = config.origin is ConfigOrigin.GROUP
-    return not own if value is None else own and config.value == value.strip()
+    is_set = config.origin is ConfigOrigin.GROUP
+    return not is_set if value is None else is_set and config.value == value.strip()
 
 
-def note_other_types(plans: Iterable[SettingsPlan], found: Mapping[str, GroupType]) -> None:
+def note_other_types(plans: Iterable[SettingsPlan], types: Mapping[str, GroupType]) -> None:
     """Print notices of groups that do not exist (not in `found`), and of groups that ignore their new settings."""
     noted: dict[str, list[str]] = {}
     for plan in plans:
         kinds = {plan.configs[name].kind for name in plan.changes}
-        kind_of = found.get(plan.group)
+        kind_of = types.get(plan.group)
         if kind_of is None and kinds:
             noted.setdefault("no such group; the settings apply once it exists", []).append(plan.group)
         elif kind_of not in (None, GroupType.UNKNOWN):

@@ -182,9 +182,9 @@ def _properties(options: ContextOptions) -> dict[str, Any]:
             key, equals, value = pair.partition("=")
             key = key.strip()
             if not equals or not key or (option == "--secret" and pair.count("=") > 1):
-                wanted = {"--property": "KEY=VALUE", "--secret-env": "KEY=NAME", "--secret-file": "KEY=FILE"}
+                formats = {"--property": "KEY=VALUE", "--secret-env": "KEY=NAME", "--secret-file": "KEY=FILE"}
                 raise UsageError(
-                    f"{option} expects {wanted.get(option, 'a KEY without a value, which is asked for')}"
+                    f"{option} expects {formats.get(option, 'a KEY without a value, which is asked for')}"
                 )
             if key in values:
                 raise UsageError(f"{key} is given twice")
@@ -240,8 +240,8 @@ def _checked(name: str, fragment: dict[str, Any]) -> Context:
         for text in InlineProperties(context).check():
             notice(text)
     except ConfigFileError as error:
-        place = "" if error.path == file else f"{error.path}: "
-        raise UsageError(f"{place}{error.message}") from None
+        prefix = "" if error.path == file else f"{error.path}: "
+        raise UsageError(f"{prefix}{error.message}") from None
     return context
 
 

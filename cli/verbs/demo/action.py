@@ -96,17 +96,17 @@ def clear(directory: Path) -> None:
 
 def _own_entries(directory: Path) -> list[Path]:
     """The entries of an embedded coordinator in a directory. CommandError if a broker has written records there."""
-    found = []
+    entries = []
     for entry in sorted(directory.iterdir()):
         name = parse_partition_name(entry.name) if entry.is_dir() else None
         if name is None:
             if entry.name in _FILES:
-                found.append(entry)
+                entries.append(entry)
             continue
-        if name.topic != OFFSETS_TOPIC and any(each.name != PARTITION_METADATA for each in entry.iterdir()):
+        if name.topic != OFFSETS_TOPIC and any(item.name != PARTITION_METADATA for item in entry.iterdir()):
             raise CommandError(f"{entry} contains records of a broker; {directory} is not replaced")
-        found.append(entry)
-    return found
+        entries.append(entry)
+    return entries
 
 
 def _topics(fleet: Snapshot) -> Iterable[TopicInfo]:

@@ -164,7 +164,7 @@ class SimulatedGroup:
         """Consume and commit until a time, except for a `silent` member. The group must be stable."""
         while self.now_ms < until_ms:
             self._play(self.world.skip(min(self.now_ms + every_ms, until_ms), LIMIT))
-            running = (name for name, each in self.world.processes.items() if each.is_running)
+            running = (name for name, process in self.world.processes.items() if process.is_running)
             self.commit(*(name for name in running if name != silent))
 
     def _play(self, is_whole: bool) -> None:
@@ -257,8 +257,8 @@ def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Simulat
         assignors=(story.assignor,), topics=tuple(sorted(offsets)), config={"enable.auto.commit": "false"}
     )
     converted = replace(before, protocol="consumer", assignors=())
-    members = {str(place): before if story.assignor else converted for place in range(_PLACES)}
-    now = {_now(place): member for place, member in enumerate(group.members)}
+    members = {str(index): before if story.assignor else converted for index in range(_PLACES)}
+    now = {_now(index): member for index, member in enumerate(group.members)}
     for name, member in now.items():
         is_classic = (member.protocol or usual_protocol(group.type)) is MemberProtocol.CLASSIC
         members[name] = before if is_classic else converted
@@ -281,22 +281,24 @@ def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Simulat
         },
         clients={name: _client(group, name) for name in members},
     )
-    simulated = SimulatedGroup(group.id, scenario, beginning, {name: each.id for name, each in now.items()})
+    simulated = SimulatedGroup(
+        group.id, scenario, beginning, {name: member.id for name, member in now.items()}
+    )
     story.play(simulated, calendar)
     return simulated
 
 
-def _now(place: int) -> str:
-    return f"now {place}"
+def _now(index: int) -> str:
+    return f"now {index}"
 
 
 def _client(group: Group, name: str) -> SimulatedClient:
     """The client of the sample's member with this index; further ones have the first client's id, and other hosts."""
-    place, members = int(name.split()[-1]), group.members
-    if place < len(members):
-        return SimulatedClient(id=members[place].client.id or "", host=members[place].client.host or "")
+    index, members = int(name.split()[-1]), group.members
+    if index < len(members):
+        return SimulatedClient(id=members[index].client.id or "", host=members[index].client.host or "")
     client_id = members[0].client.id if members else f"consumer-{group.id}-1"
-    return SimulatedClient(id=client_id or "", host=f"/10.0.0.{200 + place}")
+    return SimulatedClient(id=client_id or "", host=f"/10.0.0.{200 + index}")
 
 
 def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
@@ -317,8 +319,8 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
 
 def _deploy(simulated: SimulatedGroup, *places: int, is_last: bool = False) -> None:
     """Restart the members, one after another."""
-    for place in places:
-        simulated.restart(str(place), _now(place) if is_last else str(place))
+    for index in places:
+        simulated.restart(str(index), _now(index) if is_last else str(index))
         simulated.run(_WATCHED_S)
 
 

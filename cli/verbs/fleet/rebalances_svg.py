@@ -47,8 +47,8 @@ def _lanes(marks: Sequence[Mark], axis: Axis) -> Iterator[Lane]:
     titles = [_title(mark) for mark in marks]
     yield _days(marks, axis)
     every = ceil(LETTER * 9 / axis.unit)
-    times = {place: f"{marks[place].start.astimezone(UTC):%H:%M:%S}" for place in range(0, len(marks), every)}
-    yield Lane(height=18, texts=[_at(text, place, 3, 11, "faint") for place, text in times.items()])
+    times = {index: f"{marks[index].start.astimezone(UTC):%H:%M:%S}" for index in range(0, len(marks), every)}
+    yield Lane(height=18, texts=[_at(text, index, 3, 11, "faint") for index, text in times.items()])
     yield _protocols(marks, axis)
     yield from _causes(marks, titles, axis)
     for name, values, style, scales in (
@@ -87,18 +87,18 @@ def _protocols(marks: Sequence[Mark], axis: Axis) -> Lane:
 def _causes(marks: Sequence[Mark], titles: Sequence[str], axis: Axis) -> Iterator[Lane]:
     """A row for each cause that occurred."""
     for cause, style in enumerate(CAUSE_STYLES):
-        counts = {place: mark.causes[cause] for place, mark in enumerate(marks) if mark.causes[cause]}
+        counts = {index: mark.causes[cause] for index, mark in enumerate(marks) if mark.causes[cause]}
         if not counts:
             continue
-        numbers = {place: f"{count:,}" for place, count in counts.items() if count > 1}
+        numbers = {index: f"{count:,}" for index, count in counts.items() if count > 1}
         yield Lane(
             height=18,
-            spans=[_box(place, 0, 15, style, titles, axis) for place in counts],
+            spans=[_box(index, 0, 15, style, titles, axis) for index in counts],
             texts=[
                 Label(CAUSES[cause], y=12),
                 *(
-                    _at(text, place, 4, 12, "strong")
-                    for place, text in numbers.items()
+                    _at(text, index, 4, 12, "strong")
+                    for index, text in numbers.items()
                     if _fits(text, axis.unit - 4, BOLD)
                 ),
             ],
@@ -116,10 +116,10 @@ def _bars(
 ) -> Lane:
     """A row of bars, with their numbers in the first scale in which all of them fit; unknown values have no
     bar."""
-    shown = {place: value for place, value in enumerate(values) if value}
+    shown = {index: value for index, value in enumerate(values) if value}
     known = [value for value in values if value is not None]
     most, bottom = max(known, default=0), 36.0
-    heights = {place: max(1.0, 22 * value / most) for place, value in shown.items()}
+    heights = {index: max(1.0, 22 * value / most) for index, value in shown.items()}
     written = next(
         (scale for scale in scales if all(_fits(scale(value), axis.unit - 2) for value in shown.values())),
         None,
@@ -131,16 +131,16 @@ def _bars(
     ]
     if written:
         texts += [
-            _at(written(value), place + 0.5, 0, bottom - heights[place] - 3, "middle")
-            for place, value in shown.items()
+            _at(written(value), index + 0.5, 0, bottom - heights[index] - 3, "middle")
+            for index, value in shown.items()
         ]
-    spans = [_box(place, bottom - high, high, style, titles, axis) for place, high in heights.items()]
+    spans = [_box(index, bottom - high, high, style, titles, axis) for index, high in heights.items()]
     return Lane(height=bottom + 6, texts=texts, spans=spans)
 
 
-def _box(place: int, top: float, height: float, style: str, titles: Sequence[str], axis: Axis) -> Box:
+def _box(index: int, top: float, height: float, style: str, titles: Sequence[str], axis: Axis) -> Box:
     gap = min(1.0, axis.unit / 8)
-    return Box(start=place, end=place + 1, style=style, title=titles[place], top=top, height=height, gap=gap)
+    return Box(start=index, end=index + 1, style=style, title=titles[index], top=top, height=height, gap=gap)
 
 
 def _at(text: str, at: float, shift: float, y: float, style: str) -> Label:

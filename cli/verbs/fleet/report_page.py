@@ -220,7 +220,7 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[Block]:
     if interrupted:
         yield Text("How long a partition had no owner, each time:")
         yield bars_plot(
-            [_interruptions(cost, place, name) for place, name in enumerate(SPANS) for cost in interrupted],
+            [_interruptions(cost, index, name) for index, name in enumerate(SPANS) for cost in interrupted],
             [
                 (_protocol_style(cost.protocol), cost.protocol, f"{sum(cost.interruptions):,}")
                 for cost in interrupted
@@ -238,8 +238,8 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[Block]:
     )
 
 
-def _interruptions(cost: ProtocolCost, place: int, name: str) -> Bar:
-    count, total = cost.interruptions[place], sum(cost.interruptions)
+def _interruptions(cost: ProtocolCost, index: int, name: str) -> Bar:
+    count, total = cost.interruptions[index], sum(cost.interruptions)
     part = Share(
         share=count / total,
         style=_protocol_style(cost.protocol),

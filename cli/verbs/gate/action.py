@@ -295,8 +295,8 @@ def gate_document(question: GateQuestion, answer: GateAnswer) -> Document:
     )
 
 
-def _data(question: GateQuestion, found: GateResult | None) -> dict[str, object]:
-    result = found or GateResult()
+def _data(question: GateQuestion, gate_result: GateResult | None) -> dict[str, object]:
+    result = gate_result or GateResult()
     strayed, steps = result.strayed, question.plan.steps
     return {
         "group": question.plan.group,

@@ -138,8 +138,8 @@ FENCE = "```"
 
 def page_names() -> list[str]:
     """All topics, by name."""
-    found = (file.name for file in files("cli.verbs.help").joinpath("concepts").iterdir())
-    return sorted(name.removesuffix(".md") for name in found if name.endswith(".md"))
+    names = (file.name for file in files("cli.verbs.help").joinpath("concepts").iterdir())
+    return sorted(name.removesuffix(".md") for name in names if name.endswith(".md"))
 
 
 def page_source(name: str) -> str:
@@ -180,13 +180,13 @@ def plain(source: str) -> str:
 
 def commands_in(source: str) -> list[str]:
     """The lines of code that run Kohort."""
-    in_code, found = False, []
+    in_code, lines = False, []
     for line in source.splitlines():
         if line.startswith(FENCE):
             in_code = not in_code
         elif in_code and line.startswith("kohort"):
-            found.append(line.partition("  #")[0].rstrip())
-    return found
+            lines.append(line.partition("  #")[0].rstrip())
+    return lines
 
 
 def links_in(source: str) -> list[str]:

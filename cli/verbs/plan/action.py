@@ -133,13 +133,13 @@ def plan_groups(
     def planned(group: Group) -> RehearsedPlan:
         # If there are several groups, a file that names a group is for that one.
         configs = request.configs if single else configs_of_group(request.configs, group.id)
-        own = {
+        values = {
             name: config.value
             for name, config in settings.by_group.get(group.id, {}).items()
             if config.value is not None
         }
         asked = replace(request, configs=configs, with_costs=request.with_costs or single)
-        plan = make_plan(case_of(asked, group, cluster, topics=topics.items, access=access, settings=own))
+        plan = make_plan(case_of(asked, group, cluster, topics=topics.items, access=access, settings=values))
         if not seeds:
             return RehearsedPlan(plan=plan)
         from cli.verbs.rehearse.action import found_of, rehearsed  # imports the simulation, needed only here

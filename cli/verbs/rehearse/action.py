@@ -86,8 +86,8 @@ def find(plan: Plan, source: Source) -> FoundGroup:
     leader_matters = any(step.rollout and step.rollout.temporary_members for step in plan.steps)
     (group,) = source.with_leaders(described.items) if leader_matters else described.items
     names = wanted_topics([group], WhatIf())
-    found = found_of(source, group, source.cluster(), source.topics(names, end_offsets=False).items)
-    differences = is_of_group(plan, found).differences
+    facts = found_of(source, group, source.cluster(), source.topics(names, end_offsets=False).items)
+    differences = is_of_group(plan, facts).differences
     if differences:
         changes = "; ".join(
             f"{difference.what}: {difference.plan} in the plan, now {difference.now}"
@@ -96,7 +96,7 @@ def find(plan: Plan, source: Source) -> FoundGroup:
         raise UsageError(
             f"the group {plan.group} does not match this plan, or no longer does: {changes}. Make a new plan"
         )
-    return found
+    return facts
 
 
 def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> FoundGroup:
@@ -113,7 +113,7 @@ def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[To
 
 def request_of(
     plan: Plan,
-    found: FoundGroup,
+    facts: FoundGroup,
     *,
     first: int,
     count: int,
@@ -131,18 +131,18 @@ def request_of(
         )
     if not plan.steps:
         raise UsageError(_why_no_steps(plan))
-    _refuse_unknown_members(configs, found.group)
+    _refuse_unknown_members(configs, facts.group)
     try:
-        found, simulated = with_settings(found, simulated_for_plan(plan, found, configs), settings or {})
+        facts, simulated = with_settings(facts, simulated_for_plan(plan, facts, configs), settings or {})
     except (CannotRehearseError, InvalidSetting) as error:
         raise UsageError(f"{plan.group}: {error}") from None
-    place = None if stop_at is None else _place(plan, stop_at)
+    stop = None if stop_at is None else _place(plan, stop_at)
     return RehearsalRequest(
         plan=plan,
-        found=found,
+        found=facts,
         simulated=simulated,
         seeds=range(first, first + count),
-        stop_at=place,
+        stop_at=stop,
         mistakes=mistakes,
         faults=_faults(plan, simulated, faults) if faults is not None else NO_FAULTS,
         faults_file=faults,
@@ -203,9 +203,9 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
             progress.advance(1)
         if rehearsal.is_safe and wrong:
             right = [_play(request, seed, None, with_story=True) for seed in request.seeds]
-            for each in wrong:
+            for mistake in wrong:
                 rehearsal.mistakes.append(
-                    each if isinstance(each, Inapplicable) else _make(request, each, right)
+                    mistake if isinstance(mistake, Inapplicable) else _make(request, mistake, right)
                 )
                 progress.advance(1)
         rehearsal.detailed = _detailed_run(rehearsal, shows=shows)
@@ -222,11 +222,11 @@ def _rollback_places(request: RehearsalRequest) -> list[tuple[int, int]]:
 
 def _detailed_run(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
     request, runs = rehearsal.request, (*rehearsal.played, *rehearsal.back)
-    each = next((run for run in runs if not run.is_safe), runs[0] if shows else None)
-    if each is None:
+    example = next((run for run in runs if not run.is_safe), runs[0] if shows else None)
+    if example is None:
         return None
-    place = request.stop_at if each.back is None else (each.back.step, each.back.round)
-    return _play(request, each.seed, place, with_story=True)
+    stop = request.stop_at if example.back is None else (example.back.step, example.back.round)
+    return _play(request, example.seed, stop, with_story=True)
 
 
 def _play(
@@ -252,20 +252,20 @@ def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehe
     """The worst result of a mistake over all seeds."""
     return worst_of(
         [
-            play_mistake(request.plan, request.found, request.simulated, placed, each, request.faults)
-            for each in right
+            play_mistake(request.plan, request.found, request.simulated, placed, run, request.faults)
+            for run in right
         ]
     )
 
 
 def rehearsed(
-    plan: Plan, found: FoundGroup, configs: Sequence[ClientConfig], seeds: int
+    plan: Plan, facts: FoundGroup, configs: Sequence[ClientConfig], seeds: int
 ) -> tuple[Plan, Rehearsal | None]:
     """The plan with the figures of its rehearsals, blocked if one is not safe; None if it cannot be rehearsed."""
     if not plan.steps:
         return plan, None
     try:
-        request = request_of(plan, found, first=FIRST_SEED, count=seeds, stop_at=None, configs=configs)
+        request = request_of(plan, facts, first=FIRST_SEED, count=seeds, stop_at=None, configs=configs)
         rehearsal = carry_out(request, shows=True)
     except UsageError as error:
         return not_rehearsed(plan, str(error).removeprefix(f"{plan.group}: ")), None

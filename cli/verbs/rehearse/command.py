@@ -84,10 +84,10 @@ def rehearse(
 
     read, configs = read_plan(plan), configs_of(client_config or ())
     with opened(source) as groups:
-        found = find(read, groups)
+        facts = find(read, groups)
     request = request_of(
         read,
-        found,
+        facts,
         first=seed,
         count=seeds,
         stop_at=stop_at,

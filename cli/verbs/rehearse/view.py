@@ -44,10 +44,10 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
             "safe": rehearsal.is_safe,
             "rounds": list(_rounds_data(rehearsal)),
             "back": [
-                {"step": each.step, "round": each.round, **asdict(each.costs)}
-                | {"lasted_s": each.lasted_s, "arrived": each.arrived}
+                {"step": back.step, "round": back.round, **asdict(back.costs)}
+                | {"lasted_s": back.lasted_s, "arrived": back.arrived}
                 for run in (*rehearsal.played, *rehearsal.back)
-                if (each := run.back) is not None
+                if (back := run.back) is not None
             ],
             "computed": list(_computed(rehearsal)),
             "mistakes": mistakes_data(rehearsal),
@@ -65,7 +65,7 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
     for run in rehearsal.played:
         for played in run.rounds:
             by_place.setdefault((played.step, played.round), []).append(played)
-    return iter(by_place[place] for place in sorted(by_place))
+    return iter(by_place[position] for position in sorted(by_place))
 
 
 def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, float | None]:
@@ -136,13 +136,13 @@ def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Blo
             columns=columns("#STEP", "#ROUND", *_COLUMNS, "#LASTED", "ARRIVED"),
             rows=[
                 [
-                    each.step,
-                    each.round,
-                    *cells_of(asdict(each.costs)),
-                    duration_cell(each.lasted_s),
-                    "yes" if each.arrived else "no",
+                    back.step,
+                    back.round,
+                    *cells_of(asdict(back.costs)),
+                    duration_cell(back.lasted_s),
+                    "yes" if back.arrived else "no",
                 ]
-                for each in gone_back
+                for back in gone_back
             ],
         )
     yield Heading(
@@ -205,12 +205,12 @@ def _is_measured(rehearsal: Rehearsal) -> bool:
 
 def _computed_table(rehearsal: Rehearsal) -> Table:
     rows: list[list[Cell]] = []
-    for each in _computed(rehearsal):
+    for entry in _computed(rehearsal):
         for what in ("computed", "rehearsed", "measured"):
-            figures = each[what]
+            figures = entry[what]
             if figures or what != "measured":
                 rows.append(
-                    [each["step"], what, *cells_of({name: (figures or {}).get(name) for name in _REHEARSED})]
+                    [entry["step"], what, *cells_of({name: (figures or {}).get(name) for name in _REHEARSED})]
                 )
     return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3], "#LASTED"), rows=rows)
 
@@ -221,8 +221,8 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
     if rehearsal.request.faults_file is not None:
         yield f"rehearsed with the faults of {rehearsal.request.faults_file}"
     if rehearsal.request.settings:
-        given = " ".join(f"{name}={value}" for name, value in rehearsal.request.settings.items())
-        yield f"rehearsed with {given}; the plan was made for the current settings"
+        values = " ".join(f"{name}={value}" for name, value in rehearsal.request.settings.items())
+        yield f"rehearsed with {values}; the plan was made for the current settings"
     misplaced = max((run.misplaced for run in rehearsal.played), default=0)
     if misplaced:
         yield (
@@ -299,13 +299,13 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
         columns=columns("MISTAKE", "#STEP", "#ROUND", "DESCRIPTION", "SYMPTOM", "GATE", "CLOSED-BY"),
         rows=[_row(mistake) for mistake in rehearsal.mistakes],
     )
-    for each in rehearsal.undetected:
-        yield Text(f"{_name(each)}: {each.why}. The gate does not detect it.")
+    for result in rehearsal.undetected:
+        yield Text(f"{_name(result)}: {result.why}. The gate does not detect it.")
 
 
 def _name(result: MistakeResult) -> str:
-    place = f"step {result.placed.place[0]}, round {result.placed.place[1]}"
-    return f"{result.placed.mistake.value.replace('-', ' ').capitalize()} ({place}, seed {result.seed})"
+    position = f"step {result.placed.place[0]}, round {result.placed.place[1]}"
+    return f"{result.placed.mistake.value.replace('-', ' ').capitalize()} ({position}, seed {result.seed})"
 
 
 def _row(result: MistakeResult | Inapplicable) -> list[Cell]:

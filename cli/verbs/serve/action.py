@@ -106,7 +106,7 @@ def metrics_served(cluster: Cluster, address: ListenAddress) -> AbstractAsyncCon
 
 
 def prepare_security(
-    listen: ListenAddress, advertise: str | None, given: Mapping[str, str], access: Path | None
+    listen: ListenAddress, advertise: str | None, options: Mapping[str, str], access: Path | None
 ) -> tuple[Security, Advertised | None, tuple[str, ...]]:
     """Users and ACLs, the address that clients connect to, and notices about them, one a line.
 
@@ -121,7 +121,7 @@ def prepare_security(
     from wire.client.errors import InvalidAddress
 
     try:
-        settings = parse_security(listen.protocol, given)
+        settings = parse_security(listen.protocol, options)
         advertised = None if advertise is None else parse_advertised(advertise)
         check_reach(listen, settings, is_advertised=advertised is not None)
         file = AccessFile() if access is None else read_access_file(access)
@@ -152,7 +152,7 @@ def given_settings(config_file: Path | None, config: Sequence[str]) -> dict[str,
 
 
 def prepare_cluster(
-    given: Mapping[str, str],
+    options: Mapping[str, str],
     topics: Sequence[str],
     data: Path | None = None,
     fsync: FsyncPolicy | None = None,
@@ -170,7 +170,7 @@ def prepare_cluster(
     if fsync is not None and data is None:
         raise UsageError("--fsync needs a data directory: add --data DIR")
     try:
-        settings, of_groups = parse_settings(given)
+        settings, of_groups = parse_settings(options)
         partition_counts = _partition_counts(topics)
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
