@@ -14,7 +14,7 @@ from wire.log.index_check import check_indexes
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import read_segment
 
-CASES = cases("KOHORT_FUZZ_CASES", 500, many=5_000)
+CASES = cases("KOHORT_FUZZ_CASES", 1_500, many=5_000)
 
 
 @pytest.fixture
