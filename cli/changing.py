@@ -1,8 +1,6 @@
 """The path of every change: show it, ask, compare, apply exactly what was shown, report what was done and what was not.
-
 Whatever happens around it, a change that was not made never ends with status 0, and one that was made or may have been
-made is reported: readers that leave, signals, and brokers that do not answer are parts of the path.
-"""
+made is reported: readers that leave, signals, and brokers that do not answer are parts of the path."""
 
 from __future__ import annotations
 
@@ -58,37 +56,28 @@ class Change(Protocol):
     @property
     def question(self) -> str:
         """The text that the user confirms: `set 12 offsets of 2 groups`."""
-        ...
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to send."""
-        ...
 
     @property
     def refused(self) -> bool:
         """Whether the cluster would refuse or has refused part of it."""
-        ...
 
     @property
     def done(self) -> str | None:
         """A message about what was done; None if nothing was done."""
-        ...
 
     def document(self) -> Document:
         """The document to print: the change and, after `apply`, its outcome."""
-        ...
 
     def check_again(self, *, was_asked: bool) -> None:
-        """Compare what is changed with the preview, right before the change; what has moved is reported.
-
-        If a user was asked, who consented to what was shown, groups that have moved stay unchanged.
-        """
-        ...
+        """Compare what is changed with the preview, right before the change; what has moved is reported. If a user was
+        asked, who consented to what was shown, groups that have moved stay unchanged."""
 
     def apply(self) -> None:
         """Send the change. Parts without an answer are reported too, also if Stopped was raised meanwhile."""
-        ...
 
 
 class Planned(Protocol):
@@ -100,12 +89,10 @@ class Planned(Protocol):
     @property
     def applicable(self) -> bool:
         """Whether there is something to send, and no objection."""
-        ...
 
     @property
     def refusals(self) -> tuple[Problem, ...]:
         """Why the cluster would refuse the change."""
-        ...
 
 
 P = TypeVar("P", bound=Planned)
@@ -348,10 +335,8 @@ def _or_none(value: object) -> str:
 
 
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
-    """Show a change and, with consent, make it. Exits with the status.
-
-    If nothing reads the outcome, a change that is confirmed already is made, and what was done is on stderr.
-    """
+    """Show a change and, with consent, make it. Exits with the status. If nothing reads the outcome, a change that is
+    confirmed already is made, and what was done is on stderr."""
     if consent.place is not None:
         notice(f"the target is {consent.place}")
     if not consent.execute or change.is_empty:

@@ -1,8 +1,6 @@
-"""Typer's commands, from the table of commands; each is imported and built when it is looked up.
-
-A process runs one command, and should not spend time on the others. The fields of an options dataclass, which a command
-takes as one parameter, are spread over the command's options (`expand`).
-"""
+"""Typer's commands, from the table of commands; each is imported and built when it is looked up. A process runs one
+command, and should not spend time on the others. The fields of an options dataclass, which a command takes as one
+parameter, are spread over the command's options (`expand`)."""
 
 from __future__ import annotations
 
@@ -96,10 +94,8 @@ class LazyCommands(Mapping[str, object]):
 
 
 def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None = None) -> type[TyperGroup]:
-    """A class for `typer.Typer(cls=…)`: a group of these commands, listed under these headings.
-
-    Without arguments the group prints `overview`, or its help if there is no overview.
-    """
+    """A class for `typer.Typer(cls=…)`: a group of these commands, listed under these headings. Without arguments the
+    group prints `overview`, or its help if there is no overview."""
 
     class Lazy(TyperGroup):
         def __init__(self, **settings: Any) -> None:
@@ -243,14 +239,10 @@ _IDS = frozenset({"GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"})
 
 
 def check_values(parameters: Iterable[Any], values: Mapping[str, object]) -> None:
-    """Refuse what no option means: a value of nothing, as of a variable of a script that is not set, and NUL.
-
-    The metavar of an option or argument is its statement: ids may be blank, `VALUE` after a name may be empty, and
-    parts that a metavar separates by `=`, `:` or commas may not. Everything else needs a value.
-
-    :param values: the words of the command line, by the name of a parameter, before they are converted
-    :raises UsageError: for the first one
-    """
+    """Refuse what no option means: a value of nothing, as of a variable of a script that is not set, and NUL. The
+    metavar of an option or argument is its statement: ids may be blank, `VALUE` after a name may be empty, and parts
+    that a metavar separates by `=`, `:` or commas may not. Everything else needs a value. :param values: the words of
+    the command line, by the name of a parameter, before they are converted :raises UsageError: for the first one"""
     for parameter in parameters:
         words = values.get(parameter.name)
         for word in words if isinstance(words, list | tuple) else [words]:
@@ -309,10 +301,7 @@ def _fields_of(bundle: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(bundle, include_extras=True)
     return [
         inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=hints[field.name],
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
         for field in dataclasses.fields(bundle)
         if get_origin(hints[field.name]) is Annotated

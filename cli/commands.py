@@ -30,10 +30,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "snapshot": "cli.verbs.snapshot:snapshot",
         "log": Family(
             summary="Read a broker's own log of groups and offsets.",
-            commands={
-                "dump": "cli.verbs.log.command:log_dump",
-                "verify": "cli.verbs.log.command:log_verify",
-            },
+            commands={"dump": "cli.verbs.log.command:log_dump", "verify": "cli.verbs.log.command:log_verify"},
         ),
     },
     "Check a change before you make it": {

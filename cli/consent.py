@@ -52,19 +52,15 @@ class EmptyGroupConsent(ConsentOptions):
     wait_empty: Annotated[
         str | None,
         _consent(
-            "--wait-empty",
-            "With --execute: wait up to this long for members to leave: 60s, 5m.",
-            "DURATION",
+            "--wait-empty", "With --execute: wait up to this long for members to leave: 60s, 5m.", "DURATION"
         ),
     ] = None
 
 
 def check_consent(consent: ConsentOptions) -> None:
-    """UsageError if consent is impossible, or is given for another context.
-
-    Rule of protected contexts: nothing is changed there until the context's name is given, in answer to the question
-    or as --confirm NAME. --yes is not enough.
-    """
+    """UsageError if consent is impossible, or is given for another context. Rule of protected contexts: nothing is
+    changed there until the context's name is given, in answer to the question or as --confirm NAME. --yes is not
+    enough."""
     if consent.wait_empty is not None:
         _check_wait(consent.wait_empty, execute=consent.execute)
     flag = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None

@@ -1,7 +1,5 @@
-"""Errors that stop a command, and their messages and exit statuses.
-
-Only cli/app.py and cli/dropin/main.py turn an exception into an exit status.
-"""
+"""Errors that stop a command, and their messages and exit statuses. Only cli/app.py and cli/dropin/main.py turn an
+exception into an exit status."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Options that many commands share.
-
-A command takes an options dataclass as one parameter; `cli.command_tree.expand` spreads its fields over the command's
-signature, where Typer reads them, and puts the object together again when the command is called.
-"""
+"""Options that many commands share. A command takes an options dataclass as one parameter; `cli.command_tree.expand`
+spreads its fields over the command's signature, where Typer reads them, and puts the object together again when the
+command is called."""
 
 from __future__ import annotations
 
@@ -50,11 +48,7 @@ class NamedSource:
     ] = None
     command_config: Annotated[
         Path | None,
-        _source(
-            "--command-config",
-            "Client properties file, as for Java clients or librdkafka.",
-            "FILE",
-        ),
+        _source("--command-config", "Client properties file, as for Java clients or librdkafka.", "FILE"),
     ] = None
     snapshot: Annotated[Path | None, _source("--snapshot", "Snapshot file.", "FILE")] = None
     embedded: Annotated[
@@ -100,8 +94,7 @@ class SourceOptions(NamedSource):
     """The source of groups."""
 
     context: Annotated[
-        str | None,
-        _source("--context", "Context to use; kohort context list shows all.", "NAME"),
+        str | None, _source("--context", "Context to use; kohort context list shows all.", "NAME")
     ] = None
     timeout_ms: Annotated[
         int,
@@ -136,8 +129,7 @@ class TargetClusterOptions:
         Path | None, _target("--to-command-config", "Client properties for the target cluster.", "FILE")
     ] = None
     topic_prefix: Annotated[
-        str | None,
-        _target("--topic-prefix", "Prefix of topic names in the target cluster.", "PREFIX"),
+        str | None, _target("--topic-prefix", "Prefix of topic names in the target cluster.", "PREFIX")
     ] = None
     renamed: Annotated[
         list[str] | None,
@@ -230,15 +222,12 @@ OnlyTopics = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """The selected groups: those that are named, those that match, or all, reduced to those that pass every filter.
-
-    A group passes a filter if it matches any of its values. Filters alone choose among all groups.
-    """
+    """The selected groups: those that are named, those that match, or all, reduced to those that pass every filter. A
+    group passes a filter if it matches any of its values. Filters alone choose among all groups."""
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Group ids.")] = None
     match: Annotated[
-        str | None,
-        _selection("--match", "Groups whose id contains a match of this regex (RE2).", "REGEX"),
+        str | None, _selection("--match", "Groups whose id contains a match of this regex (RE2).", "REGEX")
     ] = None
     all_groups: Annotated[bool, _selection("--all-groups", "All groups.")] = False
     types: Annotated[
@@ -251,9 +240,7 @@ class SelectionOptions:
     protocols: Annotated[
         list[str] | None,
         _selection(
-            "--protocol",
-            "Only these protocol types or assignors: consumer, connect, range, …",
-            "PROTOCOL,…",
+            "--protocol", "Only these protocol types or assignors: consumer, connect, range, …", "PROTOCOL,…"
         ),
     ] = None
     topics: Annotated[
@@ -289,9 +276,7 @@ class SelectionOptions:
 UnusedFor = Annotated[
     str | None,
     _selection(
-        "--unused-for",
-        "Only groups without members, unused for at least this long: 30d, 12h.",
-        "DURATION",
+        "--unused-for", "Only groups without members, unused for at least this long: 30d, 12h.", "DURATION"
     ),
 ]
 
@@ -351,10 +336,7 @@ class InternalTopicOptions:
 def with_value(
     arguments: list[str], *, option: str, default: str, is_value: Callable[[str], bool]
 ) -> list[str]:
-    """The arguments, with `default` after every `option` without a value.
-
-    Arguments after `--` are not options.
-    """
+    """The arguments, with `default` after every `option` without a value. Arguments after `--` are not options."""
     filled: list[str] = []
     for position, argument in enumerate(arguments):
         if argument == "--":

@@ -24,10 +24,8 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
-    """Print data to stdout and errors to stderr, and exit with the status.
-
-    Errors make the status UNREADABLE, or REFUSED if the cluster refused to show anything; REFUSED stays.
-    """
+    """Print data to stdout and errors to stderr, and exit with the status. Errors make the status UNREADABLE, or
+    REFUSED if the cluster refused to show anything; REFUSED stays."""
     for remark in document.remarks:
         notice(remark)
     document = arranged(document, options)
@@ -99,10 +97,8 @@ def write_line(text: str) -> bool:
 
 
 def report(text: str) -> None:
-    """Print a line that says what was done: to stdout, or to stderr if the reader of stdout has left.
-
-    :raises CommandError: as `write_out`; the line is then on stderr
-    """
+    """Print a line that says what was done: to stdout, or to stderr if the reader of stdout has left. :raises
+    CommandError: as `write_out`; the line is then on stderr"""
     written = False
     try:
         written = write_line(text)
@@ -112,10 +108,8 @@ def report(text: str) -> None:
 
 
 def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:
-    """Write a file of texts, replacing an older one once the new one is complete.
-
-    :raises CommandError: it cannot be written :raises UsageError: it exists already, and a `new` one is required
-    """
+    """Write a file of texts, replacing an older one once the new one is complete. :raises CommandError: it cannot be
+    written :raises UsageError: it exists already, and a `new` one is required"""
     try:
         replace_file(file, parts, newline=newline, new=new)
     except FileExistsError:
@@ -126,10 +120,7 @@ def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: 
 
 def write_out(write: Callable[[TextIO], object]) -> bool:
     """Write to stdout. Returns False if the reader has closed the pipe (`| head`): the command continues, and its
-    status does not depend on its readers.
-
-    :raises CommandError: stdout is closed, or its disk is full
-    """
+    status does not depend on its readers. :raises CommandError: stdout is closed, or its disk is full"""
     if sys.stdout is None:
         raise CommandError("standard output is closed")
     try:

@@ -1,7 +1,5 @@
-"""The source of a command, opened for one reading or for many, and its selected groups.
-
-Sources keep their notices as values; here they are printed to stderr, each once.
-"""
+"""The source of a command, opened for one reading or for many, and its selected groups. Sources keep their notices as
+values; here they are printed to stderr, each once."""
 
 from __future__ import annotations
 
@@ -41,10 +39,8 @@ META_PROPERTIES = "meta.properties"
 
 @contextmanager
 def opened(options: SourceOptions) -> Iterator[Source]:
-    """The source that the options name, closed afterwards; UsageError if they name several.
-
-    A cluster is connected to at the first request. Notices of the source are printed at once, and at the end.
-    """
+    """The source that the options name, closed afterwards; UsageError if they name several. A cluster is connected to
+    at the first request. Notices of the source are printed at once, and at the end."""
     try:
         source = source_of(options)
     except Exception:
@@ -65,10 +61,8 @@ def opened(options: SourceOptions) -> Iterator[Source]:
 def opened_for_change(
     options: SourceOptions, *, execute: bool
 ) -> Iterator[tuple[Source, ClusterWriter | None]]:
-    """The source that the options name, and its writer if a change is made, not only shown.
-
-    :raises UsageError: the options name several sources, or one that can only be read
-    """
+    """The source that the options name, and its writer if a change is made, not only shown. :raises UsageError: the
+    options name several sources, or one that can only be read"""
     if not execute:
         with opened(options) as source:
             yield source, None
@@ -97,10 +91,8 @@ def _print_place(options: SourceOptions) -> None:
 
 
 class ReusableSource:
-    """A source that is read repeatedly: a live one stays open between readings, a file is read again.
-
-    Opens the source when it is first needed, and again after `close`. Use it in a `with` block.
-    """
+    """A source that is read repeatedly: a live one stays open between readings, a file is read again. Opens the source
+    when it is first needed, and again after `close`. Use it in a `with` block."""
 
     def __init__(self, options: SourceOptions) -> None:
         self.options, self.is_live = options, is_live(options)
@@ -156,10 +148,8 @@ def is_live(options: SourceOptions) -> bool:
 
 
 def source_of(options: SourceOptions) -> Source:
-    """Open the source that the options name; UsageError when they name several.
-
-    `cli.sources.contexts.resolve` has already completed the options from contexts and the environment.
-    """
+    """Open the source that the options name; UsageError when they name several. `cli.sources.contexts.resolve` has
+    already completed the options from contexts and the environment."""
     source = _source_of(options)
     if options.place is not None and options.place.warning is not None:
         source.notices.add(options.place.warning)
@@ -264,10 +254,8 @@ def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
 
 
 def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
-    """The ids of the selected groups, and problems of reading the list.
-
-    A named group that does not pass the filters is a problem, like one that does not exist.
-    """
+    """The ids of the selected groups, and problems of reading the list. A named group that does not pass the filters is
+    a problem, like one that does not exist."""
     if selection.topics:
         read = describe_chosen(source, selection, offsets=True)
         return [group.id for group in read.items], read.problems

@@ -1,9 +1,7 @@
-"""Signals that stop a change: SIGINT (Ctrl-C), SIGTERM, and SIGHUP (the terminal is closed).
-
-Before the change is sent, a signal ends the command, and nothing is changed. While answers are awaited, the first one
-stops sending and waits up to GRACE_S for the answers to what was sent; the second one does not wait. The exit status
-is 128 and the signal's number, whatever the answers are.
-"""
+"""Signals that stop a change: SIGINT (Ctrl-C), SIGTERM, and SIGHUP (the terminal is closed). Before the change is sent,
+a signal ends the command, and nothing is changed. While answers are awaited, the first one stops sending and waits up
+to GRACE_S for the answers to what was sent; the second one does not wait. The exit status is 128 and the signal's
+number, whatever the answers are."""
 
 from __future__ import annotations
 
@@ -76,10 +74,8 @@ def stoppable() -> Iterator[None]:
 
 
 def stop_in(error: BaseException) -> Stopped:
-    """The stop that was raised; a call of librdkafka that it interrupted has made a SystemError of it.
-
-    Any other error is raised again.
-    """
+    """The stop that was raised; a call of librdkafka that it interrupted has made a SystemError of it. Any other error
+    is raised again."""
     stopped = error.__cause__ if isinstance(error, SystemError) else error
     if isinstance(stopped, Stopped):
         return stopped
@@ -106,10 +102,8 @@ def ignoring() -> Iterator[None]:
 
 @contextmanager
 def awaiting_answers(say: Callable[[str], None]) -> Iterator[Stop]:
-    """During a change: the first signal is noted, and ends waits within GRACE_S; the second one raises Stopped.
-
-    `say` prints a line for the user.
-    """
+    """During a change: the first signal is noted, and ends waits within GRACE_S; the second one raises Stopped. `say`
+    prints a line for the user."""
     from wire.client.steps import Deadline
 
     stop, Stop.any_sent = Stop(), True

@@ -21,10 +21,8 @@ SHOWN = 5
 def unused_groups(
     source: Source, read: ReadResult[Group], unused_for: str, *, named: bool
 ) -> ReadResult[Group]:
-    """The groups, described with their offsets, that are known to have been unused for this long.
-
-    A group is a problem if this is not known, or if it was named and has been used.
-    """
+    """The groups, described with their offsets, that are known to have been unused for this long. A group is a problem
+    if this is not known, or if it was named and has been used."""
     before_ms = time.time_ns() // 1_000_000 - _milliseconds(unused_for)
     timed = source.with_last_use(read.items)
     kept: list[Group] = []

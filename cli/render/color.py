@@ -1,8 +1,6 @@
 """Whether a stream gets color, and the code of each role, from the terminal's own colors, which its user chose.
-
 Measurements on common palettes (tests/cli/render/test_color.py): these colors can be read on light and dark
-backgrounds, yellow cannot. Bold makes red and magenta brighter, which some dark palettes need.
-"""
+backgrounds, yellow cannot. Bold makes red and magenta brighter, which some dark palettes need."""
 
 from __future__ import annotations
 
@@ -46,11 +44,8 @@ def choose_color(choice: Color | None) -> None:
 
 
 def has_color(stream: TextIO | None) -> bool:
-    """Whether text on this stream is colored.
-
-    `--color` decides; then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE in this order; then whether it is a terminal
-    that supports colors and CLICOLOR is not 0.
-    """
+    """Whether text on this stream is colored. `--color` decides; then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE in this
+    order; then whether it is a terminal that supports colors and CLICOLOR is not 0."""
     choice = os.environ.get(VARIABLE, "").lower()
     if choice in (Color.ALWAYS.value, Color.NEVER.value):
         return choice == Color.ALWAYS.value

@@ -1,11 +1,7 @@
-"""Columns and order that a user chose, and CSV: RFC 4180 with line feeds.
-
-Unknown cells are empty, and durations are in seconds.
-
-A text that a spreadsheet would run as a formula (`=cmd|…`) gets an apostrophe before it: ids and metadata are
+"""Columns and order that a user chose, and CSV: RFC 4180 with line feeds. Unknown cells are empty, and durations are in
+seconds. A text that a spreadsheet would run as a formula (`=cmd|…`) gets an apostrophe before it: ids and metadata are
 untrusted. So does a text that already begins with apostrophes before such a character: removing one gives the text
-again. Numbers stay numbers.
-"""
+again. Numbers stay numbers."""
 
 from __future__ import annotations
 
@@ -111,10 +107,8 @@ def _narrowed(table: Table, places: Sequence[int]) -> Table:
 
 
 def _position(table: Table, name: str) -> int | None:
-    """The index of a column, by its heading in a table or in CSV.
-
-    Case does not matter; `PARTITIONS` also means `#PARTITIONS`, a comment to a shell.
-    """
+    """The index of a column, by its heading in a table or in CSV. Case does not matter; `PARTITIONS` also means
+    `#PARTITIONS`, a comment to a shell."""
     lower_name = name.lower()
     headings = [column.name.lower() for column in table.columns]
     for names in (headings, [column.csv_name.lower() for column in table.columns]):

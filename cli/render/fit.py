@@ -26,10 +26,7 @@ FEW_SECTIONS = 3
 """Sections of rows that share values; more of them are avoided, even if ids must be shortened."""
 _PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNORS"})
 _STAGES: Sequence[tuple[frozenset[str], int]] = (
-    (
-        frozenset({"CONSUMER-ID", "MEMBER", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
-        LEAST_ID,
-    ),
+    (frozenset({"CONSUMER-ID", "MEMBER", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}), LEAST_ID),
     (frozenset({"HOST", "COORDINATOR"}), LEAST_ID),
     (_PROTOCOLS, LEAST_PROTOCOL),
     (frozenset({"GROUP"}), LEAST_ID),
@@ -132,11 +129,8 @@ def without_middle(text: str, most: int, tail: int) -> str:
 
 
 def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
-    """The widths of columns; texts are narrowed until the table fits, or as far as they can be folded.
-
-    Short texts take at most two lines. Ids are not broken, because a broken id cannot be copied, except very long
-    ones in a sentence.
-    """
+    """The widths of columns; texts are narrowed until the table fits, or as far as they can be folded. Short texts take
+    at most two lines. Ids are not broken, because a broken id cannot be copied, except very long ones in a sentence."""
     widths = column_widths(columns, rows)
     _narrow(widths, _folded_least(columns, rows, widths), width)
     return widths
@@ -183,11 +177,9 @@ def _narrow(widths: list[int], least: Mapping[int, int], width: int) -> None:
 
 
 def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
-    """The text columns to take out so that the rest fits into the width, or all that can be taken out.
-
-    Columns that cause many sections are last; of the others, the widest are first.
-    A column can be taken out when its value changes at most every other row.
-    """
+    """The text columns to take out so that the rest fits into the width, or all that can be taken out. Columns that
+    cause many sections are last; of the others, the widest are first. A column can be taken out when its value changes
+    at most every other row."""
     widths = column_widths(columns, rows)
     changes = {
         position: section_count(rows, [position])

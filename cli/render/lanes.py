@@ -1,8 +1,6 @@
-"""Lanes over time, as SVG: this component draws the pictures of plans, recordings and rebalances.
-
-A caller describes its picture (`Drawing`): lanes below one another over one axis, in each lane spans, bars and texts,
-and a legend. Colors are classes of the page's style sheet. A title is shown when the pointer is on its element.
-"""
+"""Lanes over time, as SVG: this component draws the pictures of plans, recordings and rebalances. A caller describes
+its picture (`Drawing`): lanes below one another over one axis, in each lane spans, bars and texts, and a legend. Colors
+are classes of the page's style sheet. A title is shown when the pointer is on its element."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""A document as lines for a terminal of some width.
-
-A table that fits has columns. Otherwise, ids lose their middle, then the longest text is folded. If that is not
-enough, values that repeat from row to row are taken out and shown once above their rows, or the sentences of the last
-column are shown below their rows. As a last resort, each row becomes a record with a line per column. No text is cut.
-"""
+"""A document as lines for a terminal of some width. A table that fits has columns. Otherwise, ids lose their middle,
+then the longest text is folded. If that is not enough, values that repeat from row to row are taken out and shown once
+above their rows, or the sentences of the last column are shown below their rows. As a last resort, each row becomes a
+record with a line per column. No text is cut."""
 
 from __future__ import annotations
 
@@ -276,9 +274,5 @@ def _records(columns: Sequence[Column], rows: Texts, width: int) -> Iterator[Lin
             yield ()
         for column, cell in zip(columns, row, strict=True):
             first, *more = _folded_cell(cell.text, room)
-            yield (
-                Piece(f"{column.name:{name_width}}", Role.HEADING),
-                Piece(_GAP),
-                cell._replace(text=first),
-            )
+            yield (Piece(f"{column.name:{name_width}}", Role.HEADING), Piece(_GAP), cell._replace(text=first))
             yield from ((Piece(" " * (name_width + GAP)), cell._replace(text=text)) for text in more)

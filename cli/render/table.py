@@ -1,7 +1,5 @@
-"""Text for people: plain columns in a pipe; on a terminal, colored text that fits its width.
-
-Rows in a pipe are formatted one column at a time: a million of them take seconds.
-"""
+"""Text for people: plain columns in a pipe; on a terminal, colored text that fits its width. Rows in a pipe are
+formatted one column at a time: a million of them take seconds."""
 
 from __future__ import annotations
 
@@ -57,11 +55,8 @@ def _block_lines(block: Block, *, color: bool) -> Iterable[str]:
 
 
 def column_lines(table: Table, widths: list[int] | None = None) -> Iterable[str]:
-    """The table in plain columns, two spaces apart, without trailing blanks.
-
-    If a table is printed in parts, `widths` are those of the previous parts: empty before the first, which gets the
-    headings. They grow if a part needs it.
-    """
+    """The table in plain columns, two spaces apart, without trailing blanks. If a table is printed in parts, `widths`
+    are those of the previous parts: empty before the first, which gets the headings. They grow if a part needs it."""
     cells = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     columns = [_texts(column.name, texts) for column, texts in zip(table.columns, cells, strict=True)]
     if not widths and table.header:

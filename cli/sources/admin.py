@@ -1,7 +1,5 @@
-"""A live cluster if only librdkafka can log in: over confluent-kafka's AdminClient.
-
-It reports topics, committed offsets, end offsets, and classic and consumer groups.
-"""
+"""A live cluster if only librdkafka can log in: over confluent-kafka's AdminClient. It reports topics, committed
+offsets, end offsets, and classic and consumer groups."""
 
 from __future__ import annotations
 
@@ -74,11 +72,8 @@ _SPECS: Mapping[int, OffsetSpec] = {
 
 
 def admin_client(settings: ConnectionSettings) -> AdminClient:
-    """The AdminClient.
-
-    :raises CommandError: librdkafka cannot be used with these settings, such as GSSAPI in its wheels
-    :raises WireError: there is no token to log in with
-    """
+    """The AdminClient. :raises CommandError: librdkafka cannot be used with these settings, such as GSSAPI in its
+    wheels :raises WireError: there is no token to log in with"""
     if settings.oauth is not None:
         from wire.client.steps import Deadline
         from wire.client.tokens.source import token_source
@@ -201,10 +196,8 @@ class AdminSource(LiveSource):
     def committed(
         self, groups: Sequence[Group]
     ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
-        """Committed offsets by group; librdkafka sends one request per group, all concurrently.
-
-        Without the metadata: confluent-kafka 2.16.1 reads beyond the end of what the broker sent.
-        """
+        """Committed offsets by group; librdkafka sends one request per group, all concurrently. Without the metadata:
+        confluent-kafka 2.16.1 reads beyond the end of what the broker sent."""
         asked: dict[str, Future[object]] = {}
         for group in groups:
             request = [ConsumerGroupTopicPartitions(group.id)]

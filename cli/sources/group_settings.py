@@ -24,10 +24,7 @@ from wire.client.cluster import KafkaClient
 from wire.client.errors import raise_if_silent
 from wire.client.settings import describe_configs
 
-_ORIGINS = {
-    ConfigSource.GROUP: ConfigOrigin.GROUP,
-    ConfigSource.DEFAULT: ConfigOrigin.DEFAULT,
-}
+_ORIGINS = {ConfigSource.GROUP: ConfigOrigin.GROUP, ConfigSource.DEFAULT: ConfigOrigin.DEFAULT}
 """Origins by the protocol's numbers; confluent-kafka names only some of them."""
 
 
@@ -55,10 +52,8 @@ class GroupSettings:
 
     def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
         """Every setting of the cluster for each group, by name, with the brokers' bounds as far as they are known.
-
-        :raises CommandError: the cluster does not report the settings of a group
-        :raises WireError: no broker answers
-        """
+        :raises CommandError: the cluster does not report the settings of a group :raises WireError: no broker
+        answers"""
         group = groups[0]
         try:
             brokers, unknown = self._brokers()
@@ -86,10 +81,8 @@ class GroupSettings:
     def alter(
         self, changes: Mapping[str, Mapping[str, str | None]], *, validate_only: bool
     ) -> Iterator[dict[str, Failed | None]]:
-        """Set settings of groups, and unset those without a value; the cluster accepts all of a group or none.
-
-        Returns the outcome of each request.
-        """
+        """Set settings of groups, and unset those without a value; the cluster accepts all of a group or none. Returns
+        the outcome of each request."""
         for groups in _request_batches(list(changes)):
             resources = [
                 ConfigResource(ConfigResource.Type.GROUP, group, incremental_configs=_entries(changes[group]))
@@ -109,10 +102,7 @@ class GroupSettings:
 
     def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, str]]:
         """The settings of every broker that reports them, and why others do not; later requests go to one that answers.
-
-        :raises KafkaException: the cluster does not report its brokers
-        :raises WireError: no broker answers
-        """
+        :raises KafkaException: the cluster does not report its brokers :raises WireError: no broker answers"""
         if self._client is not None:
             return self._brokers_by_wire(self._client)
         nodes = self._admin.list_topics(timeout=self._timeout_s).brokers

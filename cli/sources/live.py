@@ -1,9 +1,7 @@
-"""A live cluster as a source of groups. Which client logs in is chosen once, in `cli.sources.login`.
-
-Kohort's own client (`cli.sources.wire_source`) reports every fact; confluent-kafka's AdminClient (`cli.sources.admin`)
-is used if only librdkafka supports the login, and reports fewer: docs/decisions/0001 has the table. What a client does
-not report stays unknown.
-"""
+"""A live cluster as a source of groups. Which client logs in is chosen once, in `cli.sources.login`. Kohort's own
+client (`cli.sources.wire_source`) reports every fact; confluent-kafka's AdminClient (`cli.sources.admin`) is used if
+only librdkafka supports the login, and reports fewer: docs/decisions/0001 has the table. What a client does not report
+stays unknown."""
 
 from __future__ import annotations
 
@@ -40,19 +38,15 @@ class LiveSource(ABC):
     """A `Source` over a cluster."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
-        """Prepare; the first request connects, and raises a WireError if that fails.
-
-        Every request takes at most the settings' `api_timeout_ms`.
-        """
+        """Prepare; the first request connects, and raises a WireError if that fails. Every request takes at most the
+        settings' `api_timeout_ms`."""
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
         self.notices = Notices(settings.remarks)
 
     def check_cluster(self, expected: str) -> None:
-        """Refuse a cluster with another id: the address may belong to another cluster by now.
-
-        :raises CommandError: the id is different :raises WireError: no broker reports one
-        """
+        """Refuse a cluster with another id: the address may belong to another cluster by now. :raises CommandError: the
+        id is different :raises WireError: no broker reports one"""
         reported = self.cluster_id()
         if reported != expected:
             self.close()

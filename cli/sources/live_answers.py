@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
 from cli.sources.source import FoundRecords
 from groups.counts import first_names
-from groups.listing import (
-    Cause,
-    GroupListing,
-    GroupType,
-    Problem,
-    state_of,
-    type_of,
-)
+from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.errors import ErrorCode, Failure
@@ -80,10 +73,7 @@ def in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
         topics[alike] = topics.get(alike, ()) + problem.topics
     return tuple(
         Problem(
-            subject=first_names(subjects, SHOWN),
-            message=message,
-            cause=cause,
-            topics=topics[message, cause],
+            subject=first_names(subjects, SHOWN), message=message, cause=cause, topics=topics[message, cause]
         )
         for (message, cause), subjects in places.items()
     )
@@ -207,12 +197,10 @@ def offsets_of(
 def fetched_offsets(
     client: KafkaClient, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]]
 ) -> tuple[Answers[str, object], dict[str, PendingOffsets]]:
-    """The responses with the committed offsets of groups, and offsets in open transactions.
-
-    One request returns both, unless there are such offsets; then a second one returns what was committed before. Only a
-    request that names a partition shows an offset in a transaction if none was committed before: it is sent for
-    partitions that members own, and for `places`.
-    """
+    """The responses with the committed offsets of groups, and offsets in open transactions. One request returns both,
+    unless there are such offsets; then a second one returns what was committed before. Only a request that names a
+    partition shows an offset in a transaction if none was committed before: it is sent for partitions that members own,
+    and for `places`."""
     from groups.described import pending_places
     from groups.model import PendingOffsets
     from wire.client.offsets import fetch_offsets

@@ -23,12 +23,9 @@ _SHOWN = 3
 
 
 def check_log_directories(directories: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The directories, each once, and notices about them.
-
-    CommandError if one cannot be read, or none contains `__consumer_offsets`.
-
-    One of a broker's several disks may contain only other topics: it may still know their names.
-    """
+    """The directories, each once, and notices about them. CommandError if one cannot be read, or none contains
+    `__consumer_offsets`. One of a broker's several disks may contain only other topics: it may still know their
+    names."""
     by_place: dict[Path, Path] = {}
     for directory in directories:
         by_place.setdefault(directory.resolve(), directory)
@@ -104,9 +101,8 @@ MAX_PARTITIONS = 2**31 - 1
 
 
 def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
-    """The topics that the file names with an id; `partitions` is None if the number is not given.
-
-    CommandError if it cannot be read or is of another kind."""
+    """The topics that the file names with an id; `partitions` is None if the number is not given. CommandError if it
+    cannot be read or is of another kind."""
     from groups.snapshot import MOST_BYTES
 
     try:

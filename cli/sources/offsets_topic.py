@@ -1,23 +1,11 @@
 """Facts about groups that no API reports, from the newest records in `__consumer_offsets` of a live cluster.
 
-Theory of operation. All records of a group are in one partition, chosen by the hash of its id, mixed with the records
-of the other groups there. The newest records are searched from the end backwards, in growing windows. A partition is
-read once for all its keys. The consumer is assigned its partitions: it joins no group and commits nothing. Records
-are read whether their transaction was committed or not.
-
-Leaders of classic groups: key type 2, field `leader`, which a coordinator writes whenever a rebalance is finished, when
-a static member is replaced, and when the last member has left. Group records are in no transaction.
-
-Times of commits: key type 1, field `commitTimestamp` (no version of OffsetFetch returns a time). The newest record
-with exactly the offset that the broker reports is used: a newer record with another offset was written meanwhile, or
-belongs to a transaction that is open or was aborted. The offset follows the version in every version of
-OffsetCommitValue.
-
-Times when last members left: key types 2, 3, 11 and 17, the records of groups. A classic group's record has the time
-of its state in `currentStateTimestamp`; other groups' newest record was written when the epoch was last increased.
-
-Source: GroupCoordinatorService.partitionFor, GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue.
-"""
+All records of a group are in one partition, with those of other groups. It is searched from the end backwards, in
+growing windows, once for all its keys, by a consumer that joins no group and commits nothing. Leaders of classic
+groups: key type 2. Times of commits: key type 1; the newest record with exactly the offset that the broker reports
+counts: one with another offset was written meanwhile, or its transaction is open or aborted. Times when last members
+left: key types 2, 3, 11 and 17; a classic group's record has `currentStateTimestamp`, others come with the epoch.
+Source: GroupCoordinatorService.partitionFor, GroupMetadataValue, OffsetCommitValue."""
 
 from __future__ import annotations
 
@@ -94,11 +82,9 @@ def read_newest(
     accept: Accept = lambda _key, _value: True,
     optional: Collection[bytes] = frozenset(),
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
-    """The newest record of each key, or why it could not be read; never raises for an error of the cluster.
-
-    `keys` are mapped to their groups; `optional` ones are searched for no further than the others. `config` may contain
-    secrets. Takes little more than `timeout_s` seconds.
-    """
+    """The newest record of each key, or why it could not be read; never raises for an error of the cluster. `keys` are
+    mapped to their groups; `optional` ones are searched for no further than the others. `config` may contain secrets.
+    Takes little more than `timeout_s` seconds."""
     from confluent_kafka import Consumer, KafkaException
 
     deadline = time.monotonic() + timeout_s
@@ -273,10 +259,8 @@ LeaderRecords: TypeAlias = Mapping[str, LeaderRecord | Unavailable]
 
 
 def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> LeaderRecords:
-    """The newest record of each group, or why it could not be read; never raises for an error of the cluster.
-
-    `config` may contain secrets. Takes little more than `timeout_s` seconds.
-    """
+    """The newest record of each group, or why it could not be read; never raises for an error of the cluster. `config`
+    may contain secrets. Takes little more than `timeout_s` seconds."""
     keys = {
         encode_record(ClassicGroupRecord(group=group, value=None))[0]: group for group in sorted(set(groups))
     }
@@ -287,10 +271,8 @@ def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> L
 
 
 def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
-    """A described group with the facts of its record.
-
-    The generation is known only while the group is Stable: it grows before the next record is written.
-    """
+    """A described group with the facts of its record. The generation is known only while the group is Stable: it grows
+    before the next record is written."""
     if isinstance(record, Unavailable):
         return replace(group, leader_problem=record.why)
     is_stable = group.state is GroupState.STABLE and record.leader in {member.id for member in group.members}
@@ -322,11 +304,9 @@ SHOWN = 3
 def read_commit_times(
     config: Settings, groups: Sequence[Group], timeout_s: float, *, last_members: bool = False
 ) -> ReadResult[Group]:
-    """The groups with times of commits, intervals between commits, and topic ids; and why some are unknown.
-
-    Groups with members get the times of their last rebalances, if those are newer than the commits. With
-    `last_members`, groups without members also get the times at which their last members left.
-    """
+    """The groups with times of commits, intervals between commits, and topic ids; and why some are unknown. Groups with
+    members get the times of their last rebalances, if those are newer than the commits. With `last_members`, groups
+    without members also get the times at which their last members left."""
     keys: dict[bytes, str] = {}
     places: dict[bytes, tuple[str, int]] = {}
     offsets: dict[bytes, bytes] = {}
@@ -415,10 +395,8 @@ def _group_key(group: Group) -> bytes:
 
 
 def _changed(raw_record: FoundRecord) -> int | Unavailable:
-    """When a group last changed, in its newest record: its last member left, or a rebalance.
-
-    A classic group's record has the time of its state; a record of another type was written with the increased epoch.
-    """
+    """When a group last changed, in its newest record: its last member left, or a rebalance. A classic group's record
+    has the time of its state; a record of another type was written with the increased epoch."""
     try:
         record = decode_record(raw_record.key, raw_record.value)
     except (DecodeError, UnknownKeyType) as error:

@@ -147,11 +147,8 @@ class ReplayedSource(FileSource):
     def topics(
         self, names: Collection[str] | None, *, end_offsets: bool, **_other_offsets: bool
     ) -> ReadResult[Topic]:
-        """Topics without offsets, which the coordinator's log does not contain.
-
-        A topic whose number of partitions is not known is left out, with a problem, unless only the end offsets of
-        certain topics were requested.
-        """
+        """Topics without offsets, which the coordinator's log does not contain. A topic whose number of partitions is
+        not known is left out, with a problem, unless only the end offsets of certain topics were requested."""
         known = self.known_topics
         requested = sorted(known if names is None else known.keys() & set(names))
         topics = [known[name] for name in requested]

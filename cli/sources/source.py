@@ -44,11 +44,8 @@ class Notices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRecords:
-    """The first records after some offsets.
-
-    `records`: by (topic, partition) and requested offset. Offsets that could not be read are missing; `remark` is the
-    reason if the source contains no records.
-    """
+    """The first records after some offsets. `records`: by (topic, partition) and requested offset. Offsets that could
+    not be read are missing; `remark` is the reason if the source contains no records."""
 
     records: NextRecords
     problems: tuple[Problem, ...] = ()
@@ -87,62 +84,44 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """The name for messages: the bootstrap servers, or the file."""
-        ...
 
     def cluster(self) -> Cluster:
         """The known facts about the cluster itself."""
-        ...
 
     def list_groups(self) -> ReadResult[GroupListing]:
         """All groups, by id."""
-        ...
 
     def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         """The groups that a filter selects, by id; without `described`, assignors and member counts may be missing."""
-        ...
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         """The named groups, in the given order; with committed offsets if requested."""
-        ...
 
     def with_pending_offsets(
         self, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
     ) -> tuple[Group, ...]:
-        """Described groups with their offsets in open transactions, which a describe with offsets also returns.
-
-        Offsets in `places`, by group, are also shown if nothing was committed there before.
-        """
-        ...
+        """Described groups with their offsets in open transactions, which a describe with offsets also returns. Offsets
+        in `places`, by group, are also shown if nothing was committed there before."""
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """Described groups; classic groups with their leaders, or the reason why these are not known.
-
-        No broker API reports leaders: a live source reads `__consumer_offsets`; others have already returned them.
-        """
-        ...
+        """Described groups; classic groups with their leaders, or the reason why these are not known. No broker API
+        reports leaders: a live source reads `__consumer_offsets`; others have already returned them."""
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Described groups; streams groups with the nodes of their topologies, if brokers store these."""
-        ...
 
     def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """Described groups with the times at which their offsets were committed, as far as they can be known.
-
-        No broker API reports them: a live source reads `__consumer_offsets`; others have already returned them.
-        """
-        ...
+        """Described groups with the times at which their offsets were committed, as far as they can be known. No broker
+        API reports them: a live source reads `__consumer_offsets`; others have already returned them."""
 
     def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Like `with_commit_times`, and with the times at which the last members left (`Group.emptied_ms`)."""
-        ...
 
     def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
         """The first record that can be read at or after each of the offsets of each (topic, partition)."""
-        ...
 
     def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
         """The open transactions of each (topic, partition), the oldest first."""
-        ...
 
     def topics(
         self,
@@ -152,27 +131,20 @@ class Source(Protocol):
         start_offsets: bool = False,
         stable_offsets: bool = False,
     ) -> ReadResult[Topic]:
-        """The named topics that exist, or all of them, internal ones included; by name.
-
-        Topics have the requested offsets of their logs, as far as they are known.
-        """
-        ...
+        """The named topics that exist, or all of them, internal ones included; by name. Topics have the requested
+        offsets of their logs, as far as they are known."""
 
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         """Settings by group and name (`consumer.session.timeout.ms`), with the brokers' settings if they are known."""
-        ...
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
         """The operations that this user may perform on each of the described groups."""
-        ...
 
     def access(self) -> Access | None:
         """The ACLs of the cluster's authorizer; None if the source has no authorizer."""
-        ...
 
     def close(self) -> None:
         """Close the connections."""
-        ...
 
 
 class FileSource:

@@ -31,16 +31,7 @@ from cli.sources.source import (
     SettingsOfGroups,
 )
 from groups.counts import first_names
-from groups.listing import (
-    Cause,
-    GroupFilter,
-    GroupListing,
-    GroupState,
-    GroupType,
-    Problem,
-    state_of,
-    type_of,
-)
+from groups.listing import Cause, GroupFilter, GroupListing, GroupState, GroupType, Problem, state_of, type_of
 from wire.client.cluster import KafkaClient
 from wire.client.groups import describe_groups, list_groups
 from wire.client.security import ConnectionSettings
@@ -151,10 +142,8 @@ class WireSource(LiveSource):
         return ReadResult(tuple(described[name] for name in groups if name in described), tuple(problems))
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
-        """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist.
-
-        Not needed if groups of the consumer protocol can be described: then none is described as a classic group.
-        """
+        """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist. Not
+        needed if groups of the consumer protocol can be described: then none is described as a classic group."""
         names = first_names(sorted(listed), SHOWN)
         if not names or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
             return
@@ -257,9 +246,7 @@ class WireSource(LiveSource):
         by_group = {
             group: {
                 name: GroupConfig(
-                    name=name,
-                    value=entry.value,
-                    origin=origins.get(entry.config_source, ConfigOrigin.BROKER),
+                    name=name, value=entry.value, origin=origins.get(entry.config_source, ConfigOrigin.BROKER)
                 )
                 for name, entry in settings.items()
             }
@@ -328,8 +315,7 @@ class WireSource(LiveSource):
 
 def _of_unknown_type(problem: Problem, unlisted: Mapping[str, str], failed: Mapping[str, Failure]) -> Problem:
     """The problem of a group whose coordinator, by name in `unlisted`, does not list its groups: it was described as a
-    classic group, and may be there with another type.
-    """
+    classic group, and may be there with another type."""
     broker = unlisted.get(problem.group or "")
     if problem.cause is not Cause.ABSENT or broker is None:
         return problem

@@ -1,10 +1,7 @@
-"""Change a live cluster: offsets, groups with the internal topics of Kafka Streams, and settings.
-
-Settings are set through the AdminClient. Offsets are committed, and offsets and groups deleted, over the wire client:
-confluent-kafka's AdminClient cannot delete offsets, and commits metadata with a trailing NUL (2.16.1). If only
-the AdminClient can log in, it deletes groups and commits offsets too, without metadata. Failures are reported by
-partition or by group.
-"""
+"""Change a live cluster: offsets, groups with the internal topics of Kafka Streams, and settings. Settings are set
+through the AdminClient. Offsets are committed, and offsets and groups deleted, over the wire client: confluent-kafka's
+AdminClient cannot delete offsets, and commits metadata with a trailing NUL (2.16.1). If only the AdminClient can log
+in, it deletes groups and commits offsets too, without metadata. Failures are reported by partition or by group."""
 
 from __future__ import annotations
 
@@ -69,11 +66,9 @@ class ClusterWriter:
     def commit(
         self, changes: Mapping[str, Sequence[OffsetChange]], topic_ids: Mapping[str, UUID] | None = None
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Commit every group's new offsets, one request per group, all groups concurrently.
-
-        The requests name neither member nor generation: the coordinator accepts them only for a group without members.
-        Topics are named by their ids if all are known and the broker can: then it refuses a topic that was replaced.
-        """
+        """Commit every group's new offsets, one request per group, all groups concurrently. The requests name neither
+        member nor generation: the coordinator accepts them only for a group without members. Topics are named by their
+        ids if all are known and the broker can: then it refuses a topic that was replaced."""
         offsets = {
             group: {
                 change.place: NewOffset(
@@ -93,10 +88,8 @@ class ClusterWriter:
     def alter_share_offsets(
         self, changes: Mapping[str, Sequence[OffsetChange]]
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Set start offsets of share groups, one request per group, all groups concurrently.
-
-        :raises UsageError: the wire client cannot log in to this cluster
-        """
+        """Set start offsets of share groups, one request per group, all groups concurrently. :raises UsageError: the
+        wire client cannot log in to this cluster"""
         from wire.client.offsets import alter_share_group_offsets
 
         if not changes:
@@ -109,10 +102,8 @@ class ClusterWriter:
     def delete_offsets(
         self, places: Mapping[str, Sequence[TopicPartition]]
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Delete committed offsets by group, one request per group.
-
-        :raises UsageError: the wire client cannot log in to this cluster
-        """
+        """Delete committed offsets by group, one request per group. :raises UsageError: the wire client cannot log in
+        to this cluster"""
         from wire.client.offsets import delete_offsets
 
         if not places:
@@ -123,10 +114,8 @@ class ClusterWriter:
     def delete_share_offsets(
         self, places: Mapping[str, Sequence[TopicPartition]]
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Delete start offsets of share groups for all partitions of the topics, one request per group.
-
-        :raises UsageError: the wire client cannot log in to this cluster
-        """
+        """Delete start offsets of share groups for all partitions of the topics, one request per group. :raises
+        UsageError: the wire client cannot log in to this cluster"""
         from wire.client.offsets import delete_share_group_offsets
 
         if not places:
@@ -166,10 +155,8 @@ class ClusterWriter:
         }
 
     def delete_topics(self, topics: Mapping[str, UUID | None]) -> dict[str, Failed | None]:
-        """Delete topics with their records, by their ids if all are known.
-
-        :raises UsageError: the wire client cannot log in to this cluster
-        """
+        """Delete topics with their records, by their ids if all are known. :raises UsageError: the wire client cannot
+        log in to this cluster"""
         from wire.client.settings import delete_topics
 
         failed = delete_topics(self._client("topics cannot be deleted"), topics).failed
@@ -192,11 +179,8 @@ class ClusterWriter:
     def remove_members(
         self, group: Group, members: Sequence[Member], reason: str
     ) -> dict[str, Failed | None]:
-        """Remove members of a described group, by member id.
-
-        A static member is removed only if it still has its instance id.
-        :raises UsageError: the wire client cannot log in to this cluster
-        """
+        """Remove members of a described group, by member id. A static member is removed only if it still has its
+        instance id. :raises UsageError: the wire client cannot log in to this cluster"""
         from wire.client.groups import LeavingMember, remove_members
 
         client = self._client("members cannot be removed")

@@ -27,10 +27,8 @@ VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHO
 
 @pytest.fixture(scope="session", autouse=True)
 def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep commands that run inside this process and the developer's own contexts and data apart.
-
-    Not the cache: it contains only jars, which would be fetched again.
-    """
+    """Keep commands that run inside this process and the developer's own contexts and data apart. Not the cache: it
+    contains only jars, which would be fetched again."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CONFIG", "DATA"):
             patch.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))

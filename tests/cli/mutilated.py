@@ -1,7 +1,5 @@
-"""A broker whose answers are changed in one place at a time, and what makes each change.
-
-It passes on the answers of `kohort serve`, and remembers them: every run of a command asks the same cluster.
-"""
+"""A broker whose answers are changed in one place at a time, and what makes each change. It passes on the answers of
+`kohort serve`, and remembers them: every run of a command asks the same cluster."""
 
 from __future__ import annotations
 
@@ -93,10 +91,8 @@ def written(api: Api, version: int, head: bytes, fields: Mapping[str, Any]) -> b
 
 
 class MutilatedBroker(LookAlike):
-    """Passes on what the broker answers, except for one `mutilation`. Use it in a `with` block.
-
-    librdkafka, which reads `__consumer_offsets` for some commands, gets whole answers: it crashes on some others.
-    """
+    """Passes on what the broker answers, except for one `mutilation`. Use it in a `with` block. librdkafka, which reads
+    `__consumer_offsets` for some commands, gets whole answers: it crashes on some others."""
 
     def __init__(self, to: int) -> None:
         self.mutilation: Mutilation | None = None

@@ -35,7 +35,6 @@ def test_a_change_asks_for_confirmation_first(rig: OffsetRig, topic: str, answer
 
 
 def test_what_was_typed_before_the_question_is_no_answer(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    """The preview is above the question, though standard output is a file."""
     group = rig.group({(topic, 0): 3})
     line = f"offsets reset {group} --topic {topic}:0 --to-latest --execute -b {rig.broker.bootstrap}"
     with (tmp_path / "preview").open("w") as file:
@@ -69,7 +68,6 @@ def test_the_question_shows_the_change_where_a_program_gets_the_output(rig: Offs
 
 
 def test_a_member_that_joins_while_the_question_stands(rig: OffsetRig, topic: str) -> None:
-    """The coordinator refuses, partition by partition, and nothing is set."""
     group = rig.group({(topic, 0): 3, (topic, 1): 4})
     with rig.consumer(group) as consumer:
         ended = rig.asked(
@@ -98,7 +96,6 @@ def test_a_member_that_joins_before_groups_are_deleted(rig: OffsetRig, topic: st
 
 
 def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str) -> None:
-    """What could be set is set, what could not is named: a partial failure."""
     other = rig.topic([5])
     group = rig.group({(topic, 0): 3})
     ended = rig.asked(
@@ -114,7 +111,6 @@ def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str)
 def test_a_broker_that_falls_silent_while_the_question_stands(
     kohort: Kohort, tools: ToolHost, start_broker: StartBroker
 ) -> None:
-    """The groups cannot be compared with the preview, so nothing is sent."""
     broker = start_broker({})
     rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
     topic = rig.topic([5])

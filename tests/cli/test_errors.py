@@ -85,7 +85,6 @@ def test_each_error_has_its_exit_status(error: Exception, status: ExitStatus) ->
 
 @pytest.mark.parametrize(("module", "name"), _ROOTS)
 def test_every_package_has_the_root_that_the_table_names(module: str, name: str) -> None:
-    """A root that were renamed would turn its errors into faults without a word."""
     assert issubclass(getattr(import_module(module), name), Exception)
 
 

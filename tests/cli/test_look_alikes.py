@@ -1,8 +1,6 @@
-"""Products that only look like Kafka: every command ends in its own words, and says what the product lacks.
-
-What each leaves out is written down from its documents, which docs/look-alikes.md names; the products themselves
-are not run here.
-"""
+"""Products that only look like Kafka: every command ends in its own words, and says what the product lacks. What each
+leaves out is written down from its documents, which docs/look-alikes.md names; the products themselves are not run
+here."""
 
 from __future__ import annotations
 

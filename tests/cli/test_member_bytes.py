@@ -170,7 +170,6 @@ def test_figures_of_what_cannot_be_read_are_absent(scene: Scene) -> None:
 
 
 def test_lag_that_no_member_reads_is_unknown_without_a_subscription(scene: Scene) -> None:
-    """The offsets of a topic may be of a member whose subscription cannot be read: they are not to be deleted."""
     for name, lag in (("v0", 0), ("none", None)):
         group = scene.group(f"s-{name}")
         described = scene.kohort.quick(

@@ -188,13 +188,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
             {"partition_index": number, "committed_offset": 0, "committed_metadata": ""}
             for number in range(PARTITIONS)
         ]
-        ask(
-            served.port,
-            "OffsetCommit",
-            9,
-            group_id="idle",
-            topics=[{"name": TOPIC, "partitions": offsets}],
-        )
+        ask(served.port, "OffsetCommit", 9, group_id="idle", topics=[{"name": TOPIC, "partitions": offsets}])
         broker = MutilatedBroker(served.port)
         with broker:
             made = Scene(broker, Kohort(tmp_path_factory.mktemp("home")))
@@ -203,7 +197,6 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 def test_every_answer_is_whole_or_says_what_it_lacks(scene: Scene) -> None:
-    """In a long run every change with every command, else each change with a few: a missing element with all."""
     changes: Mapping[str, Sequence[Mutilation]] = scene.met
     if not IS_LONG:
         few = shares(scene.met, 3)
@@ -215,7 +208,6 @@ def test_every_answer_is_whole_or_says_what_it_lacks(scene: Scene) -> None:
 @LONG
 @pytest.mark.kafka
 def test_every_answer_about_groups_that_only_kafka_serves(fleet: Fleet, kohort: Kohort) -> None:
-    """Share, streams and connect groups, and one with members of both protocols."""
     share, streams, mixed, simple = (fleet.groups[kind] for kind in ("share", "streams", "mixed", "simple"))
     names = f"{share} {streams} {mixed} {simple} {fleet.groups['connect']}"
     commands = [

@@ -86,7 +86,6 @@ def test_nothing_to_do(terminal: Terminal) -> None:
 
 
 def test_closed_streams(terminal: Terminal) -> None:
-    """As in a daemon: Python has None there, and the work continues."""
     _work(None)
     _work(None, stdout=None)
     assert terminal.shown() == ""

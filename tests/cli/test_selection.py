@@ -92,7 +92,6 @@ def test_every_command_that_chooses_groups_has_the_filters(kohort: Kohort, file:
 
 
 def test_who_reads_a_topic(kohort: Kohort, file: Path) -> None:
-    """By ownership, by subscription, by committed offsets; of a group that rebalances that is not known."""
     answer = kohort.quick("list --topic orders,payments --output json --snapshot", file)
     assert {group["group"]: group["reads"] for group in answer.document["groups"]} == {
         "active": {"orders": "assigned"},
@@ -125,7 +124,6 @@ def test_who_reads_a_topic(kohort: Kohort, file: Path) -> None:
 
 
 def test_describe_shows_only_the_rows_of_the_topics(kohort: Kohort, tmp_path: Path) -> None:
-    """Of offsets, sums and documents; also of partitions that a member owns without a commit."""
     file = tmp_path / "two.yaml"
     file.write_text("""
 kohort: 1
@@ -225,7 +223,6 @@ def test_no_group_passes(kohort: Kohort, file: Path) -> None:
 def test_describe_takes_states_or_shows_them(
     kohort: Kohort, file: Path, line: str, groups: set[str], is_table: bool
 ) -> None:
-    """Alone it asks for the table of states, as in kafka-consumer-groups; what follows is a state or a group."""
     answer = kohort.quick("describe --output csv --snapshot", file, *line.split())
     if groups == {"Empty,moving"}:
         answer.assert_said(3, "Empty,moving: no such group")

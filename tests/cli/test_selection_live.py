@@ -40,7 +40,6 @@ def test_a_broker_filters_by_type_and_state(fleet: Fleet) -> None:
     "filters", ["--type share", "--type consumer,streams", "--type classic", "--protocol connect"]
 )
 def test_filters_choose_as_the_tool_does(kohort: Kohort, fleet: Fleet, tools: ToolHost, filters: str) -> None:
-    """kafka-groups.sh takes one value, and for --protocol a protocol type."""
     expected: set[str] = set()
     option, _, values = filters.partition(" ")
     for value in values.split(","):
@@ -72,7 +71,6 @@ def test_who_reads_a_topic_of_a_cluster(kohort: Kohort, fleet: Fleet) -> None:
 
 @pytest.mark.kafka
 def test_a_subscribed_topic_may_have_no_owner(kohort: Kohort, fleet: Fleet, members: Members) -> None:
-    """As of a topic that is still to be made. librdkafka leaves such a topic out of a classic subscription."""
     topic, other, group = fresh_name("one"), fresh_name("two"), fresh_name("group")
     create_topics(fleet.broker, {topic: 1})
     for protocol in ("classic", "consumer"):
@@ -98,7 +96,6 @@ def test_filters_where_only_the_admin_client_can_log_in(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize("versions", OF_BROKERS.values(), ids=OF_BROKERS.keys())
 def test_old_brokers_that_do_not_filter(versions: tuple[int, int]) -> None:
-    """Below 3.8 there are classic groups only, and below 2.6 a describe shows the state."""
     groups = [
         {"group_id": name, "protocol_type": "consumer", "group_state": state, "group_type": "classic"}
         for name, state in (("g", "Stable"), ("h", "Empty"))

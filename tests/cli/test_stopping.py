@@ -32,8 +32,7 @@ def _signal(times: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("signals", "is_changed"),
-    [((1, 0, 0), False), ((0, 1, 0), True), ((0, 2, 0), True), ((0, 0, 1), True)],
+    ("signals", "is_changed"), [((1, 0, 0), False), ((0, 1, 0), True), ((0, 2, 0), True), ((0, 0, 1), True)]
 )
 def test_a_signal_after_a_change_never_denies_it(
     signals: tuple[int, int, int], is_changed: bool, capsys: pytest.CaptureFixture[str]

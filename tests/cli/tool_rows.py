@@ -14,10 +14,8 @@ OURS = {"COORDINATOR (ID)": "COORDINATOR", "ASSIGNMENT-STRATEGY": "ASSIGNOR"}
 
 
 def by_key(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
-    """Rows by group and partition or member; the same thing twice is an error, and an empty cell has a dash.
-
-    The apostrophe before what would be a formula in a spreadsheet is not part of a cell.
-    """
+    """Rows by group and partition or member; the same thing twice is an error, and an empty cell has a dash. The
+    apostrophe before what would be a formula in a spreadsheet is not part of a cell."""
     table: dict[Key, Row] = {}
     for quoted in rows:
         row = {name: re.sub("^'(?=[-+=@])", "", cell or "") for name, cell in quoted.items()}

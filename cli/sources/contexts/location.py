@@ -1,9 +1,7 @@
-"""Where contexts are stored, and the text of a file there, if the file can be trusted.
-
-Each context is a separate file, `NAME.yaml` in the directory `config.d`, whose file `current` contains the name of
-the current context: no file is ever edited in place. A single file `config.yaml`, with all contexts, is read if there
-is no such directory; the first change of a context replaces it by one (`cli.verbs.context.store`).
-"""
+"""Where contexts are stored, and the text of a file there, if the file can be trusted. Each context is a separate file,
+`NAME.yaml` in the directory `config.d`, whose file `current` contains the name of the current context: no file is ever
+edited in place. A single file `config.yaml`, with all contexts, is read if there is no such directory; the first change
+of a context replaces it by one (`cli.verbs.context.store`)."""
 
 from __future__ import annotations
 
@@ -41,11 +39,8 @@ class Location:
 
 
 def context_location(environ: Mapping[str, str] | None = None) -> Location | None:
-    """What `$KOHORT_CONFIG` names, else `$XDG_CONFIG_HOME/kohort/config.d`, by default below ~/.config.
-
-    None if there is no home directory.
-    :raises UsageError: KOHORT_CONFIG is empty
-    """
+    """What `$KOHORT_CONFIG` names, else `$XDG_CONFIG_HOME/kohort/config.d`, by default below ~/.config. None if there
+    is no home directory. :raises UsageError: KOHORT_CONFIG is empty"""
     environ = os.environ if environ is None else environ
     named = environ.get(VARIABLE)
     if named is not None:
@@ -77,11 +72,8 @@ def check_variable(name: str, value: str) -> None:
 
 
 def config_text(path: Path) -> str:
-    """The text of a configuration file that only this user and root can write.
-
-    :raises FileNotFoundError: not found
-    :raises ConfigFileError: it cannot be read or trusted
-    """
+    """The text of a configuration file that only this user and root can write. :raises FileNotFoundError: not found
+    :raises ConfigFileError: it cannot be read or trusted"""
     text, status = _read(path, MAX_BYTES)
     if status is not None:
         remedy = f"Make it yours: cp {path} FILE, and name that in {VARIABLE}."
@@ -95,10 +87,8 @@ def others_can_read(status: os.stat_result) -> bool:
 
 
 def read_secret_file(path: Path) -> str:
-    """A secret from its own file, without the final line end.
-
-    :raises ConfigFileError: it cannot be read, is empty, belongs to another user, or others can read it
-    """
+    """A secret from its own file, without the final line end. :raises ConfigFileError: it cannot be read, is empty,
+    belongs to another user, or others can read it"""
     try:
         text, status = _read(path, MAX_SECRET_BYTES)
     except FileNotFoundError:
@@ -122,12 +112,9 @@ MAX_SECRET_BYTES = 64 * 1024
 
 
 def _read(path: Path, limit: int) -> tuple[str, os.stat_result | None]:
-    """The text of a regular file in UTF-8, and its status; /dev/null is empty and has none.
-
-    The status belongs to the open file, even if the name is replaced meanwhile.
-    :raises FileNotFoundError: not found
-    :raises ConfigFileError: it cannot be read, is not a regular file, is too large, or is not UTF-8
-    """
+    """The text of a regular file in UTF-8, and its status; /dev/null is empty and has none. The status belongs to the
+    open file, even if the name is replaced meanwhile. :raises FileNotFoundError: not found :raises ConfigFileError: it
+    cannot be read, is not a regular file, is too large, or is not UTF-8"""
     try:
         # A pipe without a writer must not block the command.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -50,10 +50,8 @@ class SourceOrigin:
         return f"the context {self.name} ({self.named_by}{protected}): {self.where}"
 
     def settings(self) -> ConnectionSettings | None:
-        """The client settings of the context's own properties, including secrets; None if it has none.
-
-        :raises ConfigFileError: a secret is not available, or a property is invalid
-        """
+        """The client settings of the context's own properties, including secrets; None if it has none. :raises
+        ConfigFileError: a secret is not available, or a property is invalid"""
         return None if self.properties is None else self.properties.settings()
 
     @property

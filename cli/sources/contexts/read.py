@@ -158,10 +158,8 @@ def _current(contexts: ContextFiles) -> str | None:
 
 
 def read_single(path: Path, text: str) -> Contexts:
-    """The contexts of a single file, which `path` names in messages; paths in it are relative to its directory.
-
-    :raises ConfigFileError: with line and column, and never a value that may be a secret
-    """
+    """The contexts of a single file, which `path` names in messages; paths in it are relative to its directory. :raises
+    ConfigFileError: with line and column, and never a value that may be a secret"""
     tree = _loaded(path, text)
 
     def refused(message: str, *steps: str) -> ConfigFileError:
@@ -218,8 +216,7 @@ def _loaded(path: Path, text: str) -> Any:
 
 def _refuse_references(path: Path, text: str) -> None:
     """Refuse anchors, aliases and tags: each may be a password without quotes, which a message would show, or which
-    would be read as empty.
-    """
+    would be read as empty."""
     events: Iterator[Any] = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     depth = 0
     with suppress(yaml.YAMLError):  # `load_tree` reports it, and a text that is nested too deep

@@ -1,9 +1,7 @@
-"""Complete a command line from the environment and contexts.
-
-The command line overrides the environment, the environment overrides the current context, and the context overrides
-the default source. The first level that names a source names all of it: a context never completes another source.
-Only KOHORT_COMMAND_CONFIG, like `--command-config`, applies to any live cluster named by its bootstrap servers.
-"""
+"""Complete a command line from the environment and contexts. The command line overrides the environment, the
+environment overrides the current context, and the context overrides the default source. The first level that names a
+source names all of it: a context never completes another source. Only KOHORT_COMMAND_CONFIG, like `--command-config`,
+applies to any live cluster named by its bootstrap servers."""
 
 from __future__ import annotations
 

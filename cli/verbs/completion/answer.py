@@ -1,10 +1,9 @@
 """Answers to a shell on Tab, computed by Typer's own completion from the commands.
 
 A script runs `_KOHORT_COMPLETE=SHELL kohort LINE [WORDBREAKS]`, LINE being the command line up to the cursor as it is
-typed. The answer is a line with its kind (`words`, `more`: no space follows, `files` or `directories`), and a line
-for each word: with a description after a tab, or for bash with the quotes of the line. Requests that cannot be
-answered, or not in time, get an empty answer.
-"""
+typed. The answer is a line with its kind (`words`, `more`: no space follows, `files` or `directories`), and a line for
+each word: with a description after a tab, or for bash with the quotes of the line. Requests that cannot be answered, or
+not in time, get an empty answer."""
 
 from __future__ import annotations
 
@@ -148,10 +147,8 @@ class Word:
 
 
 def split_line(line: str, variables: Mapping[str, str], breaks: str) -> list[Word]:
-    """The words of a line as a shell reads them; the last one is the typed part of the word at the cursor.
-
-    Environment variables are expanded; nothing is run. `breaks` are the characters at which readline ends a word.
-    """
+    """The words of a line as a shell reads them; the last one is the typed part of the word at the cursor. Environment
+    variables are expanded; nothing is run. `breaks` are the characters at which readline ends a word."""
     words: list[Word] = []
     text, quote, kept, is_word = "", "", 0, False
     position = 0

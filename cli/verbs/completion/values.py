@@ -377,11 +377,7 @@ BY_COMMAND: Mapping[str, Values] = {
 }
 """Values by `PATH OPTION` or `PATH METAVAR`."""
 
-BY_OPTION: Mapping[str, Values] = {
-    "--context": CONTEXTS,
-    "--confirm": CONTEXTS,
-    "--to-context": CONTEXTS,
-}
+BY_OPTION: Mapping[str, Values] = {"--context": CONTEXTS, "--confirm": CONTEXTS, "--to-context": CONTEXTS}
 """Values of options with the same meaning in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {

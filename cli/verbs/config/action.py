@@ -29,10 +29,8 @@ def settings_of(source: LiveSource) -> GroupSettings:
 
 
 def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
-    """The settings of a group by name. Offline, only those set for this group are known.
-
-    :raises CommandError: the settings are not known
-    """
+    """The settings of a group by name. Offline, only those set for this group are known. :raises CommandError: the
+    settings are not known"""
     if isinstance(source, LiveSource):
         return settings_of(source).read([group])[group]
     known = source.group_settings([group]).by_group
@@ -45,11 +43,8 @@ def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
 
 
 def read_configs(source: Source, group: str, names: Sequence[str]) -> list[GroupConfig]:
-    """The named settings of a group, or all that are known.
-
-    :raises UsageError: a live cluster has no such setting
-    :raises CommandError: the group's settings are not known
-    """
+    """The named settings of a group, or all that are known. :raises UsageError: a live cluster has no such setting
+    :raises CommandError: the group's settings are not known"""
     configs = known_configs(source, group)
     if isinstance(source, LiveSource):
         check_names(names, configs)
@@ -180,11 +175,8 @@ class ConfigChange(ClusterChange[SettingsPlan]):
 def plan_config_change(
     source: Source, group: str, changes: Mapping[str, str | None], *, command: str
 ) -> ConfigChange:
-    """Plan a change of a group's settings: checked against the brokers' bounds, then validated by the cluster.
-
-    :raises UsageError: a setting that the cluster does not have
-    :raises CommandError: the group's settings cannot be read
-    """
+    """Plan a change of a group's settings: checked against the brokers' bounds, then validated by the cluster. :raises
+    UsageError: a setting that the cluster does not have :raises CommandError: the group's settings cannot be read"""
     if not isinstance(source, LiveSource):
         raise not_live(source)
     settings = settings_of(source)

@@ -14,11 +14,7 @@ from cli.sources.contexts.location import context_location, read_secret_file
 from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
 from cli.sources.contexts.origin import SourceOrigin
 from cli.sources.contexts.read import SUFFIX, load_contexts, read_context
-from cli.sources.contexts.resolve import (
-    CONTEXT_VARIABLE,
-    context_named,
-    source_variables,
-)
+from cli.sources.contexts.resolve import CONTEXT_VARIABLE, context_named, source_variables
 from cli.verbs.context.options import ContextOptions
 from cli.verbs.context.store import NO_HOME, ContextStore, ask_for, change_contexts, drop, keep, own_files
 from cli.verbs.context.view import list_document, problems_of, show_document
@@ -133,11 +129,9 @@ def _note_override(current: str | None) -> None:
 
 
 def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path, Context]:
-    """Add a context, with the entered secrets in separate files. Returns the directory and the context.
-
-    :raises UsageError: the name exists or is invalid; the options are invalid, or contain a secret
-    :raises CommandError: the file cannot be changed; nothing is changed then
-    """
+    """Add a context, with the entered secrets in separate files. Returns the directory and the context. :raises
+    UsageError: the name exists or is invalid; the options are invalid, or contain a secret :raises CommandError: the
+    file cannot be changed; nothing is changed then"""
     if not is_name(name):
         raise UsageError(f"{name!r} is not a valid context name: {NAME_RULE}")
     properties = _properties(options)
@@ -260,10 +254,7 @@ class Removal:
     def place(self) -> SourceOrigin:
         """The source to change: the context's own protection applies."""
         return SourceOrigin(
-            where=self.context.place,
-            named_by=f"of {self.contexts.path}",
-            is_typed=True,
-            context=self.context,
+            where=self.context.place, named_by=f"of {self.contexts.path}", is_typed=True, context=self.context
         )
 
     @property

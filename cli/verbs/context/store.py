@@ -1,8 +1,6 @@
-"""Write contexts, each in a separate file, and the secret files next to their directory.
-
-Only one process at a time writes; a reader sees every file before or after a change. A single file of contexts, as
-Kohort wrote before 0.2, is replaced by a directory at the first change: the old file is kept under another name.
-"""
+"""Write contexts, each in a separate file, and the secret files next to their directory. Only one process at a time
+writes; a reader sees every file before or after a change. A single file of contexts, as Kohort wrote before 0.2, is
+replaced by a directory at the first change: the old file is kept under another name."""
 
 from __future__ import annotations
 
@@ -70,11 +68,8 @@ class ContextStore:
 
 
 def change_contexts(change: Callable[[ContextStore], None], *, may_create: bool = False) -> Path:
-    """Change contexts, and return their directory.
-
-    No other Kohort changes them meanwhile.
-    :raises CommandError: there are none, or they cannot be used, changed or written; they are then unchanged
-    """
+    """Change contexts, and return their directory. No other Kohort changes them meanwhile. :raises CommandError: there
+    are none, or they cannot be used, changed or written; they are then unchanged"""
     location = context_location()
     if location is None:
         raise CommandError(NO_HOME)
@@ -103,10 +98,8 @@ NO_HOME = f"there is no home directory for contexts; set {VARIABLE} to a path"
 
 
 def _migrate(location: Location) -> None:
-    """Replace the single file by a directory with the same contexts; the file is kept under another name.
-
-    The directory appears complete, and before the file goes: whenever this is interrupted, one of the two is whole.
-    """
+    """Replace the single file by a directory with the same contexts; the file is kept under another name. The directory
+    appears complete, and before the file goes: whenever this is interrupted, one of the two is whole."""
     file, directory = location.path, location.directory
     before = contexts_at(location)
     tree = load_tree(file, config_text(file)) or {}
@@ -175,10 +168,8 @@ DIRECTORY = "secrets"
 
 
 def ask_for(keys: Iterable[str]) -> dict[str, str]:
-    """A secret for each key: typed on the terminal without echo, or one line each of standard input.
-
-    :raises UsageError: a secret is empty or missing
-    """
+    """A secret for each key: typed on the terminal without echo, or one line each of standard input. :raises
+    UsageError: a secret is empty or missing"""
     from cli.consent import can_ask
 
     secrets: dict[str, str] = {}

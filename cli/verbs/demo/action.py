@@ -1,7 +1,5 @@
-"""The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator writes groups.
-
-Some have a history of several days (`cli.verbs.demo.stories`), which ends with the rebalance in the sample.
-"""
+"""The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator writes groups. Some
+have a history of several days (`cli.verbs.demo.stories`), which ends with the rebalance in the sample."""
 
 from __future__ import annotations
 
@@ -44,11 +42,8 @@ def create(directory: Path | None, *, force: bool) -> None:
 
 
 def fill(directory: Path) -> None:
-    """Write the fleet into a directory without groups.
-
-    :raises CommandError: it belongs to a broker whose log is elsewhere, or to another user
-    :raises StorageError: it cannot be written
-    """
+    """Write the fleet into a directory without groups. :raises CommandError: it belongs to a broker whose log is
+    elsewhere, or to another user :raises StorageError: it cannot be written"""
     with as_file(files("cli.verbs.demo").joinpath("sample.yaml")) as file:
         fleet = read_snapshot(file)
     topics = TopicImage.of(_topics(fleet), version=1)
@@ -76,11 +71,8 @@ def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple
 
 
 def clear(directory: Path) -> None:
-    """Remove only the files that an embedded coordinator wrote into a directory.
-
-    :raises CommandError: it belongs to a broker, or something cannot be removed
-    :raises DirectoryInUse: a coordinator is running on it
-    """
+    """Remove only the files that an embedded coordinator wrote into a directory. :raises CommandError: it belongs to a
+    broker, or something cannot be removed :raises DirectoryInUse: a coordinator is running on it"""
     lock = DirectoryLock.take(directory)
     try:
         for entry in _own_entries(directory):

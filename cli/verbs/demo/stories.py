@@ -1,15 +1,6 @@
-"""The history of the sample: a story of several days per group, which ends one rebalance before the sample's state.
-
-billing          range: deployments member by member, a crash at night, a third more members for a day
-clickstream      cooperative-sticky: a crash; one member commits nothing for a day
-checkout         range, then the migration to the consumer protocol, member by member, still running
-fraud            the consumer protocol from the beginning: deployments, a crash
-legacy-etl       one member in a loop of restarts, and offsets that were set back
-nightly-report   a member that joins every night and leaves again, and offsets that an operator set back
-
-The simulation plays each of them (`cli.verbs.demo.stories`). Members are named by their index in the sample:
-`0` is a process of earlier days, `now 0` the process in the sample, with its id.
-"""
+"""The history of the sample: a story of several days per group (deployments, crashes, a migration, offsets that an
+operator set back), which ends one rebalance before the sample's state. The simulation plays it. Members are named by
+their index in the sample: `0` is a process of earlier days, `now 0` the process in the sample, with its id."""
 
 from __future__ import annotations
 
@@ -63,11 +54,9 @@ class _World(World):
 
 
 class SimulatedGroup:
-    """Time passes in small steps during rebalances (`run`, `wait_until_stable`), and in large steps in `live`.
-
-    The consumers commit every hour of `live` and before they close; they do not auto-commit. The same scenario and
-    start give the same result.
-    """
+    """Time passes in small steps during rebalances (`run`, `wait_until_stable`), and in large steps in `live`. The
+    consumers commit every hour of `live` and before they close; they do not auto-commit. The same scenario and start
+    give the same result."""
 
     def __init__(
         self, group: str, scenario: Scenario, beginning: InitialState, member_ids: Mapping[str, str]

@@ -155,7 +155,6 @@ def check(scene: Scene, change: Change, ended: Played) -> None:
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_does_not_depend_on_its_readers(scene: Scene, name: str) -> None:
-    """Closed at each write, or on a full disk; the status is 0 unless the result was not printed."""
     change = CHANGES[name]
     is_ours = change.program == "kohort"
     outputs = [("--output", "table"), ("--output", "json")] if change.confirmation else [()]
@@ -229,7 +228,6 @@ OFFSETS = ("reset", "shift", "import", "delete offsets", "delete", "apply")
 def test_a_commit_of_another_program_since_the_preview_is_reported(
     scene: Scene, kohort: Kohort, name: str
 ) -> None:
-    """A user who was asked has consented to what was shown: the group stays unchanged. --yes sets what was shown."""
     change = CHANGES[name]
     made(scene, change)
     expected = scene.committed()
@@ -269,7 +267,6 @@ def asked(scene: Scene, kohort: Kohort, change: Change, meanwhile: Callable[[], 
 
 @pytest.mark.parametrize("at", ["preview", "consent", "commit"])
 def test_offsets_of_a_topic_that_was_created_again_are_refused(scene: Scene, at: str) -> None:
-    """At the preview it is the new topic that is shown; right before the commit, the broker compares its id."""
     seen = []
     topic = fresh_name("replaced")
     scene.replace_topic(topic)
@@ -298,7 +295,6 @@ def test_offsets_of_a_topic_that_was_created_again_are_refused(scene: Scene, at:
 
 @pytest.mark.usefixtures("handled_interrupts")
 def test_the_line_of_progress_names_the_change_until_a_signal_ends_it(scene: Scene, kohort: Kohort) -> None:
-    """A separate process, on a terminal: its second signal does not wait."""
     scene.turnstile.begin(passed)
     scene.fresh()
     scene.turnstile.begin(lambda _, key: Move.MUTE if key == OFFSET_COMMIT.key else Move.PASS)

@@ -1,8 +1,6 @@
-"""What a terminal shows, against tests/golden/screens.
-
-`KOHORT_WRITE_GOLDEN=1 pytest tests/cli/render/test_screens.py` writes the files; `make pictures SCREENS=DIR` draws them
-on dark and light terminals. Look at the pictures before you commit a difference.
-"""
+"""What a terminal shows, against tests/golden/screens. `KOHORT_WRITE_GOLDEN=1 pytest tests/cli/render/test_screens.py`
+writes the files; `make pictures SCREENS=DIR` draws them on dark and light terminals. Look at the pictures before you
+commit a difference."""
 
 from __future__ import annotations
 

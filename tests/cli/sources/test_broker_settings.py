@@ -68,7 +68,6 @@ def test_a_4_1_with_previews_claims_the_level_of_4_2(share_fetch: int | None, re
 
 
 def test_a_real_broker(broker: RunningBroker) -> None:
-    """The wire client and the AdminClient tell the same settings."""
     with live_source(broker) as source, admin_only(broker) as admin:
         cluster, by_admin = source.cluster(), admin.cluster()
     assert cluster.settings == by_admin.settings

@@ -188,7 +188,6 @@ def test_members_leave_by_id_though_the_group_cannot_be_described(port: int, koh
 def test_a_real_broker_with_a_failed_directory(
     kafka_jars: Path, tools: ToolHost, kohort: Kohort, tmp_path: Path
 ) -> None:
-    """Both tools show the same groups; ours names the partitions that are missing, and why."""
     kept, failed = tmp_path / "broker" / "data", tmp_path / "broker" / "data-2"
     kept.parent.mkdir()
     often = {"log.flush.offset.checkpoint.interval.ms": "500"}

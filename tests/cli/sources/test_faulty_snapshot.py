@@ -152,7 +152,6 @@ RACKS = {
 
 @pytest.mark.parametrize(("racks", "message"), RACKS.values(), ids=RACKS.keys())
 def test_racks_of_some_partitions_only(kohort: Kohort, tmp_path: Path, racks: str, message: str) -> None:
-    """They are not used: members are assigned as if none were known."""
     file, without = tmp_path / "groups.yaml", tmp_path / "without.yaml"
     file.write_text(text(racks=racks))
     without.write_text(text(racks="null"))

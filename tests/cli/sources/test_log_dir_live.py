@@ -169,7 +169,6 @@ def test_the_features_are_those_of_the_cluster(kohort: Kohort, real_log: RealLog
 
 
 def test_a_generation_is_counted_on(kohort: Kohort, real_log: RealLog) -> None:
-    """Two members came, one of them after the other, and later a third one: at most one generation for each."""
     first, last = (
         Log(kohort, real_log.data, moment.after_ms).ask("describe", "range", "--output", "json").document
         for moment in real_log.moments
@@ -180,7 +179,6 @@ def test_a_generation_is_counted_on(kohort: Kohort, real_log: RealLog) -> None:
 
 
 def test_a_compacted_log_says_the_same(kohort: Kohort, real_log: RealLog, compacted_log: Path) -> None:
-    """Of what was superseded nothing is left, and the records of a group have another order."""
     before = sum(path.stat().st_size for path in real_log.segments())
     after = sum(path.stat().st_size for path in compacted_log.glob("__consumer_offsets-*/*.log"))
     assert after < before / 2

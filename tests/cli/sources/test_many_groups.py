@@ -105,7 +105,6 @@ def test_they_are_described_in_the_order_asked(source: LiveSource) -> None:
 
 
 def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches, one behind the other: not a request for each group."""
     sent: Counter[str] = Counter()
     encoded = Connection._encoded
 
@@ -146,7 +145,6 @@ def test_a_group_that_vanishes_after_it_was_listed(source: LiveSource, crowded: 
 
 @pytest.mark.parametrize("command", ["list", "describe --all-groups", "describe --all-groups --state"])
 def test_the_commands_stay_small(kohort: Kohort, crowded: Broker, command: str) -> None:
-    """Memory of one's own, as RLIMIT_DATA counts it, threads' stacks among it."""
     limit = 100 * 2**20
     done = subprocess.run(
         [kohort.executable, *command.split(), "-b", crowded.bootstrap],

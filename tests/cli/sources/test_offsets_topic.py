@@ -138,7 +138,6 @@ def test_the_time_between_two_commits_is_read_with_the_last(broker: RunningBroke
 def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(
     broker: RunningBroker, protocol: str
 ) -> None:
-    """A member commits the same offset twice; then another one joins."""
     name, topic = fresh_name("commits"), fresh_topic(broker, 2)
     settings = {
         "bootstrap.servers": broker.bootstrap,

@@ -148,7 +148,6 @@ def test_describe_names_the_groups_of_a_broker_that_keeps_quiet(frozen: Scene) -
 
 
 def test_a_reset_is_not_made_where_a_part_cannot_be_known(frozen: Scene) -> None:
-    """All of a group or nothing; a group whose partitions all answer is reset."""
     kept, lost = frozen.kept[0], frozen.lost[0]
     reset = ["offsets", "reset", kept, lost, "--to-earliest", "--execute", "--yes", "--topic"]
     answer = frozen(*reset, TOPIC)
@@ -171,7 +170,6 @@ def test_a_reset_is_not_made_where_a_part_cannot_be_known(frozen: Scene) -> None
 
 
 def test_config_get_without_a_broker_that_keeps_quiet(frozen: Scene) -> None:
-    """For any broker that librdkafka would choose: by default it chose the silent one in one of eight runs."""
     for _ in range(4):
         answer = frozen("config", "get", frozen.kept[0])
         assert answer.status == 0, answer.stderr
@@ -183,7 +181,6 @@ def test_config_get_without_a_broker_that_keeps_quiet(frozen: Scene) -> None:
 
 
 def test_the_settings_that_the_adminclient_tells_of_a_cluster_of_several(frozen: Scene) -> None:
-    """It serves logins that only librdkafka knows (Kerberos), and takes one broker per request."""
     servers = tuple(frozen.cluster.bootstrap.split(","))
     reported = AdminSource(
         ConnectionSettings(bootstrap_servers=servers, api_timeout_ms=int(TIMEOUT_MS))
@@ -202,7 +199,6 @@ def test_the_cluster_answers_again(scene: Scene) -> None:
 
 
 def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path) -> None:
-    """Looked up again, although a running client has it cached."""
     group, broker = scene.kept[0], scene.cluster.brokers[1]
     before = scene.cluster.coordinators([group])[group]
     after = 3 - before

@@ -1,7 +1,5 @@
-"""Logins that need a separate broker: Kerberos, tokens checked by their signature, and tokens of clouds.
-
-No cloud can be had here: a broker that takes any token shows that Kafka's own parsing lets the cloud's form through.
-"""
+"""Logins that need a separate broker: Kerberos, tokens checked by their signature, and tokens of clouds. No cloud can
+be had here: a broker that takes any token shows that Kafka's own parsing lets the cloud's form through."""
 
 import json
 import os

@@ -217,10 +217,7 @@ def test_a_consumer_group_with_epochs_targets_and_both_protocols(kohort: Kohort,
 
 @pytest.mark.parametrize(
     ("named", "taken", "said"),
-    [
-        ("range", "range", ""),
-        (None, "uniform", "kohort: g: the members name no assignor; assuming uniform"),
-    ],
+    [("range", "range", ""), (None, "uniform", "kohort: g: the members name no assignor; assuming uniform")],
 )
 def test_the_assignor_is_what_members_name_or_the_brokers_default(
     kohort: Kohort, tmp_path: Path, named: str | None, taken: str, said: str
@@ -575,7 +572,6 @@ QUESTIONS = (
 
 @pytest.mark.parametrize("seed", range(12))
 def test_any_records_of_any_type_end_in_an_answer(kohort: Kohort, tmp_path: Path, seed: int) -> None:
-    """Few groups and members, so that records of all types and versions meet in them."""
     chance = random.Random(seed)
     log = Written()
     for _ in range(10):

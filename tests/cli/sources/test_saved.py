@@ -95,7 +95,6 @@ def test_a_file_that_may_not_be_read(kohort: Kohort, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("output", ["table", "json", "yaml", "csv", "markdown"])
 def test_a_missing_group_is_reported_with_the_others(kohort: Kohort, sample: Path, output: str) -> None:
-    """When none is there only a document says so."""
     both, alone = (
         kohort.quick(f"describe {groups} --state --output {output} --embedded", sample)
         for groups in ("billing missing", "missing")

@@ -94,7 +94,6 @@ def test_what_the_page_says_is_enough(rig: Guarded, worker: str, command: str, n
 
 @pytest.mark.parametrize(("command", "needs"), ROWS, ids=[command for command, _ in ROWS])
 def test_each_operation_of_the_page_is_needed(rig: Guarded, worker: str, command: str, needs: str) -> None:
-    """Without it the command is refused, or shows nothing and says that something may be hidden."""
     group = rig.group()
     before = rig.offsets.committed(group)
     operations = needed(needs)
@@ -203,7 +202,6 @@ def test_a_change_by_who_may_only_look_changes_nothing(
 
 
 def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: str) -> None:
-    """Kafka accepts partition by partition: what was set differs from what was not."""
     other = rig.offsets.topic([3])
     group = rig.offsets.group({(rig.topic, 0): 1, (other, 0): 1}, fresh_name("payments"))
     rig.secure.allow(worker, "group", group, "READ")

@@ -67,7 +67,6 @@ def test_an_example_of_the_page(
 
 
 def test_an_example_of_a_cloud_or_a_realm_can_be_read(tmp_path: Path) -> None:
-    """What they log in to is not to be had here; the files of stores are not there."""
     texts = re.findall(r"(?<!-->\n)```properties\n(.*?)```", PAGE.read_text(), re.DOTALL)
     for text in texts:
         file = tmp_path / "client.properties"
@@ -364,7 +363,6 @@ def test_a_token_that_the_broker_refuses(rig: SecureRig, endpoint: TokenEndpoint
 
 
 def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoint) -> None:
-    """The broker hangs up on a login that is too old; a token at its end is not used for another one."""
     endpoint.life_s = 20
     settings = load_properties(rig.file(oauth(endpoint.url)))
     settings = replace(settings, bootstrap_servers=(rig.secure.at("SASL_PLAINTEXT"),))
@@ -378,7 +376,6 @@ def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoi
 
 
 def test_a_login_is_renewed_before_it_ends(rig: SecureRig, endpoint: TokenEndpoint) -> None:
-    """A request that must not be sent twice would fail on a login that ended while the client was idle."""
     settings = load_properties(rig.file(oauth(endpoint.url)))
     connection = Connection(Address.parse(rig.secure.at("SASL_PLAINTEXT")), settings)
     for _ in range(2):
@@ -391,7 +388,6 @@ def test_a_login_is_renewed_before_it_ends(rig: SecureRig, endpoint: TokenEndpoi
 
 
 def test_a_proxy_is_used(rig: SecureRig, endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The token is asked for there; what is no proxy says 404."""
     monkeypatch.setitem(os.environ, "http_proxy", endpoint.url.removesuffix("/token"))
     monkeypatch.delenv("no_proxy", raising=False)
     answer = rig.run(rig.secure.at("SASL_PLAINTEXT"), oauth("http://login.example.com/token"), "list")

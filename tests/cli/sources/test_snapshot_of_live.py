@@ -47,11 +47,7 @@ def live(kohort: Kohort, fleet: Fleet) -> dict[str, tuple[int, dict[str, Any]]]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_snapshot_answers_like_the_cluster(
-    kohort: Kohort,
-    fleet: Fleet,
-    saved: Path,
-    live: dict[str, tuple[int, dict[str, Any]]],
-    question: str,
+    kohort: Kohort, fleet: Fleet, saved: Path, live: dict[str, tuple[int, dict[str, Any]]], question: str
 ) -> None:
     status, document = live[question]
     assert status in (0, 1), document

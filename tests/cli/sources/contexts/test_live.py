@@ -164,10 +164,7 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
     answer = rig("list", PASSWORD="wrong")
     assert (answer.status, answer.stdout, "wrong" in answer.stderr) == (4, "", False)
     for command, reason in (
-        (
-            "sh -c 'echo log in first >&2; exit 3'",
-            "the command sh failed (exit status 3): log in first.",
-        ),
+        ("sh -c 'echo log in first >&2; exit 3'", "the command sh failed (exit status 3): log in first."),
         ("true", "the command true printed nothing."),
         ("no-such-command", "cannot be run: No such file or directory."),
     ):

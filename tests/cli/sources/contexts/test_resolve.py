@@ -154,7 +154,6 @@ def test_how_long_to_wait(rig: Rig) -> None:
 def test_a_look_of_a_watch_takes_as_long_as_chosen_and_else_less(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The default of all commands is used if it was set."""
     from typer.testing import CliRunner
 
     from cli.app import app

@@ -241,7 +241,6 @@ def test_completion_does_not_wait_for_a_silent_broker(tmp_path: Path) -> None:
 
 
 def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
-    """A command with this context first warns of a secret in the file, or of an unknown key."""
     properties = (
         "{security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p}"
     )

@@ -110,7 +110,6 @@ def test_what_is_out_of_bounds_is_refused_before_it_is_sent(rig: OffsetRig, valu
 
 @pytest.mark.kafka
 def test_our_bounds_are_the_brokers(rig: OffsetRig) -> None:
-    """At each bound the broker takes a value, beyond it none, which it is asked without being changed."""
     settings = GroupSettings(rig.admin, 10, Notices())
     configs = settings.read(["bounds"])["bounds"]
     bounded = {name: config for name, config in configs.items() if config.minimum is not None}
@@ -175,7 +174,6 @@ def test_a_plan_knows_the_settings_of_a_saved_group(
 
 
 def test_brokers_without_settings_of_groups() -> None:
-    """Before 4.0 they refuse the type of resource; `make matrix` asks real ones."""
 
     class Old:
         """The AdminClient of such brokers."""
@@ -221,7 +219,6 @@ def test_settings_of_groups_that_kohort_serve_keeps(kohort: Kohort, tmp_path: Pa
 def test_settings_of_groups_in_a_brokers_own_log(
     kohort: Kohort, start_broker: StartBroker, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """What AdminClient has set and taken away, before and after a snapshot of the metadata log."""
     broker = start_broker({"metadata.log.max.record.bytes.between.snapshots": "2000"})
     live = OffsetRig(broker=broker, kohort=kohort, tools=tools)
     topic = live.topic([1])
@@ -291,7 +288,6 @@ def test_unsetting_is_judged_by_what_comes_into_force() -> None:
     ],
 )
 def test_which_groups_a_setting_is_for(name: str, kind: str) -> None:
-    """The settings of dead-letter queues (Kafka 4.4) are those of share groups, and do not begin with their name."""
     assert GroupConfig(name=name, value=None, origin=ConfigOrigin.DEFAULT).kind == kind
 
 

@@ -85,7 +85,6 @@ def demonstration(home: Path) -> str:
 
 
 def test_the_tour_leaves_the_sample_and_replaces_no_groups(tmp_path: Path) -> None:
-    """`make demo` prints at most 60 lines, two of them by make; its second run uses a copy."""
     kept = tmp_path / ".local/share/kohort"
     first = demonstration(tmp_path)
     assert first.count("\n") <= 58
@@ -169,7 +168,6 @@ def test_offsets_go_back_where_somebody_set_them_back(
 
 
 def test_the_days_before_can_be_looked_at(kohort: Kohort, sample: Path) -> None:
-    """The log is read as any broker's."""
     now = kohort.quick("describe checkout --log-dir", sample, "--output", "json").document["groups"][0]
     before = kohort.quick(f"describe checkout --log-dir {sample} --as-of -2d --output json").document[
         "groups"
