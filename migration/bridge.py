@@ -42,18 +42,12 @@ REJOINS = 3
 
 
 class Move(Enum):
-    WAIT = "wait"
-    """A rebalance is in progress: observe again."""
-    REJOIN = "rejoin"
-    """Leave and rejoin, under an id that comes first."""
-    RESTART = "restart"
-    """Stay, while the operator restarts members."""
-    LEAD = "lead"
-    """Lead, and stay until the first member of the consumer protocol has converted the group."""
-    CONVERTED = "converted"
-    """The group has been converted: leave."""
-    LEAVE = "leave"
-    """Leave, because the group is not as expected."""
+    WAIT = "wait"  # A rebalance is in progress: observe again
+    REJOIN = "rejoin"  # Leave and rejoin, under an id that comes first
+    RESTART = "restart"  # Stay, while the operator restarts members
+    LEAD = "lead"  # Lead, and stay until the first member of the consumer protocol has converted the group
+    CONVERTED = "converted"  # The group has been converted: leave
+    LEAVE = "leave"  # Leave, because the group is not as expected
 
 
 class RestartMode(Enum):
@@ -117,23 +111,19 @@ def objection(group: Group) -> str | None:
 
 
 def unsettled(group: Group) -> str | None:
-    """Why the bridge cannot judge or join this group now: a rebalance chooses its assignor.
-
-    None if the group is Stable, has no members, or is not a classic group.
-    """
+    """Why the bridge cannot judge or join this group now: a rebalance chooses its assignor. None if the group is
+    Stable, has no members, or is not a classic group."""
     if group.type is not GroupType.CLASSIC or not group.members or group.state is GroupState.STABLE:
         return None
     return f"it is {group.state.value}, and the bridge only joins a Stable group"
 
 
 def subscribed_to(assignor: str) -> tuple[str, ...]:
-    """The topics of the bridge's subscription, chosen so that no leader assigns it a partition.
-
-    Under a leader of librdkafka 2.16 (Kafka 4.3.1) a bridge that subscribed to nothing got an assignment of 0 bytes;
-    a topic that does not exist does no harm there. librdkafka has no sticky. A leader of sarama (1.61.1) cannot assign
-    a topic that does not exist: the group has no assignments until the leader's session ends, or, if brokers create
-    topics automatically, the topic is created and assigned. sarama accepts a member without topics.
-    """
+    """The topics of the bridge's subscription, chosen so that no leader assigns it a partition. Under a leader of
+    librdkafka 2.16 (Kafka 4.3.1) a bridge that subscribed to nothing got an assignment of 0 bytes; a topic that
+    does not exist does no harm there. librdkafka has no sticky. A leader of sarama (1.61.1) cannot assign a topic
+    that does not exist: the group has no assignments until the leader's session ends, or, if brokers create topics
+    automatically, the topic is created and assigned. sarama accepts a member without topics."""
     return () if assignor == "sticky" else (NO_TOPIC,)
 
 
@@ -200,11 +190,9 @@ class BridgeProgress:
         self._shown_since_ms = 0
 
     def next_step(self, group: Group | None, member_id: str, now_ms: int, *, withheld: int = 0) -> BridgeStep:
-        """The next step of the bridge, which is the member `member_id`.
-
-        `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: not shown.
-        `withheld`: the number of partitions that its assignments, as the leader, leave without an owner.
-        """
+        """The next step of the bridge, which is the member `member_id`. `group` is as described, with the leader
+        that the bridge knows from its last JoinGroup; None: not shown. `withheld`: the number of partitions that
+        its assignments, as the leader, leave without an owner."""
         if group != self._shown:
             self._shown, self._shown_since_ms = group, now_ms
         step = self._judged(group, member_id, now_ms, withheld)

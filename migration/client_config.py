@@ -139,9 +139,7 @@ class ClientConfig:
     @property
     def assignors(self) -> tuple[str, ...] | None:
         """The names of the listed assignors, preferred first; a class that is not Kafka's own by its class name.
-
-        None if the file does not list any, and the library's default applies.
-        """
+        None if the file does not list any, and the library's default applies."""
         listed = self.setting(STRATEGY)
         if listed is None:
             return None
@@ -174,8 +172,7 @@ def kafka_key(written: str) -> str | None:
     """Kafka's name in a key of a file: bare, or after a prefix (`consumer.`, `spring.kafka.consumer.properties.`),
     with Spring's dashes (`group-id`), capitals (`groupId`) or brackets (`properties[session.timeout.ms]`), Python's
     underscores (`session_timeout_ms`), or as an environment variable (`KAFKA_GROUP_ID`); None if the key does not
-    contain one.
-    """
+    contain one."""
     plain = written.strip().replace("[", ".").replace("]", "")
     is_variable = ENVIRONMENT_NAME.fullmatch(plain) is not None
     for spelling in (plain, dotted(written)):

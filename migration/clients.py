@@ -118,19 +118,11 @@ LIBRARIES: Mapping[str, LibrarySupport] = {
             source="kafka-python 3.0.12: KafkaConfigurationError for a list that mixes eager and cooperative",
         ),
         LibrarySupport(
-            name="aiokafka",
-            assignors=("range", "roundrobin", "sticky"),
-            source="aiokafka assignors",
+            name="aiokafka", assignors=("range", "roundrobin", "sticky"), source="aiokafka assignors"
         ),
+        LibrarySupport(name="kafkajs", assignors=("RoundRobinAssigner",), source="KafkaJS assigners"),
         LibrarySupport(
-            name="kafkajs",
-            assignors=("RoundRobinAssigner",),
-            source="KafkaJS assigners",
-        ),
-        LibrarySupport(
-            name="sarama",
-            assignors=("range", "roundrobin", "sticky"),
-            source="sarama balance strategies",
+            name="sarama", assignors=("range", "roundrobin", "sticky"), source="sarama balance strategies"
         ),
         LibrarySupport(
             name="kafka-go",

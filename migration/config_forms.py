@@ -36,10 +36,8 @@ class ConfigContent:
 
 
 def read_config(name: str, text: str) -> ConfigContent:
-    """The entries of a file's text; its form follows from the ending of its name and from its content.
-
-    :raises BadProperty: :raises TreeError: the text is malformed :raises TooManyValues:
-    """
+    """The entries of a file's text; its form follows from the ending of its name and from its content. :raises
+    BadProperty: :raises TreeError: the text is malformed. :raises TooManyValues:"""
     if PurePath(name).suffix.lower() not in _TREES:
         return _without_profiles(_documents_of_properties(text))
     documents: list[list[Entry]] = []

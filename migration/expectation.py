@@ -52,11 +52,9 @@ def forecast(
     most_rounds: int | None = None,
 ) -> Forecast:
     """The steps, with an expectation for each that has a rollout; each starts from the result of the previous one.
-
-    At most `most_rounds` of a step are walked; None: as many as take little time.
-    If a step cannot be computed (its assignor is not known here, the source does not show the owners), this step and
-    the following ones have no expectation.
-    """
+    At most `most_rounds` of a step are walked; None: as many as take little time. If a step cannot be computed (its
+    assignor is not known here, the source does not show the owners), this step and the following ones have no
+    expectation."""
     if not _is_known(case, topics):
         return Forecast(steps=tuple(steps), settled_groups=())
     leader, assumed = _leader(case)

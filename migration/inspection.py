@@ -26,16 +26,13 @@ class InspectedMember:
     assignors: tuple[str, ...] | None
     """The assignors that it is known to list, preferred first; None if none is known."""
     all_assignors: bool
-    epoch: int | None
-    """Its member epoch, or its last generation."""
-    leads: bool | None
-    """None: unknown."""
+    epoch: int | None  # Its member epoch, or its last generation
+    leads: bool | None  # None: unknown
     rank: int | None
     """Its place in the order of succession, from 1; None for the leader, or if there is no known order."""
     waits: tuple[Wait, ...] | None
     """In the order in which they end; None if unknown, empty if it waits for nothing."""
-    user_data_bytes: int | None
-    """Size of the user data in its assignment; None if unknown."""
+    user_data_bytes: int | None  # Size of the user data in its assignment; None if unknown
     writes_user_data: bool | None
     """Whether it writes user data into the assignments when it leads; None if unknown."""
 

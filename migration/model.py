@@ -57,10 +57,8 @@ class Speaking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """Members that were in the group when the step started have left or rejoined under new ids.
-
-    At least the members of the completed rounds (of all rounds, for the whole step).
-    """
+    """Members that were in the group when the step started have left or rejoined under new ids. At least the
+    members of the completed rounds (of all rounds, for the whole step)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +112,9 @@ Condition: TypeAlias = Annotated[
 
 
 class Destination(Enum):
-    COOPERATIVE = "cooperative"
-    """The classic protocol with cooperative rebalancing (KIP-429)."""
-    CONSUMER = "consumer"
-    """The consumer protocol (KIP-848)."""
-    EAGER = "eager"
-    """The classic protocol with eager rebalancing: the rollback from cooperative."""
+    COOPERATIVE = "cooperative"  # The classic protocol with cooperative rebalancing (KIP-429)
+    CONSUMER = "consumer"  # The consumer protocol (KIP-848)
+    EAGER = "eager"  # The classic protocol with eager rebalancing: the rollback from cooperative
     CLASSIC = "classic"
     """The classic protocol, with the assignor that the members had: the rollback from consumer."""
 
@@ -135,8 +130,7 @@ class Risk:
     what: str
     symptom: str
     """How to recognize it: a line of a log, a message, an error code by its name in Kafka's protocol."""
-    then: str
-    """What to do about it."""
+    then: str  # What to do about it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +150,7 @@ class Expectation:
 class StepFigures:
     rebalances: float
     moved: float
-    without_owner_s: float
-    """Partition-seconds."""
+    without_owner_s: float  # Partition-seconds
     read_twice: float
     commits_refused: float
     lasted_s: float | None
@@ -305,13 +298,11 @@ class Plan:
     clients: tuple[str, ...]
     findings: tuple[Finding, ...]
     steps: tuple[Step, ...]
-    path: str = ""
-    """The path, in a few words: `two bounces`, `bridge leader`."""
+    path: str = ""  # The path, in a few words: `two bounces`, `bridge leader`
     baseline: Baseline | None = None
     alternatives: tuple[Alternative, ...] = ()
     concurrency: int = 1
-    bounce_s: float = 0.0
-    """The assumed duration of a member's restart."""
+    bounce_s: float = 0.0  # The assumed duration of a member's restart
     rehearsal: PlanRehearsal | None = None
     settled_groups: tuple[SettledGroup, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
     """The states of the group, as `forecast` walked them, for the picture."""
@@ -325,12 +316,9 @@ class Plan:
 
 
 class RoundAction(Enum):
-    RESTART = "restart"
-    """They are stopped, and started again after `Plan.bounce_s`."""
-    STOP = "stop"
-    """They are stopped, and stay away."""
-    START = "start"
-    """They are started: members that an earlier step stopped, and temporary ones."""
+    RESTART = "restart"  # They are stopped, and started again after `Plan.bounce_s`
+    STOP = "stop"  # They are stopped, and stay away
+    START = "start"  # They are started: members that an earlier step stopped, and temporary ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,20 +344,16 @@ class TemporaryMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollout:
-    """The rounds of a step, in order.
-
-    `rounds` contains the ids that members had when the plan was made (`Member.id`), and ids of temporary members: a
-    restarted member has a new id in the group, and keeps its old one here.
-    """
+    """The rounds of a step, in order. `rounds` contains the ids that members had when the plan was made
+    (`Member.id`), and ids of temporary members: a restarted member has a new id in the group, and keeps its old one
+    here."""
 
     action: RoundAction = field(default=RoundAction.RESTART, metadata=named("manner"))
     rounds: tuple[tuple[str, ...], ...]
-    start: MemberStart | None = None
-    """None if members are only stopped."""
+    start: MemberStart | None = None  # None if members are only stopped
     temporary_members: tuple[TemporaryMember, ...] = field(default=(), metadata=named("guests"))
     """Temporary members that this step starts; they are in its rounds too."""
-    leaving: tuple[str, ...] = ()
-    """Temporary members that leave by themselves when the rounds are done."""
+    leaving: tuple[str, ...] = ()  # Temporary members that leave by themselves when the rounds are done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,7 @@ from dataclasses import replace
 from groups.model import Cluster, Group, GroupType, Member, Topic
 from migration.access import Access
 from migration.bridge import BRIDGE
-from migration.clients import (
-    MemberClient,
-    clients_of,
-    with_configs,
-    with_configured_assignors,
-)
+from migration.clients import MemberClient, clients_of, with_configs, with_configured_assignors
 from migration.expectation import forecast
 from migration.model import Baseline, Plan, PlanVerdict
 from migration.paths.choose import choose_path, has_arrived
@@ -32,11 +27,9 @@ def case_of(
     access: Access | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Case:
-    """The input of the rules.
-
-    `topics` are the topics that the members want, or all topics; empty if the source does not know them. `access` are
-    the permissions of the cluster's authorizer, `settings` the group's own settings.
-    """
+    """The input of the rules. `topics` are the topics that the members want, or all topics; empty if the source
+    does not know them. `access` are the permissions of the cluster's authorizer, `settings` the group's own
+    settings."""
     clients = _clients_to_migrate(group, clients_of(group, with_configs(request.declared, request.configs)))
     return Case(
         group=with_configured_assignors(group, clients, request.configs),
@@ -70,11 +63,7 @@ def make_plan(case: Case) -> Plan:
     if not request.with_costs:
         return plan
     foreseen = forecast(
-        case,
-        path.steps,
-        topics=case.topics or {},
-        bounce_s=request.bounce_s,
-        most_rounds=request.most_rounds,
+        case, path.steps, topics=case.topics or {}, bounce_s=request.bounce_s, most_rounds=request.most_rounds
     )
     return replace(plan, steps=foreseen.steps, settled_groups=foreseen.settled_groups)
 

@@ -53,10 +53,8 @@ def condition_tag(condition: Condition) -> str:
 
 
 def plan_from_data(data: object) -> Plan:
-    """The plan that `plan_to_data` wrote; Malformed names the field that is wrong.
-
-    Numbers may be texts, as YAML read without a schema has them.
-    """
+    """The plan that `plan_to_data` wrote; Malformed names the field that is wrong. Numbers may be texts, as YAML
+    read without a schema has them."""
     check_kind(data, "plan")
     if isinstance(data, dict) and "kohort" in data:
         check_newest(data, FORMAT_VERSION)

@@ -52,14 +52,10 @@ def rebalance_classic(
     joined: Collection[str],
     timing: HeartbeatTiming,
 ) -> RebalanceOutcome:
-    """All members of a classic group rejoin, cooperative ones as often as necessary.
-
-    `joined` are ids of new members: they do not wait for a notification. `latest` contains the last owners of each
-    partition, and is updated.
-
-    :raises UnknownAssignorError, NoCommonProtocolError: no assignor can compute it
-    :raises AssignorFailedError: the real assignor would throw
-    """
+    """All members of a classic group rejoin, cooperative ones as often as necessary. `joined` are ids of new
+    members: they do not wait for a notification. `latest` contains the last owners of each partition, and is
+    updated. :raises UnknownAssignorError, NoCommonProtocolError: no assignor can compute it. :raises
+    AssignorFailedError: the real assignor would throw"""
     name = elected_assignor(group)
     assignor = find(name, Side.CLIENT, leader)
     group = replace(group, type=GroupType.CLASSIC, protocol=name)
@@ -93,12 +89,8 @@ def rebalance_classic(
 def rebalance_consumer(
     group: Group, topics: Mapping[str, Topic], assignor: str, latest: Owners, joined: Collection[str]
 ) -> RebalanceOutcome:
-    """The broker sets a new target, and the members reconcile with it.
-
-    A classic group is converted first.
-
-    :raises UnknownAssignorError, AssignorFailedError: as for a classic group
-    """
+    """The broker sets a new target, and the members reconcile with it. A classic group is converted first. :raises
+    UnknownAssignorError, AssignorFailedError: as for a classic group"""
     question = ask(group, topics, find(assignor, Side.BROKER))
     before = owners_of(group)
     named = find(assignor, Side.BROKER).assign(DenseGroup.of(question.spec)).assignment.named()

@@ -45,11 +45,9 @@ FEWEST_ROUNDS = 5
 
 
 def sampled(rounds: int, size: int, most: int | None = None) -> frozenset[int]:
-    """The rounds to walk out of `rounds`, from 0: all, or the first, the last, and some evenly in between.
-
-    `size` is the work of a round: the sum of members and partitions. `most` limits the number of rounds further; if
-    it is 1, the middle round is walked.
-    """
+    """The rounds to walk out of `rounds`, from 0: all, or the first, the last, and some evenly in between. `size`
+    is the work of a round: the sum of members and partitions. `most` limits the number of rounds further; if it is
+    1, the middle round is walked."""
     able = max(FEWEST_ROUNDS, MOST_WORK // max(1, size))
     if most is not None:
         able = min(able, max(1, most))
@@ -90,11 +88,9 @@ class Walk:
         return self._settled_group(0, RebalanceOutcome(group=self._group, rebalances=0, moved=0, waits=()))
 
     def walk(self, rollout: Rollout) -> Iterator[SettledGroup]:
-        """The settled groups after each stop and start of the walked rounds.
-
-        :raises LookupError: the rollout names a member that does not exist, or an assignor is unknown
-        :raises NoCommonProtocolError, AssignorFailedError: the rebalance would fail
-        """
+        """The settled groups after each stop and start of the walked rounds. :raises LookupError: the rollout names
+        a member that does not exist, or an assignor is unknown. :raises NoCommonProtocolError, AssignorFailedError:
+        the rebalance would fail"""
         self._step += 1
         if rollout.start is not None and rollout.start.protocol is MemberProtocol.CONSUMER:
             self._remote_assignor = rollout.start.remote_assignor or self._remote_assignor
@@ -217,10 +213,8 @@ class Walk:
 
     def _take_over(self) -> RebalanceOutcome:
         """The outcome after static members rejoined in their places: only a change of the vote causes a rebalance.
-
-        A conversion does not, in either direction (GroupMetadataManager.convertToClassicGroup: unless the assignment
-        is stale).
-        """
+        A conversion does not, in either direction (GroupMetadataManager.convertToClassicGroup: unless the
+        assignment is stale)."""
         speaks = {member.protocol for member in self._group.members}
         if MemberProtocol.CONSUMER in speaks:
             if self._group.type is GroupType.CLASSIC:

@@ -179,10 +179,8 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
 
 def _speaking_members(observed: GateObservation) -> frozenset[str]:
     """Ids of members that speak the step's destination protocol: they have its configuration, whenever they got it.
-
     If the step made the group classic again, all new members. Never a member from when the plan was made: a member
-    keeps its protocol as long as its id, and a snapshot may leave out the protocols of its members.
-    """
+    keeps its protocol as long as its id, and a snapshot may leave out the protocols of its members."""
     baseline = observed.plan.baseline
     if baseline is None or observed.position <= 0:
         return frozenset()
@@ -207,11 +205,9 @@ def _cover_all_members(observed: GateObservation, rounds: Sequence[Sequence[str]
 def _of_rounds(
     observed: GateObservation, since: MembershipDiff, rounds: Sequence[Sequence[str]]
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
-    """The members that the rounds name: those that stayed, and those that left.
-
-    If the rounds name every member of the plan, or some names match no member any more, all members: a member without
-    a unique name is named by the id that it had when the plan was made.
-    """
+    """The members that the rounds name: those that stayed, and those that left. If the rounds name every member of
+    the plan, or some names match no member any more, all members: a member without a unique name is named by the id
+    that it had when the plan was made."""
     names = {name for one in rounds for name in one}
     stayed = [one for one in since.stayed if is_named(one, names)]
     gone = [one for one in since.gone if is_named(one, names)]

@@ -50,10 +50,8 @@ from migration.model import (
 
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
-    """Evaluate the gate of a step or of a round, or (at position -1) whether the first step can start.
-
-    With `accept_drift`, a group whose topics or members have changed is judged all the same.
-    """
+    """Evaluate the gate of a step or of a round, or (at position -1) whether the first step can start. With
+    `accept_drift`, a group whose topics or members have changed is judged all the same."""
     changed = tuple(
         difference for difference in differences(observed) if not (difference.drift and accept_drift)
     )
@@ -122,9 +120,7 @@ def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) ->
 
 def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
     """Check that new members speak the step's protocol; None without one, or if earlier members were not recorded.
-
-    If only some members must speak it, only those of the rounds so far are checked; others may rejoin unchanged.
-    """
+    If only some members must speak it, only those of the rounds so far are checked; others may rejoin unchanged."""
     speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
     since = observed.membership_diff
     if speaking is None or since is None:
@@ -195,10 +191,8 @@ def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
 
 
 def _unowned(observed: GateObservation) -> Iterator[str]:
-    """Partitions that had an owner when the plan was made, and no longer do.
-
-    Empty if some partitions had no owner even then: a custom assignor, or a topic that the leader may not see.
-    """
+    """Partitions that had an owner when the plan was made, and no longer do. Empty if some partitions had no owner
+    even then: a custom assignor, or a topic that the leader may not see."""
     baseline = observed.plan.baseline
     if baseline is None or not observed.members or any(member.owned is None for member in observed.members):
         return
@@ -337,10 +331,8 @@ def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:
 
 
 def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
-    """The group has the type or assignor of an earlier step, not those before or after this step.
-
-    If the gate has been open, later steps may have started.
-    """
+    """The group has the type or assignor of an earlier step, not those before or after this step. If the gate has
+    been open, later steps may have started."""
     ways, group, position = outcomes(observed.plan), observed.group, observed.position
     if group is None or group.state is not GroupState.STABLE:
         return

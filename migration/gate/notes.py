@@ -23,8 +23,7 @@ class NotesError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedGate:
-    at: str
-    """When, in UTC: `2026-03-01T12:00:00Z`."""
+    at: str  # When, in UTC: `2026-03-01T12:00:00Z`
     next_started: bool = field(default=False, metadata=named("went_on"))
     """Whether a gate of the next step has been checked since: then this gate is not recorded again."""
     epoch: int | None = None
@@ -59,10 +58,8 @@ class Notes:
     def with_opened(
         self, number: int, at: str, members: tuple[PlannedMember, ...], epoch: int | None = None
     ) -> Notes:
-        """The notes with a gate that opened now. Once the next step has started, the earlier note is kept.
-
-        Until then the newest counts: a member may restart in between for a reason other than the step.
-        """
+        """The notes with a gate that opened now. Once the next step has started, the earlier note is kept. Until
+        then the newest counts: a member may restart in between for a reason other than the step."""
         before = self.opened.get(number)
         if before is not None and before.next_started:
             return self
@@ -84,10 +81,8 @@ class Notes:
         )
 
     def without_from(self, number: int) -> Notes:
-        """The notes of a group that strayed: without this gate and later ones, whose notes are outdated.
-
-        Otherwise the members that are restarted in the rollback would count as restarted for the steps after it.
-        """
+        """The notes of a group that strayed: without this gate and later ones, whose notes are outdated. Otherwise
+        the members that are restarted in the rollback would count as restarted for the steps after it."""
         return replace(self, opened={opened: one for opened, one in self.opened.items() if opened < number})
 
     def with_step_started(self, number: int) -> Notes:

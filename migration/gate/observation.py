@@ -193,20 +193,16 @@ def _outcome_of(step: Step, before: StepOutcome) -> StepOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitedMember:
-    label: str
-    """Its instance id or client id if it has one, else its member id."""
-    id: str
-    """Its present or last id in the group."""
+    label: str  # Its instance id or client id if it has one, else its member id
+    id: str  # Its present or last id in the group
     host: str | None
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    check: str
-    """Its name: a condition's tag in plan files, or the name of a check of every gate (`rest`)."""
-    holds: bool | None
-    """None: unknown."""
+    check: str  # Its name: a condition's tag in plan files, or the name of a check of every gate (`rest`)
+    holds: bool | None  # None: unknown
     text: str
     awaited: tuple[AwaitedMember, ...] = ()
     by_waiting: bool = True
@@ -227,8 +223,7 @@ def undecided(check: str, text: str, *, by_waiting: bool = True) -> Check:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedDeviation:
     message: str
-    back_to: int
-    """The index of the step to return to, from 0."""
+    back_to: int  # The index of the step to return to, from 0
     by_waiting: bool = False
     """Whether it may end by itself: an extra member may be a stopped one whose session has not expired."""
 

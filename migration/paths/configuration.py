@@ -58,11 +58,9 @@ def assignors(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]
 def consumer(
     libraries: Sequence[str], old_assignor: str | None, offered: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """The lines with which a member speaks the consumer protocol; Java's and librdkafka's if no library can.
-
-    The lines request the broker's assignor that is closest to `old_assignor`, unless it is unknown or the brokers do
-    not offer it (`offered`; None: unknown), as they refuse a member that requests it.
-    """
+    """The lines with which a member speaks the consumer protocol; Java's and librdkafka's if no library can. The
+    lines request the broker's assignor that is closest to `old_assignor`, unless it is unknown or the brokers do
+    not offer it (`offered`; None: unknown), as they refuse a member that requests it."""
     nearest = nearest_of_broker(old_assignor)
     asked = f"group.remote.assignor={nearest}" if nearest else _UNKNOWN
     if nearest is not None and offered is not None and nearest not in offered:

@@ -273,10 +273,8 @@ def skipped_bounce(old: str, new: str) -> Risk:
 
 def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
     """Tried on 4.3.1: when a third member joined, 14 records of the two partitions that moved were read twice.
-
     Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare). A cooperative one continues
-    to read until it knows which partitions it loses; an eager one has revoked everything by then.
-    """
+    to read until it knows which partitions it loses; an eager one has revoked everything by then."""
     if "java" not in context.libraries:
         return ()
     return (

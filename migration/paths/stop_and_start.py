@@ -41,10 +41,9 @@ def start(context: PathContext) -> Path:
 
 
 def classic_assignor(context: PathContext) -> str:
-    """The assignor of the future classic group: the requested one, one that its members list, or Kafka's first default.
-
-    A listed or default assignor is skipped if some library lacks it: every member must be able to list it.
-    """
+    """The assignor of the future classic group: the requested one, one that its members list, or Kafka's first
+    default. A listed or default assignor is skipped if some library lacks it: every member must be able to list
+    it."""
     if context.case.request.assignor:
         return context.case.request.assignor
     if context.case.destination is Destination.COOPERATIVE:

@@ -36,8 +36,7 @@ class SimulatedBridge:
         self._ids = Random(f"{seed} {temporary.id}")  # noqa: S311
         self._crossing = BridgeProgress()
         self._step = BridgeStep(move=Move.REJOIN, why="the bridge joins")
-        self._id: str | None = None
-        """Its member id; None while it is joining."""
+        self._id: str | None = None  # Its member id; None while it is joining
 
     @property
     def asks(self) -> MemberRestart | None:

@@ -13,14 +13,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from coordinator.faults import FailCoordinator, Seconds
-from coordinator.simulation.scenario import (
-    Freeze,
-    Kill,
-    NetworkFaults,
-    NetworkPartition,
-    Pause,
-    Restart,
-)
+from coordinator.simulation.scenario import Freeze, Kill, NetworkFaults, NetworkPartition, Pause, Restart
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb
 from coordinator.simulation.scenario_file import VERBS as ALL_VERBS
@@ -55,10 +48,8 @@ NO_FAULTS = PlanFaults()
 
 
 def read_faults(file: Path, members: Collection[str], places: Collection[StepRound]) -> PlanFaults:
-    """The faults of a file, for a plan with these members (by their names in rounds) and rounds.
-
-    :raises TreeError: it cannot be read, or is not a faults file of this plan; with line and column
-    """
+    """The faults of a file, for a plan with these members (by their names in rounds) and rounds. :raises TreeError:
+    it cannot be read, or is not a faults file of this plan; with line and column"""
     text = read_text(file)
     tree = load_tree(file, text)
     try:

@@ -37,10 +37,8 @@ class Mistake(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedMistake:
     mistake: Mistake
-    step: int
-    """The step, from 1, during or after which it is made."""
-    place: StepRound
-    """The round that it changes; the last round for a mistake that is made afterwards."""
+    step: int  # The step, from 1, during or after which it is made
+    place: StepRound  # The round that it changes; the last round for a mistake that is made afterwards
     what: str
     operator: Operator
     last_step: int
@@ -70,8 +68,7 @@ def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake 
 class _Step:
     plan: Plan
     simulated: SimulatedMembers
-    number: int
-    """From 1."""
+    number: int  # From 1
     rollout: Rollout
 
     @property

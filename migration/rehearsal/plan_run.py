@@ -66,10 +66,8 @@ def as_planned(
 def simulated_for_plan(
     plan: Plan, found_group: FoundGroup, configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
-    """The members of a rehearsal; `configs` are the members' configuration files, if any.
-
-    :raises CannotRehearseError: the plan, or a member of the group, cannot be played
-    """
+    """The members of a rehearsal; `configs` are the members' configuration files, if any. :raises
+    CannotRehearseError: the plan, or a member of the group, cannot be played"""
     if plan.baseline is None:
         raise CannotRehearseError("the plan does not name the group it was made for; make a new plan")
     if not found_group.group.members:
@@ -111,14 +109,10 @@ def rehearse(
     last_step: int | None = None,
     faults: PlanFaults = NO_FAULTS,
 ) -> Rehearsed:
-    """Play the plan, up to the round `stop_at` and back if it is given.
-
-    With `with_story` events are recorded, and the run is slower. `operator` may deviate from the plan's actions;
-    `last_step` is the last step that is played; `faults` are injected while the plan is played.
-
-    :raises CannotRehearseError: the group as found does not settle
-    :raises InvalidSetting: a setting of the brokers cannot be played
-    """
+    """Play the plan, up to the round `stop_at` and back if it is given. With `with_story` events are recorded, and
+    the run is slower. `operator` may deviate from the plan's actions; `last_step` is the last step that is played;
+    `faults` are injected while the plan is played. :raises CannotRehearseError: the group as found does not settle.
+    :raises InvalidSetting: a setting of the brokers cannot be played"""
     simulation = Simulation(found_group, simulated, seed, with_story=with_story)
     with _without_collector():
         return PlanRun(plan, simulation, seed, operator, faults).run(stop_at, last_step)
@@ -159,15 +153,13 @@ class PlanRun:
         self._polls: list[GatePoll] = []
         self._unsafe: list[str] = []
         self._opened_wrongly: list[str] = []
-        self._undo: list[tuple[MemberAction, ...]] = []
-        """The rollback of each completed round."""
+        self._undo: list[tuple[MemberAction, ...]] = []  # The rollback of each completed round
         self._planned: dict[str, MemberScript | None] = {}
         """The script of each member according to the rounds so far; None: stopped."""
         self._began_with: dict[int, tuple[PlannedMember, ...]] = {}
         """By step: the members of the group when it started."""
         self._bridge: SimulatedBridge | None = None
-        self._restarted_for_bridge: set[str] = set()
-        """Ids of members whose restart the bridge has requested."""
+        self._restarted_for_bridge: set[str] = set()  # Ids of members whose restart the bridge has requested
         self._judged: Group | None = None
         self._results: dict[tuple[int, int | None, bool], GateResult] = {}
         """Results of gates for `_judged`, by step, round and whether the gate has been open before."""

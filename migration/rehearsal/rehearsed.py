@@ -69,13 +69,10 @@ class GatePoll:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundPlayed:
-    step: int
-    """From 1."""
-    round: int
-    """From 1."""
+    step: int  # From 1
+    round: int  # From 1
     costs: RehearsalCosts
-    began_s: float
-    """The time of the first stop or start."""
+    began_s: float  # The time of the first stop or start
     gate_open_after_s: float | None
     """Seconds from `began_s` until the gate opened; None: it stayed closed, or opened wrongly."""
 
@@ -96,20 +93,16 @@ class RollbackResult:
 class Rehearsed:
     seed: int
     rounds: tuple[RoundPlayed, ...]
-    back: RollbackResult | None
-    """None if no rollback was played."""
+    back: RollbackResult | None  # None if no rollback was played
     polls: tuple[GatePoll, ...]
     opened_wrongly: tuple[str, ...]
     """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""
-    refusals: tuple[Refusal, ...]
-    """Error responses to members; empty unless the story was requested."""
-    misplaced: int
-    """The number of partitions that had another owner than observed when the plan started."""
+    refusals: tuple[Refusal, ...]  # Error responses to members; empty unless the story was requested
+    misplaced: int  # The number of partitions that had another owner than observed when the plan started
     violations: tuple[Violation, ...]
     unsafe: tuple[str, ...]
     """Why the plan is not safe: a gate opened too early or stayed closed, an invariant was violated."""
-    story: tuple[str, ...]
-    """Events, one line each; empty unless requested."""
+    story: tuple[str, ...]  # Events, one line each; empty unless requested
     result: RunResult | None
     """The rehearsal as a run of the simulation, for a picture; None unless the story was requested."""
 
@@ -165,12 +158,9 @@ def as_number(value: float) -> float | int:
 def with_rehearsal(
     plan: Plan, at: str, played: Sequence[Rehearsed], back: Iterable[Rehearsed], detailed: Rehearsed | None
 ) -> Plan:
-    """The plan with the figures of its rehearsals; a plan that is not safe is blocked, and has no steps.
-
-    :param at: when it was rehearsed, in UTC
-    :param back: rehearsals of rollbacks, each after some round
-    :param detailed: the first rehearsal that is not safe, with its story
-    """
+    """The plan with the figures of its rehearsals; a plan that is not safe is blocked, and has no steps. :param at:
+    when it was rehearsed, in UTC :param back: rehearsals of rollbacks, each after some round :param detailed: the
+    first rehearsal that is not safe, with its story"""
     runs = [*played, *back]
     unsafe = [(run.seed, reason) for run in runs for reason in run.unsafe]
     rehearsal = PlanRehearsal(

@@ -40,8 +40,7 @@ class FoundGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedMember:
-    name: str
-    """Its name in the plan's rounds."""
+    name: str  # Its name in the plan's rounds
     script: MemberScript
     client: SimulatedClient
     id: str | None
@@ -59,10 +58,8 @@ class SimulatedMembers:
 def simulated_members(
     group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
-    """Simulated members for the present group; `planned` are its members in the plan, `configs` their configuration.
-
-    :raises CannotRehearseError: too little is known of a member to simulate it
-    """
+    """Simulated members for the present group; `planned` are its members in the plan, `configs` their
+    configuration. :raises CannotRehearseError: too little is known of a member to simulate it"""
     libraries = {one.id: one.library for one in planned}
     names = round_names([PlannedMember.of(member) for member in group.members])
     members: dict[str, SimulatedMember] = {}
@@ -168,10 +165,8 @@ class Overrides:
 def overrides_from(
     settings: Mapping[str, str], broker_settings: Mapping[str, str] | None = None
 ) -> Overrides:
-    """The overrides of these settings; `broker_settings` are the brokers' present settings.
-
-    :raises InvalidSetting: a name is not in NAMES, or a value is invalid for a consumer
-    """
+    """The overrides of these settings; `broker_settings` are the brokers' present settings. :raises InvalidSetting:
+    a name is not in NAMES, or a value is invalid for a consumer"""
     brokers: dict[str, str] = {}
     members: dict[str, str] = {}
     for name, value in settings.items():
@@ -190,10 +185,8 @@ def overrides_from(
 def with_settings(
     found_group: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
 ) -> tuple[FoundGroup, SimulatedMembers]:
-    """The same group and members with these settings, which replace existing ones.
-
-    :raises InvalidSetting: as `overrides_from`; values that brokers refuse are only found when the plan is played
-    """
+    """The same group and members with these settings, which replace existing ones. :raises InvalidSetting: as
+    `overrides_from`; values that brokers refuse are only found when the plan is played"""
     if not settings:
         return found_group, simulated
     theirs = found_group.cluster.settings or {}

@@ -83,8 +83,7 @@ class RehearsalCosts:
 class Refusal:
     at_s: float
     member: str
-    error: str
-    """By its name in Kafka's protocol."""
+    error: str  # By its name in Kafka's protocol
 
 
 class Simulation:
@@ -135,12 +134,9 @@ class Simulation:
     # Actions
 
     def begin(self, *, leader: str | None = None) -> None:
-        """Start all members as found: first the classic ones, which joined first in a mixed group.
-
-        `leader`, if given, joins before all others, so that it leads.
-
-        :raises CannotRehearseError: the group as it was found does not settle
-        """
+        """Start all members as found: first the classic ones, which joined first in a mixed group. `leader`, if
+        given, joins before all others, so that it leads. :raises CannotRehearseError: the group as it was found
+        does not settle"""
         by_protocol = {
             protocol: [
                 one.name for one in self._simulated.members.values() if one.script.protocol == protocol
@@ -362,9 +358,7 @@ def _topics(source: FoundGroup) -> TopicImage:
 
 def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
     """The coordinator's records of the group: its target assignment, if all members speak the consumer protocol.
-
-    Members of the classic protocol send their assignment when they join, if their assignor uses it.
-    """
+    Members of the classic protocol send their assignment when they join, if their assignor uses it."""
     speaks_it = all(member.protocol is MemberProtocol.CONSUMER for member in group.members)
     if group.type is not GroupType.CONSUMER or not speaks_it:
         return ()
@@ -388,11 +382,9 @@ def _settings(found_group: FoundGroup) -> dict[str, str]:
 
 
 class Description:
-    """Describes one group repeatedly; returns the same object if the group has not changed since the last time.
-
-    A gate asks for it every two seconds, and most of the work is parsing the metadata and assignments of the members
-    of a large classic group.
-    """
+    """Describes one group repeatedly; returns the same object if the group has not changed since the last time. A
+    gate asks for it every two seconds, and most of the work is parsing the metadata and assignments of the members
+    of a large classic group."""
 
     def __init__(self, name: str, default_assignor: str) -> None:
         """`name` is the group's id; the brokers' `default_assignor` is shown if no member requests an assignor."""

@@ -71,11 +71,9 @@ class MistakeResult:
     outcome: GateOutcome
     closed_by: tuple[str, ...]
     """Names of the checks that kept the gate closed: at the end, or at any time if the gate opened later."""
-    why: str
-    """The gate's last reasons for being closed; if it opened wrongly, what it did not detect."""
+    why: str  # The gate's last reasons for being closed; if it opened wrongly, what it did not detect
     step: int
-    round: int | None
-    """None: the gate of the whole step."""
+    round: int | None  # None: the gate of the whole step
 
 
 def worst_of(played: Sequence[MistakeResult]) -> MistakeResult:
@@ -92,10 +90,8 @@ def play_mistake(
     right: Rehearsed,
     faults: PlanFaults = NO_FAULTS,
 ) -> MistakeResult:
-    """Play the mistake from the seed of `right`, which is the plan without it, played with its story.
-
-    :raises CannotRehearseError, InvalidSetting: see `rehearse`
-    """
+    """Play the mistake from the seed of `right`, which is the plan without it, played with its story. :raises
+    CannotRehearseError, InvalidSetting: see `rehearse`"""
     wrong = rehearse(
         plan,
         found_group,

@@ -191,11 +191,9 @@ def members_with_data(case: Case) -> tuple[str, ...]:
 
 
 def data_will_come(case: Case) -> bool:
-    """Whether the next rebalance may bring user data although it is absent now.
-
-    True for a group on cooperative-sticky in which librdkafka may lead: it has no user data until a member rejoins.
-    Also true for sarama on sticky if the source does not show user data: it exists from the first generation on.
-    """
+    """Whether the next rebalance may bring user data although it is absent now. True for a group on
+    cooperative-sticky in which librdkafka may lead: it has no user data until a member rejoins. Also true for
+    sarama on sticky if the source does not show user data: it exists from the first generation on."""
     group = case.group
     if group.type is not GroupType.CLASSIC or not group.members or members_with_data(case):
         return False
@@ -206,10 +204,8 @@ def data_will_come(case: Case) -> bool:
 
 
 def online_path(case: Case) -> OnlinePath | None:
-    """The path around user data, present or expected; None if no path exists (stop all members, start all).
-
-    Also None for a group without user data or without members, which a broker converts as it is.
-    """
+    """The path around user data, present or expected; None if no path exists (stop all members, start all). Also
+    None for a group without user data or without members, which a broker converts as it is."""
     group, libraries = case.group, case.libraries
     if group.type is not GroupType.CLASSIC or group.state is GroupState.EMPTY or not group.members:
         return None

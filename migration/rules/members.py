@@ -62,7 +62,7 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
         return
     path = {
         "connect": "Connect workers have their own protocols: connect.protocol=sessioned (the default) rebalances "
-        "incrementally. To leave eager, set it in one rolling restart of the workers (KIP-415).",
+        "incrementally. To leave eager, set it in one rolling restart of the workers (KIP-415)."
     }.get(kind, "See its own documentation.")
     yield case.blocker(
         "protocol-type",

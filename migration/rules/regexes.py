@@ -97,10 +97,8 @@ def _engines(case: Case) -> list[ClientEngine | None]:
 
 
 def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _RuleResult:
-    """Java sends a regex to the broker only for subscribe(SubscriptionPattern): a result about that change.
-
-    Tried on 4.3.1: a member of the consumer protocol that subscribes by a Pattern sends names and no regex.
-    """
+    """Java sends a regex to the broker only for subscribe(SubscriptionPattern): a result about that change. Tried
+    on 4.3.1: a member of the consumer protocol that subscribes by a Pattern sends names and no regex."""
     then = " ".join(message for _, _, message, _ in judgments)
     return (
         "regex-client",

@@ -54,10 +54,8 @@ class RawGroup:
         return wait_until(given, f"a member of {self.id} gets an id")
 
     def grow(self, count: int) -> None:
-        """New members, and a rebalance in which everybody joins.
-
-        The very first one joins alone: a broker does not wait for others then.
-        """
+        """New members, and a rebalance in which everybody joins. The very first one joins alone: a broker does not
+        wait for others then."""
         if not self.members:
             wait_for_coordinator(self.broker)
             self.rebalance([self.new_id()])
@@ -70,10 +68,8 @@ class RawGroup:
         self.finish(self.start_joining(self.members if joining is None else joining))
 
     def start_joining(self, members: Iterable[str]) -> list[Future[Any]]:
-        """JoinGroup of each; the broker answers when the rebalance may continue.
-
-        A new member or the leader is first: in a Stable group a follower's request begins no rebalance.
-        """
+        """JoinGroup of each; the broker answers when the rebalance may continue. A new member or the leader is
+        first: in a Stable group a follower's request begins no rebalance."""
         first, *others = sorted(members, key=lambda member: member in self.members and member != self.leader)
         pool = ThreadPoolExecutor(1 + len(others))
         started = [pool.submit(self._join, first, self.static.get(first))]

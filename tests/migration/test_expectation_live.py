@@ -38,8 +38,7 @@ SHORT = {"range to cooperative in two bounces", "librdkafka's range to consumer"
 
 @pytest.mark.kafka
 @pytest.mark.parametrize(
-    "way",
-    [pytest.param(way, id=name, marks=[] if name in SHORT else [LONG]) for name, way in WAYS.items()],
+    "way", [pytest.param(way, id=name, marks=[] if name in SHORT else [LONG]) for name, way in WAYS.items()]
 )
 def test_the_broker_counts_what_was_expected(
     broker: Broker, members: Members, tmp_path: Path, way: Way

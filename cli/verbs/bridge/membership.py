@@ -77,8 +77,7 @@ class MembershipLost(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipState:
-    member: str | None = None
-    """The member's id, once its first rebalance is complete."""
+    member: str | None = None  # The member's id, once its first rebalance is complete
     leader: str | None = None
     withheld: int = 0
     """Number of partitions that the bridge has assigned to no member: cooperative members must revoke them first."""

@@ -54,10 +54,8 @@ class AuditRequest:
 
 
 def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]:
-    """Snapshots and logs that the options name; by default, the source of other commands.
-
-    :raises UsageError: a live cluster :raises CommandError: a path does not exist
-    """
+    """Snapshots and logs that the options name; by default, the source of other commands. :raises UsageError: a
+    live cluster. :raises CommandError: a path does not exist"""
     snapshots = tuple(dict.fromkeys(options.snapshots or ()))
     check_snapshots(snapshots)
     logs = LogOptions(log_dirs=options.log_dirs, embedded=options.embedded, topics_file=options.topics_file)
@@ -74,10 +72,8 @@ def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]
 
 
 def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
-    """Check every group.
-
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
-    """
+    """Check every group. :raises MissingSpark: the extra or Java is missing. :raises CommandError: an error of
+    Spark or a file system"""
     for report in request.reports:
         check_writable("--report", report)
     settings = settings_of(options, input_bytes=_input_bytes(request))

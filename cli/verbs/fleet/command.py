@@ -241,8 +241,7 @@ def fleet_simulate(
     break_: BrokenRule = None,
     limit: Limit = None,
     out: Annotated[
-        str | None,
-        option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR"),
+        str | None, option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR")
     ] = None,
     report: Report = None,
     spark: SparkOptions,
@@ -299,8 +298,7 @@ def fleet_rehearse(
     groups: Annotated[list[str] | None, option("--group", "Only this group; repeatable.", "GROUP")] = None,
     clients: ClientOptions,
     out: Annotated[
-        str | None,
-        option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR"),
+        str | None, option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR")
     ] = None,
     report: Report = None,
     spark: SparkOptions,

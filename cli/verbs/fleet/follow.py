@@ -50,10 +50,8 @@ class FollowRequest:
 
 def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[FollowedRun], None]) -> None:
     """Follow the topic until its end, the time is up, or Ctrl-C; `report` is called in this thread for each run.
-
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
-    :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client
-    """
+    :raises MissingSpark: the extra or Java is missing. :raises CommandError: an error of Spark or a file system.
+    :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client"""
     if request.every_s is None and request.seconds is not None:
         raise UsageError("--once stops when everything is read; --for cannot be used with it")
     checkpoint = request.kept
@@ -69,11 +67,7 @@ def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[F
 
 
 def _follow(
-    request: FollowRequest,
-    options: SparkOptions,
-    checkpoint: str,
-    reporter: _RunReporter,
-    spinner: Spinner,
+    request: FollowRequest, options: SparkOptions, checkpoint: str, reporter: _RunReporter, spinner: Spinner
 ) -> None:
     runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
     settings = settings_of(options, request.source.jars(options))
@@ -134,10 +128,8 @@ class _RunReporter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedRun:
-    """A run of a stream: the contents of the tables, and the additions.
-
-    `rebalances_added` is None for the first run of this process.
-    """
+    """A run of a stream: the contents of the tables, and the additions. `rebalances_added` is None for the first
+    run of this process."""
 
     at_ms: int
     out: str

@@ -69,17 +69,11 @@ class HistoryRequest:
 
 
 def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
-    """Update the tables and read the requested facts from them.
-
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
-    """
+    """Update the tables and read the requested facts from them. :raises MissingSpark: the extra or Java is missing.
+    :raises CommandError: an error of Spark or a file system"""
     request.check(options)
     settings = settings_of(options, request.source.jars(options), input_bytes=_input_bytes(request))
-    with (
-        fleet_spinner(options) as spinner,
-        fleet_session(settings) as spark,
-        _tables(request) as out,
-    ):
+    with fleet_spinner(options) as spinner, fleet_session(settings) as spark, _tables(request) as out:
         from pipeline.decode.records import LogReader
         from pipeline.history import run_history
 

@@ -49,8 +49,7 @@ CommandConfig = Annotated[
 
 
 ContextName = Annotated[
-    str | None,
-    _logs("--context", "Context to use; kohort context list shows all.", "NAME"),
+    str | None, _logs("--context", "Context to use; kohort context list shows all.", "NAME")
 ]
 
 
@@ -137,10 +136,8 @@ MOST_COMBINATIONS = 10_000
 
 
 def combinations_of(vary: Sequence[str], *, of: int = 1) -> tuple[Mapping[str, str], ...]:
-    """Every combination of the values of `--vary`; a single empty one if nothing varies.
-
-    :raises UsageError: not a name with values, a repeated name, or too many combinations (multiplied by `of`)
-    """
+    """Every combination of the values of `--vary`; a single empty one if nothing varies. :raises UsageError: not a
+    name with values, a repeated name, or too many combinations (multiplied by `of`)"""
     values: dict[str, list[str]] = {}
     for text in vary:
         name, _, listed = text.partition("=")

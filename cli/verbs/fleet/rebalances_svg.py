@@ -114,8 +114,7 @@ def _bars(
     titles: Sequence[str],
     axis: Axis,
 ) -> Lane:
-    """A row of bars, with their numbers in the first scale in which all of them fit; unknown values have no
-    bar."""
+    """A row of bars, with their numbers in the first scale in which all of them fit; unknown values have no bar."""
     shown = {index: value for index, value in enumerate(values) if value}
     known = [value for value in values if value is not None]
     most, bottom = max(known, default=0), 36.0

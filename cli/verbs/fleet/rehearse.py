@@ -95,10 +95,8 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> RehearsalRun:
-    """Plan and rehearse every group.
-
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
-    """
+    """Plan and rehearse every group. :raises MissingSpark: the extra or Java is missing. :raises CommandError: an
+    error of Spark or a file system"""
     check_snapshots(request.snapshots)
     for report in request.reports:
         check_writable("--report", report)
@@ -282,10 +280,7 @@ def _order(settings: str, rows: Sequence[Row], of_settings: int) -> Iterator[Blo
         "Groups whose plans have the fewest warnings come first, of these the cheapest."
     )
     yield _bars(
-        shown[:BARS_SHOWN],
-        "without_owner_s",
-        lambda row: f"{row['rank']}. {_short(row['group'])}",
-        _seconds,
+        shown[:BARS_SHOWN], "without_owner_s", lambda row: f"{row['rank']}. {_short(row['group'])}", _seconds
     )
     yield table_of(
         shown,

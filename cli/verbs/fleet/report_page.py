@@ -386,10 +386,8 @@ def check_writable(option: str, file: Path) -> None:
 
 
 def write_report(file: Path, report: Callable[[], Document]) -> None:
-    """Write a report as a page, or as its data if the name ends in .json, or for a runbook if in .md.
-
-    :raises CommandError: it cannot be written
-    """
+    """Write a report as a page, or as its data if the name ends in .json, or for a runbook if in .md. :raises
+    CommandError: it cannot be written"""
     document = report()
     if file.suffix.lower() == ".json":
         write_file(file, [json.dumps(document.data, indent=2, ensure_ascii=False), "\n"])

@@ -87,10 +87,8 @@ def request_of(
     out: str | None,
     reports: tuple[Path, ...],
 ) -> SimulationRequest:
-    """The request of the options.
-
-    :raises UsageError: there is no such scenario or rule, or settings that cannot be played
-    """
+    """The request of the options. :raises UsageError: there is no such scenario or rule, or settings that cannot be
+    played"""
     check_rule(break_rule)
     sources = tuple(map(read, dict.fromkeys(scenarios)))
     names = [source.name for source in sources]
@@ -112,10 +110,8 @@ def request_of(
 
 
 def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRun:
-    """Play every seed.
-
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
-    """
+    """Play every seed. :raises MissingSpark: the extra or Java is missing. :raises CommandError: an error of Spark
+    or a file system"""
     for report in request.reports:
         check_writable("--report", report)
     total = len(request.sources) * len(request.variants) * len(request.settings) * len(request.seeds)

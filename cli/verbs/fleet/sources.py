@@ -109,12 +109,9 @@ def _log_bytes(path: Path) -> int:
 
 
 def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths | LiveTopic:
-    """The source to read; by default the data directory, if the options, the environment and contexts name none.
-
-    A snapshot is accepted only with `snapshots_too`.
-
-    :raises UsageError: several sources are named, or one without a log
-    """
+    """The source to read; by default the data directory, if the options, the environment and contexts name none. A
+    snapshot is accepted only with `snapshots_too`. :raises UsageError: several sources are named, or one without a
+    log"""
     if options.log_dirs:
         return _log_dirs(options)
     named = asdict(options)
@@ -130,10 +127,8 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
 
 
 def live_of(options: LiveOptions) -> LiveTopic:
-    """The cluster to follow: named by the options, the environment or a context.
-
-    :raises UsageError: no cluster is named
-    """
+    """The cluster to follow: named by the options, the environment or a context. :raises UsageError: no cluster is
+    named"""
     resolved = _resolve(asdict(options))
     if resolved.bootstrap_server is None and resolved.command_config is None:
         raise UsageError("only a live cluster can be followed: give --bootstrap-server")

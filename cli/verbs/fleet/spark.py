@@ -54,10 +54,8 @@ def is_local(master: str | None) -> bool:
 
 @contextmanager
 def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
-    """A session; errors of Spark and the file systems in it become CommandErrors.
-
-    :raises MissingSpark: the extra or Java is missing
-    """
+    """A session; errors of Spark and the file systems in it become CommandErrors. :raises MissingSpark: the extra
+    or Java is missing"""
     from pipeline.session import session
 
     with session(settings) as spark, _translated(verbose=settings.verbose):

@@ -40,8 +40,7 @@ SUFFIX = ".gates"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateQuestion:
     plan: Plan
-    position: int
-    """The step's index, from 0; -1 for the gate before the first step."""
+    position: int  # The step's index, from 0; -1 for the gate before the first step
     round: int | None = None
     accept_drift: bool = False
 

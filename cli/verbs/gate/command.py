@@ -47,8 +47,7 @@ def gate(
     accept_changes: Annotated[
         bool,
         option(
-            "--accept-changes",
-            "Check even if topics, partitions or members changed since the plan was made.",
+            "--accept-changes", "Check even if topics, partitions or members changed since the plan was made."
         ),
     ] = False,
     no_notes: Annotated[

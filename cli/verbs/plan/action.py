@@ -80,10 +80,8 @@ def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClients:
-    """The clients of `--client` and `--clients`; the command line overrides the file.
-
-    UsageError for an invalid command line, ConfigFileError for a file that cannot be used.
-    """
+    """The clients of `--client` and `--clients`; the command line overrides the file. UsageError for an invalid
+    command line, ConfigFileError for a file that cannot be used."""
     listed = parse_clients(read_clients(file)) if file is not None else DeclaredClients()
     try:
         declared = parse_clients(values)
@@ -225,10 +223,8 @@ def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
 def repeated_command(
     context: typer.Context, *, without: Collection[str], with_options: tuple[str, ...]
 ) -> str:
-    """The running command with its given options, except those in `without`, and with `with_options`.
-
-    Arguments precede the options; if an argument looks like an option, they follow the options and `--`.
-    """
+    """The running command with its given options, except those in `without`, and with `with_options`. Arguments
+    precede the options; if an argument looks like an option, they follow the options and `--`."""
     options: list[str] = []
     arguments: list[str] = []
     for parameter in context.command.params:

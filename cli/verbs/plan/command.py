@@ -42,9 +42,7 @@ def plan(
     framework: Annotated[
         list[str] | None,
         option(
-            "--framework",
-            "Framework of the members: spring-kafka, parallel-consumer, kafkaflow, …",
-            "NAME",
+            "--framework", "Framework of the members: spring-kafka, parallel-consumer, kafkaflow, …", "NAME"
         ),
     ] = None,
     rehearse: Annotated[

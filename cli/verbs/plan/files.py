@@ -1,6 +1,5 @@
 """Files that plans are made from, and plans: the members' configuration (`--client-config`) and libraries
-(`--clients`), and what `kohort plan --output yaml` (or json) has written.
-"""
+(`--clients`), and what `kohort plan --output yaml` (or json) has written."""
 
 from __future__ import annotations
 
@@ -27,10 +26,8 @@ MAX_BYTES = 4 * 1024 * 1024
 
 
 def read_client_config(value: str) -> ClientConfig:
-    """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`.
-
-    :raises ConfigFileError: it cannot be read, or is malformed
-    """
+    """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`. :raises ConfigFileError: it
+    cannot be read, or is malformed"""
     owner, file = _owner_and_file(value)
     library = _library_or_none(owner)
     content = _content(file, _text(file))
@@ -71,12 +68,9 @@ def _library_or_none(name: str | None) -> str | None:
 
 
 def read_clients(file: Path) -> tuple[str, ...]:
-    """The entries of a file of members, as values of `--client`: `MEMBER=LIBRARY[:VERSION]`.
-
-    YAML or JSON `MEMBER: LIBRARY[:VERSION]`, or CSV lines `MEMBER,LIBRARY[:VERSION]` or `MEMBER,LIBRARY,VERSION` with
-    or without a heading.
-    :raises ConfigFileError: it cannot be read, or a line is malformed
-    """
+    """The entries of a file of members, as values of `--client`: `MEMBER=LIBRARY[:VERSION]`. YAML or JSON `MEMBER:
+    LIBRARY[:VERSION]`, or CSV lines `MEMBER,LIBRARY[:VERSION]` or `MEMBER,LIBRARY,VERSION` with or without a
+    heading. :raises ConfigFileError: it cannot be read, or a line is malformed"""
     text = _text(file)
     pairs = _listed(file, text) if file.suffix.lower() == ".csv" else _mapped(file, text)
     values: dict[str, str] = {}

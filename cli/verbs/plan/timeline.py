@@ -122,11 +122,7 @@ def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> Drawing:
     starts = [run.start for _, run in runs([frame.step for frame in timeline.frames])]
     steps = Lane(height=0, rules=starts, rule_height=sum(lane.height for lane in lanes))
     return Drawing(
-        title=title,
-        text=text,
-        axis=axis,
-        legend=picture.legend(),
-        lanes=(steps, *lanes, Lane(height=4)),
+        title=title, text=text, axis=axis, legend=picture.legend(), lanes=(steps, *lanes, Lane(height=4))
     )
 
 
@@ -362,11 +358,8 @@ class PlanTimeline:
 def timeline_of(
     settled_groups: Sequence[SettledGroup], names: Mapping[str, str], rounds: int
 ) -> PlanTimeline | None:
-    """The timeline of a walk; None if nothing was walked.
-
-    `names` contains names of members for people (temporary members keep their ids); `rounds` is the number of rounds
-    in the plan.
-    """
+    """The timeline of a walk; None if nothing was walked. `names` contains names of members for people (temporary
+    members keep their ids); `rounds` is the number of rounds in the plan."""
     if len(settled_groups) < 2:
         return None
     shown = _shown(settled_groups)

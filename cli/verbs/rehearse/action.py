@@ -58,8 +58,7 @@ class RehearsalRequest:
 class Rehearsal:
     request: RehearsalRequest
     played: list[Rehearsed] = field(default_factory=list)
-    back: list[Rehearsed] = field(default_factory=list)
-    """Rollbacks from single rounds, with the first seed."""
+    back: list[Rehearsed] = field(default_factory=list)  # Rollbacks from single rounds, with the first seed
     mistakes: list[MistakeResult | Inapplicable] = field(default_factory=list)
     """The worst result of each mistake; empty if the plan itself is not safe."""
     detailed: Rehearsed | None = None
@@ -185,9 +184,7 @@ def _place(plan: Plan, text: str) -> tuple[int, int]:
 
 def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
     """Play every seed and, without --stop-at, rollbacks with the first seed. `shows`: keep the first run in detail.
-
-    :raises UsageError: the group cannot be played
-    """
+    :raises UsageError: the group cannot be played"""
     rehearsal = Rehearsal(request=request)
     ways = _rollback_places(request)
     wrong = mistakes_in(request.plan, request.simulated) if request.mistakes else ()

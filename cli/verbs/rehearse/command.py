@@ -22,8 +22,7 @@ def rehearse(
         option("--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**53),
     ] = 1,
     stop_at: Annotated[
-        str | None,
-        option("--stop-at", "Roll back after this round, such as 2.1.", "STEP.ROUND"),
+        str | None, option("--stop-at", "Roll back after this round, such as 2.1.", "STEP.ROUND")
     ] = None,
     mistakes: Annotated[
         bool,
@@ -47,11 +46,7 @@ def rehearse(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        option(
-            "--set",
-            "Use this setting of the brokers or of all members; repeatable.",
-            "NAME=VALUE",
-        ),
+        option("--set", "Use this setting of the brokers or of all members; repeatable.", "NAME=VALUE"),
     ] = None,
     story: Annotated[bool, option("--story", "Print every event as a line.")] = False,
     svg: Annotated[

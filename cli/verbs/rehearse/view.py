@@ -27,10 +27,8 @@ _REHEARSED = (*_COMPUTED, "lasted_s")
 
 
 def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
-    """Rounds over all seeds: the median, and the worst if there are several seeds.
-
-    With `story`, events are shown for a safe rehearsal too.
-    """
+    """Rounds over all seeds: the median, and the worst if there are several seeds. With `story`, events are shown
+    for a safe rehearsal too."""
     request, detailed = rehearsal.request, rehearsal.detailed
     lines = detailed.story if detailed is not None and (story or not detailed.is_safe) else None
     return Document(

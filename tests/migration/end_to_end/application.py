@@ -28,16 +28,11 @@ class Subscription:
 
 @dataclass(slots=True, kw_only=True)
 class Application:
-    """One consumer as an operator knows it: stopped, started, its configuration edited.
-
-    Attributes:
-        name: its client id, whatever process runs it.
-        library: `java`, `librdkafka` or one of OTHERS.
-        config: its configuration file but for the servers, the group and the client id.
-        members: starts its processes.
-        polls_again: whether it continues after an exception, which is an event then (`thrown`), or ends.
-        own_process: whether one of Java has its own JVM, so that it can crash.
-    """
+    """One consumer as an operator knows it: stopped, started, its configuration edited. Attributes: name: its
+    client id, whatever process runs it. library: `java`, `librdkafka` or one of OTHERS. config: its configuration
+    file but for the servers, the group and the client id. members: starts its processes. polls_again: whether it
+    continues after an exception, which is an event then (`thrown`), or ends. own_process: whether one of Java has
+    its own JVM, so that it can crash."""
 
     name: str
     library: str
@@ -51,13 +46,10 @@ class Application:
     own_process: bool = False
     running: Member | None = None
     lives: int = 0
-    _past: list[Member] = field(default_factory=list)
-    """Its lives, in order."""
-    _before: dict[str, str] = field(default_factory=dict)
-    """Every setting it once had, as it was last."""
+    _past: list[Member] = field(default_factory=list)  # Its lives, in order
+    _before: dict[str, str] = field(default_factory=dict)  # Every setting it once had, as it was last
     _journals: dict[str, Path] = field(default_factory=dict)
-    _killed_ns: dict[str, int] = field(default_factory=dict)
-    """When a life ended that was not stopped."""
+    _killed_ns: dict[str, int] = field(default_factory=dict)  # When a life ended that was not stopped
 
     def edit(self, lines: Iterable[str]) -> None:
         """Apply the configuration lines of a plan; they count from the next start on."""

@@ -102,10 +102,8 @@ def to_restart(running: Running) -> str | None:
 
 def to_consumer(application: Application, wait_rest: Callable[[], object] = lambda: None) -> None:
     """Restart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama.
-
     The first one of a group waits for rest before its start: a conversion in the middle of a rebalance may give a
-    partition two owners (docs/kafka-weaknesses.md), and makes members of sarama join again 2 s later.
-    """
+    partition two owners (docs/kafka-weaknesses.md), and makes members of sarama join again 2 s later."""
     application.stop()
     wait_rest()
     application.library = "librdkafka"

@@ -22,15 +22,9 @@ class UnclearLine(ValueError):
 def apply(
     lines: Iterable[str], config: Mapping[str, str], library: str, before: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return `config` of a client of `library` as it is after `lines`.
-
-    Args:
-        before: the configuration as it was once, to put back from.
-
-    Raises:
-        UnclearLine: a line is neither a heading, nor a setting, nor the removal of one, or nothing was said for
-            this library.
-    """
+    """Return `config` of a client of `library` as it is after `lines`. Args: before: the configuration as it was
+    once, to put back from. Raises: UnclearLine: a line is neither a heading, nor a setting, nor the removal of one,
+    or nothing was said for this library."""
     lines = list(lines)
     changed = dict(config)
     mine = list(lines_for(lines, library))

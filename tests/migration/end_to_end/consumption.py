@@ -18,8 +18,7 @@ FOREVER_NS = 2**63
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Stay:
     from_ns: int
-    until_ns: int
-    """FOREVER_NS where nothing says that it let go."""
+    until_ns: int  # FOREVER_NS where nothing says that it let go
     member: str
 
 
@@ -42,10 +41,8 @@ class Interleaving:
 
 
 def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:
-    """The holders of each partition over time, by the consumers' own listeners, in order of time.
-
-    ValueError: a consumer was assigned what it held, or let go of what it did not hold.
-    """
+    """The holders of each partition over time, by the consumers' own listeners, in order of time. ValueError: a
+    consumer was assigned what it held, or let go of what it did not hold."""
     by_partition: dict[Partition, list[Stay]] = defaultdict(list)
     for journal in journals:
         since: dict[Partition, int] = {}
@@ -95,11 +92,9 @@ def outside(journals: Sequence[Journal]) -> list[tuple[str, Entry]]:
 
 
 def interleavings(journals: Sequence[Journal]) -> list[Interleaving]:
-    """Where records alone show two at once.
-
-    A consumer that gets a partition again continues after what others have consumed meanwhile. One that never
-    left continues at an offset that another has consumed between its last record and this one.
-    """
+    """Where records alone show two at once. A consumer that gets a partition again continues after what others have
+    consumed meanwhile. One that never left continues at an offset that another has consumed between its last record
+    and this one."""
     by_partition: dict[Partition, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for journal in journals:
         for entry in records(journal):

@@ -24,15 +24,9 @@ MEMBERS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """What to deploy.
-
-    Attributes:
-        library: `java`, `librdkafka` or `sarama`.
-        config: each consumer's configuration at the beginning.
-        static: whether each has its own group.instance.id.
-        polls_again: whether each continues after an exception.
-        subscribe: what each asks for, made of the common beginning of the topics' names.
-    """
+    """What to deploy. Attributes: library: `java`, `librdkafka` or `sarama`. config: each consumer's configuration
+    at the beginning. static: whether each has its own group.instance.id. polls_again: whether each continues after
+    an exception. subscribe: what each asks for, made of the common beginning of the topics' names."""
 
     library: str
     config: Mapping[str, str]
@@ -58,10 +52,8 @@ class Deployment:
         return wait_group(self.broker, self.group, members=members or len(self.applications))
 
     def wait_rest(self) -> None:
-        """Wait until no rebalance is in progress or about to start, with any members.
-
-        Cooperative members rebalance once more when a Stable group leaves partitions without an owner.
-        """
+        """Wait until no rebalance is in progress or about to start, with any members. Cooperative members rebalance
+        once more when a Stable group leaves partitions without an owner."""
 
         def rests() -> bool:
             view = self.view()
@@ -81,11 +73,8 @@ class Deployment:
         return [journal for one in everybody for journal in one.journals()]
 
     def finish(self) -> Outcome:
-        """End the producer, let the consumers reach the end, stop them, and judge what they wrote down.
-
-        Raises:
-            TimeoutError: a record was not consumed within 30 s.
-        """
+        """End the producer, let the consumers reach the end, stop them, and judge what they wrote down. Raises:
+        TimeoutError: a record was not consumed within 30 s."""
         produced = self.producer.stop()
 
         wait_until(
@@ -108,9 +97,7 @@ class Outcome:
 
     def check(self, *, repeats: bool = False) -> None:
         """Assert that no partition was consumed by two at once, that nothing is lost, and nothing consumed twice.
-
-        With `repeats` records may be consumed twice, as after a process that was killed.
-        """
+        With `repeats` records may be consumed twice, as after a process that was killed."""
         assert sum(map(len, self.produced.values())) > 0
         wrong: dict[str, Sequence[object]] = {
             "two held a partition at once": overlaps(self.journals),
@@ -127,12 +114,9 @@ class Outcome:
 def deployed(
     fleet: Fleet, broker: Broker, jars: Path, hosts: Sequence[JavaHost], directory: Path
 ) -> Iterator[Deployment]:
-    """Deploy `fleet` and wait until it has settled, with a producer at work; all ends with the context.
-
-    Args:
-        hosts: the JVMs of the consumers and of a stranger, one each: each is its own process.
-        directory: where the journals go.
-    """
+    """Deploy `fleet` and wait until it has settled, with a producer at work; all ends with the context. Args:
+    hosts: the JVMs of the consumers and of a stranger, one each: each is its own process. directory: where the
+    journals go."""
     group, prefix = fresh_name("payments"), fresh_name("orders")
     topics = {f"{prefix}-eu": PARTITIONS // 2, f"{prefix}-us": PARTITIONS // 2}
     create_topics(broker, topics)

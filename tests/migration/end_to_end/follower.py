@@ -47,8 +47,7 @@ class Follower:
     polls: list[GatePoll] = field(default_factory=list)
     guests: list[Background] = field(default_factory=list)
     """Temporary members that a step's own commands started."""
-    is_without_bridge: bool = False
-    """Whether the plan's console consumer takes the place of `kohort bridge`."""
+    is_without_bridge: bool = False  # Whether the plan's console consumer takes the place of `kohort bridge`
 
     def make_plan(self, *options: str) -> dict[str, Any]:
         """Have the plan of the settled group made and written to its file; return it."""
@@ -134,10 +133,8 @@ class Follower:
         return next(commands for way in ways if (commands := COMMAND.findall(way["why_not"])))
 
     def _find_a_place(self, step: dict[str, Any], command: str) -> None:
-        """Where the check says that the guest does not come first: do what it says, and ask again.
-
-        A bridge of Kohort's moves by itself: it is left to it.
-        """
+        """Where the check says that the guest does not come first: do what it says, and ask again. A bridge of
+        Kohort's moves by itself: it is left to it."""
         deadline = time.monotonic() + PLACE_S
         while time.monotonic() < deadline:
             poll = self._look(WAIT.sub("", step["commands"][0]), waits=False)

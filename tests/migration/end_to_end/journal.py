@@ -23,10 +23,8 @@ class Entry:
     at_ns: int
     kind: str
     partition: Partition
-    offset: int | None
-    """Of a record; None for what a listener was shown."""
-    content: str = ""
-    """Its key, a colon, its value; empty for what a listener was shown."""
+    offset: int | None  # Of a record; None for what a listener was shown
+    content: str = ""  # Its key, a colon, its value; empty for what a listener was shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,11 +39,8 @@ class SteadyProducer:
         self._thread.start()
 
     def stop(self) -> Mapping[Partition, range]:
-        """Write no more; return the offsets of the records of every partition.
-
-        Raises:
-            AssertionError: the broker did not acknowledge a record, or has others than were written.
-        """
+        """Write no more; return the offsets of the records of every partition. Raises: AssertionError: the broker
+        did not acknowledge a record, or has others than were written."""
         self._stopping.set()
         self._thread.join()
         assert not self._producer.flush(FLUSH_S), "records without an answer"

@@ -38,12 +38,10 @@ class RealGroup:
         self.answers = True
         self.scripts = {name: member.script for name, member in simulated.members.items()}
         self._applications = dict(deployment.applications)
-        self._lives = list(deployment.applications.values())
-        """All that have run."""
+        self._lives = list(deployment.applications.values())  # All that have run
         self._stopped: set[str] = set()
         self._starting: list[tuple[float, Application]] = []
-        self._ending: list[tuple[float, Application]] = []
-        """Predecessors to stop, and when."""
+        self._ending: list[tuple[float, Application]] = []  # Predecessors to stop, and when
 
     # What is done to it.
 

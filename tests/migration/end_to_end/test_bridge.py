@@ -104,11 +104,9 @@ def test_a_group_is_converted_online(deploy: Deploy, tmp_path: Path, fleet: Flee
 def test_a_group_recovers_whenever_the_bridge_is_killed(
     deploy: Deploy, tmp_path: Path, fleet: Fleet, number: int
 ) -> None:
-    """A moment of its life is drawn, from the start of the process to the end of the conversion.
-
-    No record is lost, and no partition consumed by two at once. Records are consumed twice at most as `MOST_TWICE`
-    says: where the bridge dies between JoinGroup and SyncGroup, as after the death of any leader.
-    """
+    """A moment of its life is drawn, from the start of the process to the end of the conversion. No record is lost,
+    and no partition consumed by two at once. Records are consumed twice at most as `MOST_TWICE` says: where the
+    bridge dies between JoinGroup and SyncGroup, as after the death of any leader."""
     rng = random.Random(f"bridge {number} {os.environ.get('KOHORT_RANDOM', '')}")
     newest, moment_s, status, attempt = "", 0.0, 0, 0
     while status != -signal.SIGKILL:  # it had ended before its moment

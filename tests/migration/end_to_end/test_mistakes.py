@@ -84,12 +84,7 @@ FLEETS: dict[str, tuple[Fleet, str, dict[Mistake, tuple[int, ...]]]] = {
     ],
 )
 def test_a_mistake_looks_as_rehearsed(
-    name: str,
-    mistake: Mistake,
-    step: int,
-    deploy: Deploy,
-    follow: Follow,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, mistake: Mistake, step: int, deploy: Deploy, follow: Follow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fleet, to, _ = FLEETS[name]
     deployment = deploy(replace(fleet, polls_again=True))

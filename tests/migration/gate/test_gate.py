@@ -369,10 +369,8 @@ def test_what_is_not_known_is_neither_true_nor_false() -> None:
     ],
 )
 def test_the_members_before_the_bridge(in_front: str, words: str, restarted: str, by_waiting: bool) -> None:
-    """`kohort bridge` joins again by itself where an id may come first.
-
-    Bins of Java's HashMap of 16: id-3 in 0, id-4 in 3, and the bridge's behind them.
-    """
+    """`kohort bridge` joins again by itself where an id may come first. Bins of Java's HashMap of 16: id-3 in 0,
+    id-4 in 3, and the bridge's behind them."""
     leader, bridge = Client(id="m0"), Client(id="kohort-bridge")
     members = (
         Member(id=in_front, client=Client(id="m1")),

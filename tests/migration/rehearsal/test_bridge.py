@@ -14,10 +14,8 @@ from tests.migration.rehearsal.groups import classic_group, planned
 
 
 def carrying(leader: str | None, *, static: bool = False) -> Group:
-    """A group of librdkafka on cooperative-sticky, whose leader, `m1` or another one, writes user data.
-
-    No new id comes before that of m2.
-    """
+    """A group of librdkafka on cooperative-sticky, whose leader, `m1` or another one, writes user data. No new id
+    comes before that of m2."""
     group = classic_group("librdkafka:2.16.0", "cooperative-sticky", static=static)
     members = tuple(replace(member, user_data=UserData(assignment=b"d")) for member in group.members)
     leads = next((member.id for member in members if member.client.id == leader), None)
