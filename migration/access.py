@@ -35,8 +35,7 @@ class AccessEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """The entries for topics and groups; `problem` explains why they could not be read, `is_open` means that there
-    is no authorizer."""
+    """The entries for topics and groups; `problem` is why they could not be read, `is_open`: no authorizer."""
 
     entries: tuple[AccessEntry, ...] = ()
     is_open: bool = False

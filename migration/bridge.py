@@ -1,16 +1,11 @@
 """The bridge, a member run by Kohort that leads a classic group temporarily: whether it can join, and its next step.
 
-Theory of operation. A leader with librdkafka's cooperative-sticky or sarama's sticky writes user data into the
-assignments, and a broker does not convert a group with user data online. The bridge is assigned no partition
-(`subscribed_to`); once it leads, its assignments carry no user data. It becomes the leader when the leader and all
-members before the bridge in the order of succession (`groups.succession`) have left.
-
-The bridge chooses its place: a broker gives a new member its id before the member joins the group (KIP-394), so the
-bridge requests ids until one precedes every follower. Then only the leader must restart. A follower in the first bin
-of the broker's map, which no id can precede, is restarted before. A restarted member gets a new id and thereby a new
-place, so the order is computed again after each restart.
-
-This module only decides: the caller has the connection, asks after each observation of the group, and acts.
+A leader with librdkafka's cooperative-sticky or sarama's sticky writes user data into the assignments, and a broker
+does not convert a group with user data online. The bridge is assigned no partition, and leads once the leader and all
+members before the bridge in the order of succession (`groups.succession`) have left. It chooses its place: a broker
+gives a new member its id before it joins (KIP-394), so the bridge requests ids until one precedes every follower. A
+follower in the first bin of the broker's map, which no id can precede, must restart; then the order is computed
+again.
 """
 
 from __future__ import annotations
@@ -51,8 +46,6 @@ class Move(Enum):
 
 
 class RestartMode(Enum):
-    """How a member gets a new id."""
-
     RESTART = "restart"
     STOP = "stop"
     """For a static leader, which leads again if it rejoins within its session."""
@@ -69,8 +62,6 @@ class MemberRestart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgeStep:
-    """A move, its reason, and the members that must restart."""
-
     move: Move
     why: str
     restart: tuple[MemberRestart, ...] = ()
@@ -79,8 +70,6 @@ class BridgeStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgePlan:
-    """Requirements for a bridge that joins now to become the leader."""
-
     leader: str | None
     """None: unknown."""
     restart: tuple[MemberRestart, ...] | None
@@ -111,8 +100,7 @@ def objection(group: Group) -> str | None:
 
 
 def unsettled(group: Group) -> str | None:
-    """Why the bridge cannot judge or join this group now: a rebalance chooses its assignor. None if the group is
-    Stable, has no members, or is not a classic group."""
+    """Why the bridge cannot judge or join this group now: a rebalance chooses its assignor."""
     if group.type is not GroupType.CLASSIC or not group.members or group.state is GroupState.STABLE:
         return None
     return f"it is {group.state.value}, and the bridge only joins a Stable group"

@@ -1,7 +1,7 @@
 """The settings of a client's configuration file that a migration depends on.
 
-Only settings that a rule or a rehearsal uses are kept, so that no secret can reach a message: the value of any other
-key is dropped when the file is read. Keys that only one library knows show which library the file is for.
+The value of any key that no rule or rehearsal uses is dropped when the file is read, so that no secret can reach a
+message. Keys that only one library knows show which library the file is for.
 """
 
 from __future__ import annotations
@@ -104,8 +104,6 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
-    """A configuration file, and the members or library that it is for."""
-
     name: str
     settings: tuple[Setting, ...]
     library: str | None = None
@@ -122,7 +120,6 @@ class ClientConfig:
 
     @property
     def description(self) -> str:
-        """The file and its owner, in the syntax of `--client-config`."""
         owner = self.library if self.is_for_library else self.member
         return f"{owner}={self.name}" if owner else self.name
 
@@ -138,8 +135,7 @@ class ClientConfig:
 
     @property
     def assignors(self) -> tuple[str, ...] | None:
-        """The names of the listed assignors, preferred first; a class that is not Kafka's own by its class name.
-        None if the file does not list any, and the library's default applies."""
+        """The listed assignors, preferred first, another class by its class name; None: the library's default."""
         listed = self.setting(STRATEGY)
         if listed is None:
             return None

@@ -1,11 +1,8 @@
 """Client libraries: the abilities of each, and the library that a member runs.
 
-A plan that ignores the library is dangerous (librdkafka refuses the two bounces that Java needs). A library is
-declared, or recorded in the source, or inferred from behavior that only one library has, or unknown.
-
-A describe shows only the assignor that the group chose. The list of a member's assignors is in its configuration
-file, and decides the number of bounces: Java's default since 3.0, range and cooperative-sticky, is already the list
-that the first of two bounces would bring.
+A library is declared, or recorded in the source, or inferred from behavior that only one library has, or unknown. The
+list of a member's assignors, which decides the number of bounces, is in its configuration file: a describe shows only
+the assignor that the group chose.
 """
 
 from __future__ import annotations
@@ -205,7 +202,6 @@ def parse_clients(values: Iterable[str]) -> DeclaredClients:
 
 
 def library_named(name: str) -> LibrarySupport:
-    """A library by its name or a binding's; ValueError lists the names."""
     return LIBRARIES[canonical_library(name)]
 
 

@@ -16,8 +16,6 @@ CONFIG_VARIABLE = '"$COMMAND_CONFIG"'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions:
-    """Options by which the commands of a plan reach the cluster."""
-
     bootstrap_server: str | None = None
     """None if the plan was made without a cluster: the runbook then contains a variable."""
     command_config: str | None = None
@@ -48,7 +46,6 @@ class ClusterOptions:
 
 
 def describe_migration(group: str, connection: ClusterOptions) -> str:
-    """`kohort describe` with the progress of each member."""
     return _with_group("kohort describe", group, f"--migration {connection.kohort}")
 
 
@@ -59,17 +56,14 @@ def bridge(group: str, connection: ClusterOptions, *, runs: bool = False) -> str
 
 
 def gate(step: int, connection: ClusterOptions) -> str:
-    """`kohort gate`, which waits for a step; its exit status shows whether the step is complete."""
     return f"kohort gate {PLAN_FILE} --step {step} --wait {connection.kohort}"
 
 
 def gate_round(step: int, connection: ClusterOptions) -> str:
-    """`kohort gate` for round K of a step."""
     return f'kohort gate {PLAN_FILE} --step {step} --round "$K" --wait {connection.kohort}'
 
 
 def plan_into_file(group: str, options: Sequence[str]) -> str:
-    """`kohort plan`, which writes the plan into a file."""
     return f"{_with_group('kohort plan', group, shlex.join([*options, '--output', 'yaml']))} > {PLAN_FILE}"
 
 

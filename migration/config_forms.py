@@ -1,8 +1,7 @@
 """The forms of files that contain settings of Kafka clients.
 
-Java's and librdkafka's properties; YAML and JSON with nested keys, as Spring and Quarkus have them; environment
-variables (`KAFKA_GROUP_PROTOCOL`, `SPRING_KAFKA_…`, `MP_MESSAGING_…`, `CONNECT_…`) in a file of NAME=VALUE lines, in
-the services of a compose file, and in the containers of Kubernetes objects; ConfigMaps, whose values may be files.
+Properties; nested YAML and JSON, as Spring and Quarkus have them; environment variables in a file of NAME=VALUE
+lines, in a compose file and in Kubernetes objects; ConfigMaps, whose values may be files.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ class ConfigContent:
 
 
 def read_config(name: str, text: str) -> ConfigContent:
-    """The entries of a file's text; its form follows from the ending of its name and from its content. :raises
-    BadProperty: :raises TreeError: the text is malformed. :raises TooManyValues:"""
+    """The entries of a file's text; its form follows from the ending of its name and from its content."""
     if PurePath(name).suffix.lower() not in _TREES:
         return _without_profiles(_documents_of_properties(text))
     documents: list[list[Entry]] = []

@@ -1,8 +1,7 @@
 """The costs of a plan's steps: rebalances, partitions moved, partition-seconds without an owner.
 
-Computed: the rebalances of each round and the owners after each, by the group's assignors
-(`migration.walk`). Assumed: how long a member takes to notice (`migration.rebalancing`) and to restart. The
-arithmetic marks the assumptions.
+Computed: rebalances and owners, by the group's assignors (`migration.walk`). Assumed: how long a member takes to
+notice (`migration.rebalancing`) and to restart.
 """
 
 from __future__ import annotations
@@ -36,8 +35,6 @@ from migration.walk import Walk, partitions_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """The steps with their expectations, and the states of the group."""
-
     steps: tuple[Step, ...]
     settled_groups: tuple[SettledGroup, ...]
     """The group as it was found, and after each round that was walked; empty if it cannot be walked."""
@@ -154,7 +151,6 @@ _ROUND_ACTIONS = {
 
 
 def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
-    """Rebalances and moves, by their cause."""
     for what, one in (("rebalances", "rebalance"), ("moved", "partition")):
         parts = []
         for done in ("stopped", "started"):

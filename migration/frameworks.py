@@ -1,7 +1,8 @@
-"""Frameworks with their own rebalance listeners, and the known problems of each when the callbacks change.
+"""Frameworks with their own rebalance listeners, and the problems that their own repositories report when callbacks
+change.
 
-A group does not show which framework its members use: the operator declares it (`--framework`). A framework is listed
-because of reports in its own repository; of any other nothing is known, which does not mean that it is ready.
+The operator declares a framework (`--framework`). Of any other nothing is known, which does not mean that it is
+ready.
 """
 
 from __future__ import annotations
@@ -171,7 +172,6 @@ FRAMEWORKS: Mapping[str, Framework] = {
 
 
 def framework_named(name: str) -> Framework:
-    """A framework by its name, in any case; ValueError lists the names."""
     framework = FRAMEWORKS.get(name.strip().lower())
     if framework is None:
         raise ValueError(f"unknown framework {name!r}; known: {', '.join(sorted(FRAMEWORKS))}")

@@ -203,7 +203,6 @@ def _epoch(group: Group, member: Member) -> int | None:
 
 
 def blocking_upgrade(group: Group) -> tuple[str, ...] | None:
-    """The value of `Inspection.upgrade_blocked_by`."""
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "", "consumer"):
         return None
     carriers = tuple(

@@ -1,8 +1,7 @@
 """The parts of a plan: findings, steps with their rounds (`Rollout`), and the conditions of their gates.
 
-A condition is a requirement of a gate, as data: a plan file contains it, `gate` evaluates it. Each concerns facts that
-a broker shows. A broker does not show restarts: a restarted member has a new member id, and `Replaced` compares with
-the ids that the group had when the step started.
+A condition is a requirement of a gate, as data, about facts that a broker shows. It does not show restarts: a
+restarted member has a new member id, and `Replaced` compares with the ids that the group had when the step started.
 """
 
 from __future__ import annotations
@@ -20,15 +19,11 @@ from groups.trees import UNWRITTEN, Tagged, named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeIs:
-    """The group is of this type."""
-
     type: GroupType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateIn:
-    """The group is in one of these states."""
-
     states: tuple[GroupState, ...]
 
 
@@ -41,8 +36,6 @@ class ProtocolIs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberCount:
-    """The number of members is within these bounds; None: no bound."""
-
     at_least: int | None = None
     at_most: int | None = None
 
@@ -57,8 +50,7 @@ class Speaking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """Members that were in the group when the step started have left or rejoined under new ids. At least the
-    members of the completed rounds (of all rounds, for the whole step)."""
+    """Members of the completed rounds, or of the whole step, have left or rejoined under new ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +60,6 @@ class NoUserData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfClient:
-    """Members with this client id."""
-
     client_id: str
 
 
@@ -165,8 +155,6 @@ class RehearsedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRehearsal:
-    """The result of rehearsing the plan on the group as it was found."""
-
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
     seed: int
@@ -192,8 +180,6 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step of a plan: what to do, and how to check that it is done."""
-
     id: str = ""
     """A name that does not depend on the step's number: `first-bounce`."""
     title: str
@@ -230,16 +216,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """Another path to the same destination, and why the plan does not take it."""
-
     title: str
     why_not: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedMember:
-    """A member as it was when the plan was made."""
-
     id: str
     instance: str | None = None
     client_id: str | None = None
@@ -249,7 +231,6 @@ class PlannedMember:
 
     @classmethod
     def of(cls, member: Member) -> PlannedMember:
-        """A member as the group shows it now, without its partitions."""
         client = member.client
         return cls(id=member.id, instance=member.instance, client_id=client.id, host=client.host)
 
@@ -323,8 +304,6 @@ class RoundAction(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStart:
-    """The protocol and assignors with which a member is started."""
-
     protocol: MemberProtocol = MemberProtocol.CLASSIC
     assignors: tuple[str, ...] = ()
     """Its list under the classic protocol, preferred first, by the assignors' own names (`range`)."""
@@ -358,8 +337,6 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerGap:
-    """Partitions that have no owner for a while."""
-
     why: str
     partitions: int
     mean_s: float

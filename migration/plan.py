@@ -77,7 +77,6 @@ def _clients_to_migrate(
 
 
 def baseline_of(case: Case) -> Baseline:
-    """The group as it is now, to be recorded in the plan."""
     group = case.group
     names = {
         topic

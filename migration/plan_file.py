@@ -1,12 +1,8 @@
 """Converts a plan to plain data and back: `kohort plan --output yaml|json` prints it, `kohort gate` reads it.
 
-The data follow the dataclasses of `migration.model`: a field added there is written and read without a change here.
-Conditions are tagged by their kind: `{check: state-in, states: [Stable]}`. Fields for people and scripts that are
-derived from others (`client`, `verdict`, each step's number) are written, and ignored on reading.
-
-Reading trusts nothing (`groups.trees`): an unknown field is refused (a gate that ignored an unknown condition would
-open too early), and the number of values is limited, so that a small file with nested aliases cannot use up the
-memory.
+The data follow the dataclasses of `migration.model`; conditions are tagged by their kind (`{check: state-in, …}`),
+and fields derived from others are written but ignored on reading. An unknown field is refused: a gate that ignored an
+unknown condition would open too early.
 """
 
 from __future__ import annotations
@@ -31,7 +27,6 @@ _TREES = Trees(
 
 
 def plan_to_data(plan: Plan) -> dict[str, Any]:
-    """The fields of the `kohort plan` document."""
     written = _TREES.write(Plan, plan)
     first = {name: written.pop(name) for name in ("group", "from", "to")}
     findings, steps = written.pop("findings"), written.pop("steps")
@@ -53,8 +48,7 @@ def condition_tag(condition: Condition) -> str:
 
 
 def plan_from_data(data: object) -> Plan:
-    """The plan that `plan_to_data` wrote; Malformed names the field that is wrong. Numbers may be texts, as YAML
-    read without a schema has them."""
+    """The plan that `plan_to_data` wrote; Malformed names the wrong field. Numbers may be texts, as in YAML."""
     check_kind(data, "plan")
     if isinstance(data, dict) and "kohort" in data:
         check_newest(data, FORMAT_VERSION)

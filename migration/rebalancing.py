@@ -1,12 +1,9 @@
 """A change of a group's members, until the group settles: the new owners, the moves, and the gaps without an owner.
 
-Pure functions over `groups.model.Group`, with the real assignors. The length of a gap depends on how members learn of
-a rebalance. A classic member learns of a rebalance from the response to its next heartbeat, and a member of the
-consumer protocol learns of a new assignment in the same way: after half an interval on average. Classic members that
-have rebalanced together send their heartbeats in step afterwards, because all were answered at once (seen with Java
-and librdkafka on 4.3.1). In a group that settled long ago, heartbeats are assumed to be spread evenly: the last of
-`n` members learns after `n / (n + 1)` of an interval. The processing times of brokers and clients, and of an
-application that is busy with its records, are not counted.
+Members learn of a rebalance from the response to a heartbeat: after half an interval on average. Classic members that
+have rebalanced together send their heartbeats in step (seen with Java and librdkafka on 4.3.1); after a long time
+they are assumed to be spread evenly: the last of `n` learns after `n / (n + 1)` of an interval. The processing times
+of brokers and clients are not counted.
 """
 
 from __future__ import annotations
@@ -27,8 +24,6 @@ from migration.model import OwnerGap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebalanceOutcome:
-    """The settled group, and what the rebalances cost."""
-
     group: Group
     rebalances: int
     moved: int
@@ -89,8 +84,7 @@ def rebalance_classic(
 def rebalance_consumer(
     group: Group, topics: Mapping[str, Topic], assignor: str, latest: Owners, joined: Collection[str]
 ) -> RebalanceOutcome:
-    """The broker sets a new target, and the members reconcile with it. A classic group is converted first. :raises
-    UnknownAssignorError, AssignorFailedError: as for a classic group"""
+    """The broker sets a new target, and the members reconcile with it; a classic group is converted first."""
     question = ask(group, topics, find(assignor, Side.BROKER))
     before = owners_of(group)
     named = find(assignor, Side.BROKER).assign(DenseGroup.of(question.spec)).assignment.named()
@@ -106,7 +100,6 @@ def rebalance_consumer(
 
 
 def _assigned(group: Group, named: Mapping[str, Mapping[str, Sequence[int]]], rebalances: int) -> Group:
-    """The group with its new assignment, and a generation that is higher by the number of rebalances."""
     members = tuple(_given(member, named.get(member.id, {})) for member in group.members)
     before = group.generation or group.group_epoch or 0
     return replace(group, members=members, generation=before + rebalances)

@@ -1,16 +1,10 @@
 """Walking a group through the rollouts of a plan, with the group's assignors.
 
-Theory of operation. The position of a walk is a `Group` as a source would show it. A member's name is its origin, the
-id that it had when the plan was made; a restarted member rejoins under a new id, which is invented here, because a
-broker draws it at random. The reaction of a group to a stop or a start depends on its type:
-
-- **classic**: a member that stops leaves, and all others rejoin. A static one does not leave, and causes no rebalance
-  when it rejoins unless the vote for the assignor changes (KIP-345, ClassicGroup.selectProtocol).
-- **consumer**: the broker sets a new target. The first member of the consumer protocol converts a classic group to a
-  consumer group, and after the last one has left, the group is classic again (KIP-848).
-
-Of a long rollout only some rounds are walked (`sampled`): in the other rounds a restarted member's successor gets its
-partitions, which is also the result in an evenly assigned group.
+A member's name is its origin, the id that it had when the plan was made; a restarted member rejoins under a new id. A
+classic member that stops leaves, unless it is static, and all others rejoin; a static one that rejoins causes no
+rebalance unless the vote for the assignor changes (KIP-345). In a consumer group the broker sets a new target; the
+first member of the consumer protocol converts a classic group, and after the last one the group is classic again
+(KIP-848). In rounds that are not walked (`sampled`) a restarted member's successor gets its partitions.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
 """The whole result of a gate, with the conditions of every gate, which no plan contains.
 
-Before a step continues, restarted members must have rejoined as planned, and the group must have settled. The state
-Stable is not enough: a cooperative group is Stable for a moment between two rebalances, with partitions without an
-owner. If the next round starts then, some members (aiokafka) stall until a session expires.
-
-A plan for another cluster or group, or an outdated plan, is refused (`differences`). Changes that a step of the plan
-makes are not differences: the plan may have been carried out up to any step. But the group may have left the plan
-(`find_deviation`), and then there is a step to return to. A plan lists its own deviations. Others apply to every plan:
-a completed step was undone (the group's type or assignor reverted, an old member rejoined), or the group has members
-that are not in the plan.
+Before a step continues, restarted members must have rejoined as planned, and the group must have settled: a
+cooperative group is Stable for a moment between two rebalances, and if the next round starts then, some members
+(aiokafka) stall until a session expires. A plan for another group or an outdated plan is refused (`differences`), but
+it may have been carried out up to any step. A group that has left the plan has a step to return to
+(`find_deviation`).
 """
 
 from __future__ import annotations
@@ -50,8 +46,7 @@ from migration.model import (
 
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
-    """Evaluate the gate of a step or of a round, or (at position -1) whether the first step can start. With
-    `accept_drift`, a group whose topics or members have changed is judged all the same."""
+    """The result of a gate, or (at -1) whether the first step can start; `accept_drift`: of topics, members."""
     changed = tuple(
         difference for difference in differences(observed) if not (difference.drift and accept_drift)
     )
@@ -119,8 +114,7 @@ def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) ->
 
 
 def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
-    """Check that new members speak the step's protocol; None without one, or if earlier members were not recorded.
-    If only some members must speak it, only those of the rounds so far are checked; others may rejoin unchanged."""
+    """Check that new members speak the step's protocol, as many as must; None if that cannot be judged."""
     speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
     since = observed.membership_diff
     if speaking is None or since is None:
@@ -191,8 +185,7 @@ def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
 
 
 def _unowned(observed: GateObservation) -> Iterator[str]:
-    """Partitions that had an owner when the plan was made, and no longer do. Empty if some partitions had no owner
-    even then: a custom assignor, or a topic that the leader may not see."""
+    """Partitions that have lost their owner since the plan was made; empty if some had none even then."""
     baseline = observed.plan.baseline
     if baseline is None or not observed.members or any(member.owned is None for member in observed.members):
         return
@@ -331,8 +324,7 @@ def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:
 
 
 def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
-    """The group has the type or assignor of an earlier step, not those before or after this step. If the gate has
-    been open, later steps may have started."""
+    """The group has the type or assignor of an earlier step; if the gate has been open, not of a later one."""
     ways, group, position = outcomes(observed.plan), observed.group, observed.position
     if group is None or group.state is not GroupState.STABLE:
         return

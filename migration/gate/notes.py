@@ -32,8 +32,6 @@ class OpenedGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredStep:
-    """The measured figures of a step, as far as gates know them."""
-
     rebalances: int | None
     """Generations or group epochs; None if an epoch is unknown, or was reset."""
     lasted_s: int
@@ -48,7 +46,6 @@ class Notes:
     opened: Mapping[int, OpenedGate] = field(default_factory=dict)
 
     def members_at(self, position: int, plan: Plan) -> tuple[PlannedMember, ...] | None:
-        """The members when the step at this index (from 0) started; None if they were not recorded."""
         if position in self.opened:
             return self.opened[position].members
         if position <= 0 and plan.baseline is not None:
@@ -58,8 +55,7 @@ class Notes:
     def with_opened(
         self, number: int, at: str, members: tuple[PlannedMember, ...], epoch: int | None = None
     ) -> Notes:
-        """The notes with a gate that opened now. Once the next step has started, the earlier note is kept. Until
-        then the newest counts: a member may restart in between for a reason other than the step."""
+        """The notes with a gate that opened now; once the next step has started, the earlier note is kept."""
         before = self.opened.get(number)
         if before is not None and before.next_started:
             return self
@@ -81,12 +77,10 @@ class Notes:
         )
 
     def without_from(self, number: int) -> Notes:
-        """The notes of a group that strayed: without this gate and later ones, whose notes are outdated. Otherwise
-        the members that are restarted in the rollback would count as restarted for the steps after it."""
+        """Notes without this gate and later ones: members restarted in the rollback do not count for later steps."""
         return replace(self, opened={opened: one for opened, one in self.opened.items() if opened < number})
 
     def with_step_started(self, number: int) -> Notes:
-        """The notes with a step that has started: its gate has been checked."""
         before = self.opened.get(number - 1)
         if before is None or before.next_started:
             return self

@@ -1,7 +1,6 @@
 """A gate's observation (the group now, the group before, the members replaced since a step started) and its result.
 
-A restarted member rejoins under a new id. It keeps its instance id, mostly its client id (a pod's may change), and
-often its host. New members are matched with members that have left by what they share, and the rest by number.
+A restarted member has a new id: new members are matched with those that left by what they share, the rest by number.
 """
 
 from __future__ import annotations
@@ -170,7 +169,6 @@ class StepOutcome:
 
 
 def outcomes(plan: Plan) -> tuple[StepOutcome, ...]:
-    """The outcomes before the first step, and after each step."""
     baseline = plan.baseline
     reached = [
         StepOutcome(type=baseline.type, protocol=baseline.protocol or None)
@@ -230,8 +228,6 @@ class ObservedDeviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanMismatch:
-    """A difference between the group and the plan's group."""
-
     what: str
     plan: str
     now: str
@@ -260,7 +256,6 @@ class GateResult:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the gate is not open; empty if it is."""
         if self.differences:
             return tuple(
                 f"{difference.what}: {difference.plan} in the plan, {difference.now} now"
@@ -272,7 +267,6 @@ class GateResult:
 
     @property
     def waiting_for(self) -> tuple[AwaitedMember, ...]:
-        """The members that are missing, each once."""
         awaited: dict[str, AwaitedMember] = {}
         for check in self.checks:
             if check.holds is False:

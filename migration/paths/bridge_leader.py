@@ -1,9 +1,7 @@
 """The online path of a librdkafka cooperative-sticky group to the consumer protocol, with a bridge leader.
 
-librdkafka's leader copies each member's subscription user data into its assignment, and a broker refuses to convert a
-group whose assignments carry user data. A leader of another library writes none. So a temporary member becomes the
-leader first: `kohort bridge` joins at the first place in the broker's order of succession (`groups.succession`), then
-the leader is restarted. Source: the field study, section 6 (10 of 10); docs/bridge.md.
+A leader of another library writes no user data into assignments: `kohort bridge` joins at the first place in the
+order of succession, then the leader is restarted. Source: the field study, section 6 (10 of 10); docs/bridge.md.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Lines of configuration, in the syntax of each library.
 
-Sources: Kafka's ConsumerConfig, librdkafka's CONFIGURATION.md, franz-go's kgo.Balancers and consumer_group_848.go,
-sarama's Config.Consumer.Group.Rebalance, kafka-python 3's and aiokafka's KafkaConsumer, KafkaJS's
-`partitionAssigners`, segmentio/kafka-go's ReaderConfig.GroupBalancers, Connect's `consumer.override.` of a connector
-and `consumer.` of the workers (runtime.Worker.baseConsumerConfigs).
+Sources: the documentation and code of each library's options, and Connect's prefixes `consumer.override.` of a
+connector and `consumer.` of the workers (runtime.Worker.baseConsumerConfigs).
 """
 
 from __future__ import annotations
@@ -51,7 +49,6 @@ _UNKNOWN = "# group.remote.assignor=range, if the members were on range; by defa
 
 
 def assignors(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """The list of assignors, preferred first, for each library."""
     return _each(libraries, lambda library: [_strategy(library, names)])
 
 

@@ -1,7 +1,6 @@
 """The parts of every path: the case and how its steps are carried out (`PathContext`), the rounds, the risks.
 
-A `Path` leads from one protocol to another. A risk is a possible problem with its symptom: the quoted texts are from
-a running 4.3.1 broker and the clients of the field study.
+The texts that risks quote are from a running 4.3.1 broker and the clients of the field study.
 """
 
 from __future__ import annotations
@@ -36,8 +35,6 @@ from migration.rules.case import Case
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """The steps, the name of the path, and the paths not taken."""
-
     name: str
     steps: tuple[Step, ...] = ()
     alternatives: tuple[Alternative, ...] = ()

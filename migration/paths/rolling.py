@@ -1,15 +1,9 @@
-"""Classic → consumer online, member by member, and back.
+"""Classic → consumer online, member by member, and back (KIP-848, "Compatibility, Deprecation, and Migration Plan").
 
-One member converts the group, then the others follow. In the rollback all members but one are restarted, then the last
-one, whose departure reverts the group: it is restarted alone, from a Stable group, because the only problem occurs when
-it leaves before the classic members have rejoined (KIP-848, "Downgrade"; the field study, section 4).
-
-Sources: KIP-848, "Compatibility, Deprecation, and Migration Plan"; the field study of real clients, sections 1 to 5.
-
-A sarama group on sticky loses its user data first (`remove_user_data`), then its members are replaced. sarama's
-sticky leader writes user data into the assignments from the first generation on, and a broker refuses to convert such
-a group. One rolling restart with [range, sticky] makes it a range group without user data (the field study, section
-7). sarama does not speak the consumer protocol: its members are replaced by programs that use another library.
+In the rollback the last member, whose departure reverts the group, is restarted alone, from a Stable group: the only
+problem occurs when it leaves before the classic members have rejoined (the field study, section 4). A sarama group on
+sticky, whose leader writes user data, is restarted with [range, sticky] first (section 7), then its members are
+replaced by another library: sarama does not speak the consumer protocol.
 """
 
 from __future__ import annotations
@@ -59,7 +53,6 @@ def convert(context: PathContext, left: Sequence[Member]) -> tuple[Step, ...]:
 
 
 def first_member(context: PathContext, first: Sequence[Member]) -> Step:
-    """The step that converts the group with one member, whose failure costs least."""
     rounds = in_rounds(context, first)
     return Step(
         id=FIRST,
@@ -80,7 +73,6 @@ def first_member(context: PathContext, first: Sequence[Member]) -> Step:
 
 
 def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_to: str) -> Step:
-    """The step that restarts the remaining members, in rounds."""
     rounds = in_rounds(context, left)
     settled: tuple[Condition, ...] = (CONSUMER, *all_back(context))
     return Step(

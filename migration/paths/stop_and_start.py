@@ -1,7 +1,7 @@
 """All members stop, all members start: the path if no online path exists.
 
-A group without members takes the protocol of its first new member, under any migration policy (`conversions of empty
-groups in both directions are always enabled`, group.consumer.migration.policy). Committed offsets stay.
+A group without members takes the protocol of its first new member, under any migration policy. Committed offsets
+stay.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ STOP, START = "stop-all", "start-all"
 
 
 def stop_and_start(context: PathContext, *alternatives: Alternative) -> Path:
-    """Two steps, with nothing consumed between them."""
     return Path(name="stop and start", steps=(stop_all(context), _start(context)), alternatives=alternatives)
 
 
@@ -55,7 +54,6 @@ def classic_assignor(context: PathContext) -> str:
 
 
 def stop_all(context: PathContext) -> Step:
-    """The step after which the group has no members, and nothing is consumed."""
     rounds = in_rounds(context, context.members, context.size)
     static = (
         (

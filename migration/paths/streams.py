@@ -1,10 +1,8 @@
 """Kafka Streams on the classic protocol: to cooperative rebalancing and back, by `upgrade.from`.
 
-Two rolling restarts lead from a release before 2.4 to cooperative rebalancing: the first brings the newer release with
-`upgrade.from` set to the old one, which keeps it eager, and the second removes `upgrade.from`. The rollback is one
-restart with `upgrade.from` between 2.0 and 2.3. Eager and cooperative members may be in the group together, as long as
-all are of 2.4 or later (KIP-429, Compatibility and Upgrade Path: Streams). Both directions were tried on a 4.3.1 broker
-with two instances: 2.3.1, 3.9.1 with `upgrade.from=2.3`, without it, and with it again.
+From a release before 2.4, the first restart brings the newer release with `upgrade.from` set to the old one, which
+keeps it eager, and the second removes it. The rollback is one restart with `upgrade.from` between 2.0 and 2.3: eager
+and cooperative members may mix, as long as all are of 2.4 or later (KIP-429; both directions tried on 4.3.1).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Eager → cooperative, and back, online: every member is restarted twice, or once.
 
-A group uses an assignor that all its members list; among several, the one that most members prefer
-(ClassicGroup.selectProtocol). So the list of the first bounce puts the new assignor first: the group changes to it
-when the last member has the list, and not before. This is the only sign of a complete first bounce that a broker
-shows. It holds in both directions (tried on 4.3.1). A member that lists both stays eager: it revokes everything in
-each rebalance (KIP-429, "Compatibility and Upgrade Path").
+A group uses an assignor that all its members list; among several, the one that most prefer
+(ClassicGroup.selectProtocol). The first bounce's list puts the new assignor first, so the group changes to it when
+the last member has the list: the only sign of a complete first bounce. A member that lists both stays eager
+(KIP-429).
 """
 
 from __future__ import annotations

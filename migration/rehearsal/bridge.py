@@ -1,10 +1,7 @@
 """The simulated bridge, which acts as `kohort bridge` does: both use the decisions of `migration.bridge`.
 
-Theory of operation. It joins as a member of Java's library, under an id that comes first: a broker gives members their
-ids before they join the group, so the id is drawn here and prescribed. Twice a second it observes the group, as the
-command does, and takes the next step: it rejoins, asks for restarts (`asks`), or leaves.
-
-The difference: it also joins a group without user data, as a rehearsed group may be too young to have any.
+It joins as a member of Java's library under a prescribed id, observes the group twice a second, and takes the next
+step. Unlike the real one, it also joins a group without user data, as a rehearsed group may be too young to have any.
 """
 
 from __future__ import annotations

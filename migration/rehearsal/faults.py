@@ -1,7 +1,6 @@
-"""The faults file of a rehearsal: faults of network, coordinator and processes while a plan is played.
+"""The faults file of a rehearsal: the keys `faults` and `events` of a scenario file (docs/scenarios.md).
 
-It has the keys of a scenario file (docs/scenarios.md): `faults`, and `events` of the kinds in `VERBS`. Times count
-from the beginning of the first round, or of the round they name: `2.1+5` is five seconds into round 1 of step 2.
+Times count from the first round, or the round they name: `2.1+5` is five seconds into round 1 of step 2.
 """
 
 from __future__ import annotations
@@ -48,8 +47,7 @@ NO_FAULTS = PlanFaults()
 
 
 def read_faults(file: Path, members: Collection[str], places: Collection[StepRound]) -> PlanFaults:
-    """The faults of a file, for a plan with these members (by their names in rounds) and rounds. :raises TreeError:
-    it cannot be read, or is not a faults file of this plan; with line and column"""
+    """The faults of a file, for a plan with these members (by their names in rounds) and rounds."""
     text = read_text(file)
     tree = load_tree(file, text)
     try:

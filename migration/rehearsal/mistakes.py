@@ -1,8 +1,4 @@
-"""Operator mistakes: deviations from the actions of a plan.
-
-A mistake changes the actions at a place of the plan (`PlacedMistake.operator`): other members, other scripts, or
-another time. Its symptoms are not defined here: `symptoms` plays it.
-"""
+"""Operator mistakes: other members, other scripts or another time at a place of a plan. `symptoms` plays them."""
 
 from __future__ import annotations
 

@@ -66,8 +66,7 @@ def as_planned(
 def simulated_for_plan(
     plan: Plan, found_group: FoundGroup, configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
-    """The members of a rehearsal; `configs` are the members' configuration files, if any. :raises
-    CannotRehearseError: the plan, or a member of the group, cannot be played"""
+    """The members of a rehearsal; `configs` are the members' configuration files. :raises CannotRehearseError:"""
     if plan.baseline is None:
         raise CannotRehearseError("the plan does not name the group it was made for; make a new plan")
     if not found_group.group.members:
@@ -86,7 +85,6 @@ def simulated_for_plan(
 
 
 def is_of_group(plan: Plan, found_group: FoundGroup) -> GateResult:
-    """The result of the gate before the first step for the group as it was found."""
     observed = GateObservation(
         plan=plan,
         position=-1,
@@ -120,8 +118,7 @@ def rehearse(
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Disable Python's collector of cycles: in a large rehearsal it takes a third of the time to scan all objects,
-    and frees only a few MB."""
+    """Python's collector of cycles scans all objects: a third of the time of a large rehearsal, for a few MB."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -132,8 +129,6 @@ def _without_collector() -> Iterator[None]:
 
 
 class PlanRun:
-    """A plan played in a simulation; the seed decides the operator's pauses."""
-
     def __init__(
         self,
         plan: Plan,
@@ -268,7 +263,6 @@ class PlanRun:
         return True
 
     def _afterwards(self, last: StepRound) -> None:
-        """Perform actions after the last round, and check the last gate again."""
         actions = self._operator(AFTER, (), self._simulation.scripts)
         if actions:
             before = self._simulation.costs

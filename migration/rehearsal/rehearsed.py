@@ -53,8 +53,7 @@ class GatePoll:
 
     @property
     def closed_by(self) -> tuple[str, ...]:
-        """The names of what keeps the gate closed: `strayed` and checks, or only `plan` if the group does not match
-        the plan."""
+        """The names of what keeps the gate closed; only `plan` if the group does not match the plan."""
         judged = self.judged
         if judged.differences:
             return ("plan",)
@@ -62,7 +61,6 @@ class GatePoll:
         return (*strayed, *(check.check for check in judged.checks if check.holds is not True))
 
     def repeats(self, before: GatePoll) -> bool:
-        """Whether an earlier poll has shown the same."""
         mine, its = ((poll.place, poll.round, poll.closed_by, poll.shown) for poll in (self, before))
         return mine == its
 
@@ -79,8 +77,6 @@ class RoundPlayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackResult:
-    """A rollback to the start after a round, by undoing one round after the other."""
-
     step: int
     round: int
     costs: RehearsalCosts
@@ -158,9 +154,7 @@ def as_number(value: float) -> float | int:
 def with_rehearsal(
     plan: Plan, at: str, played: Sequence[Rehearsed], back: Iterable[Rehearsed], detailed: Rehearsed | None
 ) -> Plan:
-    """The plan with the figures of its rehearsals; a plan that is not safe is blocked, and has no steps. :param at:
-    when it was rehearsed, in UTC :param back: rehearsals of rollbacks, each after some round :param detailed: the
-    first rehearsal that is not safe, with its story"""
+    """The plan with the figures of its rehearsals; a plan that is not safe is blocked, and has no steps."""
     runs = [*played, *back]
     unsafe = [(run.seed, reason) for run in runs for reason in run.unsafe]
     rehearsal = PlanRehearsal(

@@ -31,8 +31,6 @@ _DRAWN = re.compile(r".+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundGroup:
-    """The group and its cluster, from a source."""
-
     group: Group
     cluster: Cluster
     topics: Mapping[str, Topic]
@@ -58,8 +56,7 @@ class SimulatedMembers:
 def simulated_members(
     group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
-    """Simulated members for the present group; `planned` are its members in the plan, `configs` their
-    configuration. :raises CannotRehearseError: too little is known of a member to simulate it"""
+    """Members of the present group; `planned` are those of the plan. :raises CannotRehearseError: one is unknown"""
     libraries = {one.id: one.library for one in planned}
     names = round_names([PlannedMember.of(member) for member in group.members])
     members: dict[str, SimulatedMember] = {}
@@ -81,7 +78,6 @@ def simulated_members(
 
 
 def started(script: MemberScript, start: MemberStart) -> MemberScript:
-    """The script with which a step of a plan starts a member."""
     return replace(
         script,
         protocol=start.protocol.value,
@@ -156,8 +152,6 @@ _OF_GROUP = "group."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """Changed settings of the brokers and of the members."""
-
     brokers: Mapping[str, str]
     members: Mapping[str, str]
 
@@ -165,8 +159,7 @@ class Overrides:
 def overrides_from(
     settings: Mapping[str, str], broker_settings: Mapping[str, str] | None = None
 ) -> Overrides:
-    """The overrides of these settings; `broker_settings` are the brokers' present settings. :raises InvalidSetting:
-    a name is not in NAMES, or a value is invalid for a consumer"""
+    """The overrides of these settings. :raises InvalidSetting: a name is not in NAMES, or a value is invalid"""
     brokers: dict[str, str] = {}
     members: dict[str, str] = {}
     for name, value in settings.items():
@@ -185,8 +178,7 @@ def overrides_from(
 def with_settings(
     found_group: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
 ) -> tuple[FoundGroup, SimulatedMembers]:
-    """The same group and members with these settings, which replace existing ones. :raises InvalidSetting: as
-    `overrides_from`; values that brokers refuse are only found when the plan is played"""
+    """The same group and members with these settings. :raises InvalidSetting: as `overrides_from`"""
     if not settings:
         return found_group, simulated
     theirs = found_group.cluster.settings or {}
@@ -208,8 +200,6 @@ StepRound = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAction:
-    """A start, stop or restart of a member's process."""
-
     member: str
     script: MemberScript | None
     """The script with which it is started; None: it is stopped, and stays away."""
@@ -234,8 +224,7 @@ class MemberAction:
 def round_actions(
     plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]
 ) -> tuple[MemberAction, ...]:
-    """The actions of a round of a step, both from 1; `scripts` are the members' present ones. Temporary members
-    (`bridge.py`) are left out: they act by themselves."""
+    """The actions of a round, both from 1, without temporary members (`bridge.py`), which act by themselves."""
     rollout = plan.steps[step - 1].rollout
     if rollout is None:
         return ()

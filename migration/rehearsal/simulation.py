@@ -175,8 +175,7 @@ class Simulation:
             self.world.forget()
 
     def wait_for_change(self, step_s: float, longest_s: float) -> None:
-        """Wait `step_s`, or, if the group has settled, the multiple of `step_s` during which its description cannot
-        change, at most `longest_s`."""
+        """Wait `step_s`; if the group has settled, a multiple of it until its description may change."""
         schedule, step_ms = self.world.schedule, int(step_s * 1000)
         began_ms = schedule.now_ms
         self._leap(began_ms + int(longest_s * 1000))
@@ -300,8 +299,7 @@ class Simulation:
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
-        """The id that a member, now `member_id`, had when the plan was made. :raises StopIteration: the group as
-        found does not have the member"""
+        """The id that a member, now `member_id`, had when the plan was made. :raises StopIteration:"""
         name = self.world.name_of(member_id)
         return next(member for member, member_name in self._names.items() if member_name == name)
 
@@ -357,8 +355,7 @@ def _topics(source: FoundGroup) -> TopicImage:
 
 
 def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
-    """The coordinator's records of the group: its target assignment, if all members speak the consumer protocol.
-    Members of the classic protocol send their assignment when they join, if their assignor uses it."""
+    """The records of the group's target assignment; classic members send theirs when they join."""
     speaks_it = all(member.protocol is MemberProtocol.CONSUMER for member in group.members)
     if group.type is not GroupType.CONSUMER or not speaks_it:
         return ()
@@ -382,9 +379,7 @@ def _settings(found_group: FoundGroup) -> dict[str, str]:
 
 
 class Description:
-    """Describes one group repeatedly; returns the same object if the group has not changed since the last time. A
-    gate asks for it every two seconds, and most of the work is parsing the metadata and assignments of the members
-    of a large classic group."""
+    """Describes one group repeatedly, the same object if it has not changed: parsing a large group costs time."""
 
     def __init__(self, name: str, default_assignor: str) -> None:
         """`name` is the group's id; the brokers' `default_assignor` is shown if no member requests an assignor."""

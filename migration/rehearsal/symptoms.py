@@ -1,11 +1,7 @@
-"""The symptoms of a mistake, and whether the gates detect it.
+"""The symptoms of a mistake (the differences from the plan played from the same seed), and whether the gates detect it.
 
-Theory of operation. A mistake is played from the same seed as the plan itself. The differences between the two runs
-are its symptoms: additional errors, other descriptions of the group, other costs.
-
-A lasting mistake must keep the gate of its step closed. After a temporary mistake (a round that was started too
-early, a deploy) the gate may open as soon as every member runs as planned and the group has settled. A gate that
-opens in any other case has not detected the mistake.
+A lasting mistake must keep the gate of its step closed. After a temporary one the gate may open as soon as every
+member runs as planned and the group has settled.
 """
 
 from __future__ import annotations
@@ -26,8 +22,6 @@ from migration.rehearsal.simulation import RehearsalCosts
 
 
 class GateOutcome(Enum):
-    """The reaction of the gates to a mistake."""
-
     CLOSED = "closed"
     SETTLED = "opens-at-rest"
     """The gate opens once every member runs as planned, and the group has settled."""
@@ -46,8 +40,6 @@ class RefusedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MistakeSymptoms:
-    """The symptoms of a mistake, compared with the correct plan."""
-
     refused: tuple[RefusedRequest, ...]
     passed: tuple[GroupSummary, ...]
     """Types and assignors that a Stable group showed before the end, and never shows if the plan is followed."""
@@ -90,8 +82,7 @@ def play_mistake(
     right: Rehearsed,
     faults: PlanFaults = NO_FAULTS,
 ) -> MistakeResult:
-    """Play the mistake from the seed of `right`, which is the plan without it, played with its story. :raises
-    CannotRehearseError, InvalidSetting: see `rehearse`"""
+    """Play the mistake from the seed of `right`, which is the plan without it, played with its story."""
     wrong = rehearse(
         plan,
         found_group,
@@ -106,8 +97,7 @@ def play_mistake(
 
 
 def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakeResult:
-    """The result of a mistake: `wrong` is the plan with it, as far as it was played; `right` is the plan without it,
-    played to its end."""
+    """The result of a mistake: `wrong` is the plan with it, as far as played; `right` is the plan without it."""
     polls = [poll for poll in wrong.polls if poll.place >= placed.place]
     last = polls[-1]
     closed = [poll for poll in polls if poll.closed_by]

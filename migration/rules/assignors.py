@@ -1,9 +1,8 @@
-"""Rules about the assignors in use, and about the user data that they write.
+"""Rules about the assignors in use, and about the user data that they write, which a broker does not convert online.
 
-User data in assignments keeps a broker from converting a group online. The leader's library writes the assignments of
-all members. librdkafka's cooperative-sticky copies every member's subscription user data into its assignment, from the
-member's second rebalance on; sarama's sticky writes its own user data from the first rebalance on. No other pair of
-library and assignor writes any (field study on Kafka 4.3.1, nineteen pairs).
+librdkafka's cooperative-sticky copies every member's subscription user data into its assignment, from the member's
+second rebalance on; sarama's sticky writes its own from the first on. No other pair of library and assignor writes
+any (field study on Kafka 4.3.1, nineteen pairs).
 """
 
 from __future__ import annotations
@@ -204,8 +203,7 @@ def data_will_come(case: Case) -> bool:
 
 
 def online_path(case: Case) -> OnlinePath | None:
-    """The path around user data, present or expected; None if no path exists (stop all members, start all). Also
-    None for a group without user data or without members, which a broker converts as it is."""
+    """The path around user data, present or expected; None if there is none, or no broker has to convert it."""
     group, libraries = case.group, case.libraries
     if group.type is not GroupType.CLASSIC or group.state is GroupState.EMPTY or not group.members:
         return None

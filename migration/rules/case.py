@@ -46,8 +46,6 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A group, its cluster, and the plan that is requested for it."""
-
     group: Group
     cluster: Cluster
     request: PlanRequest

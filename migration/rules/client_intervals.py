@@ -48,8 +48,7 @@ def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
 
 
 def new_partitions_are_read(case: Case) -> Iterator[Finding]:
-    """Records that are written to a new partition before its member discovers it are only read if the offset reset
-    reaches back that far."""
+    """Records of a new partition before its discovery are only read if the offset reset reaches back that far."""
     for config in case.request.configs:
         entry = config.setting(OFFSET_RESET)
         finding = None

@@ -1,10 +1,8 @@
 """Rules about groups of known programs: Kafka Streams, sink tasks of Kafka Connect, and others by their group ids.
 
-Kafka Streams on the classic protocol moves tasks as its StreamsPartitionAssignor decides.
-Releases before 2.4 are eager. From 2.4 to 3.9 an application is cooperative unless `upgrade.from` is 2.3 or lower
-(KIP-429, Compatibility and Upgrade Path: Streams). From 4.0 on it is always cooperative, and refuses such an
-`upgrade.from` (KAFKA-18839; kafka-streams 4.3.1, tried). The name of the assignor is the same everywhere, so a broker
-does not show which it is.
+Streams before 2.4 is eager; from 2.4 to 3.9 cooperative unless `upgrade.from` is 2.3 or lower (KIP-429); from 4.0 on
+it refuses such an `upgrade.from` (KAFKA-18839, tried). The assignor's name is always the same: a broker does not show
+it.
 """
 
 from __future__ import annotations

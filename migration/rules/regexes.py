@@ -1,7 +1,6 @@
 """Rules about subscriptions by regex: the changes when the broker matches topics instead of the client.
 
-librdkafka sends subscriptions that start with `^` to the broker. Java still matches a Pattern in the client, so that
-the step does not change the topics of its members.
+librdkafka sends subscriptions that start with `^` to the broker; Java still matches a Pattern in the client.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ def _engines(case: Case) -> list[ClientEngine | None]:
 
 
 def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _RuleResult:
-    """Java sends a regex to the broker only for subscribe(SubscriptionPattern): a result about that change. Tried
-    on 4.3.1: a member of the consumer protocol that subscribes by a Pattern sends names and no regex."""
+    """Java sends a regex only for subscribe(SubscriptionPattern); by a Pattern it sends names (tried on 4.3.1)."""
     then = " ".join(message for _, _, message, _ in judgments)
     return (
         "regex-client",

@@ -45,8 +45,6 @@ class BridgeStopped(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgeEvent:
-    """A step, and when it started: seconds since the start of the bridge."""
-
     at_s: float
     step: BridgeStep
 
@@ -54,7 +52,6 @@ class BridgeEvent:
 def bridge_group(
     group: str, consent: ConsentOptions, source: SourceOptions, output: OutputOptions, *, watch: bool
 ) -> None:
-    """Show the bridge of a group and, with consent, run it."""
     if watch and not consent.execute:
         raise UsageError("--watch shows the steps of --execute; without --execute the bridge does nothing")
     if watch and output.output in FOR_PROGRAMS:
@@ -84,7 +81,6 @@ class BridgeChange:
 
     @classmethod
     def planned(cls, source: Source, name: str, *, is_watched: bool) -> BridgeChange:
-        """The plan for a group in its present state."""
         read = source.describe([name], offsets=False)
         with_leader = source.with_leaders(read.items)
         return cls(
@@ -117,7 +113,6 @@ class BridgeChange:
         return f"the group {self.name} has been converted; the bridge has left" if self.is_converted else None
 
     def document(self) -> Document:
-        """The current leader, and the steps until the bridge leads."""
         objection = self.objection if self.is_converted is None else None
         reasons = filter(None, (objection, self.why_not))
         problems = (*self.problems, *(Problem(subject=self.name, message=why) for why in reasons))
@@ -202,7 +197,6 @@ class BridgeChange:
     def _observed(
         self, source: WireSource, progress: BridgeProgress, member: Membership | None
     ) -> BridgeStep:
-        """The next step."""
         standing = member.standing if member else None
         if standing is None or standing.lost is not None:
             raise BridgeStopped("it has not joined" if standing is None else str(standing.lost))

@@ -1,16 +1,9 @@
 """The bridge as a member: a thread that drives `coordinator.consumer`'s classic member over a separate connection.
 
-Theory of operation. The member decides which requests are sent and when; this file sends them, one after another, and
-observes nothing else, so that nothing delays a heartbeat. Differences from a consumer's member:
-
-- The id: the response to a JoinGroup with an empty id contains a new id that is not yet a member (KIP-394). Ids with
-  an unsuitable position are returned with LeaveGroup, all at once: a broker (4.3.1) starts a rebalance for it.
-- The assignment: as the leader, it assigns partitions only to others.
-- No retries: if a connection is lost, the coordinator no longer knows the member, or a partition is assigned to it,
-  it stops and reports why.
-
-`leave` stops the thread, even while a broker holds back the response to a JoinGroup or SyncGroup, and sends
-LeaveGroup over a new connection.
+It sends the member's requests, one after another, and observes nothing else, so that nothing delays a heartbeat.
+Unlike a consumer it returns unsuitable ids with LeaveGroup, all at once (a broker 4.3.1 starts a rebalance for it);
+as the leader it assigns partitions only to others; and it does not retry: it stops and reports why. `leave` works
+even while a broker holds back the response to a JoinGroup or SyncGroup.
 """
 
 from __future__ import annotations

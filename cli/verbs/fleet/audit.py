@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """A request for an audit."""
-
     snapshots: tuple[str, ...] = ()
     logs: LogPaths | None = None
     judged: Mapping[str, Any]
@@ -37,7 +35,6 @@ class AuditRequest:
     """Whether all groups are shown, or only the named ones."""
 
     def sources(self) -> list[Snapshots | Logs]:
-        """The sources, for the pipeline."""
         from pipeline.audit import Snapshots
 
         sources: list[Snapshots | Logs] = []
@@ -49,13 +46,11 @@ class AuditRequest:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The sources, for messages."""
         return (*self.snapshots, *(self.logs.places if self.logs else ()))
 
 
 def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]:
-    """Snapshots and logs that the options name; by default, the source of other commands. :raises UsageError: a
-    live cluster. :raises CommandError: a path does not exist"""
+    """Snapshots and logs that the options name; by default, the source of other commands."""
     snapshots = tuple(dict.fromkeys(options.snapshots or ()))
     check_snapshots(snapshots)
     logs = LogOptions(log_dirs=options.log_dirs, embedded=options.embedded, topics_file=options.topics_file)
@@ -72,8 +67,6 @@ def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]
 
 
 def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
-    """Check every group. :raises MissingSpark: the extra or Java is missing. :raises CommandError: an error of
-    Spark or a file system"""
     for report in request.reports:
         check_writable("--report", report)
     settings = settings_of(options, input_bytes=_input_bytes(request))
@@ -93,7 +86,6 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
 
 
 def _input_bytes(request: AuditRequest) -> int | None:
-    """The size of snapshots and logs; None if they are not local."""
     size = request.logs.size if request.logs else 0
     if size is None or any("://" in path for path in request.snapshots):
         return None
@@ -135,8 +127,6 @@ QUARANTINE_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """The requested results of an audit."""
-
     run: AuditRun
     rows: Sequence[Row]
     """Rows in the schema AUDIT; empty if only sums were requested."""
@@ -148,7 +138,6 @@ class Audit:
 
 
 def fleet_audit_document(audit: Audit) -> Document:
-    """Sums by destination, and findings of the named groups."""
     return Document(
         command="fleet audit",
         data=_data(audit),

@@ -164,8 +164,6 @@ def fleet_follow(
 
 
 class AuditTo(Enum):
-    """`--to`."""
-
     COOPERATIVE = "cooperative"
     CONSUMER = "consumer"
 

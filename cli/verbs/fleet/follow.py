@@ -49,9 +49,7 @@ class FollowRequest:
 
 
 def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[FollowedRun], None]) -> None:
-    """Follow the topic until its end, the time is up, or Ctrl-C; `report` is called in this thread for each run.
-    :raises MissingSpark: the extra or Java is missing. :raises CommandError: an error of Spark or a file system.
-    :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client"""
+    """Follow the topic until its end, the time is up, or Ctrl-C; `report` is called in this thread for each run."""
     if request.every_s is None and request.seconds is not None:
         raise UsageError("--once stops when everything is read; --for cannot be used with it")
     checkpoint = request.kept
@@ -90,7 +88,6 @@ def _follow(
 
 
 def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
-    """Yield at intervals, and once at the end."""
     deadline = None if seconds is None else time.monotonic() + seconds
     while not following.wait(_LOOK_S):
         yield
@@ -128,8 +125,7 @@ class _RunReporter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedRun:
-    """A run of a stream: the contents of the tables, and the additions. `rebalances_added` is None for the first
-    run of this process."""
+    """The contents of the tables after a run; `rebalances_added` is None for this process's first run."""
 
     at_ms: int
     out: str
@@ -141,7 +137,6 @@ class FollowedRun:
 
 
 def followed_line(seen: FollowedRun) -> str:
-    """The run as a line of text."""
     parts = [f"{counted(seen.added, 'new record')}, {seen.records:,} in all"]
     new = "" if not seen.rebalances_added else f" ({seen.rebalances_added:,} new)"
     parts.append(counted(seen.rebalances, "rebalance") + new)
@@ -151,7 +146,6 @@ def followed_line(seen: FollowedRun) -> str:
 
 
 def followed_document(seen: FollowedRun) -> str:
-    """The run as one line of JSON."""
     data = asdict(seen)
     head = {"kohort": FORMAT_VERSION, "command": "fleet follow", "time": format_moment(data.pop("at_ms"))}
     return json.dumps(head | data, ensure_ascii=False)

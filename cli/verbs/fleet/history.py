@@ -37,8 +37,6 @@ _LOG_TO_TABLE = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRequest:
-    """A request for a history. Times are in ms since 1970."""
-
     source: LogPaths | LiveTopic
     out: str | None = None
     groups: tuple[str, ...] = ()
@@ -69,8 +67,6 @@ class HistoryRequest:
 
 
 def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
-    """Update the tables and read the requested facts from them. :raises MissingSpark: the extra or Java is missing.
-    :raises CommandError: an error of Spark or a file system"""
     request.check(options)
     settings = settings_of(options, request.source.jars(options), input_bytes=_input_bytes(request))
     with fleet_spinner(options) as spinner, fleet_session(settings) as spark, _tables(request) as out:
@@ -104,8 +100,6 @@ def _tables(request: HistoryRequest) -> Iterator[str]:
 
 
 class _Answer:
-    """Reads the tables of a run."""
-
     def __init__(
         self, spark: SparkSession, request: HistoryRequest, run: HistoryRun, spinner: Spinner
     ) -> None:
@@ -216,8 +210,6 @@ QUARANTINE_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The requested results of a run."""
-
     request: HistoryRequest
     run: HistoryRun
     groups: Sequence[Row]
@@ -232,7 +224,6 @@ class History:
 
 
 def fleet_history_document(history: History) -> Document:
-    """Groups, or the rebalances of the requested ones, or their state at a time."""
     return Document(
         command="fleet history",
         data=_data(history),
@@ -267,7 +258,6 @@ def _data(history: History) -> dict[str, object]:
 
 
 def _described(history: History, mode: DescribeMode) -> Document:
-    """Groups as `kohort describe --as-of` shows them."""
     return describe_document(history.described, {}, mode, verbose=mode is DescribeMode.MEMBERS, problems=())
 
 

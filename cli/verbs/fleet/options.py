@@ -55,8 +55,6 @@ ContextName = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveOptions:
-    """The live cluster to read."""
-
     bootstrap_server: BootstrapServer = None
     command_config: CommandConfig = None
     context: ContextName = None
@@ -64,8 +62,6 @@ class LiveOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """The logs to read."""
-
     log_dirs: Annotated[
         list[str] | None,
         _logs(
@@ -83,8 +79,6 @@ class LogOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """The snapshots and logs to audit."""
-
     snapshots: Annotated[
         list[str] | None,
         _logs(
@@ -107,8 +101,6 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkOptions:
-    """Settings of Spark."""
-
     master: Annotated[
         str | None,
         _spark(
@@ -136,8 +128,7 @@ MOST_COMBINATIONS = 10_000
 
 
 def combinations_of(vary: Sequence[str], *, of: int = 1) -> tuple[Mapping[str, str], ...]:
-    """Every combination of the values of `--vary`; a single empty one if nothing varies. :raises UsageError: not a
-    name with values, a repeated name, or too many combinations (multiplied by `of`)"""
+    """Every combination of the values of `--vary`, a single empty one without; times `of` they are limited."""
     values: dict[str, list[str]] = {}
     for text in vary:
         name, _, listed = text.partition("=")

@@ -1,8 +1,6 @@
 """The rebalances of one group as a drawing: a column for each, or for several if there are many.
 
-From the top: days and times; the protocol and its assignor; a row for each cause; members; partitions moved and
-revoked; the duration, and the quiet time before. Columns are evenly spaced, whatever the time between them, so that
-a storm of a minute in a month is visible.
+Columns are evenly spaced, whatever the time between them, so that a storm of a minute in a month is visible.
 """
 
 from __future__ import annotations
@@ -30,7 +28,6 @@ Words: TypeAlias = Callable[[float], str]
 
 
 def rebalances_drawing(timeline: GroupTimeline) -> Drawing:
-    """The lanes of a group's rebalances."""
     count = sum(mark.rebalances for mark in timeline.marks)
     axis = columns_axis(len(timeline.marks), LEFT, WIDEST)
     return Drawing(
@@ -85,7 +82,6 @@ def _protocols(marks: Sequence[Mark], axis: Axis) -> Lane:
 
 
 def _causes(marks: Sequence[Mark], titles: Sequence[str], axis: Axis) -> Iterator[Lane]:
-    """A row for each cause that occurred."""
     for cause, style in enumerate(CAUSE_STYLES):
         counts = {index: mark.causes[cause] for index, mark in enumerate(marks) if mark.causes[cause]}
         if not counts:
@@ -147,7 +143,6 @@ def _at(text: str, at: float, shift: float, y: float, style: str) -> Label:
 
 
 def _title(mark: Mark) -> str:
-    """The tooltip of a column."""
     causes = ", ".join(
         cause if count == 1 else f"{cause} {count:,}"
         for cause, count in zip(CAUSES, mark.causes, strict=True)

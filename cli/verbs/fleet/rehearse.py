@@ -54,8 +54,6 @@ _HOW_READ = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetRehearsalRequest:
-    """A request for rehearsals."""
-
     snapshots: tuple[str, ...]
     planned: Mapping[str, Any]
     """Fields of `pipeline.audit.AuditSettings`, which exists only if Spark is installed."""
@@ -95,8 +93,6 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> RehearsalRun:
-    """Plan and rehearse every group. :raises MissingSpark: the extra or Java is missing. :raises CommandError: an
-    error of Spark or a file system"""
     check_snapshots(request.snapshots)
     for report in request.reports:
         check_writable("--report", report)
@@ -125,7 +121,6 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
 
 
 def fleet_rehearsal_document(request: FleetRehearsalRequest, run: RehearsalRun) -> Document:
-    """Safe groups in the order of migration, and why the others are not safe."""
     remarks = []
     if run.quarantined:
         remarks.append(
@@ -191,7 +186,6 @@ def status_of(run: RehearsalRun) -> ExitStatus:
 
 
 def rehearsal_report(run: RehearsalRun) -> Document:
-    """The order of migration, its costs by setting, and unsafe plans."""
     rows = run.rehearsals
     groups = len({(row["source"], row["group"]) for row in rows})
     by_settings: dict[str, list[Row]] = {}
@@ -354,8 +348,6 @@ def _not_read(quarantined: Sequence[Row]) -> Iterator[Block]:
 
 
 def _clusters(rows: Sequence[Row]) -> list[tuple[str, Callable[[Row], str]]]:
-    """A column of clusters if there are several."""
-
     def cluster(row: Row) -> str:
         return _short(row["cluster"] or row["source"])
 
@@ -375,8 +367,6 @@ def _bars(
 
 
 def _counts(*headings: str) -> list[tuple[str, Callable[[Row], str]]]:
-    """Columns of whole numbers, named after their fields."""
-
     def column(heading: str) -> tuple[str, Callable[[Row], str]]:
         name = heading.lower().replace(" ", "_")
         return f"#{heading}", lambda row: "-" if row[name] is None else f"{row[name]:,}"

@@ -1,7 +1,6 @@
 """A report on a fleet as a document with plots, which becomes one self-contained page of HTML.
 
-Each part starts with a summary in words. Names of groups, topics and clients are shortened if they are long: the size
-of the page does not depend on the size of the fleet.
+Long names are shortened: the size of the page does not depend on the size of the fleet.
 """
 
 from __future__ import annotations
@@ -55,7 +54,6 @@ HOW_READ = (
 
 
 def history_page(numbers: ReportNumbers) -> Document:
-    """The whole report, without parts for which the run has no numbers."""
     parts = chain(
         _opening(numbers),
         _rebalances(numbers),
@@ -189,7 +187,6 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
 
 
 def _numbers(*headings: str) -> list[tuple[str, Callable[[object], str]]]:
-    """Columns of whole numbers, from fields of the same names."""
     return [(f"#{name}", partial(_number, name.lower())) for name in headings]
 
 
@@ -341,7 +338,6 @@ def _migration(numbers: ReportNumbers) -> Iterator[Block]:
 
 
 def _name(text: str) -> str:
-    """A shortened name of a group, topic or client."""
     return shortened_to(text, LONGEST_NAME)
 
 
@@ -386,8 +382,7 @@ def check_writable(option: str, file: Path) -> None:
 
 
 def write_report(file: Path, report: Callable[[], Document]) -> None:
-    """Write a report as a page, or as its data if the name ends in .json, or for a runbook if in .md. :raises
-    CommandError: it cannot be written"""
+    """Write a report as a page, or as its data if the name ends in .json, or for a runbook if in .md."""
     document = report()
     if file.suffix.lower() == ".json":
         write_file(file, [json.dumps(document.data, indent=2, ensure_ascii=False), "\n"])

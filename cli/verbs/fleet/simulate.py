@@ -60,7 +60,6 @@ class SimulationRequest:
     reports: tuple[Path, ...]
 
     def cases(self) -> list[SimulationCase]:
-        """The cases, for the pipeline, which needs Spark."""
         from pipeline.simulation import SimulationCase
 
         return [
@@ -87,8 +86,6 @@ def request_of(
     out: str | None,
     reports: tuple[Path, ...],
 ) -> SimulationRequest:
-    """The request of the options. :raises UsageError: there is no such scenario or rule, or settings that cannot be
-    played"""
     check_rule(break_rule)
     sources = tuple(map(read, dict.fromkeys(scenarios)))
     names = [source.name for source in sources]
@@ -110,8 +107,6 @@ def request_of(
 
 
 def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRun:
-    """Play every seed. :raises MissingSpark: the extra or Java is missing. :raises CommandError: an error of Spark
-    or a file system"""
     for report in request.reports:
         check_writable("--report", report)
     total = len(request.sources) * len(request.variants) * len(request.settings) * len(request.seeds)
@@ -134,7 +129,6 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
 
 
 def simulation_data(request: SimulationRequest, run: SimulationRun) -> dict[str, object]:
-    """The data of the document, for programs."""
     return {
         "first_seed": request.seeds[0],
         "seeds": len(request.seeds),
@@ -148,7 +142,6 @@ def simulation_data(request: SimulationRequest, run: SimulationRun) -> dict[str,
 
 
 def simulation_document(request: SimulationRequest, run: SimulationRun) -> Document:
-    """The costs of each scenario under each protocol and settings, and the seeds that failed."""
     return Document(
         command="fleet simulate",
         data=simulation_data(request, run),
@@ -198,7 +191,6 @@ def status_of(run: SimulationRun) -> ExitStatus:
 
 
 def simulation_report(request: SimulationRequest, run: SimulationRun) -> Document:
-    """Distributions by protocol and library, the costs of each setting, and failures."""
     blocks = [
         Heading(f"Simulation of {counted(sum(run.verdicts.values()), 'run')}", level=1),
         figures_plot([(f"{run.verdicts[verdict]:,}", text) for verdict, text in _VERDICTS.items()]),
@@ -240,7 +232,6 @@ def _costs(costs: Sequence[Row]) -> Iterator[Block]:
 
 
 def _distributions(spans: Sequence[Row]) -> Iterator[Block]:
-    """The distribution of each figure over the seeds, by protocol and library."""
     for figure, words in FIGURES.items():
         of_figure = [row for row in spans if row["figure"] == figure]
         if not of_figure:

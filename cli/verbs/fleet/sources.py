@@ -35,7 +35,6 @@ class LogPaths:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The paths, for messages."""
         return self.paths
 
     @property
@@ -46,17 +45,14 @@ class LogPaths:
         return sum(map(_log_bytes, map(Path, self.paths)))
 
     def jars(self, _options: SparkOptions) -> tuple[str, ...]:
-        """No jars in addition to those of the options."""
         return ()
 
     def logs(self) -> Logs:
-        """The logs, for the pipeline."""
         from pipeline.history import Logs
 
         return Logs(paths=self.paths, names=self.names)
 
     def open(self, _spark: SparkSession) -> Logs:
-        """The logs, for the pipeline."""
         return self.logs()
 
 
@@ -76,7 +72,6 @@ class LiveTopic:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The bootstrap servers, for messages."""
         return (self.bootstrap,)
 
     def jars(self, options: SparkOptions) -> tuple[str, ...]:
@@ -87,7 +82,6 @@ class LiveTopic:
         return kafka_jars(named, conf_of(options))[len(named) :]
 
     def open(self, spark: SparkSession) -> LogReader:
-        """The topic's records, for the pipeline. :raises ClusterUnreadable:"""
         from pipeline.live import live_reading
 
         return live_reading(spark, self.bootstrap, self.client)
@@ -103,15 +97,12 @@ def bytes_below(path: Path, pattern: str) -> int:
 
 
 def _log_bytes(path: Path) -> int:
-    """The size of the segments at or below a path."""
     of_partition = path.is_dir() and any(path.glob("*.log"))
     return bytes_below(path, "*.log" if of_partition else f"{OFFSETS_TOPIC}-*/*.log")
 
 
 def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths | LiveTopic:
-    """The source to read; by default the data directory, if the options, the environment and contexts name none. A
-    snapshot is accepted only with `snapshots_too`. :raises UsageError: several sources are named, or one without a
-    log"""
+    """The source to read, by default the data directory; a snapshot is accepted only with `snapshots_too`."""
     if options.log_dirs:
         return _log_dirs(options)
     named = asdict(options)
@@ -127,8 +118,7 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
 
 
 def live_of(options: LiveOptions) -> LiveTopic:
-    """The cluster to follow: named by the options, the environment or a context. :raises UsageError: no cluster is
-    named"""
+    """The cluster to follow: named by the options, the environment or a context."""
     resolved = _resolve(asdict(options))
     if resolved.bootstrap_server is None and resolved.command_config is None:
         raise UsageError("only a live cluster can be followed: give --bootstrap-server")
@@ -233,7 +223,6 @@ def _live(source: SourceOptions) -> LiveTopic:
 
 
 def _client_properties(source: SourceOptions) -> Properties | None:
-    """The properties of the named file, else the context's own properties."""
     from wire.client.config.properties import known_properties, read_properties
 
     if source.command_config is not None:

@@ -37,7 +37,6 @@ def settings_of(
 
 
 def conf_of(options: SparkOptions) -> dict[str, str]:
-    """Settings by name. UsageError for one without a value."""
     conf: dict[str, str] = {}
     for text in options.conf or ():
         name, equals, value = text.partition("=")
@@ -54,8 +53,7 @@ def is_local(master: str | None) -> bool:
 
 @contextmanager
 def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
-    """A session; errors of Spark and the file systems in it become CommandErrors. :raises MissingSpark: the extra
-    or Java is missing"""
+    """A session; errors of Spark and the file systems in it become CommandErrors."""
     from pipeline.session import session
 
     with session(settings) as spark, _translated(verbose=settings.verbose):
@@ -107,7 +105,6 @@ def fleet_spinner(options: SparkOptions) -> Spinner:
 
 
 def step_text(progress: HistoryProgress) -> str:
-    """A step of the history."""
     text = tasks_text(_STEPS[progress.step.value], progress.done, progress.total)
     return text if progress.records is None else f"{text}, {progress.records:,} records"
 

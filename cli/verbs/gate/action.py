@@ -98,8 +98,7 @@ def _position(plan: Plan, step: str) -> int:
 
 @dataclass(slots=True)
 class NotesFile:
-    """The notes of a plan; a file that cannot be read or written is reported once, and the gate is checked without
-    it."""
+    """The notes of a plan; a file that cannot be read or written is reported once, and not used."""
 
     file: Path
     notes: Notes
@@ -107,7 +106,6 @@ class NotesFile:
 
     @classmethod
     def of_plan(cls, plan_file: Path, plan: Plan, *, is_written: bool) -> NotesFile:
-        """The notes of a plan; empty if there are none, or only notes of another plan."""
         file = plan_file.with_name(plan_file.name + SUFFIX)
         return cls(file, _read(file, plan), is_written)
 
@@ -285,7 +283,6 @@ _ANSWERS = {True: "yes", False: "no", None: None}
 
 
 def gate_document(question: GateQuestion, answer: GateAnswer) -> Document:
-    """The answer first, then the checks, then the members that it waits for."""
     return Document(
         command="gate",
         data=_data(question, answer.result),

@@ -72,7 +72,6 @@ def assignor_of(name: str | None, to: str) -> str | None:
 
 
 def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
-    """The frameworks that `--framework` names. UsageError for an unknown one."""
     try:
         return tuple(dict.fromkeys(framework_named(name).name for name in names))
     except ValueError as error:
@@ -80,8 +79,7 @@ def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClients:
-    """The clients of `--client` and `--clients`; the command line overrides the file. UsageError for an invalid
-    command line, ConfigFileError for a file that cannot be used."""
+    """The clients of `--client` and `--clients`; the command line overrides the file."""
     listed = parse_clients(read_clients(file)) if file is not None else DeclaredClients()
     try:
         declared = parse_clients(values)
@@ -91,7 +89,6 @@ def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClient
 
 
 def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
-    """The files of `--client-config`. UsageError if one is repeated."""
     configs = tuple(map(read_client_config, values))
     places = [(config.name, config.member, config.is_for_library) for config in configs]
     if len(set(places)) < len(places):
@@ -187,7 +184,6 @@ def is_single(selection: SelectionOptions) -> bool:
 
 
 def draw(file: Path | None, planned: Sequence[RehearsedPlan]) -> None:
-    """Draw the only plan, if there is a file for it."""
     if file is not None:
         from cli.verbs.plan.timeline import write_timeline
 
@@ -215,7 +211,6 @@ def document_of(
 
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
-    """FALSE if a plan is blocked."""
     blocked = any(group_plan.plan.verdict is PlanVerdict.BLOCKED for group_plan in planned)
     return ExitStatus.FALSE if blocked else ExitStatus.DONE
 
@@ -223,8 +218,7 @@ def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
 def repeated_command(
     context: typer.Context, *, without: Collection[str], with_options: tuple[str, ...]
 ) -> str:
-    """The running command with its given options, except those in `without`, and with `with_options`. Arguments
-    precede the options; if an argument looks like an option, they follow the options and `--`."""
+    """The running command with other options; arguments that look like options follow them and `--`."""
     options: list[str] = []
     arguments: list[str] = []
     for parameter in context.command.params:

@@ -45,7 +45,6 @@ _PLAYED = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-RE
 
 
 def overview_blocks(plan: Plan) -> Iterator[Block]:
-    """The path, and a row for each step with its costs."""
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
     yield Text(
@@ -136,7 +135,6 @@ def step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -
 
 
 def instruction_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
-    """The title of a step, its actions, settings and commands."""
     yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
     yield Checklist(step.actions)
     if step.config:
@@ -146,7 +144,6 @@ def instruction_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
 
 
 def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
-    """A box for each round, and the command that checks it."""
     verb = _DONE[step.round_action]
     if 0 < len(step.rounds) <= MOST_CHECKED:
         places = _places(plan)
@@ -164,7 +161,6 @@ def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
 
 
 def _places(plan: Plan) -> dict[str, str]:
-    """The host and the number of partitions of each member, by its name in rounds."""
     members = plan.baseline.members if plan.baseline else ()
     names = round_names(members)
     return {names[member.id]: f" ({_place(member, names[member.id])})" for member in members}
@@ -198,7 +194,6 @@ def _back_to(plan: Plan, stray: Deviation) -> str:
 
 
 def rehearsed_line(rehearsal: PlanRehearsal) -> str:
-    """When the plan was rehearsed, from how many seeds, and with which result."""
     result = "safe in each of them" if rehearsal.safe else "not safe"
     return f"Rehearsed on {rehearsal.at}, {counted(rehearsal.seeds, 'seed')}: {result}."
 
@@ -225,7 +220,6 @@ def rehearsal_blocks(plan: Plan, rehearsal: Rehearsal | None) -> Iterator[Block]
 
 
 def _rows(plan: Plan) -> Iterator[list[Cell]]:
-    """A row for each step: the computed figures, and the figures of the rehearsals."""
     for number, step in enumerate(plan.steps, 1):
         expected, played = step.expectation, step.rehearsed
         if expected is not None:

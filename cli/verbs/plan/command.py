@@ -13,8 +13,6 @@ from cli.verbs.plan.options import ClientOptions
 
 
 class To(Enum):
-    """`--to`."""
-
     COOPERATIVE = "cooperative"
     CONSUMER = "consumer"
     EAGER = "eager"

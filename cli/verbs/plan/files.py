@@ -1,5 +1,4 @@
-"""Files that plans are made from, and plans: the members' configuration (`--client-config`) and libraries
-(`--clients`), and what `kohort plan --output yaml` (or json) has written."""
+"""The files of plans: the members' configuration and libraries, and plans written by `kohort plan --output yaml`."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ MAX_BYTES = 4 * 1024 * 1024
 
 
 def read_client_config(value: str) -> ClientConfig:
-    """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`. :raises ConfigFileError: it
-    cannot be read, or is malformed"""
+    """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`."""
     owner, file = _owner_and_file(value)
     library = _library_or_none(owner)
     content = _content(file, _text(file))

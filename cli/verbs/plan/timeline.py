@@ -1,8 +1,7 @@
 """The picture of a plan: the protocols and partitions of the group and its members, round by round.
 
-From the top: the steps; the group's type and assignor; a lane per member, colored by its protocol and assignor, with
-bars for its number of partitions; the costs. For a large group, bars count members and partitions by kind. Color is
-never the only information: kinds have letters too, and every element has a title.
+For a large group, bars count members and partitions by kind. Color is never the only information: kinds have letters
+too, and every element has a title.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
 
 
 def timeline_blocks(plan: Plan) -> Iterator[Block]:
-    """A heading and the picture; nothing if there is no picture."""
     picture = picture_of(plan)
     if picture is not None:
         yield Heading("Timeline")
@@ -133,7 +131,6 @@ class _Picture:
         self.titles = [frame.title for frame in timeline.frames]
 
     def legend(self) -> list[tuple[str, str]]:
-        """The kinds of members; for a large group, also partitions without an owner."""
         kinds = [
             (self._style(kind)[1], f"{self.letters[kind]} {label}".lstrip())
             for kind, label in enumerate(self.timeline.kinds)
@@ -201,7 +198,6 @@ class _Picture:
         return Lane(height=LANE, texts=(label,), spans=spans)
 
     def _owned(self, lane: MemberLane, kind: int, run: range, most: int) -> Iterator[Box]:
-        """Bars with the number of partitions that the member owns, frame by frame."""
         for frame in run:
             if lane.partitions[frame]:
                 high = 16 * lane.partitions[frame] / most
@@ -237,7 +233,6 @@ class _Picture:
         return Lane(height=CROWD + GAP, texts=names, spans=spans)
 
     def _cost(self, what: str, values: Sequence[float]) -> Lane:
-        """A row of bars, with their numbers if they fit."""
         most, bottom = max(values), 34.0
         texts = [f"{value:,.0f}" for value in values]
         written = next((fitting for fitting in (texts, [*map(_brief, values)]) if self._fits(fitting)), None)
@@ -330,8 +325,6 @@ class TimelineFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLane:
-    """A member, frame by frame."""
-
     name: str
     kinds: tuple[int, ...]
     """Indices into the timeline's kinds."""
@@ -340,8 +333,6 @@ class MemberLane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanTimeline:
-    """A picture's contents; all rows have a value for every frame."""
-
     frames: tuple[TimelineFrame, ...]
     kinds: tuple[str, ...]
     """The kinds of members, in order of appearance: `classic: range`, `consumer`, `stopped`."""
@@ -358,8 +349,7 @@ class PlanTimeline:
 def timeline_of(
     settled_groups: Sequence[SettledGroup], names: Mapping[str, str], rounds: int
 ) -> PlanTimeline | None:
-    """The timeline of a walk; None if nothing was walked. `names` contains names of members for people (temporary
-    members keep their ids); `rounds` is the number of rounds in the plan."""
+    """The timeline of a walk, or None; `names` are members' names for people, `rounds` the number in the plan."""
     if len(settled_groups) < 2:
         return None
     shown = _shown(settled_groups)
@@ -428,7 +418,6 @@ def _title(settled_groups: Sequence[SettledGroup]) -> str:
 
 
 def _kind(member: SettledMember | None) -> str:
-    """The kind of a member, in words; a temporary member that has not joined yet is away."""
     if member is None or member.away:
         return STOPPED
     if member.protocol is MemberProtocol.CONSUMER:

@@ -1,7 +1,6 @@
 """The documents of `kohort plan`: a runbook for one group, or a row with the verdict for each of several.
 
-A runbook is printed as text in short (the facts needed before and during the migration), or with `--verbose` in full;
-as a page (Markdown, HTML) that is kept; and as tables for scripts. The parts are the same, their order is not.
+A runbook in short, in full, as a page or as tables has the same parts in another order.
 """
 
 from __future__ import annotations
@@ -236,7 +235,6 @@ def _capitalized(text: str) -> str:
 
 
 def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...], *, verbose: bool) -> Document:
-    """A row per group in the given order; for programs, every plan in full."""
     table = table_of(
         plans,
         *("GROUP", ("FROM", "origin")),
@@ -260,7 +258,6 @@ def _rehearsed(plan: Plan) -> str | None:
 
 
 def _first_reason(plan: Plan) -> str | None:
-    """The most severe finding: findings are sorted by severity."""
     first = next((finding for finding in plan.findings if finding.level is not Level.INFO), None)
     if first is not None:
         return without_members(first)

@@ -78,7 +78,6 @@ class Rehearsal:
 
 
 def find(plan: Plan, source: Source) -> FoundGroup:
-    """The plan's group. UsageError if it does not match the plan."""
     described = source.describe([plan.group], offsets=False)
     if not described.items:
         raise ending(described.problems[0])
@@ -123,7 +122,6 @@ def request_of(
     notes: Notes | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> RehearsalRequest:
-    """The request of the options. UsageError for a plan that cannot be rehearsed."""
     if mistakes and stop_at is not None:
         raise UsageError(
             "--stop-at is invalid with --mistakes: mistakes are made in the migration, not in the rollback"
@@ -183,8 +181,7 @@ def _place(plan: Plan, text: str) -> tuple[int, int]:
 
 
 def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
-    """Play every seed and, without --stop-at, rollbacks with the first seed. `shows`: keep the first run in detail.
-    :raises UsageError: the group cannot be played"""
+    """Play every seed and, without --stop-at, rollbacks with the first; `shows`: keep the first run in detail."""
     rehearsal = Rehearsal(request=request)
     ways = _rollback_places(request)
     wrong = mistakes_in(request.plan, request.simulated) if request.mistakes else ()
@@ -246,7 +243,6 @@ def _play(
 
 
 def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehearsed]) -> MistakeResult:
-    """The worst result of a mistake over all seeds."""
     return worst_of(
         [
             play_mistake(request.plan, request.found, request.simulated, placed, run, request.faults)

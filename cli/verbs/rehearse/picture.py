@@ -74,7 +74,6 @@ def _drawing(group: str, run: Rehearsed, result: RunResult, text: str) -> Drawin
 
 
 def _rounds(run: Rehearsed, axis: Axis) -> Lane:
-    """A box for each round, with a mark for the time until its gate opens, and a box for the rollback."""
     boxes = [*_boxes(run, axis)]
     return Lane(height=HEIGHT + 4, texts=(Label("round", y=13),), spans=boxes)
 

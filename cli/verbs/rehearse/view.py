@@ -27,8 +27,7 @@ _REHEARSED = (*_COMPUTED, "lasted_s")
 
 
 def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
-    """Rounds over all seeds: the median, and the worst if there are several seeds. With `story`, events are shown
-    for a safe rehearsal too."""
+    """Rounds over all seeds: the median, and the worst of several; with `story`, events of a safe rehearsal too."""
     request, detailed = rehearsal.request, rehearsal.detailed
     lines = detailed.story if detailed is not None and (story or not detailed.is_safe) else None
     return Document(
@@ -214,7 +213,6 @@ def _computed_table(rehearsal: Rehearsal) -> Table:
 
 
 def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
-    """Assumptions in place of unknown facts."""
     yield from rehearsal.request.simulated.remarks
     if rehearsal.request.faults_file is not None:
         yield f"rehearsed with the faults of {rehearsal.request.faults_file}"
@@ -243,7 +241,6 @@ _GATE = {
 
 
 def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, object]]:
-    """An item for each mistake and step; for a mistake that does not apply here, the reason."""
     return [_data(mistake) for mistake in rehearsal.mistakes]
 
 
@@ -288,7 +285,6 @@ def _shown(shown: GroupSummary) -> dict[str, object]:
 
 
 def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
-    """The table of mistakes, and the mistakes that no gate detects."""
     yield Heading("Operator mistakes")
     if not rehearsal.mistakes:
         yield Text("The plan itself is not safe: mistakes were not played.")
@@ -320,7 +316,6 @@ def _row(result: MistakeResult | Inapplicable) -> list[Cell]:
 
 
 def _words(symptom: MistakeSymptoms) -> str:
-    """The symptoms of a mistake, in one line."""
     return "; ".join((*_refused(symptom.refused), *_group(symptom), *_costs(symptom))) or "no symptom"
 
 
@@ -356,7 +351,6 @@ def _kind(shown: GroupSummary) -> str:
 
 
 def _costs(symptom: MistakeSymptoms) -> Iterator[str]:
-    """Figures that are worse than planned."""
     costs, planned = symptom.costs, symptom.planned_costs
     if costs.rebalances > planned.rebalances:
         yield f"{counted(costs.rebalances, 'rebalance')}, not {planned.rebalances}"
