@@ -52,9 +52,8 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     if not kind:
         yield case.info(
             "protocol-type",
-            message=f"{shown_id(case.group.id)} "
-            "has committed offsets only: no member has joined it. The first member decides "
-            "the protocol, and continues at the committed offsets.",
+            message=f"{shown_id(case.group.id)} has committed offsets only: no member has joined it. The first "
+            "member decides the protocol, and continues at the committed offsets.",
             remedy="Flink's KafkaSource and other consumers that assign partitions to themselves commit like this, and "
             "have nothing to migrate; so do kohort offsets reset, import and clone, whose members are yet to come.",
             source="Kafka 4.3.1, tried: the group becomes one of type consumer when a member of that protocol joins",

@@ -51,9 +51,8 @@ def streams_is_not_converted(case: Case) -> Iterator[Finding]:
     if is_streams(case) and case.destination is Destination.CONSUMER:
         yield case.blocker(
             "streams",
-            message=f"{shown_id(case.group.id)} "
-            f"is a Kafka Streams application (its assignor is {STREAMS!r}): it moves tasks by "
-            f"its own rules, and the broker refuses to convert it.{_faulty(case)}",
+            message=f"{shown_id(case.group.id)} is a Kafka Streams application (its assignor is {STREAMS!r}): it "
+            f"moves tasks by its own rules, and the broker refuses to convert it.{_faulty(case)}",
             remedy="Never configure another assignor in Streams. To move to the streams protocol, stop all instances "
             "and set group.protocol=streams, on brokers 4.2.1 or later (KIP-1071).",
             source="KIP-1071; KAFKA-20254 (apache/kafka pulls 21638 and 21641); apache/kafka pull 18046",
@@ -94,18 +93,16 @@ def streams_support_the_change(case: Case) -> Iterator[Finding]:
     if None in versions:
         yield case.warning(
             "streams",
-            message=f"{shown_id(case.group.id)} "
-            "is a Kafka Streams application, and its release is unknown: before 2.4 it is "
-            "eager, from 4.0 on it is cooperative, and in between upgrade.from decides.",
+            message=f"{shown_id(case.group.id)} is a Kafka Streams application, and its release is unknown: before "
+            "2.4 it is eager, from 4.0 on it is cooperative, and in between upgrade.from decides.",
             remedy="Set it: --client java:VERSION (of kafka-streams).",
             source=_KIP,
         )
     elif not all(map(is_always_eager, versions)):
         yield case.info(
             "streams",
-            message=f"{shown_id(case.group.id)} "
-            "is a Kafka Streams application. It is cooperative unless upgrade.from is 2.3 or "
-            "lower; a broker does not show which.",
+            message=f"{shown_id(case.group.id)} is a Kafka Streams application. It is cooperative unless "
+            "upgrade.from is 2.3 or lower; a broker does not show which.",
             remedy="Check upgrade.from of every instance. Never configure another assignor in Streams.",
             source=_KIP,
         )

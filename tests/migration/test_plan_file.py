@@ -216,9 +216,10 @@ def test_aliases_cannot_blow_a_plan_up() -> None:
     """Each of 300 steps holds the same 300 rounds of the same 300 labels: 27 million texts in some kilobytes."""
     some = ", ".join
     text = (
-        "group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps:\n"
-        f"- &step\n  title: t\n  actions: &actions [{some(['a'] * 300)}]\n"
-        f"  rounds: &rounds [{some(['*actions'] * 300)}]\n" + "- *step\n" * 300
+        "group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps:\n- &step\n  title: t\n  actions: "
+        f"&actions [{some(['a'] * 300)}]\n  rounds: &rounds [{some(['*actions'] * 300)}]\n"
+        + "- *step\n"
+        * 300
     )
     assert f"a plan has at most {MAX_VALUES} values" in refusal(load_tree(FILE, text))
 

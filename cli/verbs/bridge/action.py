@@ -169,7 +169,8 @@ class BridgeChange:
             while step.move not in (Move.CONVERTED, Move.LEAVE):
                 self._note(began, step)
                 if step.move is Move.REJOIN:
-                    _left(member)
+                    if member is not None and (why_not := member.leave()) is not None:
+                        raise BridgeStopped(why_not)
                     member = self._joined(settings)
                 time.sleep(OBSERVE_S)
                 step = self._observed(source, progress, member)
@@ -242,13 +243,6 @@ class BridgeChange:
             self.why_not = f"{self.why_not}. {rest}" if self.why_not else rest
 
 
-def _left(member: Membership | None) -> None:
-    """Leave, to rejoin with another id. :raises BridgeStopped: leaving failed"""
-    why_not = member.leave() if member else None
-    if why_not is not None:
-        raise BridgeStopped(why_not)
-
-
 def _restart_data(group: Group, restart: MemberRestart) -> dict[str, str | None]:
     member = next(member for member in group.members if member.id == restart.member)
     return {
@@ -263,7 +257,8 @@ def _restart_data(group: Group, restart: MemberRestart) -> dict[str, str | None]
 
 def _blocks(group: Group, plan: BridgePlan) -> Iterator[Block]:
     yield Heading(f"{group.id}: steps until a bridge leads", level=1)
-    yield Text(f"{_leader_line(group, plan)} {_user_data_line(plan)}")
+    data, carrying = "Assignments that carry user data", plan.with_user_data
+    yield Text(f"{_leader_line(group, plan)} {'' if carrying is None else f'{data}: {carrying}.'}")
     if plan.restart is None:
         yield Text(f"The members to restart are shown when the bridge has joined: {plan.why}.")
     else:
@@ -281,15 +276,8 @@ def _blocks(group: Group, plan: BridgePlan) -> Iterator[Block]:
 def _leader_line(group: Group, plan: BridgePlan) -> str:
     names = {member.id: member.client.id or member.id for member in group.members}
     leader = "The present leader is not known." if plan.leader is None else f"{names[plan.leader]} leads now."
-    if plan.bins is None:
-        return leader
-    return (
-        f"{leader} {plan.places} of {plan.bins} places in the order of succession come before all followers."
-    )
-
-
-def _user_data_line(plan: BridgePlan) -> str:
-    return "" if plan.with_user_data is None else f"Assignments that carry user data: {plan.with_user_data}."
+    places = f"{plan.places} of {plan.bins} places in the order of succession come before all followers."
+    return leader if plan.bins is None else f"{leader} {places}"
 
 
 def line_of(event: BridgeEvent) -> str:

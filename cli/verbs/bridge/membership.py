@@ -9,7 +9,7 @@ even while a broker holds back the response to a JoinGroup or SyncGroup.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from uuid import UUID
 
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.leader import group_topics
-from coordinator.consumer.library import ClientLibrary, MemberSettings, library_named
+from coordinator.consumer.library import MemberSettings, library_named
 from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.consumer.outputs import Callback, FindCoordinator, Raised, Send
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
@@ -98,6 +98,7 @@ class Membership:
         self._refresh_at_ms = 0
         self._stopping = Event()
         self._client = KafkaClient(self._settings)
+        java = library_named("java")
         self._thread = Thread(target=self._run, name=BRIDGE, daemon=True)
         self._member = ClassicConsumer(
             Identity(
@@ -105,7 +106,8 @@ class Membership:
                 client_id=BRIDGE,
                 instance=None,
                 rack=None,
-                library=_library(),
+                # The Java library's assignors write no user data; a leader may omit the bridge from its assignment.
+                library=replace(java, behavior=replace(java.behavior, tolerates_assignments=True)),
                 settings=MemberSettings(
                     session_timeout_ms=SESSION_MS,
                     heartbeat_interval_ms=HEARTBEAT_MS,
@@ -154,8 +156,12 @@ class Membership:
                 self._member.enter_poll(_now_ms())
                 while not self._stopping.is_set():
                     self._carry_out()
-                    self._refresh_topics_if_due()
-                    self._pause()
+                    if self._topics and _now_ms() >= self._refresh_at_ms:
+                        self._refresh_topics()
+                    due_ms = self._member.next_deadline()
+                    if not self._member.outputs:
+                        left_ms = HEARTBEAT_MS if due_ms is None else max(0, due_ms - _now_ms())
+                        self._stopping.wait(min(HEARTBEAT_MS, left_ms) / 1000)
                     self._member.wake(_now_ms())
         except _Stopped:
             return
@@ -164,12 +170,6 @@ class Membership:
         except Exception as error:
             # A bug of Kohort: the next reader of `standing` gets the exception, and it is reported like any other.
             self._exception = error
-
-    def _pause(self) -> None:
-        due_ms = self._member.next_deadline()
-        if not self._member.outputs:
-            wait_ms = HEARTBEAT_MS if due_ms is None else min(HEARTBEAT_MS, max(0, due_ms - _now_ms()))
-            self._stopping.wait(wait_ms / 1000)
 
     def _carry_out(self) -> None:
         while outputs := self._member.take():
@@ -226,7 +226,10 @@ class Membership:
             if self._stopping.is_set():
                 raise _Stopped
             answer = self._joined(request)
-        self._give_back(unwanted)
+        if unwanted:  # only now: LeaveGroup starts a rebalance, which waits for the chosen id to join
+            connection = self._client.connection(self._where)
+            run_all({_ASKED: _leave(unwanted, connection, [self._group], Deadline(SESSION_MS))})
+            self._ids.difference_update(unwanted)
         return answer
 
     def _joined(self, request: JoinGroup) -> JoinGroupAnswer:
@@ -263,13 +266,6 @@ class Membership:
             self._topics = group_topics(answer.members)
             self._refresh_topics()
         return answer
-
-    def _give_back(self, members: Sequence[str]) -> None:
-        """Return ids once another id is chosen: LeaveGroup starts a rebalance, which waits for that id to join."""
-        if members:
-            connection = self._client.connection(self._where)
-            run_all({_ASKED: _leave(members, connection, [self._group], Deadline(SESSION_MS))})
-            self._ids.difference_update(members)
 
     def _sync(self, request: SyncGroup) -> SyncGroupAnswer:
         shares = dict(request.assignments)
@@ -333,10 +329,6 @@ class Membership:
             with suppress(Expired):
                 yield SocketWait(None, 0, Deadline(HEARTBEAT_MS / 10))
 
-    def _refresh_topics_if_due(self) -> None:
-        if self._topics and _now_ms() >= self._refresh_at_ms:
-            self._refresh_topics()
-
     def _refresh_topics(self) -> None:
         """Read the metadata of all topics of the group, which a leader needs."""
         self._refresh_at_ms = _now_ms() + METADATA_MS
@@ -370,12 +362,6 @@ def _leave(
         if wrong:
             return {group: refusal(wrong[0])}
     return {group: True}
-
-
-def _library() -> ClientLibrary:
-    """The Java library, whose assignors write no user data; a leader may omit the bridge from its assignment."""
-    java = library_named("java")
-    return replace(java, behavior=replace(java.behavior, tolerates_assignments=True))
 
 
 def _member_value(listed: JoinGroupResponseMember) -> ClassicMemberValue:

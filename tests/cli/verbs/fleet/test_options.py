@@ -153,13 +153,10 @@ def test_settings_are_handed_on() -> None:
             "[PATH_NOT_FOUND] Path does not exist: file:/x.",
         ),
         (
-            "An error occurred while calling o42.collect.\n"
-            ": org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed\n"
-            "\tat org.apache.spark.X.y(Z.scala:1)\n"
-            "Caused by: java.lang.RuntimeException: outer\n"
-            "\tat a.B.c(D.java:2)\n"
-            "Caused by: java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found\n"
-            "\t... 30 more\n",
+            "An error occurred while calling o42.collect.\n: org.apache.spark.SparkException: Job aborted due to "
+            "stage failure: Task 0 failed\n\tat org.apache.spark.X.y(Z.scala:1)\nCaused by: "
+            "java.lang.RuntimeException: outer\n\tat a.B.c(D.java:2)\nCaused by: java.lang.ClassNotFoundException: "
+            "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found\n\t... 30 more\n",
             "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
         ),
         (

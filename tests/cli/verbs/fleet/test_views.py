@@ -56,21 +56,13 @@ def history(
 def test_a_row_per_group() -> None:
     document = fleet_history_document(history(quarantined=(QUARANTINED,)))
     assert rendered(document) == (
-        "GROUP     TYPE   REBALANCES  #JOINED  #LEFT  MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS"
-        "  LAST-REBALANCE\n"
-        "payments  mixed           3        2      1      8    1 min 4 s        1         0        2"
-        "  2026-05-28T20:26:40.000Z\n"
-        "\n"
-        "TYPE  NAME                  RECORDS\n"
-        "   -  ends of transactions        2\n"
-        "   1  OffsetCommit                9\n"
-        "   2  GroupMetadata               1\n"
-        "\n"
-        "TABLE       ROWS  ADDED  DIRECTORY\n"
-        "rebalances     1      1  /t/rebalances\n"
-        "\n"
-        "FILE                                              POSITION  OFFSET  NOT-READ\n"
-        "/d/__consumer_offsets-3/00000000000000000000.log        61       -  ends in the middle of a batch\n"
+        "GROUP     TYPE   REBALANCES  #JOINED  #LEFT  MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS  "
+        "LAST-REBALANCE\npayments  mixed           3        2      1      8    1 min 4 s        1         0        2 "
+        " 2026-05-28T20:26:40.000Z\n\nTYPE  NAME                  RECORDS\n   -  ends of transactions        2\n   1 "
+        " OffsetCommit                9\n   2  GroupMetadata               1\n\nTABLE       ROWS  ADDED  "
+        "DIRECTORY\nrebalances     1      1  /t/rebalances\n\nFILE                                              "
+        "POSITION  OFFSET  NOT-READ\n/d/__consumer_offsets-3/00000000000000000000.log        61       -  ends in the "
+        "middle of a batch\n"
     )
     assert document.remarks == (
         "1 record, part or file could not be read; --output json and the table quarantine show which, and why",
@@ -144,24 +136,13 @@ def test_the_sums_of_an_audit() -> None:
     quarantined = Quarantined(source="b.yaml", file="b.yaml", position=None, offset=None, reason="no YAML")
     document = fleet_audit_document(audit(quarantined=(quarantined,), quarantined_total=1, regexes_lost=4))
     assert rendered(document) == (
-        "TO           #GROUPS  #READY  #WARNINGS  #BLOCKED  #ARRIVED\n"
-        "cooperative        3       2          0         0         1\n"
-        "consumer           3       1          0         2         0\n"
-        "\n"
-        "Which to migrate to cooperative first\n"
-        "RANK  GROUP     SOURCE  VERDICT  #MEMBERS  #PARTITIONS   GAIN  RISK  PATH\n"
-        "   1  payments  a.yaml  ready           3           12  2 min  0.50  two bounces\n"
-        "\n"
-        "What blocks the migration to consumer\n"
-        "RULE                  #GROUPS\n"
-        "assignment-user-data        2\n"
-        "\n"
-        "4 regexes match fewer topics, or none, once the broker evaluates them: see the\n"
-        "table audit_regexes.\n"
-        "\n"
-        "Not read\n"
-        "FILE    NOT-READ\n"
-        "b.yaml  no YAML\n"
+        "TO           #GROUPS  #READY  #WARNINGS  #BLOCKED  #ARRIVED\ncooperative        3       2          0        "
+        " 0         1\nconsumer           3       1          0         2         0\n\nWhich to migrate to "
+        "cooperative first\nRANK  GROUP     SOURCE  VERDICT  #MEMBERS  #PARTITIONS   GAIN  RISK  PATH\n   1  "
+        "payments  a.yaml  ready           3           12  2 min  0.50  two bounces\n\nWhat blocks the migration to "
+        "consumer\nRULE                  #GROUPS\nassignment-user-data        2\n\n4 regexes match fewer topics, or "
+        "none, once the broker evaluates them: see the\ntable audit_regexes.\n\nNot read\nFILE    NOT-READ\nb.yaml  "
+        "no YAML\n"
     )
     assert faults(document.as_data()) == []
     assert document.remarks == ("1 file could not be read; --output json shows which, and why",)
