@@ -1,8 +1,5 @@
 """Safety rules that can be switched off, to see which invariant is violated without them (S10).
-
-Each rule is switched off in the real engine or member while the context is open. This affects all runs of the
-process: play no other run meanwhile.
-"""
+Each is switched off in the real engine or member, for all runs of the process: play no other run meanwhile."""
 
 from __future__ import annotations
 

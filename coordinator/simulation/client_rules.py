@@ -19,16 +19,14 @@ from coordinator.simulation.watcher import Watcher
 class ClientRules(Watcher):
     """Checked with every callback and every change of a member's epoch.
 
-    I3 for clients: an epoch decreases only to 0 or -1 (fenced, or starting over). A generation that a classic member
-    has joined and not synced may be used again after a failover: a generation counts once its SyncGroup is answered.
+    I3 for clients: an epoch decreases only to 0 or -1 (fenced, or starting over). A generation counts once its
+    SyncGroup is answered: one that was joined and not synced may be used again after a failover.
 
-    I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not hold,
-    `lost` all that it holds, and only when the member has no epoch any more. All that was assigned, minus what was
-    revoked and lost, is what the consumer owns. Under the consumer protocol a `revoked` that threw counts as not
-    called: it is called again (not by librdkafka), and `lost` repeats what an unacknowledged `revoked` has named. A
-    librdkafka member loses partitions of topics that it sees as deleted; a `lost` that waits for `poll` names them
-    even if the topic exists again (story topic-recreated-while-paused).
-    """
+    I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not hold, `lost`
+    all that it holds, and only when the member has no epoch any more; what is left is what the consumer owns. Under
+    the consumer protocol a `revoked` that threw is called again (not by librdkafka), and `lost` repeats it. A
+    librdkafka member loses partitions of deleted topics, also if they exist again (story
+    topic-recreated-while-paused)."""
 
     def __init__(self, facts: Facts, rejoined: Container[str]) -> None:
         self._facts, self._rejoined = facts, rejoined
@@ -38,11 +36,9 @@ class ClientRules(Watcher):
         self._late: set[Process] = set()
         """Processes whose listener was assigned partitions after they had left the group."""
         self._back: dict[Process, frozenset[str]] = {}
-        """Topics that were deleted and recreated since the last callback, while the application was outside `poll`: a
-        `lost` of them waits for `poll`."""
+        """Topics recreated since the last callback while outside `poll`: a `lost` of them waits for it."""
         self._disturbed: set[Process] = set()
-        """Processes that left the group involuntarily, or whose listener has thrown: not all of their rebalances
-        end."""
+        """Left the group involuntarily, or their listener has thrown: not all of their rebalances end."""
 
     def epoch_changed(self, process: Process, before: int) -> None:
         epoch = process.epoch
@@ -97,12 +93,8 @@ class ClientRules(Watcher):
             self._held[process] = self._held[process] | callback.partitions
 
     def check_settled(self, process: Process) -> None:
-        """I6 and I13 for a process that waits for nothing.
-
-        I13: the metrics count every callback once, and each completed rebalance (`assigned`). A rebalance that ended
-        because the member left the group counts as well; a rebalance whose `assigned` threw and was called again
-        counts only once.
-        """
+        """I6 and I13 (metrics count every callback and each `assigned` once) for a process that waits for nothing.
+        A rebalance that ended as the member left counts as well; one whose `assigned` was called again counts once."""
         held, calls = self._held.get(process, NOTHING), self._calls.get(process, Counter())
         if held != process.member.owned:
             self._facts.broken(

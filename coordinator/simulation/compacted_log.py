@@ -1,21 +1,15 @@
 """The log of a group after a compaction, as a loading broker reads it.
 
-Theory of operation. A log has batches, which end at `ends`; a segment holds several. The cleaner removes records if a
-later record has the same key, and keeps the order of the rest. So the last record of a key may follow records that
-were written long after those it belongs with: offsets may precede the group that they belong to, and the end of a
-group's former life may be missing while its later life is there.
+The cleaner removes records if a later record has the same key. So offsets may precede the group that they belong to,
+and the end of a group's former life may be missing while its later life is there.
 
 - Records before `cleaned` are removed if a later record before `cleaned` has the same key.
 - Tombstones before `dropped` are removed as well: an earlier pass has seen them, and `delete.retention.ms` is over.
-- A cleaner that runs while a broker loads the log replaces segments that are still unread: records in `overtaken` are
-  removed if a later record before `known` has the same key. Tombstones stay: their retention time starts.
+- A cleaner that runs while a broker loads replaces segments that are still unread: records in `overtaken` are removed
+  if a later record before `known` has the same key. Tombstones stay: their retention time starts.
 
-Source: LogCleaner (Cleaner.buildOffsetMap, cleanSegments); KAFKA-20254 and KAFKA-17306 (prefixes), KAFKA-19862 and
-KAFKA-21117 (segments that are replaced while they are read).
-
-Brokers of earlier releases refuse some requests, and cannot load some records: they are known by the missing KIP or fix
-(`LACKS`). In all other respects they behave as the current engine.
-"""
+Source: LogCleaner; KAFKA-20254 and KAFKA-17306 (prefixes), KAFKA-19862 and KAFKA-21117 (replaced segments). Brokers of
+earlier releases, known by the missing KIP or fix (`LACKS`), refuse some requests and cannot load some records."""
 
 from __future__ import annotations
 
@@ -50,8 +44,7 @@ class CleanerPositions:
 
     @classmethod
     def draw(cls, random: Random, ends: Sequence[int]) -> CleanerPositions:
-        """A random compaction of a log with these batch ends: with equal probability of the whole log long ago, of a
-        part of it, or of a part while it is read."""
+        """A random compaction: of the whole log long ago, of a part of it, or of a part while it is read."""
         low, high = sorted(random.choices(sorted({0, *ends}), k=2))
         match random.randrange(3):
             case 0:
@@ -104,8 +97,7 @@ class CannotBeLoaded(Exception):
 
 
 Check: TypeAlias = Callable[[Engine, AnyRequest | Record], None]
-"""Raises RequestRefused for a request that the earlier broker refuses, and CannotBeLoaded for a record, the next of
-the log to be replayed, that it cannot load."""
+"""Raises RequestRefused for a request that this broker refuses, CannotBeLoaded for a record that it cannot load."""
 
 
 def _check_commit_epoch(engine: Engine, request: AnyRequest | Record) -> None:
@@ -121,10 +113,7 @@ def _check_commit_epoch(engine: Engine, request: AnyRequest | Record) -> None:
 
 
 def _check_no_simple_group(engine: Engine, record: AnyRequest | Record) -> None:
-    """A group that exists only by its offsets cannot become a consumer group: Kafka before 3.9.
-
-    The same holds for streams groups, until KAFKA-20254 (4.2).
-    """
+    """Simple groups cannot become consumer groups before Kafka 3.9, nor streams groups before KAFKA-20254 (4.2)."""
     group = _of_another_type(engine, record)
     if group is not None and _is_simple(group):
         raise CannotBeLoaded(f"Group {group.id} is not a consumer group")

@@ -1,6 +1,4 @@
-"""Rules for groups: leaders' assignments and the members of a generation in the classic protocol (I5, I11); targets,
-current assignments and reports in the consumer protocol (I3, I5, I12).
-"""
+"""Rules for groups: assignments and members of a classic generation (I5, I11); targets and reports (I3, I5, I12)."""
 
 from __future__ import annotations
 
@@ -42,17 +40,14 @@ from groups.listing import GroupState
 
 
 class ClassicGroupRules:
-    """I5 for classic groups: a leader assigns no partition twice, and only topics that the member subscribes to.
-
-    I11: the answers to all members of a generation name the same leader (a static leader may rejoin under another id)
-    and the same protocol, and contain the assignment that the leader has sent. A generation that no leader has synced
-    may be used again after a failover, as a different generation.
-    """
+    """I5 for classic groups: a leader assigns no partition twice, and only topics that the member subscribes to. I11:
+    the answers to all members of a generation name the same leader (a static leader may rejoin under another id) and
+    protocol, and contain what the leader has sent. A generation that was never synced may be used again after a
+    failover."""
 
     def __init__(self, facts: Facts, epochs: EpochRules, handovers: HandoverRules) -> None:
         self._facts, self._epochs, self._handovers = facts, epochs, handovers
-        self.given: dict[str, bytes] = {}
-        """The members' assignments in the record of the current generation."""
+        self.given: dict[str, bytes] = {}  # The members' assignments in the record of the current generation
         self.assigned_topics = facts.topics.image
         """The topics that were known to the last assigner: a leader, or the coordinator."""
         self._kept_claims: Partitions = NOTHING
@@ -60,21 +55,16 @@ class ClassicGroupRules:
         self._led: dict[str, JoinGroupAnswer] = {}
         """The last answer from which each leader had to compute an assignment."""
         self._hampered: int | None = None
-        """The rebalance count when claims of deleted partitions last kept a leader from assigning existing
-        partitions. None: never."""
+        """The rebalance count when claims of deleted partitions last kept a leader from assigning existing ones."""
         self._withheld: dict[TopicPartition, tuple[str, str]] = {}
-        """Partitions that the leader of the current generation withheld because a member claims them and must revoke
-        them first; with the name and the member id of the claimant at that time."""
-        self._assigned_ms = 0
-        """When the leader of the current generation assigned it."""
+        """What the leader withheld because a member must revoke it first; name and member id of the claimant."""
+        self._assigned_ms = 0  # When the leader of the current generation assigned it
         self._subscribed: set[str] = set()
         """The topics that the members of the current generation subscribed to at that time."""
-        self._has_leader_returned = False
-        """Whether a static leader has rejoined the current generation."""
+        self._has_leader_returned = False  # Whether a static leader has rejoined the current generation
         self._is_downgraded = False
         """Whether a downgrade created the current generation: no member knows that it is the leader."""
-        self._must_rebalance = False
-        """Whether the downgraded group had to rebalance at once."""
+        self._must_rebalance = False  # Whether the downgraded group had to rebalance at once
         self._is_rebalance_forgotten = False
         """Whether that rebalance was lost, because another coordinator loaded the group first."""
         self._untold: dict[TopicPartition, str] = {}
@@ -125,11 +115,8 @@ class ClassicGroupRules:
             self._handovers.reassigned(member.member, has[member.member] - had.get(member.member, NOTHING))
 
     def downgraded(self, had: Mapping[str, Partitions]) -> None:
-        """The record just written contains the future assignments of a consumer group's members.
-
-        :param had: their previous assignments, by member; a member that replaces a static member is missing, and
-        syncs
-        """
+        """The record just written contains a consumer group's future assignments; `had`: the previous ones by member,
+        without a member that replaces a static one, and syncs."""
         self._handovers.has.clear()
         self._is_downgraded, self._has_leader_returned = True, False
         group = self._facts.engine.state.groups.get(GROUP)
@@ -226,15 +213,13 @@ class ClassicGroupRules:
         return watched is not None and watched.get(topic) == self._facts.topics.image.counts.get(topic)
 
     def flaw_when_unsettled(self) -> str:
-        """Why some members are not settled: offsets of deleted partitions cannot be committed, and a member that must
-        rejoin retries that commit until the others stop waiting for it, or longer."""
+        """A member retries commits of deleted partitions until the others stop waiting for it, or longer."""
         running = (process for process in self._facts.processes.values() if process.is_running)
         kept = (partition for process in running for partition in process.owned & self._kept_claims)
         return "" if all(map(self._facts.topics.exists, kept)) else STRAY_CLAIM
 
     def flaw_of_rebalances(self, allowed: int) -> str:
-        """Why there were more rebalances than allowed: until recently stale claims made leaders fail, or were
-        kept."""
+        """Until recently stale claims made leaders fail, or were kept."""
         is_known = self._hampered is not None and self._facts.measures.rebalances - self._hampered <= allowed
         return STRAY_CLAIM if is_known else ""
 
@@ -248,8 +233,7 @@ class ClassicGroupRules:
         }
 
     def _has_returned(self, claimant: tuple[str, str] | None) -> bool:
-        """Whether the claimant has changed since the last assignment: its process was restarted, or has lost
-        everything, and joined as a new member."""
+        """Whether the claimant has joined as a new member since the last assignment."""
         if claimant is None:
             return False
         name, member = claimant
@@ -294,14 +278,9 @@ def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:
 
 
 class ConsumerGroupRules:
-    """I3: a heartbeat of the previous epoch, whose last answer may be lost, is accepted only if every partition that
-    it reports is the member's according to the coordinator.
-
-    I5: a target assignment assigns each partition of the subscribed topics to exactly one member, which subscribes to
-    it.
-
-    I12: an upgrade assigns a member no partition that it did not have.
-    """
+    """I3: a heartbeat of the previous epoch is accepted only if the member has every partition that it reports.
+    I5: a target assigns each partition of the subscribed topics to exactly one member, which subscribes to it.
+    I12: an upgrade assigns a member no partition that it did not have."""
 
     def __init__(
         self,
@@ -312,8 +291,7 @@ class ConsumerGroupRules:
     ) -> None:
         self._facts, self._epochs, self._handovers, self._places = facts, epochs, handovers, places
         self._kept_before: dict[str, Partitions] = {}
-        """The partitions that a member had or was revoking before its last change, which its heartbeat may have
-        caused."""
+        """What a member had or was revoking before its last change, which its heartbeat may have caused."""
 
     def removed(self, member: str) -> Partitions:
         """The member has left the group. :return: the partitions that it had"""
@@ -385,8 +363,7 @@ class ConsumerGroupRules:
         if unknown:
             who = self._facts.name_of(request.member)
             self._facts.broken(
-                "I3",
-                f"{who} reports {partition_name(min(unknown))} at an old epoch, and is not fenced",
+                "I3", f"{who} reports {partition_name(min(unknown))} at an old epoch, and is not fenced"
             )
 
     def _running(self, member: str) -> Process | None:
@@ -399,8 +376,7 @@ class ConsumerGroupRules:
 
 
 def _report_flaw(process: Process | None, partition: TopicPartition) -> str:
-    """The known flaw if a member was about to acquire the partition when it reported that it does not own it: its
-    listener is running, has thrown, or was called while the report was in flight. Otherwise empty."""
+    """The known flaw if a member was about to acquire the partition when it reported, else empty."""
     if process is None:
         return ""
     is_to_come = (

@@ -1,5 +1,4 @@
-"""Rules for epochs and handovers: epochs are in order (I3), and the coordinator assigns no partition before its last
-owner has released it (I2)."""
+"""Epochs are in order (I3), and no partition is assigned before its last owner has released it (I2)."""
 
 from __future__ import annotations
 
@@ -14,19 +13,15 @@ from coordinator.simulation.process import NOTHING
 
 
 class EpochRules:
-    """I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; no epoch and no generation decreases.
-    They start over if the other protocol reuses an empty group.
-    """
+    """I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; none decreases, nor does a generation,
+    unless the other protocol reuses an empty group."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self.generation = 0
-        """The classic group's last generation that was written."""
-        self.members: dict[str, int] = {}
-        """The epoch of each member of the consumer group."""
+        self.generation = 0  # The classic group's last generation that was written
+        self.members: dict[str, int] = {}  # The epoch of each member of the consumer group
         self._group = self._target = 0
-        self._timely: object = None
-        """The last heartbeat at its member's epoch that advanced the member."""
+        self._timely: object = None  # The last heartbeat at its member's epoch that advanced the member
 
     def upgraded(self) -> None:
         """A consumer group was created."""
@@ -76,30 +71,21 @@ class EpochRules:
 
 
 class HandoverRules:
-    """I2: a partition is assigned to a member (by a leader, or in a member's current assignment) only when no other
-    member owns it, except processes that the coordinator has removed.
-    """
+    """I2: a partition is assigned only when no other member owns it, except removed processes."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self.has: dict[str, Partitions] = {}
         """The partitions of each member of either protocol, according to the coordinator."""
-        self.kept: dict[str, Partitions] = {}
-        """The partitions that a consumer member has or is revoking."""
-        self.recreated: set[TopicPartition] = set()
-        """Partitions that were deleted, and may exist again."""
+        self.kept: dict[str, Partitions] = {}  # The partitions that a consumer member has or is revoking
+        self.recreated: set[TopicPartition] = set()  # Partitions that were deleted, and may exist again
         self.released: dict[tuple[str, TopicPartition], str] = {}
         """The known flaw by which a consumer member counted as having released a partition; empty if it had."""
-        self.removed: set[str] = set()
-        """Removed members that have not rejoined."""
-        self.rejoined: set[str] = set()
-        """Removed members that have rejoined under the same id."""
+        self.removed: set[str] = set()  # Removed members that have not rejoined
+        self.rejoined: set[str] = set()  # Removed members that have rejoined under the same id
 
     def partition_deleted(self, partition: TopicPartition) -> None:
-        """The partition was deleted: a new partition of its name has no owner yet.
-
-        A member that is assigned it and does not know of the deletion will confuse it with the new partition.
-        """
+        """A new partition of its name has no owner yet; members that miss the deletion confuse them."""
         for process in self._facts.processes.values():
             member = process.member.member_id
             if partition in self.has.get(member, NOTHING) and partition not in process.owned:
@@ -144,8 +130,7 @@ class HandoverRules:
                 )
 
     def _note_missed(self, zombie: str, taken: Partitions) -> None:
-        """Note the partitions of a zombie that others are assigned: if it is still a member according to the
-        coordinator, it will not be notified."""
+        """Note partitions of a zombie that others are assigned: if it is still a member, it will not be notified."""
         group = self._facts.engine.state.groups.get(GROUP)
         if isinstance(group, ClassicGroup) and group.has_member(zombie):
             self.released |= dict.fromkeys(((zombie, partition) for partition in taken), MISSED_REBALANCE)

@@ -1,14 +1,9 @@
 """Skipping of idle time, in which a settled group does only periodic work: heartbeats and auto-commits.
 
-Theory of operation. A group is idle if every running member has only periodic work to do, and the coordinator accepts
-its heartbeats and commits without a change of the group. Nothing else happens until a planned event or a timer of the
-coordinator. The requests of that time leave only the times of each member's last heartbeat and last commit.
-
-So a skip ends at a moment when no request is in flight. The last heartbeat and the last commit of each member are
-passed to the coordinator directly, as if they had taken the longest time that a message takes. As the random
-generator is seeded again after a skip, everything afterwards is the same as if every request had been played, and the
-last ones twice.
-"""
+A skip ends before the next planned event or timer of the coordinator, at a moment when no request is in flight. The
+last heartbeat and commit of each member are passed to the coordinator directly, as if they had taken the longest time
+that a message takes. As the random generator is seeded again, all that follows is as if every request had been
+played."""
 
 from __future__ import annotations
 
@@ -25,18 +20,13 @@ from coordinator.simulation.process import Process
 from coordinator.simulation.world import World
 from groups.listing import GroupState
 
-MIN_IDLE_MS = 500
-"""The shortest idle time worth skipping."""
-
+MIN_IDLE_MS = 500  # The shortest idle time worth skipping
 _RECURRING = frozenset({Process.wake, CoordinatorNode.expire, Network.check})
 """Events that are always planned, and do nothing unless something is due."""
 
 
 def skip_idle(world: World, before_ms: int) -> bool:
-    """Skip the group's idle time. Returns whether there was enough to skip.
-
-    :param before_ms: when the caller may act on the group
-    """
+    """Skip idle time until `before_ms`, when the caller may act. Returns whether there was enough."""
     began_ms, end_ms = world.schedule.now_ms, end_of_idle(world, before_ms)
     if end_ms is None:
         return False

@@ -2,22 +2,20 @@
 
     I1   a partition is consumed by one member                     measures
     I2   it is reassigned only after its owner has released it     handover_rules
-    I3   epochs are in order and do not decrease                   handover_rules, consumer_group_rules, client_rules
+    I3   epochs are in order and do not decrease                   handover_rules, group_rules, client_rules
     I4   without faults all settle, every partition is owned       settling_rules
-    I5   a target assigns each partition once, to a subscriber     classic_group_rules, consumer_group_rules
+    I5   a target assigns each partition once, to a subscriber     group_rules
     I6   callbacks are consistent                                  client_rules
     I7   only members can commit, and offsets do not decrease      offset_rules
     I8   the log is the state, acknowledged changes are kept       log_rules, offset_rules
     I9   every request is answered                                 settling_rules
     I10  rebalances end                                            settling_rules
-    I11  a generation agrees                                       classic_group_rules
-    I12  upgrade and downgrade keep offsets and assignments        offset_rules, consumer_group_rules
+    I11  a generation agrees                                       group_rules
+    I12  upgrade and downgrade keep offsets and assignments        offset_rules, group_rules
     I13  metrics are consistent                                    client_rules
 
-Each file defines its invariants exactly, with the exceptions that Kafka's rules make. If those rules are too weak for
-an invariant, it is violated, and the violation names the weakness (`known_flaws`). Configuration errors of consumers
-(a version 0 subscription under a cooperative leader, one bounce instead of two) are not violations.
-"""
+A violation that follows from Kafka's own rules names the weakness (`known_flaws`). Configuration errors of consumers (a
+version 0 subscription under a cooperative leader, one bounce instead of two) are not violations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Invariants of the coordinator's records and answers, and of the state that a node loads from the log (I8, I12).
-
-An upgrade converts the assignments that the coordinator knows: neither all that members own, nor all that exists. Known
-flaws of Kafka follow from it.
-"""
+An upgrade converts only the assignments that the coordinator knows; known flaws of Kafka follow from it."""
 
 from __future__ import annotations
 
@@ -54,8 +51,7 @@ class Upgrades:
         self._topics_then: TopicImage | None = None
         """The topics when an upgrade converted the existing assignment; None if it was reassigned since."""
         self._left_out: dict[str, Partitions] = {}
-        """By classic member: its assigned partitions of topics that were deleted before the upgrade, which omits
-        them. The member has not received another assignment since."""
+        """By classic member: partitions of topics deleted before the upgrade, until its next assignment."""
 
     def upgraded(self, assignments: Mapping[str, bytes]) -> None:
         """:param given: the leader's assignment to each member"""
@@ -83,13 +79,8 @@ class Upgrades:
         self, records: Sequence[Record], generation: int, assignments: Mapping[str, bytes]
     ) -> Iterator[tuple[str, TopicPartition]]:
         """Members, with partitions that they own and that the upgrade of these records has not converted.
-
-        This follows from Kafka's rules: the leader has not assigned them; or a rebalance started after a generation
-        that the leader had not assigned yet, as its start clears all assignments.
-
-        :param generation: the last generation that a leader has assigned
-        :param given: the leader's assignment to each member
-        """
+        The leader has not assigned them, or a rebalance started, which clears all assignments, before it had.
+        `generation` is the last that a leader has assigned, `given` its assignments."""
         at, epoch = next(
             (number, record.value.epoch)
             for number, record in enumerate(records)
@@ -126,9 +117,7 @@ class Upgrades:
 
     def flaw_when_settled(self, partition: TopicPartition, *, is_assigned: bool) -> str:
         """Why the partition has no owner, or has one although it was deleted, while all members are settled.
-
-        A topic that changes after the upgrade bumps the group epoch: then this is not a known flaw.
-        """
+        A topic that changes after the upgrade bumps the group epoch: then this is not a known flaw."""
         now, then = self._facts.topics.image.counts, self._topics_then
         if then is None or now.get(partition.topic) != then.counts.get(partition.topic):
             return ""
@@ -157,12 +146,9 @@ class Upgrades:
 
 
 class LogRules(Watcher):
-    """Checked with every batch of records and every answer with new information: passes each to the rules of epochs,
-    handovers, classic groups, consumer groups and offsets.
-
-    I8: the state that a node loads from the log, compacted or not, is the hard state of its predecessor, and contains
-    all that was acknowledged.
-    """
+    """Passes each batch of records and each answer with new information to the rules of epochs, handovers, groups and
+    offsets. I8: a node loads exactly its predecessor's hard state from the log, compacted or not, with all that was
+    acknowledged."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -171,12 +157,9 @@ class LogRules(Watcher):
         self._offsets = OffsetRules(facts, self.handovers)
         self.classic = ClassicGroupRules(facts, self._epochs, self.handovers)
         self._consumer = ConsumerGroupRules(facts, self._epochs, self.handovers, self._upgrades.places)
-        self.late_joins: set[str] = set()
-        """Members that joined the current generation by a late JoinGroup."""
-        self._acknowledged: dict[str, int] = {}
-        """By member: the highest epoch or generation in its answers."""
-        self._unheard: set[str] = set()
-        """Members whose last assignment was in a lost answer."""
+        self.late_joins: set[str] = set()  # Members that joined the current generation by a late JoinGroup
+        self._acknowledged: dict[str, int] = {}  # By member: the highest epoch or generation in its answers
+        self._unheard: set[str] = set()  # Members whose last assignment was in a lost answer
         self._failed_targets: set[str] = set()
         """Members that were last refused because of GONE_TAKEN_OVER, with which every target fails."""
 
@@ -244,10 +227,8 @@ class LogRules(Watcher):
             self._offsets.converted("upgrade" if is_upgrade else "downgrade")
 
     def _upgrade(self, records: Sequence[Record]) -> None:
-        """Note an upgrade: it converts no members that left the classic group before its next generation.
-
-        It also does not convert what the other members own beyond their assignments.
-        """
+        """Note what an upgrade does not convert: members that left before the next generation, what others own beyond
+        their assignments."""
         self._epochs.upgraded()
         group, assignments = self._facts.engine.state.groups.get(GROUP), self.classic.given
         upgraded = {record.member for record in records if isinstance(record, ConsumerMemberRecord)}

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from coordinator.consumer.outputs import Callback, Committed, Partitions, Raised, TopicPartition
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    TargetEpochRecord,
-)
+from coordinator.engine.records import ClassicGroupRecord, TargetEpochRecord
 from coordinator.simulation.node import LogAppend
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import CallbackCall, Ownership, Presence, RaisedException
@@ -26,15 +23,12 @@ class Measures(Watcher):
         self.moved = 0
         self.read_twice = 0
         self.commits_refused = 0
-        self.changed_ms = 0
-        """When an owner, an epoch, a callback or an exception last changed something."""
+        self.changed_ms = 0  # When an owner, an epoch, a callback or an exception last changed something
         self.zombies_since: dict[Process, int] = {}
         self._schedule = schedule
-        self._counted = -1
-        """The last generation or target epoch that is counted."""
+        self._counted = -1  # The last generation or target epoch that is counted
         self._since: dict[tuple[Process, TopicPartition], int] = {}
-        self._owner: dict[TopicPartition, str] = {}
-        """The last owner of each partition."""
+        self._owner: dict[TopicPartition, str] = {}  # The last owner of each partition
         self._owned_by: dict[TopicPartition, int] = {}
         self._ownerless: dict[TopicPartition, int] = {}
         self._without_owner_ms = 0
@@ -160,7 +154,5 @@ class Measures(Watcher):
 
     def _present(self, process: Process) -> Presence:
         return Presence(
-            member=process.name,
-            start_s=self._started[process] / 1000,
-            end_s=self._schedule.now_ms / 1000,
+            member=process.name, start_s=self._started[process] / 1000, end_s=self._schedule.now_ms / 1000
         )

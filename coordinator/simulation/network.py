@@ -1,20 +1,13 @@
 """The delivery of requests and answers between consumers' processes and the coordinator's nodes.
 
-Theory of operation. A process has a connection to each node that it talks to, with TCP's guarantees: messages arrive
-in order, after a delay, or the connection is lost with everything in flight. A lost connection fails the requests
-that wait on it: at once (a reset), or only when the first of them times out (silence). In a network partition nothing
-is lost: TCP retransmits a message, which arrives when the partition has ended, if the client has not timed out by
-then.
+A process has a connection to each node, with TCP's guarantees: messages arrive in order, or the connection is lost with
+everything in flight, and its requests fail: at once (a reset), or when the first of them times out (silence). In a
+network partition nothing is lost: messages arrive when it has ended, if the client has not timed out by then. A node
+reads the next request of a connection when it has answered the last one, even if that waits for other members.
 
-The faults are defined in `scenario.Faults`: `loss` loses the connection together with the message; with `duplicate` a
-request is handled twice, the second time later and without a receiver of the answer (a client that has lost an answer
-sends another request, in full); with `reorder` a request that was in flight on a lost connection may still be
-handled, after requests of the next connection. Such late requests end with the node's process: a restarted node has
-no connections.
-
-A node reads the next request of a connection when it has answered the last one, as Kafka's broker does: requests
-after a JoinGroup or SyncGroup that waits for other members wait as long.
-"""
+Faults (`scenario.Faults`): `loss` loses the connection together with the message; with `duplicate` a request is handled
+again later, without a receiver of the answer; with `reorder` a request of a lost connection may still be handled, after
+requests of the next one. Such late requests end with the node's process."""
 
 from __future__ import annotations
 
@@ -31,11 +24,8 @@ from coordinator.simulation.scenario import Direction, NetworkFaults, NetworkPar
 from coordinator.simulation.schedule import Schedule
 
 Sent: TypeAlias = AnyRequest | FindCoordinator
-
 _WAITING = frozenset({JoinGroup, SyncGroup})
-
-LATE_MS = 3_000
-"""The longest delay of a duplicate, or of a message of a lost connection."""
+LATE_MS = 3_000  # The longest delay of a duplicate, or of a message of a lost connection
 
 
 class Endpoint(Protocol):
@@ -70,21 +60,15 @@ class SimulatedConnection:
     def __init__(self, process: Endpoint, node: int, life: int) -> None:
         self.process = process
         self.node = node
-        self.life = life
-        """How often the node had stopped before."""
+        self.life = life  # How often the node had stopped before
         self.request_ms = self.answer_ms = 0
         """When the last message of each direction arrives: no later message overtakes it."""
-        self.waiting: dict[int, int] = {}
-        """When the client's requests time out, by number."""
+        self.waiting: dict[int, int] = {}  # When the client's requests time out, by number
         self.check_ms: int | None = None
-        self.is_busy = False
-        """Whether the node has not answered a request that waits for other members."""
-        self.held: list[tuple[int, Sent]] = []
-        """Requests that have arrived since, with their numbers."""
-        self.is_lost = False
-        """Whether nothing is delivered any more."""
-        self.is_closed = False
-        """Whether the client knows that the connection is lost."""
+        self.is_busy = False  # Whether the node has not answered a request that waits for other members
+        self.held: list[tuple[int, Sent]] = []  # Requests that have arrived since, with their numbers
+        self.is_lost = False  # Whether nothing is delivered any more
+        self.is_closed = False  # Whether the client knows that the connection is lost
 
 
 class Network:
@@ -102,8 +86,7 @@ class Network:
         self._receive, self._find = receive, find
         self._connections: dict[tuple[Endpoint, int], SimulatedConnection] = {}
         self._down: set[int] = set()
-        self._lives: Counter[int] = Counter()
-        """How often each node has stopped."""
+        self._lives: Counter[int] = Counter()  # How often each node has stopped
         self._partitions: dict[str, tuple[NetworkPartition, ...]] = {}
         self.set_faults(faults)
 
@@ -263,8 +246,7 @@ class Network:
             self._schedule.at(earliest_ms, self.check, connection)
 
     def _close(self, connection: SimulatedConnection) -> None:
-        """The client notices the loss: all requests waiting on the connection fail, and the next opens another
-        one."""
+        """The client notices the loss: all requests waiting on the connection fail, and the next opens another one."""
         if connection.is_closed:
             return
         connection.is_lost = connection.is_closed = True

@@ -4,15 +4,12 @@
     FAILED         the coordinator, but could not load the log: answers NOT_COORDINATOR
     LOADING        loads the log: answers COORDINATOR_LOAD_IN_PROGRESS
     COORDINATING   appends the records of a call, then answers
-    ZOMBIE         another node has taken over, and it does not know: its appends are refused with NOT_LEADER, so the
-                   call is answered NOT_COORDINATOR and its changes are undone; calls without appends continue
+    ZOMBIE         does not know that another has taken over: appends are refused with NOT_LEADER, so the call is
+                   answered NOT_COORDINATOR and its changes are undone; calls without appends continue
     DOWN           crashed: nothing arrives, nothing is answered
 
-The log is the group's partition of `__consumer_offsets`, which is replicated: it is the same on all nodes. A crash
-happens between the append and the answer of a call if possible (`arm`): the seed decides whether the records survive.
-
-Source: CoordinatorRuntime (states, replay, NOT_COORDINATOR for parked requests when a shard is unloaded, FAILED).
-"""
+All nodes have the same log. A crash happens between the append and the answer of a call if possible (`arm`): the seed
+decides whether the records survive. Source: CoordinatorRuntime."""
 
 from __future__ import annotations
 
@@ -33,9 +30,7 @@ from coordinator.simulation.network import SimulatedConnection
 from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode
 
-CRASH_WAIT_MS = 500
-"""How long a crash waits for a call that appends records."""
-
+CRASH_WAIT_MS = 500  # How long a crash waits for a call that appends records
 NO_ID = UUID(int=0)
 
 
@@ -52,10 +47,8 @@ class LogAppend(NamedTuple):
     """Records that a node has appended."""
 
     records: Sequence[Record]
-    request: AnyRequest | None = None
-    """The request that caused them; None: time, or the topics."""
-    is_late: bool = False
-    """Whether the request arrived after its connection was lost."""
+    request: AnyRequest | None = None  # The request that caused them; None: time, or the topics
+    is_late: bool = False  # Whether the request arrived after its connection was lost
 
 
 class Answering(NamedTuple):
@@ -64,8 +57,7 @@ class Answering(NamedTuple):
     node: CoordinatorNode
     request: AnyRequest
     answer: object
-    is_heard: bool
-    """Whether the connection is not lost yet."""
+    is_heard: bool  # Whether the connection is not lost yet
     is_late: bool
 
 
@@ -109,15 +101,12 @@ class CoordinatorNode:
         self.parked: dict[int, tuple[SimulatedConnection, int, AnyRequest, bool]] = {}
         """Unanswered calls, by ticket, and whether they arrived late."""
         self.handled = 0
-        self.is_ahead = False
-        """Whether it crashed before it appended its engine's records."""
-        self._length = 0
-        """The length of the log that a zombie knows."""
+        self.is_ahead = False  # Whether it crashed before it appended its engine's records
+        self._length = 0  # The length of the log that a zombie knows
         self._schedule, self._config, self._random = schedule, config, random
         self._answer, self._fresh_id, self._watchers, self._checks = answer, fresh_id, watchers, checks
         self._wake_ms: int | None = None
-        self._wakes = 0
-        """How many wake-ups were planned: only the last one counts."""
+        self._wakes = 0  # How many wake-ups were planned: only the last one counts
         self._rests_until_ms = 0
         self._crash: Callable[[], None] | None = None
         self._ticket = 0
@@ -130,10 +119,7 @@ class CoordinatorNode:
         predecessor: CoordinatorNode | None = None,
         cleaning: CleanerPositions | None = None,
     ) -> None:
-        """Coordinate, from the state in the log: exactly the state of the predecessor (possibly itself).
-
-        `cleaning` describes the part of the log that was compacted.
-        """
+        """Coordinate, from the state in the log, of which `cleaning` describes the compacted part."""
         before = None if predecessor is None or predecessor.is_ahead else predecessor.engine
         log = self.log if cleaning is None else compacted(self.log, cleaning)
         try:
@@ -173,8 +159,7 @@ class CoordinatorNode:
             self._finish(self.engine.update_topics(image, self._schedule.now_ms), None, False)
 
     def skip_time(self, by_ms: int, rests_until_ms: int) -> None:
-        """Time was skipped (`Schedule.shift`): timers that are due meanwhile wait until the members' heartbeats have
-        arrived."""
+        """Time was skipped (`Schedule.shift`): timers that are due meanwhile wait for the members' heartbeats."""
         self._rests_until_ms = rests_until_ms
         if self._wake_ms is not None:
             self._wake_ms += by_ms

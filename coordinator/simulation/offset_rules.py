@@ -20,13 +20,9 @@ from coordinator.simulation.process import NOTHING
 
 class OffsetRules:
     """I7: a commit is written only for a member of the current generation or epoch, or for a partition that was
-    assigned to it no later than the epoch in the request (KIP-1251), but never for a partition of another member; and
-    no committed offset decreases, unless an operator sets it.
-
-    I8 for offsets: acknowledged commits are in the log.
-
-    I12 for offsets: an upgrade or downgrade does not change them.
-    """
+    assigned to it no later than the epoch in the request (KIP-1251), never for another member's; and no offset
+    decreases, unless set by an operator. I8: acknowledged commits are in the log. I12: an upgrade or downgrade does
+    not change them."""
 
     def __init__(self, facts: Facts, handovers: HandoverRules) -> None:
         self._facts, self._handovers = facts, handovers
@@ -40,8 +36,7 @@ class OffsetRules:
         """The flaw by which the last commit was accepted, if it should have been refused."""
         self._wrongly_had: dict[tuple[str, TopicPartition], str] = {}
         """The flaw by which a member committed another member's partition."""
-        self._checked: object = None
-        """The last commit of a member that may commit any partition."""
+        self._checked: object = None  # The last commit of a member that may commit any partition
 
     def written(self, record: OffsetRecord, request: AnyRequest | None, *, is_late: bool) -> None:
         key, value = TopicPartition(record.topic, record.partition), record.value
@@ -140,8 +135,7 @@ class OffsetRules:
         return self._flaw_at(partition)
 
     def _flaw_of_commit(self, request: OffsetCommit, partition: TopicPartition) -> str:
-        """Why a member commits another member's partition: it owned the partition, or should not have owned it;
-        librdkafka commits revoked partitions after it has released them."""
+        """Why a member commits another's partition; librdkafka commits those that it has released."""
         member = request.member
         flaw = (
             self._flaw_at(partition)

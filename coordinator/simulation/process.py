@@ -1,14 +1,9 @@
 """A consumer's process: the member, the application that polls it, its listener, and the records it reads.
 
-Theory of operation. The application is always in `poll`, except during a callback of its listener, a pause, or the
-100 ms after an exception. An action that is requested during a callback is done after it. A frozen process does
-nothing: messages and deadlines wait until it thaws, then answers are handled before deadlines, as in Java's network
-client.
-
-Records are written to each partition at a steady rate. The application receives the records of the partitions that
-its member fetches while it is in `poll`: from the committed offset (or the first one), up to the end of the log,
-FETCH_MS after reading has started.
-"""
+The application is always in `poll`, except during a callback of its listener, a pause, or the 100 ms after an
+exception. An action requested during a callback is done after it. When a frozen process thaws, answers are handled
+before deadlines, as in Java's network client. Records are written at a steady rate, and received in `poll`: from the
+committed offset (or the first one), up to the end of the log, FETCH_MS after reading has started."""
 
 from __future__ import annotations
 
@@ -38,14 +33,9 @@ from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Action, Schedule
 from coordinator.simulation.topics import SimulatedClient
 
-FETCH_MS = 10
-"""How long the first fetch of a partition takes."""
-
-AGAIN_MS = 100
-"""How long after an exception an application polls again."""
-
+FETCH_MS = 10  # How long the first fetch of a partition takes
+AGAIN_MS = 100  # How long after an exception an application polls again
 NOTHING: Partitions = frozenset()
-
 AT_ONCE = ListenerScript()
 
 
@@ -54,8 +44,7 @@ class Activity(Enum):
 
     POLLING = "polling"
     CALLBACK = "callback"
-    BUSY = "busy"
-    """Paused, or between an exception and the next poll."""
+    BUSY = "busy"  # Paused, or between an exception and the next poll
     CLOSING = "closing"
     ENDED = "ended"
 
@@ -111,39 +100,31 @@ class Process:
         self.activity = Activity.BUSY
         self.started_ms = schedule.now_ms
         self.is_frozen = False
-        self.owned: Partitions = NOTHING
-        """The partitions that it owned after the last step."""
+        self.owned: Partitions = NOTHING  # The partitions that it owned after the last step
         self.fetching: Partitions = NOTHING
         self.deleted_released: set[TopicPartition] = set()
         """The partitions of `deleted_owned` that it owned last, and no longer owns."""
         self.assigned_ms: dict[TopicPartition, int] = {}
         """When its listener was last called with each partition as assigned, or last returned from that call."""
-        self.reported_ms = 0
-        """When its last heartbeat of the consumer protocol was sent."""
+        self.reported_ms = 0  # When its last heartbeat of the consumer protocol was sent
         self.deleted_owned: set[TopicPartition] = set()
         """Partitions that it owns of topics that were deleted meanwhile: another topic may have the same name."""
         self.deleted_commits: list[tuple[OffsetCommit, TopicPartition]] = []
         """Commits that were in flight when a partition that they name was deleted."""
-        self._committing: dict[int, OffsetCommit] = {}
-        """Commits in flight, by their numbers."""
+        self._committing: dict[int, OffsetCommit] = {}  # Commits in flight, by their numbers
         self.assigned_image: TopicImage | None = None
         """The topics that it knew when it last computed an assignment, as the leader."""
         self.epoch = 0
-        self.number = 0
-        """The number of its member's process, from 0."""
+        self.number = 0  # The number of its member's process, from 0
         self.member: ClientMember
-        self.lost_requests = 0
-        """How many requests failed with their connection."""
-        self.last_error = ""
-        """The class of the last exception; empty again after the next assignment."""
+        self.lost_requests = 0  # How many requests failed with their connection
+        self.last_error = ""  # The class of the last exception; empty again after the next assignment
         self.after_error = after_error
-        self.has_failed = False
-        """Whether it stops because of an exception."""
+        self.has_failed = False  # Whether it stops because of an exception
         self._schedule, self._send, self._log_end, self._watchers = schedule, send, log_end, watchers
         self._wake_ms: int | None = None
         self._callback: Callback | None = None
-        self._commits = False
-        """Whether the listener waits in commitSync."""
+        self._commits = False  # Whether the listener waits in commitSync
         self._later: list[tuple[Action, tuple[object, ...]]] = []
         """Actions of the application after the callback."""
         self._frozen: list[tuple[Action, tuple[object, ...]]] = []
@@ -151,8 +132,7 @@ class Process:
         self._thaw_ms = 0
         self._busy_until_ms = 0
         self._positions: dict[TopicPartition, int] = {}
-        self._reading: dict[TopicPartition, int] = {}
-        """When the current reading of each partition started."""
+        self._reading: dict[TopicPartition, int] = {}  # When the current reading of each partition started
         self._outputs: dict[type, Callable[[Any], None]] = {
             Send: self._on_send,
             Callback: self._on_callback,
@@ -248,8 +228,7 @@ class Process:
         return end if end > position else position
 
     def reset(self, partition: TopicPartition) -> None:
-        """The partition was deleted: a new partition of its name is read from the start
-        (auto.offset.reset=earliest)."""
+        """A new partition of a deleted one's name is read from the start (auto.offset.reset=earliest)."""
         if partition in self.owned or partition in self.member.acquiring:
             self.deleted_owned.add(partition)
         self.deleted_commits += [

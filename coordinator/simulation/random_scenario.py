@@ -1,8 +1,5 @@
 """Small random scenarios of every kind, each drawn from its seed, as in KIP-848's test plan.
-
-They are short, so that a million can be played: two to four members, half a minute, a few events. Timeouts are as
-short as brokers allow, so that sessions expire within that time.
-"""
+They are short, so that a million can be played, with timeouts as short as brokers allow."""
 
 from __future__ import annotations
 
@@ -33,8 +30,7 @@ from coordinator.simulation.scenario import (
 
 NAME = "random"
 UNTIL_S = 30.0
-_STARTED_S = 5.0
-"""When the initial members have started; the other events come afterwards."""
+_STARTED_S = 5.0  # When the initial members have started; the other events come afterwards
 _LAST_EVENT_S = 26.0
 _TOPICS = ("orders", "payments")
 _COMMON = {"metadata.max.age.ms": "5000", "request.timeout.ms": "5000", "retry.backoff.ms": "500"}
@@ -66,14 +62,11 @@ class _Draft:
     """The part of the scenario drawn so far: the running members and existing topics at the next event."""
 
     random: Random
-    scripts: dict[str, MemberScript] = field(default_factory=dict)
-    """The members' current configurations."""
+    scripts: dict[str, MemberScript] = field(default_factory=dict)  # The members' current configurations
     running: list[str] = field(default_factory=list)
-    topics: dict[str, int] = field(default_factory=dict)
-    """The existing topics, with their partition counts."""
+    topics: dict[str, int] = field(default_factory=dict)  # The existing topics, with their partition counts
     all_topics: tuple[str, ...] = ()
-    eager: str = "range"
-    """The assignor of classic members that are not cooperative."""
+    eager: str = "range"  # The assignor of classic members that are not cooperative
 
     def scenario(self) -> Scenario:
         random = self.random

@@ -31,8 +31,7 @@ class RaisedException:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """A member considers itself owner of partitions from `start_s` to `end_s`; `zombie_from_s`: when the coordinator
-    stopped considering it a member."""
+    """A member considers itself owner; from `zombie_from_s` on the coordinator does not consider it a member."""
 
     member: str
     topic: str
@@ -67,8 +66,7 @@ class ZombieOverlap:
 class Violation:
     """A violated invariant, and the lines of the story before it."""
 
-    invariant: str
-    """I1 to I13."""
+    invariant: str  # I1 to I13
     at_s: float
     message: str
     known: str = ""
@@ -94,25 +92,19 @@ class RunResult:
     seed: int
     callbacks: tuple[CallbackCall, ...]
     thrown: tuple[RaisedException, ...]
-    final: Mapping[str, Partitions]
-    """The partitions that each running member owns at the end."""
+    final: Mapping[str, Partitions]  # The partitions that each running member owns at the end
     owners: tuple[Ownership, ...]
     presence: tuple[Presence, ...]
-    rebalances: int
-    """Generations of the classic protocol and target assignments of the consumer protocol."""
-    moved: int
-    """Partitions whose new owner was not their last owner, counted each time."""
+    rebalances: int  # Generations of the classic protocol and target assignments of the consumer protocol
+    moved: int  # Partitions whose new owner was not their last owner, counted each time
     without_owner_s: float
     """The total time in which partitions had no owner, in seconds, after each partition's first owner."""
-    read_twice: int
-    """Records that two members received, or one received twice."""
+    read_twice: int  # Records that two members received, or one received twice
     converged_s: float | None
     """The time from the last event until all were settled; None: they did not settle within the scenario's time."""
     zombies: tuple[ZombieOverlap, ...]
     violations: tuple[Violation, ...]
     story: tuple[StoryEntry, ...]
     ended_s: float
-    is_cut: bool = False
-    """Whether it was stopped before its end: by the limit of steps or by Ctrl-C."""
-    requests: int = 0
-    """Requests that the coordinator answered."""
+    is_cut: bool = False  # Whether it was stopped before its end: by the limit of steps or by Ctrl-C
+    requests: int = 0  # Requests that the coordinator answered

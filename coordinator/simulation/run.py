@@ -14,8 +14,7 @@ from coordinator.simulation.settling_rules import QUIET_MS
 from coordinator.simulation.variants import with_variant
 from coordinator.simulation.world import World
 
-LIMIT = 5_000_000
-"""Steps after which a run that does not end is stopped."""
+LIMIT = 5_000_000  # Steps after which a run that does not end is stopped
 
 
 def run(
@@ -29,16 +28,9 @@ def run(
     make: MakeMember = make_member,
     with_story: bool = True,
 ) -> RunResult:
-    """Play a scenario to its end, then continue without faults until all are settled or have had time to settle (I4).
-
-    The figures are those at the scenario's end; the rest only checks the invariants. Without `with_story` the run is
-    faster, and the same seed can be replayed with its story.
-
-    :param limit: steps after which the run is stopped
-    :param member_ids: see `World`
-    :param break_rule: the safety rule that is switched off, of `broken_rules`
-    :raises InvalidSetting: a setting of the brokers or of a member is invalid
-    """
+    """Play a scenario to its end, where the figures are taken, then without faults until all are settled (I4).
+    Without `with_story` the run is faster, and the same seed can be replayed with its story. Stops after `limit` steps;
+    `member_ids` as in `World`. Raises InvalidSetting for a setting of the brokers or of a member."""
     played = with_variant(scenario, variant)
     with without_rule(break_rule):
         world = World(played, seed, member_ids=member_ids, make=make, with_story=with_story)
@@ -57,10 +49,7 @@ def run(
 
 
 def run_until_settled(world: World, limit: int) -> bool:
-    """Play the quiet period, without faults: I4, I9, I10 and, once settled, I6 and I13. Returns whether all settle.
-
-    :param limit: steps of the world after which it is stopped, and counts as not settled
-    """
+    """Play the quiet period of at most `limit` steps: I4, I9, I10, then I6 and I13. Whether all settle."""
     rules, schedule = world.settling, world.schedule
     world.clear_faults()
     rules.begin(world.measures.rebalances)

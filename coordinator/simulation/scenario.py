@@ -1,7 +1,5 @@
 """A scenario: topics, members, events and faults. Times are in seconds, as in its file.
-
-If the file has another name for a field (`for`, `until`), the field's metadata has that name (`groups.trees`).
-"""
+A field's metadata has its name in the file where that is a keyword or similar (`for`, `until`; `groups.trees`)."""
 
 from __future__ import annotations
 
@@ -28,13 +26,11 @@ class Variant(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerScript:
-    """What a method of the rebalance listener does: it takes this long, then throws or returns. None: never
-    returns."""
+    """What a method of the listener does: it takes this long (None: never returns), then throws or returns."""
 
     takes_s: Seconds | None = field(default=0.0, metadata=named("takes"))
     throws: bool = False
-    commits: bool = False
-    """Whether it calls commitSync."""
+    commits: bool = False  # Whether it calls commitSync
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +38,11 @@ class MemberScript:
     """A consumer's configuration when it starts."""
 
     library: str = "java"
-    protocol: str = "classic"
-    """classic or consumer."""
+    protocol: str = "classic"  # classic or consumer
     assignors: tuple[str, ...] = ()
     """Assignors of the classic protocol, preferred first; none: the library's default."""
     remote_assignor: str | None = None
-    local_assignors: tuple[str, ...] = ()
-    """Client-side assignors of KIP-848, which Kafka never shipped."""
+    local_assignors: tuple[str, ...] = ()  # Client-side assignors of KIP-848, which Kafka never shipped
     topics: tuple[str, ...] = ()
     regex: str | None = None
     """Matched by the broker in the consumer protocol, by the client in the classic one (a Java Pattern there)."""
@@ -56,8 +50,7 @@ class MemberScript:
     rack: str | None = None
     subscription_version: int = 3
     """The version of the embedded protocol: a member with version 0 does not report what it owns."""
-    config: Mapping[str, str] = field(default_factory=dict)
-    """Consumer settings by Kafka's names."""
+    config: Mapping[str, str] = field(default_factory=dict)  # Consumer settings by Kafka's names
     listener: Mapping[str, ListenerScript] = field(default_factory=dict)
     """By the listener's method: assigned, revoked, lost."""
     after_error: str | None = None
@@ -114,8 +107,7 @@ class Restart:
     member: str = field(metadata=named("restart"))
     script: MemberScript = field(default=MemberScript(), metadata=UNWRITTEN)
     after_s: Seconds = field(default=0.0, metadata=named("after"))
-    kill: bool = False
-    """Whether it is killed, not closed."""
+    kill: bool = False  # Whether it is killed, not closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,10 +196,8 @@ class Scenario:
     description: str = ""
     topics: Mapping[str, PartitionCount] = field(default_factory=dict)
     """Partition counts by topic at the start, without topics that a later event creates."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """The brokers' settings."""
-    without: tuple[str, ...] = ()
-    """KIPs and fixes that the brokers lack (`earlier_brokers`)."""
+    settings: Mapping[str, str] = field(default_factory=dict)  # The brokers' settings
+    without: tuple[str, ...] = ()  # KIPs and fixes that the brokers lack (`earlier_brokers`)
     members: Mapping[str, MemberScript] = field(default_factory=dict)
     events: tuple[Event, ...] = field(default=(), metadata=UNWRITTEN)
     faults: NetworkFaults = NetworkFaults()

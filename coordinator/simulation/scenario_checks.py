@@ -18,10 +18,7 @@ from groups.trees import Malformed, shown
 from wire.suggestion import did_you_mean
 
 CLASSIC, CONSUMER = "classic", "consumer"
-ONLY_OF = {
-    CLASSIC: ("assignors", "subscription_version"),
-    CONSUMER: ("remote_assignor", "local_assignors"),
-}
+ONLY_OF = {CLASSIC: ("assignors", "subscription_version"), CONSUMER: ("remote_assignor", "local_assignors")}
 """By protocol: the keys of a member that only this protocol has."""
 CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
 """Java refuses these with group.protocol=consumer (ConsumerConfig): there they are the broker's settings."""

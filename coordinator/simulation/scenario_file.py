@@ -1,9 +1,6 @@
 """The scenario file: YAML or JSON, with the keys of docs/scenarios.md.
-
-A file is read in two passes. The first gives each value its type (`groups.trees`, from the dataclasses of `scenario`).
-The second follows the events in order of time and refuses invalid ones: an unknown member, a topic that does not exist
-yet, a member that is closed before it has started. Every error has the line and the column of its value.
-"""
+The first pass gives each value its type (`groups.trees`), the second follows the events in order of time and refuses
+invalid ones, such as the close of a member that has not started. Errors have the line and column of their value."""
 
 from __future__ import annotations
 
@@ -48,10 +45,8 @@ from groups.trees import Malformed, Trees, count_values, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.suggestion import closest
 
-FORMAT_VERSION = 1
-"""Raised only if an older Kohort would misread the file."""
-MAX_VALUES = 500_000
-"""The maximum number of values in a file; an alias counts each time it is used."""
+FORMAT_VERSION = 1  # Raised only if an older Kohort would misread the file
+MAX_VALUES = 500_000  # The maximum number of values in a file; an alias counts each time it is used
 _Tree = dict[str, Any]
 
 
@@ -73,10 +68,7 @@ VERBS: Mapping[str, type] = {
 
 
 def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
-    """The scenario of a file, named `name` or, by default, after the file without its suffix.
-
-    :raises TreeError: the file cannot be read, is not a scenario, or cannot be played; with line and column
-    """
+    """The scenario of a file, named `name` or after the file; TreeError if it cannot be read or played."""
     return parse_scenario(file, read_text(file), name=name)
 
 
@@ -126,13 +118,11 @@ class _Events:
         self.top = top
         self.trees: Any = tree.get("events")
         self.member_trees: Mapping[str, _Tree] = tree.get("members") or {}
-        self.configured: dict[str, _Tree] = {}
-        """The current configuration of the members that have started."""
+        self.configured: dict[str, _Tree] = {}  # The current configuration of the members that have started
         self.running: dict[str, float] = {}
         """When a member's process started; in the future while the member is restarting."""
         self.partitions = dict(top.topics)
-        self.ever: set[str] = set(top.topics)
-        """Topics that exist at any time."""
+        self.ever: set[str] = set(top.topics)  # Topics that exist at any time
 
     def read(self) -> tuple[Event, ...]:
         """The events in order of time; events of the same time in the order of the file."""
@@ -276,9 +266,7 @@ def no_verb(tree: _Tree, verbs: Collection[str]) -> Malformed:
 
 def _merged(tree: _Tree, changes: _Tree) -> _Tree:
     """A member's tree with the changes of a restart: settings and listeners one by one, the rest as a whole.
-
-    A change of the subscription or the protocol removes the keys that only the previous one had.
-    """
+    A change of the subscription or the protocol removes the keys that only the previous one had."""
     dropped: set[str] = set()
     if "topics" in changes or "regex" in changes:
         dropped.update(("topics", "regex"))

@@ -1,5 +1,4 @@
-"""A scenario as the text of a file, to keep a scenario that was shrunk. Reading the file returns the same
-scenario."""
+"""A scenario as the text of a file, from which the same scenario is read."""
 
 from __future__ import annotations
 

@@ -21,8 +21,7 @@ class Schedule:
 
     def __init__(self, now_ms: int = 0) -> None:
         self.now_ms = self._began_ms = now_ms
-        self.steps = 0
-        """The number of actions played."""
+        self.steps = 0  # The number of actions played
         self._heap: list[Planned] = []
         self._number = 0
 
@@ -43,18 +42,14 @@ class Schedule:
         return min((at_ms for at_ms, _, action, _ in self._heap if not is_passed_over(action)), default=None)
 
     def skip(self, to_ms: int, is_dropped: Callable[[Action], bool]) -> None:
-        """Continue at a later moment, before which only dropped actions were planned. All of these are dropped, also
-        those planned for later."""
+        """Continue at a later moment, before which only `dropped` actions were planned; drop later ones too."""
         self._heap = [planned for planned in self._heap if not is_dropped(planned[2])]
         heapify(self._heap)
         self.now_ms = to_ms
 
     def play(self, until_ms: int, limit: int, keep_playing: Callable[[], bool] | None = None) -> bool:
         """Play everything planned up to and including `until_ms`; False if `limit` total steps were reached first.
-
-        If there is a `keep_playing`, it is called every CHECK_INTERVAL_MS. When it returns False, the play ends
-        early, and the clock stays at that time. Otherwise it ends at `until_ms`.
-        """
+        The play ends early when `keep_playing`, called every CHECK_INTERVAL_MS, returns False."""
         heap, steps, began_ms = self._heap, self.steps, self._began_ms
         asked = (self.now_ms - began_ms) // CHECK_INTERVAL_MS
         while heap:

@@ -21,10 +21,8 @@ from coordinator.simulation.variants import with_settings
 ScenarioOf: TypeAlias = Callable[[int], Scenario]
 """The scenario of a seed. Processes receive it pickled: use a function of a module, or a `partial` of one."""
 
-CHUNK = 8
-"""The number of seeds that a process plays before it answers."""
-AHEAD = 4
-"""The number of chunks that wait for each process."""
+CHUNK = 8  # The number of seeds that a process plays before it answers
+AHEAD = 4  # The number of chunks that wait for each process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +39,7 @@ class RunCosts:
     thrown: int
     zombie_overlap_s: float
     violations: int
-    known: int
-    """How many of these are known weaknesses of Kafka's own rules (`known_flaws`)."""
+    known: int  # How many of these are known weaknesses of Kafka's own rules (`known_flaws`)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +81,7 @@ def summary_of(result: RunResult) -> RunSummary:
 
 
 def median_and_worst(several: Sequence[RunCosts]) -> tuple[RunCosts, RunCosts]:
-    """The median and the worst of each figure separately: the median is one of the values (the greater of the two in
-    the middle).
-
-    :raises ValueError: there are no costs
-    """
+    """The median (one of the values: the greater of two in the middle) and the worst of each figure separately."""
     medians: dict[str, object] = {}
     worst: dict[str, object] = {}
     for field in fields(RunCosts):
@@ -134,9 +127,7 @@ def play_seeds(
     break_rule: str | None = None,
 ) -> Iterator[RunSummary]:
     """Play each seed, and yield the results in the order of the seeds; `limit` and `break_rule` as in `run`.
-
-    With more than one process, Ctrl-C (or the end of the iteration) stops the processes at once.
-    """
+    With more than one process, Ctrl-C (or the end of the iteration) stops the processes at once."""
     play = partial(_play, scenario_of, variant, limit, break_rule)
     if processes < 2 or len(seeds) < 2:
         for seed in seeds:

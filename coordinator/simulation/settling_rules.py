@@ -41,21 +41,15 @@ PASSING = frozenset(
 
 
 class SettlingRules(Watcher):
-    """Checked in a quiet period without events and faults after the scenario's end.
-
-    I4: every polling consumer is a member that waits for nothing; the group is Stable; each partition of a subscribed
-    topic has one owner. This is not required if a listener throws or never returns, or a consumer was refused
-    permanently (FencedInstanceIdException and similar): Kafka's groups wait for such members.
-
-    I9: once settled, the coordinator has no parked request, and no answer was UNKNOWN_SERVER_ERROR.
-
-    I10: there are at most two rebalances, and two more for each consumer that had to catch up.
-    """
+    """Checked in a quiet period without events and faults after the scenario's end. I4: every polling consumer is a
+    member that waits for nothing, the group is Stable, each partition of a subscribed topic has one owner. Not
+    required if a listener throws or never returns, or a consumer was refused permanently: Kafka's groups wait for such
+    members. I9: then no request is parked, and no answer was UNKNOWN_SERVER_ERROR. I10: there are at most two
+    rebalances, and two more for each consumer that had to catch up."""
 
     def __init__(self, facts: Facts, log: LogRules) -> None:
         self._facts, self._log = facts, log
-        self._rebalances = self._thrown = 0
-        """The number of rebalances when the quiet period started."""
+        self._rebalances = self._thrown = 0  # The number of rebalances when the quiet period started
         self._allowed = 0
         self._settled: dict[Process, int] = {}
         """When a process was last observed with nothing to do: between two heartbeats."""
@@ -74,8 +68,7 @@ class SettlingRules(Watcher):
             )
 
     def quiet_period_ms(self) -> int:
-        """The length of the quiet period: twice the longest time that members wait; if the group need not settle, it
-        is enough for a group that settles at once."""
+        """Twice the longest time that members wait; short if the group need not settle."""
         if self.exemption():
             return 4 * QUIET_MS
         longest = 60_000

@@ -1,8 +1,6 @@
-"""Shrinking a run that violates an invariant: fewer events, faults and members that still violate the same invariant.
-
-Each candidate is played from the same seed, and accepted if the invariant is violated again. A removal changes the
-random numbers of everything after it, so the result is small, but seldom minimal.
-"""
+"""Shrinking a run that violates an invariant: fewer events, faults and members that still violate it.
+Each candidate is played from the same seed. A removal changes the random numbers of everything after it, so the
+result is small, but seldom minimal."""
 
 from __future__ import annotations
 
@@ -19,8 +17,7 @@ from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from groups.yaml_files import TreeError
 
-TRIES = 200
-"""The maximum number of candidates that are played."""
+TRIES = 200  # The maximum number of candidates that are played
 
 
 def shrink(
@@ -32,10 +29,7 @@ def shrink(
     tries: int = TRIES,
     break_rule: str | None = None,
 ) -> RunResult | None:
-    """The run of the smallest scenario that was found, with its story; None if this run violates no invariant.
-
-    The scenario of the result can be written to a file (`scenario_text`), and violates the invariant from that seed.
-    """
+    """The run of the smallest scenario that was found, with its story; None if this run violates no invariant."""
     play = partial(run, seed=seed, variant=variant, limit=limit, break_rule=break_rule)
     first = play(scenario, with_story=False)
     if not first.violations:

@@ -30,9 +30,7 @@ from coordinator.simulation.watcher import Watcher
 from wire.errors import ErrorCode
 
 COORDINATOR = "coordinator"
-
-LONGEST = 400
-"""The length of a violation's story: the last lines before the violation."""
+LONGEST = 400  # The length of a violation's story: the last lines before the violation
 
 
 class RunStory(Watcher):
@@ -156,8 +154,7 @@ def partition_text(partitions: Partitions) -> str:
 
 
 def error_of(answer: object) -> ErrorCode:
-    """The error of any answer: the top-level error or, without one, the error of its first refused partition or
-    group."""
+    """The error of any answer: the top-level one or, without one, that of its first refused partition or group."""
     if type(answer) is OffsetCommitAnswer:
         return next((code for *_, code in answer.partitions if code), ErrorCode.NONE)
     if type(answer) is OffsetFetchAnswer:

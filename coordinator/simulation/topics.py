@@ -25,8 +25,7 @@ class InitialState:
     """See the module. The default is an empty log and empty topics at 0 ms."""
 
     at_ms: int = 0
-    log: tuple[Record, ...] = ()
-    """The log of the simulation's one group (`consumers.GROUP`)."""
+    log: tuple[Record, ...] = ()  # The log of the simulation's one group (`consumers.GROUP`).
     topic_ids: Mapping[str, UUID] = field(default_factory=dict)
     """By topic; if missing, an id is derived from the topic's name."""
     offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
@@ -58,8 +57,7 @@ class SimulatedTopics:
             self.change(name, count)
 
     def change(self, name: str, partitions: int | None, *, recreated: bool = False) -> list[TopicPartition]:
-        """Create, grow or, with None, delete a topic. Returns the deleted partitions, including those of a topic that
-        is `recreated`."""
+        """Create, grow or (None) delete a topic. Returns deleted partitions, including those of a `recreated` topic."""
         old = self.image.topics.get(name)
         gone: list[TopicPartition] = []
         if old is not None and (partitions is None or recreated):

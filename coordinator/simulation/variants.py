@@ -1,10 +1,6 @@
-"""The same scenario under another protocol, with comparable settings of its members, or with overrides, as in
-`kohort simulate --set`.
-
-A coordinator's setting is applied to the brokers; a consumer's setting is applied to every member, whatever a restart
-changes. The session timeout and the heartbeat interval are applied to both: to classic members, and to the brokers
-(`group.consumer.…`) for other members. `library` applies to every member; `loss` and `duplicate` to the network.
-"""
+"""The same scenario under another protocol, or with overrides, as in `kohort simulate --set`. A coordinator's setting
+is applied to the brokers, a consumer's to every member, whatever a restart changes. The session timeout and heartbeat
+interval are applied to both: to classic members, and to brokers (`group.consumer.…`) for others."""
 
 from __future__ import annotations
 
@@ -32,13 +28,10 @@ _LATEST_SUBSCRIPTION = MemberScript().subscription_version
 
 
 def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
-    """The scenario with every member, also after each restart, configured for the variant.
-
-    EAGER is range, COOPERATIVE is cooperative-sticky alone, CONSUMER keeps the remote and local assignors of members
-    that have some. The session timeout and the heartbeat interval keep their values: if classic members differ, the
-    broker gets the longest session timeout and the shortest interval. A restart's changes of the protocol or the
-    assignors are dropped; its other changes stay.
-    """
+    """The scenario with every member, also after each restart, configured for the variant. EAGER is range, COOPERATIVE
+    is cooperative-sticky alone, CONSUMER keeps assignors of members that have some. If session timeouts or intervals
+    of classic members differ, the broker gets the longest timeout and the shortest interval. A restart's changes of
+    the protocol or the assignors are dropped."""
     if variant is Variant.AS_WRITTEN:
         return scenario
     settings = dict(scenario.settings)
@@ -109,8 +102,7 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
 
 
 def of_brokers(name: str, value: int, brokers: Config) -> dict[str, str]:
-    """The broker's setting for a member's session timeout or heartbeat interval, with the bound that must change with
-    it."""
+    """The broker's setting for a member's, with the bound that must change with it."""
     least, most = (
         getattr(brokers, f"group_consumer_{bound}_{name.replace('.', '_')}") for bound in ("min", "max")
     )
@@ -130,15 +122,11 @@ def _scripts(scenario: Scenario) -> Iterator[MemberScript]:
 LIBRARY = "library"
 _CHANCES = ("loss", "duplicate")
 _OF_MEMBERS = MemberSettings.names()
-NAMES = (*Config.names(), *_OF_MEMBERS, LIBRARY, *_CHANCES)
-"""The names of everything that can be set."""
+NAMES = (*Config.names(), *_OF_MEMBERS, LIBRARY, *_CHANCES)  # The names of everything that can be set
 
 
 def with_settings(scenario: Scenario, settings: Mapping[str, str]) -> Scenario:
-    """The scenario with these overrides.
-
-    :raises InvalidSetting: a name that is not in NAMES, or a value that its library or Kafka would refuse
-    """
+    """The scenario with these overrides; InvalidSetting for a name not in NAMES, or a value that Kafka would refuse."""
     for name, value in settings.items():
         scenario = _with_setting(scenario, name, value)
     if settings:

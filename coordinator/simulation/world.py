@@ -1,9 +1,6 @@
-"""The world: the state of a run at a moment, and the effect of events on it.
-
-All randomness comes from two generators, both seeded from the run's seed: one for the network and the nodes, one for
-ids. Nothing here depends on the order of a set or on a hash, so a scenario and a seed give the same run on any
-machine.
-"""
+"""The world: the state of a run at a moment, and the effect of events on it. All randomness comes from two generators
+(for the network and the nodes, and for ids), and nothing depends on the order of a set or on a hash: a scenario and a
+seed give the same run on any machine."""
 
 from __future__ import annotations
 
@@ -56,21 +53,14 @@ from coordinator.simulation.zombies import Consumption
 from groups.times import seconds_text
 from wire.uuids import format_uuid, parse_uuid
 
-AGAIN_MS = 1_000
-"""The time after which an application that has died is restarted."""
-
-CATCH_UP_MS = 10_000
-"""The end of skipped time that is played: long enough for a heartbeat of each member."""
-
-TAKEOVER_MS = 100
-"""How long a node that takes over from a zombie loads."""
-
+AGAIN_MS = 1_000  # The time after which an application that has died is restarted
+CATCH_UP_MS = 10_000  # The end of skipped time that is played: long enough for a heartbeat of each member
+TAKEOVER_MS = 100  # How long a node that takes over from a zombie loads
 _EMPTY = InitialState()
 
 
 class World(Watcher):
-    """See the module. `member_ids`: the ids of the successive processes of members, as the coordinator (classic:
-    `client-uuid`) or the members themselves (consumer protocol) would generate them."""
+    """See the module. `member_ids`: the ids that members' successive processes would get or generate."""
 
     def __init__(
         self,
@@ -87,28 +77,22 @@ class World(Watcher):
         self.topics = SimulatedTopics(
             self.schedule, scenario.topics, scenario.records_per_s, initial.topic_ids, initial.offsets
         )
-        self.processes: dict[str, Process] = {}
-        """The last process of each member; it may have exited."""
+        self.processes: dict[str, Process] = {}  # The last process of each member; it may have exited
         self.log: list[Record] = list(initial.log)
-        self.ends = [len(self.log)]
-        """Offsets of the log where a batch ends."""
+        self.ends = [len(self.log)]  # Offsets of the log where a batch ends
         self.nodes: dict[int, CoordinatorNode] = {}
         self.answered = 0
         self.has_no_faults = False
         self._seed, self._rests = seed, 0
-        self._kept = 0
-        """The number of log records that the last `forget` has left."""
+        self._kept = 0  # The number of log records that the last `forget` has left
         self._random, self._ids = Random(f"{seed} network"), Random(f"{seed} ids")  # noqa: S311
         self._member_ids = {name: list(ids) for name, ids in (member_ids or {}).items()}
         self._clients, self._histories = initial.clients, dict(initial.histories)
         self._make = make
         self._scripts: dict[str, MemberScript] = dict(scenario.members)
-        self._known: dict[str, str] = {}
-        """Member names by id."""
-        self._uuids: dict[str, UUID] = {}
-        """The id of a classic member's current process, if it is prescribed."""
-        self._starting: dict[str, int] = {}
-        """The number of processes that a member has had."""
+        self._known: dict[str, str] = {}  # Member names by id
+        self._uuids: dict[str, UUID] = {}  # The id of a classic member's current process, if it is prescribed
+        self._starting: dict[str, int] = {}  # The number of processes that a member has had
         self._after: dict[Process, int] = {}
         """How long after it stops a process is restarted; processes that are not restarted are missing."""
         self._config = Config.parse(scenario.settings)
@@ -239,8 +223,7 @@ class World(Watcher):
                 self.schedule.at(at_ms, self._show_topics, process, self.topics.image)
 
     def _refresh_ms(self, process: Process, seen_ms: int) -> int:
-        """When a client without errors refreshes its metadata, by its own clock. A client of the consumer protocol
-        requests topics that it is assigned and does not know."""
+        """When a client without errors refreshes its metadata; in the consumer protocol also for unknown topics."""
         if process.script.protocol == "consumer":
             return seen_ms
         age_ms = MemberSettings.parse(process.script.config).metadata_max_age_ms
@@ -335,8 +318,7 @@ class World(Watcher):
         return self.consumption.is_zombie(process)
 
     def known_flaw(self, process: Process, partition: TopicPartition) -> str:
-        """The known flaw of Kafka by which the process has a partition that others may be assigned; empty without
-        one."""
+        """The known flaw by which the process has a partition that others may be assigned, or ""."""
         if partition in process.deleted_owned:
             return TOPIC_RECREATED
         if process.member.member_id in self._log_rules.late_joins:
@@ -369,10 +351,7 @@ class World(Watcher):
     # Time.
 
     def skip(self, to_ms: int, limit: int) -> bool:
-        """Let time pass while the group is idle, without its heartbeats except the last ones.
-
-        :param limit: see `Schedule.play`, also for the result
-        """
+        """Let time pass while the group is idle, without its heartbeats except the last ones; see `Schedule.play`."""
         by_ms = to_ms - CATCH_UP_MS - self.schedule.now_ms
         if by_ms > 0:
             self.schedule.shift(by_ms)
@@ -380,10 +359,8 @@ class World(Watcher):
         return self.schedule.play(to_ms, limit)
 
     def resume_periodic_work(self) -> None:
-        """Plan periodic work again, in the members' order: the group is idle, no request is in flight.
-
-        Randomness is seeded again: what follows does not depend on how much was drawn before.
-        """
+        """Plan periodic work again, in the members' order, while no request is in flight.
+        Randomness is seeded again: what follows does not depend on how much was drawn before."""
         self._rests += 1
         self._random.seed(f"{self._seed} network, after rest {self._rests}")
         self.network.replan()
@@ -394,8 +371,7 @@ class World(Watcher):
         self.settling.unsettled()  # it records when each member was last settled
 
     def forget(self) -> None:
-        """Drop what only matters for the result of the whole run: the history of owners, and offsets in the log that
-        were committed again since."""
+        """Drop what only matters for the result of the whole run: former owners, offsets that were committed again."""
         self.measures.forget()
         if len(self.log) > 2 * self._kept:
             self.log[:], self.ends = without_old_offsets(self.log, self.ends)

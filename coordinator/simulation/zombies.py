@@ -24,13 +24,9 @@ from coordinator.simulation.watcher import Watcher
 
 
 class Consumption(Watcher):
-    """The processes that fetch each partition. A process is a zombie if the coordinator does not consider it a member
-    of the current generation: it was removed or replaced, left temporarily (a static member of the consumer
-    protocol), or the group has continued without it (a static member that did not rejoin, which the coordinator keeps
-    as a member).
-
-    Two processes that fetch one partition are an overlap if one of them is a zombie, and violate I1 otherwise.
-    """
+    """The processes that fetch each partition. A process is a zombie if it is no member of the current generation:
+    removed or replaced, left temporarily (static, consumer protocol), or not rejoined in time (static, classic). Two
+    that fetch one partition are an overlap if one of them is a zombie, and violate I1 otherwise."""
 
     def __init__(self, facts: Facts) -> None:
         self.overlaps: list[ZombieOverlap] = []
@@ -92,8 +88,7 @@ class Consumption(Watcher):
             fetchers.append(process)
 
     def _affected(self, records: Sequence[Record]) -> Iterable[Process]:
-        """Processes that may have become a zombie by the records, or stopped being one. These are all processes,
-        unless the records concern only members of a consumer group."""
+        """Processes that may have become a zombie by the records, or stopped being one."""
         processes = self._facts.processes
         members = [record.member for record in records if isinstance(record, _OF_MEMBERS)]
         if len(members) < len(records) or self._has_new_authority:

@@ -47,8 +47,7 @@ from groups.offsets.scenarios import Scenario, ToTime
 from wire.errors import WireError
 
 Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
-_Row: TypeAlias = dict[str, Any]
-"""A part of the JSON document."""
+_Row: TypeAlias = dict[str, Any]  # A part of the JSON document
 _HELD = "its other changes are skipped: a group is changed completely or not at all"
 _CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after", "remark"))
 """The scenario of a partition that must have no committed offset."""
@@ -57,9 +56,7 @@ _CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after",
 @dataclass(slots=True, kw_only=True)
 class DesiredStateChange:
     """A `Change` of several kinds: settings first, then offsets, and deletions, which cannot be undone, last.
-
-    A group with a foreseeable obstacle is not changed at all; after a failure, the rest of its changes is skipped.
-    """
+    A group with a foreseeable obstacle is not changed at all; after a failure, the rest of its changes is skipped."""
 
     groups: Sequence[Group]
     absent: frozenset[str]
@@ -234,11 +231,7 @@ def apply_file(
 
 
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:
-    """Compare a source with a file; everything is read and validated before anything is changed.
-
-    :raises UsageError: a setting that the cluster does not have; settings of a read-only source
-    :raises CommandError: nothing in the file could be compared
-    """
+    """Compare a source with a file; everything is read and validated before anything is changed."""
     read = find_groups(source, [entry.group for entry in desired.groups], named=True)
     groups = {group.id: group for group in read.groups}
     entries = [entry for entry in desired.groups if entry.group in groups]

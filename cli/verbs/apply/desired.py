@@ -1,16 +1,4 @@
-"""The file of `kohort apply`: the desired state of groups.
-
-    kohort: 1
-    groups:
-      payments:
-        settings: {consumer.session.timeout.ms: 45000, consumer.assignment.interval.ms: null}
-        offsets: {orders: {0: 100, 1: earliest}, refunds: 2026-01-01T00:00:00Z}
-      old-report: {delete: true}
-
-A null setting is unset. An offset is a number, `earliest`, `latest`, a time with its date, or `none`: no committed
-offset; a topic has one for all of its partitions, or one for each named partition. What the file omits stays
-as it is.
-"""
+"""The file of `kohort apply` (docs/apply.md): the desired state of groups. What it omits stays as it is."""
 
 from __future__ import annotations
 
@@ -43,8 +31,7 @@ _FORMS = "a number, earliest, latest, none or a time such as 2026-01-01T00:00:00
 class DesiredGroup:
     group: str
     delete: bool = False
-    settings: Mapping[str, str | None] = field(default_factory=dict)
-    """Settings by name; None means unset."""
+    settings: Mapping[str, str | None] = field(default_factory=dict)  # Settings by name; None means unset
     offsets: Mapping[TopicScope, Scenario | None] = field(default_factory=dict)
     """Offsets by whole topic or by partition; None means no committed offset."""
 
@@ -67,10 +54,7 @@ class DesiredGroups:
 
 
 def read_desired(file: Path) -> DesiredGroups:
-    """Read a file, or standard input.
-
-    :raises TreeError: it cannot be read :raises UsageError: it is invalid; names the line and the field
-    """
+    """Read a file, or standard input; UsageError and TreeError name the line and the field."""
     text = read_text(file, sys.stdin.buffer if file == STDIN else None)
     try:
         return DesiredGroups(file=file, text=text, groups=tuple(_groups(load_tree(file, text))))

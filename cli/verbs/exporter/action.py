@@ -34,10 +34,7 @@ LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 
 def export(options: ExporterOptions, source: SourceOptions) -> None:
-    """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once.
-
-    Exits with UNREADABLE if `--once` could not read something.
-    """
+    """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once; UNREADABLE if `--once` was incomplete."""
     guard = guard_of(options)
     textfile = _textfile(options)
     interval_ms = _interval_ms(options.interval)
@@ -111,10 +108,7 @@ class _Poller:
         self._report_new([f"{problem.subject}: {problem.message}" for problem in reading.problems])
 
     def poll_or_wait(self) -> None:
-        """Poll; a cluster that does not answer is polled again at the next interval.
-
-        :raises WireError: :raises CommandError: a permanent error at the first poll
-        """
+        """Poll again at the next interval if a cluster does not answer; raise a permanent error of the first."""
         try:
             self.poll()
         except Exception as error:
@@ -137,8 +131,7 @@ class _Poller:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Disable the cycle collector: a poll creates hundreds of thousands of objects without cycles, and searching for
-    cycles would take a third of its time."""
+    """Disable the cycle collector, which would take a third of a poll's time: its many objects have no cycles."""
     gc.disable()
     try:
         yield
@@ -202,10 +195,7 @@ def _text(newest: NewestPage, *, process: bool = True) -> str:
 
 
 def _write(file: Path, newest: NewestPage) -> None:
-    """Replace the file atomically, without metrics of this process: the node exporter has metrics of the same names.
-
-    :raises CommandError: it cannot be written
-    """
+    """Replace the file atomically, without metrics of this process: the node exporter has those names too."""
     try:
         replace_file(file, [_text(newest, process=False)], mode=0o644)
     except OSError as error:

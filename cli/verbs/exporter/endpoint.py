@@ -1,7 +1,5 @@
-"""The endpoint of the exporter: pages for scrapers, probes and browsers, and who may read them.
-
-Pages need no requests to the cluster. A listen address that other machines can reach needs TLS and a login.
-"""
+"""The endpoint of the exporter: pages for scrapers, probes and browsers, none of which needs a request to the cluster.
+A listen address that other machines can reach needs TLS and a login."""
 
 from __future__ import annotations
 
@@ -44,10 +42,7 @@ _LANDING = f"""<!doctype html>
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScrapeLogin:
-    """The accepted logins: users with passwords, the token in a file, trusted client certificates.
-
-    Without any of them, no login is required. The file is read for every request, because the token may be replaced.
-    """
+    """The accepted logins: users, the token in a file (read for every request), trusted client certificates."""
 
     users: Users = field(default_factory=lambda: Users({}))
     token_file: Path | None = None
@@ -96,8 +91,7 @@ def _decoded(credentials: str) -> str:
 class ExporterPages:
     newest: NewestPage
     login: ScrapeLogin
-    report: Callable[[str], object]
-    """Called with a line for each internal error."""
+    report: Callable[[str], object]  # Called with a line for each internal error
 
     def page(self, request: PageRequest) -> WebPage:
         """Any page. Called in any thread."""
@@ -164,10 +158,7 @@ class Guard:
 
 
 def guard_of(options: ExporterOptions) -> Guard | None:
-    """The listen address and the logins; None if the exporter does not listen.
-
-    :raises UsageError: an address for other machines lacks TLS or a login, or a file is unusable
-    """
+    """The listen address and the logins; None if the exporter does not listen."""
     if options.once and options.listen is not None:
         raise UsageError("--once and --listen cannot be used together")
     if options.listen is None and (options.textfile is not None or options.once):

@@ -1,8 +1,5 @@
 """The metrics of groups: names, descriptions and computation. docs/exporter.md lists them all.
-
-Names and units follow the rules of Prometheus and OpenMetrics. Unknown values have no sample. A metric of one level
-is not exported at another, so that a sum counts nothing twice.
-"""
+Unknown values have no sample. A metric of one level is not exported at another, so that a sum counts nothing twice."""
 
 from __future__ import annotations
 
@@ -46,22 +43,18 @@ class GroupFacts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MetricFamily(Generic[T, V]):
-    """A metric. `name` is without the suffix of its kind (`_total`, `_info`).
-
-    Its values are computed from a group's facts or history, from the rows of one of its topics, or from one row.
-    """
+    """A metric; `name` is without the suffix of its kind (`_total`, `_info`).
+    Its values are computed from a group's facts or history, from the rows of one of its topics, or from one row."""
 
     name: str
     help: str
     values: Callable[[T], V]
     level: SampleLevel = SampleLevel.GROUP
     kind: Kind = Kind.GAUGE
-    labels: Labels = ()
-    """Labels in addition to the labels of its level."""
+    labels: Labels = ()  # Labels in addition to the labels of its level
     of_history: bool = False
     """Whether it is about several polls; the last one may have failed to read the group."""
-    sample: str = field(init=False)
-    """The name of its samples."""
+    sample: str = field(init=False)  # The name of its samples
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", self.name + _SUFFIXES[self.kind])
@@ -118,11 +111,7 @@ def _places(partitions: Mapping[str, Sequence[int]] | None) -> set[tuple[str, in
 
 
 def without_owner(facts: GroupFacts) -> int | None:
-    """The number of partitions without an owner in topics that members subscribe to by name, or partly own.
-
-    None if it is not known: without members, while a classic group rebalances, for other protocol types, and if a
-    member's subscription or assignment cannot be read.
-    """
+    """Partitions without an owner in topics that members subscribe to by name, or partly own; None if unknown."""
     group = facts.group
     if not group.members or any(member.owned is None or member.unreadable for member in group.members):
         return None

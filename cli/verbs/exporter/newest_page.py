@@ -1,8 +1,5 @@
 """The newest metrics: written by each poll, read by every scrape until the next poll.
-
-After the metrics of groups are those of the exporter itself, which change between polls and are written by
-prometheus_client: whether the cluster answers, and how old the metrics are.
-"""
+The exporter's own metrics, which change between polls, are appended by prometheus_client."""
 
 from __future__ import annotations
 
@@ -31,10 +28,8 @@ def now_ms() -> int:
 class PollState:
     """The state of the polls. Times in ms since 1970; None means not yet."""
 
-    is_up: bool = False
-    """Whether the last poll could read the cluster."""
-    last_ms: int | None = None
-    """The time at which the current metrics were read."""
+    is_up: bool = False  # Whether the last poll could read the cluster
+    last_ms: int | None = None  # The time at which the current metrics were read
     duration_s: float | None = None
     polls: int = 0
     failures: int = 0
@@ -173,8 +168,7 @@ class Exposition:
 
     content_type: str
     length: int
-    pieces: Iterable[bytes]
-    """The pieces, which can be iterated only once."""
+    pieces: Iterable[bytes]  # The pieces, which can be iterated only once
     is_compressed: bool = False
 
 

@@ -1,14 +1,9 @@
 """The metrics of all groups as text: written once for each poll, and read by every scrape.
 
-prometheus_client creates an object for every sample, and a fleet has hundreds of thousands of samples; here a sample
-is a line of text from the start. OpenMetrics and Prometheus's text differ only in the lines before the samples of a
-metric: the samples are the same bytes in both. Samples are compressed as they are written, one metric at a time, and
-stay compressed: the text of a fleet is ten times as long. prometheus_client writes the metrics that change between
-scrapes (`exporter.newest_page`), after all others.
-
-A gzip stream is a header, raw deflate data, a checksum and a length. After a full flush, raw deflate data ends on a
-byte boundary, and later data does not refer to it, so such pieces can be concatenated.
-"""
+A sample is a line of text from the start: prometheus_client's objects are too many for a fleet. OpenMetrics and
+Prometheus's text differ only in the lines before the samples of a metric. Samples are compressed as they are written,
+one metric at a time: after a full flush, raw deflate data ends on a byte boundary, so the pieces can be concatenated
+into one gzip stream."""
 
 from __future__ import annotations
 
@@ -96,8 +91,7 @@ class MetricsPage:
 
     segments: Sequence[PackedMetric] = ()
     series: int = 0
-    left_out: Mapping[SampleLevel, int] = field(default_factory=dict)
-    """Number of omitted samples, by level."""
+    left_out: Mapping[SampleLevel, int] = field(default_factory=dict)  # Number of omitted samples, by level
     _checksums: dict[bool, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -136,12 +130,9 @@ def _deflated(text: bytes, end: int) -> bytes:
 
 
 def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -> MetricsPage:
-    """The metrics of a poll, as many as the limits allow.
-
-    Metrics of groups precede metrics of topics, which precede metrics of partitions. At the level that exceeds the
-    limit, the groups that are last by name are omitted completely, so that every poll shows the same groups. All
-    finer levels are omitted.
-    """
+    """The metrics of a poll, as many as the limits allow: of groups, then of topics, then of partitions. At the level
+    that exceeds the limit, the groups that are last by name are omitted completely, so that every poll shows the same
+    groups. All finer levels are omitted."""
     packers: dict[AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
     left_out = dict.fromkeys(SampleLevel, 0)
@@ -161,8 +152,7 @@ def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -
     return MetricsPage(segments=segments, series=series, left_out=left_out)
 
 
-Samples: TypeAlias = list[tuple[AnyFamily, list[str]]]
-"""The lines of some metrics."""
+Samples: TypeAlias = list[tuple[AnyFamily, list[str]]]  # The lines of some metrics
 
 
 def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) -> Samples:

@@ -1,14 +1,8 @@
 """Polls: the facts that each reads of all groups, and what several of them show: rebalances, progress, problems.
 
-Rebalances of consumer, share and streams groups are counted by group epochs: each new epoch starts a rebalance.
-Brokers do not report the generation of a classic group (a replayed log does). For such a group, a rebalance is
-counted if it is rebalancing and was not before, or if its members or partitions have changed. Several rebalances
-between two polls count as one.
-
-Rates and `diagnose` use the polls of the last half minute, at least two. A fleet has a hundred thousand offsets, and
-more polls would take more memory than everything else, so only the polls that the next one needs are kept: one, if
-polls are half a minute apart or more.
-"""
+Each new group epoch starts a rebalance. Brokers do not report the generation of a classic group: its rebalances are
+counted if it is rebalancing and was not before, or if its members or partitions have changed. Rates and `diagnose` use
+the polls of the last half minute, at least two; only polls that the next one needs are kept in memory."""
 
 from __future__ import annotations
 
@@ -35,8 +29,7 @@ from groups.listing import MALFORMED, Cause, GroupFilter, Problem
 from groups.model import Group, GroupState, GroupType, Topic
 from groups.progress import GroupProgress, group_progress, readings_of_rows
 
-UNREACHABLE = "UNREACHABLE"
-"""The error if no broker answered: Kafka has no name for it."""
+UNREACHABLE = "UNREACHABLE"  # The error if no broker answered: Kafka has no name for it
 MOST_LAG_TIMES = 20_000
 """Maximum number of offsets whose records are looked up in one poll; the others follow in the next ones."""
 Matches = Callable[[str], bool]
@@ -48,10 +41,8 @@ class Scope:
 
     groups: Matches | None = None
     topics: Matches | None = None
-    commit_times: bool = False
-    """Whether a cluster's `__consumer_offsets` is read for the times of commits."""
-    is_live: bool = False
-    """Whether a cluster is read: a file does not show which topics do not exist."""
+    commit_times: bool = False  # Whether a cluster's `__consumer_offsets` is read for the times of commits
+    is_live: bool = False  # Whether a cluster is read: a file does not show which topics do not exist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +61,7 @@ class PollResult:
     """The result of a poll; `at_ms` is its end."""
 
     at_ms: int
-    groups: Mapping[str, PolledGroup] = field(default_factory=dict)
-    """Groups by id, sorted."""
+    groups: Mapping[str, PolledGroup] = field(default_factory=dict)  # Groups by id, sorted
     topics: Mapping[str, Topic] = field(default_factory=dict)
     missing_topics: frozenset[str] | None = None
     """Topics that a group subscribes to but that do not exist; None if not known."""
@@ -82,10 +72,7 @@ class PollResult:
 
 
 class LagTimes:
-    """The first unread records; a record does not change, so it is read once, until it is deleted.
-
-    A search without a result continues where it ended at the next poll.
-    """
+    """The first unread records, each read once; a search without a result continues where it ended at the next poll."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], dict[int, NextRecord]] = {}
@@ -143,10 +130,7 @@ def _is_final(record: NextRecord, partition: tuple[str, int], topics: Mapping[st
 def read_groups(
     source: Source, scope: Scope, before: Collection[str], lag_times: LagTimes, now_ms: Callable[[], int]
 ) -> PollResult:
-    """Read the facts for the metrics; `before` are the groups of the previous poll.
-
-    :raises WireError: :raises CommandError: nothing can be read
-    """
+    """Read the facts for the metrics; `before` are the groups of the previous poll."""
     listed = source.select_groups(GroupFilter(has_name=scope.groups), described=False)
     described = source.describe([listing.id for listing in listed.items], offsets=True)
     # A group deleted since it was listed is not a problem.
@@ -232,8 +216,7 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 class GroupHistory:
     """The observations of a group since the exporter started."""
 
-    last: Group | None = None
-    """The group at the last poll that could read it, without offsets."""
+    last: Group | None = None  # The group at the last poll that could read it, without offsets
     rebalances: int = 0
     progress_ms: int | None = None
     """Time of the poll that first observed the last advance of a committed offset; None before the first advance."""
@@ -251,8 +234,7 @@ class GroupHistory:
 class ExporterHistory:
     """The histories of all groups after any number of polls."""
 
-    interval_ms: int = 0
-    """The time between polls."""
+    interval_ms: int = 0  # The time between polls
     groups: Mapping[str, GroupHistory] = field(default_factory=dict)
 
     def after(self, reading: PollResult) -> ExporterHistory:

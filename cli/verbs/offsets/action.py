@@ -71,10 +71,7 @@ def plan_deletions(
     problems: tuple[Problem, ...],
     writer: ClusterWriter | None,
 ) -> OffsetsDeletions:
-    """Plan the deletion of offsets of topics; a group without such offsets is left out unless it is named.
-
-    :raises UsageError: neither `scopes` nor `all_topics` is given
-    """
+    """Plan the deletion of offsets of topics; a group without such offsets is left out unless it is named."""
     if all_topics == bool(scopes):
         raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
     read = find_groups(source, names, named=named, types=types)

@@ -27,8 +27,7 @@ class _OfOffsets(CommittedChange[P]):
 
     what = "offset"
     verb: ClassVar[str]
-    asked: ClassVar[str] = "offset"
-    """The noun for one offset in the confirmation."""
+    asked: ClassVar[str] = "offset"  # The noun for one offset in the confirmation
 
     def objections(self, plan: P) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
@@ -69,8 +68,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     verb, did = "set", "set"
 
     command: str
-    facts: Mapping[str, object]
-    """Additional fields of the command."""
+    facts: Mapping[str, object]  # Additional fields of the command
 
     def committed_before(self, plan: GroupChange) -> Mapping[TopicPartition, int | None]:
         return {change.place: change.before for change in plan.changes}

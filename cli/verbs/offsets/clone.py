@@ -135,10 +135,7 @@ def copy_request(
 def plan_cluster_clone(
     source: Source, target: Source, request: CopyRequest, writer: ClusterWriter | None
 ) -> ClusterCopy:
-    """Plan the offsets to commit in the target that correspond to a group's committed offsets in the source.
-
-    :raises UsageError: the records of a cluster cannot be read :raises CommandError: there is nothing to copy
-    """
+    """Plan the offsets to commit in the target that correspond to a group's committed offsets in the source."""
     reader, copies = _records_of(source), _records_of(target)
     clusters = [client.metadata([]) for client in (reader, copies)]
     ids = [cluster.cluster_id for cluster in clusters]

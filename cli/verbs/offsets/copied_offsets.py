@@ -30,8 +30,7 @@ from wire.client.record_windows import WindowRequest, record_windows
 from wire.log.log_records import RecordWindow
 
 T = TypeVar("T")
-_AROUND = 16
-"""Number of records compared on each side of an offset."""
+_AROUND = 16  # Number of records compared on each side of an offset
 _ANCHORED = 512
 """Number of records with the same time that are read in the source to find a record of the target."""
 _MAY_BE_COMPACTED = (ProofVerdict.DIFFERS, ProofVerdict.SAME_TIME, ProofVerdict.MISSING)
@@ -46,10 +45,8 @@ class CopyRequest:
     target: str
     scopes: tuple[TopicScope, ...]
     names: TopicNames
-    search: int
-    """Maximum number of records read in a target partition to find the match."""
-    unproved: bool
-    """Whether offsets that are not proved are set too."""
+    search: int  # Maximum number of records read in a target partition to find the match
+    unproved: bool  # Whether offsets that are not proved are set too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +54,7 @@ class CopyResult:
     """The results: every partition has either a proof or a problem."""
 
     proved: Mapping[TopicPartition, ProvedOffset]
-    positions: Positions
-    """Positions in the target."""
+    positions: Positions  # Positions in the target
     problems: tuple[Problem, ...]
 
 
@@ -175,9 +171,7 @@ class OffsetCopier:
         problems: _Problems,
     ) -> dict[TopicPartition, RecordWindow]:
         """Records of the target by partition of the source, `depth` of them after each start.
-
-        The same number is read before it if a broker set the time in the source, which is later than the producer's.
-        """
+        As many before it if a broker set the time in the source, which is later than the producer's."""
         copies = {self.request.names.in_target(partition): partition for partition in starts}
         requests = {
             copy: WindowRequest(

@@ -45,8 +45,7 @@ class FoundGroups:
     absent: frozenset[str] = frozenset()
     problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
     """Problems of offsets that could not be read, by group."""
-    others: tuple[Problem, ...] = ()
-    """Other problems."""
+    others: tuple[Problem, ...] = ()  # Other problems
 
     def exists(self, group: Group) -> bool:
         return group.id not in self.absent
@@ -77,11 +76,8 @@ def left_out(types: Collection[GroupType], *, named: bool) -> frozenset[GroupTyp
 def find_groups(
     source: Source, names: Sequence[str], *, named: bool, types: Collection[GroupType] = ()
 ) -> FoundGroups:
-    """Describe groups with offsets.
-
-    Unless groups were named, share and streams groups are left out if their types are not in `types`. A group that
-    does not exist becomes a share group if only that type was given.
-    """
+    """Describe groups with offsets. Unless groups were named, share and streams groups are left out if their types are
+    not in `types`. A group that does not exist becomes a share group if only that type was given."""
     new = GroupType.SHARE if {*types} == {GroupType.SHARE} else GroupType.CLASSIC
     read = source.describe(names, offsets=True)
     groups = {group.id: group for group in read.items}
@@ -124,12 +120,10 @@ class PartitionCounts:
 
     source: Source
     problems: tuple[Problem, ...] = ()
-    ids: dict[str, UUID] = field(default_factory=dict)
-    """The topics' ids, as far as they are known."""
+    ids: dict[str, UUID] = field(default_factory=dict)  # The topics' ids, as far as they are known
     _counts: dict[str, int] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
-    _unread: set[str] = field(default_factory=set)
-    """Topics that may exist, but that could not be read."""
+    _unread: set[str] = field(default_factory=set)  # Topics that may exist, but that could not be read
 
     def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
         """The partitions that scopes select."""

@@ -111,8 +111,7 @@ def import_offsets(
 class ResetRequest:
     """The request of a reset: exactly one of `scenario`, `file` and `group` is set."""
 
-    name: str
-    """The option's name without its dashes."""
+    name: str  # The option's name without its dashes
     scenario: Scenario | None = None
     file: OffsetFile | None = None
     group: str | None = None
@@ -123,10 +122,7 @@ class ResetRequest:
 def reset_request(
     options: Mapping[str, object], scopes: tuple[TopicScope, ...], *, all_topics: bool
 ) -> ResetRequest:
-    """Check the options of a reset, by name; options that were not given are False or None.
-
-    :raises UsageError: no or several scenarios or scopes :raises CommandError: an unreadable file
-    """
+    """Check the options of a reset, by name; options that were not given are False or None."""
     scenarios = [name for name, value in options.items() if value is not None and value is not False]
     if len(scenarios) != 1:
         names = [f"--{name}" for name in options]
@@ -226,10 +222,7 @@ def plan_resets(
     types: Collection[GroupType] = (),
     internal_topics: InternalTopicOptions | None = None,
 ) -> OffsetsChange:
-    """Plan a reset of groups; `problems` are problems of selecting them, `facts` are fields of the document.
-
-    :raises CommandError: none of the facts that the reset depends on are known
-    """
+    """Plan a reset of groups; `problems` are problems of selecting them, `facts` are fields of the document."""
     read = find_groups(source, names, named=named, types=types)
     scenario = request.scenario or _resolved(source, request, read)
     topics = PartitionCounts(source)

@@ -41,8 +41,7 @@ STDIN = "-"
 class ScenarioSource:
     """The source of the command line: one scenario, or one for each seed."""
 
-    called: str
-    """The scenario as the command line names it."""
+    called: str  # The scenario as the command line names it
     name: str
     description: str
     scenario_of: ScenarioOf
@@ -58,10 +57,8 @@ class PlayRequest:
     seeds: range
     limit: int
     processes: int
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """Settings that override those of the scenario."""
-    break_rule: str | None = None
-    """The safety rule that is disabled."""
+    settings: Mapping[str, str] = field(default_factory=dict)  # Settings that override those of the scenario
+    break_rule: str | None = None  # The safety rule that is disabled
 
     @property
     def scenario_of(self) -> ScenarioOf:
@@ -74,12 +71,9 @@ class ProtocolRuns:
     """The runs of a scenario under one protocol."""
 
     variant: Variant
-    played: list[RunSummary] = field(default_factory=list)
-    """Summaries of the runs, in the order of the seeds."""
-    shown: RunResult | None = None
-    """The result of `shown_seed`; None if no run was completed."""
-    shrunk: RunResult | None = None
-    """The result of the shrunk scenario, if the scenario broke an invariant."""
+    played: list[RunSummary] = field(default_factory=list)  # Summaries of the runs, in the order of the seeds
+    shown: RunResult | None = None  # The result of `shown_seed`; None if no run was completed
+    shrunk: RunResult | None = None  # The result of the shrunk scenario, if the scenario broke an invariant
 
     @property
     def failing(self) -> list[int]:
@@ -93,8 +87,7 @@ class ProtocolRuns:
 
     @property
     def shown_seed(self) -> int | None:
-        """The seed to show: one that no known weakness explains, else one that broke an invariant, else one that was
-        stopped, else the first; None if none has been played."""
+        """The first seed with a new violation, else with a known one, else that was stopped, else the first."""
         first = [played.seed for played in self.played[:1]]
         return next(iter([*self.unexplained, *self.failing, *self.cut, *first]), None)
 
@@ -123,10 +116,7 @@ RANDOM = ScenarioSource(
 
 
 def read(called: str) -> ScenarioSource:
-    """The scenario of this name, in this file or on standard input.
-
-    :raises UsageError: no scenario has that name :raises TreeError: the file is not a playable scenario
-    """
+    """The scenario of this name, in this file or on standard input."""
     if called == STDIN:
         file = Path("<stdin>")
         return _single_source(called, parse_scenario(file, read_text(file, sys.stdin.buffer), name="stdin"))
@@ -166,10 +156,7 @@ def request_of(
     settings: Sequence[str] = (),
     break_rule: str | None = None,
 ) -> PlayRequest:
-    """The request of the options.
-
-    :raises UsageError: there is no such rule or setting, or a value cannot be played
-    """
+    """The request of the options."""
     check_rule(break_rule)
     request = PlayRequest(
         source=source,
@@ -266,11 +253,7 @@ def _show_one(request: PlayRequest, runs: ProtocolRuns) -> None:
 
 def _run(request: PlayRequest, variant: Variant, seed: int) -> RunResult:
     return run(
-        request.scenario_of(seed),
-        seed,
-        variant=variant,
-        limit=request.limit,
-        break_rule=request.break_rule,
+        request.scenario_of(seed), seed, variant=variant, limit=request.limit, break_rule=request.break_rule
     )
 
 

@@ -37,8 +37,7 @@ def simulate(
     scenario: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SCENARIO]",
-            help="Name of a built-in scenario, random, or a file; - is standard input.",
+            metavar="[SCENARIO]", help="Name of a built-in scenario, random, or a file; - is standard input."
         ),
     ] = None,
     seeds: Annotated[int, option("--seeds", "Number of seeds to play.", "N", min=1, max=100_000_000)] = 1,
@@ -50,14 +49,12 @@ def simulate(
     ] = 1,
     protocol: Protocol = ProtocolOption.AS_WRITTEN,
     set_: Annotated[
-        list[str] | None,
-        option("--set", "Override a setting of the scenario; repeatable.", "NAME=VALUE"),
+        list[str] | None, option("--set", "Override a setting of the scenario; repeatable.", "NAME=VALUE")
     ] = None,
     break_: BrokenRule = None,
     limit: Limit = None,
     jobs: Annotated[
-        int | None,
-        option("--jobs", "Number of processes; by default one per core.", "N", min=1, max=1024),
+        int | None, option("--jobs", "Number of processes; by default one per core.", "N", min=1, max=1024)
     ] = None,
     story: Annotated[bool, option("--story", "Print every event as a line.")] = False,
     svg: Annotated[Path | None, option("--svg", "Draw a lane for each member as SVG.", "FILE")] = None,

@@ -1,10 +1,6 @@
-"""The picture of a run: a lane for each member, with its partitions over time and its callbacks.
-
-From the top: events of the coordinator, the network and the topics; the members; the seconds. In a lane, each bar is
-a partition that the member considered its own. The marks below are calls of its rebalance listener. A hatched bar
-belongs to a member that the coordinator had already removed. Color is never the only information: every element has
-a title.
-"""
+"""The picture of a run: events, a lane for each member, with its partitions over time and its callbacks, the seconds.
+A hatched bar belongs to a member that the coordinator had already removed. Every element has a title: color is never
+the only information."""
 
 from __future__ import annotations
 
@@ -40,14 +36,10 @@ from groups.counts import counted
 from groups.times import seconds_text
 
 LEFT, RIGHT = 120, 24
-ROW = 13
-"""Height of a partition's row."""
-MOST_ROWS = 12
-"""Most rows of partitions that a lane shows; with more, it shows the number of partitions."""
-CROWD = 40
-"""Height of the lane of a member with more rows."""
-MARKS = 7
-"""Height of the marks of callbacks."""
+ROW = 13  # Height of a partition's row
+MOST_ROWS = 12  # Most rows of partitions that a lane shows; with more, it shows the number of partitions
+CROWD = 40  # Height of the lane of a member with more rows
+MARKS = 7  # Height of the marks of callbacks
 MARK_WIDTH = 3.0
 MOST_LANES = 60
 MOST_NAMED = 8
@@ -144,15 +136,12 @@ def member_lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
     marks = list(round_places(int(axis.start * 1000), int(axis.end * 1000)))
     world = _world(result, axis)
     yield Lane(
-        height=0,
-        rules=[ms / 1000 for ms in marks],
-        rule_height=sum(lane.height for lane in (world, *drawn)),
+        height=0, rules=[ms / 1000 for ms in marks], rule_height=sum(lane.height for lane in (world, *drawn))
     )
     yield world
     yield from drawn
     yield Lane(
-        height=16,
-        texts=[Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks],
+        height=16, texts=[Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks]
     )
     if (more := len(members) - MOST_LANES) > 0:
         yield Lane(height=16, texts=(Label(f"{more:,} more members", y=12, at=axis.start, style="faint"),))
@@ -249,10 +238,7 @@ def _member(member: str, result: RunResult, axis: Axis) -> Lane:
 
 
 def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
-    """Rows of intervals that do not overlap; there are as many rows as the member owned partitions at the same time.
-
-    A partition that returns gets its former row, if that is free.
-    """
+    """Rows of intervals that do not overlap; a partition that returns gets its former row, if that is free."""
     rows: list[list[Ownership]] = []
     for owner in sorted(owned, key=lambda owner: (owner.start_s, owner.topic, owner.partition)):
         partition = (owner.topic, owner.partition)

@@ -19,10 +19,8 @@ from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import RunCosts, median_and_worst
 from groups.counts import counted, first_names
 
-MOST_LINES = 200
-"""Most lines of a story that was not requested; earlier lines are omitted."""
-MOST_SEEDS = 20
-"""Most seeds that are named."""
+MOST_LINES = 200  # Most lines of a story that was not requested; earlier lines are omitted
+MOST_SEEDS = 20  # Most seeds that are named
 _COLUMNS = (
     "#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#CONVERGED", "#CALLBACKS", "#THROWN",
     "#ZOMBIE-OVERLAP", "#VIOLATIONS", "#KNOWN",

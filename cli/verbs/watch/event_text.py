@@ -40,10 +40,7 @@ _TOGETHER = frozenset(
 def event_lines(
     happened: Iterable[ObservedEvent], labels: Mapping[str, str], *, commits: bool = False
 ) -> Iterator[tuple[int, str, str]]:
-    """A line for an event, or for several similar ones: its time, its group, and the text.
-
-    Commits are frequent: they are included only with `commits`.
-    """
+    """The time, group and text of an event, or of several similar ones; frequent commits only with `commits`."""
     shown = [observed for observed in happened if commits or not _is_implied(observed.event)]
     for _, alike in groupby(shown, key=_grouping_key):
         together = list(alike)

@@ -1,14 +1,8 @@
 """The events of a group between two observations.
 
-Theory of operation. An observation may be incomplete: for a classic group in a rebalance, brokers show neither
-assignments nor subscriptions, and an offset may be unreadable. Therefore two observations are not compared directly:
-the later one is completed from earlier ones (`merge_observed`), and then compared with the earlier merged one.
-Applying the events to the earlier merged group gives exactly the later one (tests/cli/verbs/watch/test_events.py does
-that).
-
-Any number of rebalances may have happened between two observations. Events contain the state before and after; if the
-group's epoch shows that there was more than one rebalance, they contain the number (`epochs`).
-"""
+An observation may be incomplete (brokers show no assignments of a classic group in a rebalance), so the later one is
+completed from earlier ones (`merge_observed`), and then compared with the earlier merged one; applying the events to
+that gives exactly the later one. Any number of rebalances may have happened between two observations."""
 
 from __future__ import annotations
 
@@ -19,8 +13,7 @@ from typing import TypeAlias
 
 from groups.model import CommittedOffset, Group, GroupType, Member, Offsets
 
-Place: TypeAlias = tuple[str, int]
-"""Topic and partition."""
+Place: TypeAlias = tuple[str, int]  # Topic and partition
 Owners: TypeAlias = Mapping[Place, tuple[str, ...]]
 """Ids of the members that own a partition, sorted: in a share group there may be several."""
 EventValue: TypeAlias = str | int | tuple[str, ...] | None
@@ -29,37 +22,26 @@ EventValue: TypeAlias = str | int | tuple[str, ...] | None
 class EventKind(Enum):
     """Kinds of events; the docstrings describe `before` and `after`."""
 
-    GROUP_APPEARED = "group-appeared"
-    """Before: its type; after: its state."""
+    GROUP_APPEARED = "group-appeared"  # Before: its type; after: its state
     GROUP_GONE = "group-gone"
-    TYPE_CHANGED = "type-changed"
-    """Types of the group."""
-    COORDINATOR_MOVED = "coordinator-moved"
-    """`host:port`."""
-    ASSIGNOR_CHANGED = "assignor-changed"
-    """Names of assignors."""
-    MEMBER_LEFT = "member-left"
-    """Before: its instance id, or None."""
+    TYPE_CHANGED = "type-changed"  # Types of the group
+    COORDINATOR_MOVED = "coordinator-moved"  # `host:port`
+    ASSIGNOR_CHANGED = "assignor-changed"  # Names of assignors
+    MEMBER_LEFT = "member-left"  # Before: its instance id, or None
     MEMBER_REPLACED = "member-replaced"
     """A static member rejoined with another id: `member` is the new one, before and after are ids."""
-    MEMBER_JOINED = "member-joined"
-    """After: its instance id, or None."""
-    MEMBER_PROTOCOL_CHANGED = "member-protocol-changed"
-    """`classic` or `consumer`."""
-    SUBSCRIPTION_CHANGED = "subscription-changed"
-    """Topics, sorted, and a regex after `regex:`."""
+    MEMBER_JOINED = "member-joined"  # After: its instance id, or None
+    MEMBER_PROTOCOL_CHANGED = "member-protocol-changed"  # `classic` or `consumer`
+    SUBSCRIPTION_CHANGED = "subscription-changed"  # Topics, sorted, and a regex after `regex:`
     GENERATION_CHANGED = "generation-changed"
     """Generations of a classic group; no broker reports them, but a coordinator's log contains them."""
     EPOCH_CHANGED = "epoch-changed"
     """Group epochs; after a conversion from a classic group, the epoch continues from its generation."""
     ASSIGNMENT_EPOCH_CHANGED = "assignment-epoch-changed"
     MEMBER_EPOCH_CHANGED = "member-epoch-changed"
-    PARTITIONS_LOST = "partitions-lost"
-    """Partitions have no owner now. Before: ids of members."""
-    PARTITIONS_MOVED = "partitions-moved"
-    """Ids of the members that owned and that own them."""
-    PARTITIONS_ASSIGNED = "partitions-assigned"
-    """Partitions had no owner. After: ids of members."""
+    PARTITIONS_LOST = "partitions-lost"  # Partitions have no owner now. Before: ids of members.
+    PARTITIONS_MOVED = "partitions-moved"  # Ids of the members that owned and that own them
+    PARTITIONS_ASSIGNED = "partitions-assigned"  # Partitions had no owner. After: ids of members.
     STATE_CHANGED = "state-changed"
     OFFSETS_COMMITTED = "offsets-committed"
     """Offsets, one event per partition: an offset advanced, or is the first one (before is None)."""
@@ -71,16 +53,13 @@ class EventKind(Enum):
 class WatchEvent:
     kind: EventKind
     group: str
-    member: str | None = None
-    """Id of the member, for an event of a member."""
+    member: str | None = None  # Id of the member, for an event of a member
     topic: str | None = None
-    partitions: tuple[int, ...] = ()
-    """Ascending partition numbers, all with the same change."""
+    partitions: tuple[int, ...] = ()  # Ascending partition numbers, all with the same change
     before: EventValue = None
     after: EventValue = None
     epochs: int | None = None
-    """For moved partitions, the number of group epochs between the observations; None if not known. If there was more
-    than one, the partitions may have moved several times."""
+    """For moved partitions, the group epochs since the last observation: more than one may be several moves."""
 
 
 def merge_observed(before: Group | None, after: Group | None) -> Group | None:

@@ -23,8 +23,7 @@ class TimedObservation:
 
     observation: WatchObservation
     pause_s: float
-    failure: str = ""
-    """Why nothing could be read; empty if something was."""
+    failure: str = ""  # Why nothing could be read; empty if something was
 
 
 class LiveFeed:
@@ -102,8 +101,7 @@ class ReplayFeed:
             yield TimedObservation(observation=observation, pause_s=pause, failure=failure)
 
 
-Feed: TypeAlias = LiveFeed | ReplayFeed
-"""A source of observations, each made when it is requested."""
+Feed: TypeAlias = LiveFeed | ReplayFeed  # A source of observations, each made when it is requested
 
 
 def _now_ms() -> int:

@@ -29,16 +29,12 @@ from cli.verbs.watch.state import WatchedGroup, WatchState, owners_are_shown
 from groups.times import duration_text
 
 LEFT, RIGHT = 190, 16
-HEIGHT = 20
-"""Height of a lane."""
+HEIGHT = 20  # Height of a lane
 MOST_LANES = 60
 """Maximum number of lanes: more are not distinguishable. Partitions that always had the same owner share a lane."""
-UNKNOWN = "?"
-"""An unknown value: owners while a classic group rebalances, or a group that could not be read."""
+UNKNOWN = "?"  # An unknown value: owners while a classic group rebalances, or a group that could not be read
 KINDS_COUNT = 8
-
-Owner: TypeAlias = str | None
-"""Labels of members, joined; None means no owner."""
+Owner: TypeAlias = str | None  # Labels of members, joined; None means no owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +79,8 @@ class OwnershipLane:
 class OwnershipHistory:
     group: str
     states: tuple[Run, ...]
-    lanes: tuple[OwnershipLane, ...]
-    """The lanes that are drawn."""
-    left_out: int
-    """Number of partitions that are not drawn; those that changed least are left out."""
+    lanes: tuple[OwnershipLane, ...]  # The lanes that are drawn
+    left_out: int  # Number of partitions that are not drawn; those that changed least are left out
 
 
 def write_picture(file: Path, recording: Recording, *, force: bool) -> None:

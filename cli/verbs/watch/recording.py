@@ -1,8 +1,5 @@
-"""Recordings: the observations of a watch in a file of JSON documents, one per line.
-
-The first line is a header; observations follow. The output of `kohort watch --output json` is a recording too: the
-events between the observations are skipped and computed again. Groups and topics have the format of a snapshot.
-"""
+"""Recordings: the observations of a watch in a file of JSON documents, one per line, after a header.
+The output of `kohort watch --output json` is a recording too: its events are skipped and computed again."""
 
 from __future__ import annotations
 
@@ -25,8 +22,7 @@ from groups.times import format_moment, read_moment
 from groups.trees import Malformed, PartitionNumbers, Trees
 
 COMMAND = "watch"
-LONGEST_LINE = 256 * 1024 * 1024
-"""Maximum size of a line in bytes; no observation is as long."""
+LONGEST_LINE = 256 * 1024 * 1024  # Maximum size of a line in bytes; no observation is as long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +39,7 @@ class Header:
 class Recording:
     header: Header
     observations: tuple[WatchObservation, ...]
-    notices: tuple[str, ...] = ()
-    """Notices of skipped lines."""
+    notices: tuple[str, ...] = ()  # Notices of skipped lines
 
 
 class RecordingError(CommandError):

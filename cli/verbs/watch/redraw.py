@@ -1,9 +1,5 @@
-"""A terminal that is redrawn in place, and restored afterwards.
-
-The view is on the alternate screen, as in pagers and editors: nothing in the scrollback is lost, even if the terminal
-is resized. Lines consist of pieces of text, some of them marked, and are cut to the terminal's width. The screen does
-not scroll: lines that do not fit are counted.
-"""
+"""A terminal that is redrawn in place on the alternate screen, and restored afterwards.
+The screen does not scroll: lines are cut to its width, those that do not fit are counted."""
 
 from __future__ import annotations
 
@@ -26,10 +22,8 @@ _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
 _STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _STOP = getattr(signal, "SIGTSTP", None)
-_SLICE_S = 0.1
-"""How often the size is checked."""
-LEAST_COLUMNS, LEAST_LINES = 20, 4
-"""The minimum size; a smaller terminal is drawn as if it had this size."""
+_SLICE_S = 0.1  # How often the size is checked
+LEAST_COLUMNS, LEAST_LINES = 20, 4  # The minimum size; a smaller terminal is drawn as if it had this size
 
 
 def can_draw(stream: TextIO | None) -> bool:
@@ -170,10 +164,7 @@ def marked(table: Table, before: Table | None) -> list[list[Piece]]:
 
 def changed_cells(before: Table | None, after: Table) -> frozenset[tuple[int, int]]:
     """The changed cells as (row, column) in `after`, from 0; empty if there was no table before.
-
-    Rows correspond if they agree in the first columns that distinguish all rows. All cells of a new row or a new
-    column are changed.
-    """
+    Rows correspond if they agree in the first columns that distinguish all rows; new rows and columns are changed."""
     if before is None:
         return frozenset()
     names = [column.name for column in after.columns]

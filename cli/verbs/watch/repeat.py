@@ -31,9 +31,7 @@ def repeat_every(
     seconds: float, read_document: Callable[[Source], Document], source: SourceOptions, output: OutputOptions
 ) -> None:
     """Read and print repeatedly; Ctrl-C stops, and is not an error once something was shown.
-
-    The first reading must succeed. A cluster that fails later is retried with increasing pauses.
-    """
+    The first reading must succeed. A cluster that fails later is retried with increasing pauses."""
     if source.as_of is not None:
         raise UsageError("--watch cannot be used with --as-of: the past does not change")
     if output.output in (OutputFormat.HTML, OutputFormat.MARKDOWN):

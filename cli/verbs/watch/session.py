@@ -1,7 +1,4 @@
-"""Run a watch according to its options: the groups, the output, when to stop, and the recording.
-
-It stops when its condition is met, when the time is up, or with Ctrl-C.
-"""
+"""Run a watch until its condition is met, the time is up, or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -27,8 +24,7 @@ from cli.verbs.watch.state import WatchState
 from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink, Write
 from groups.model import Group, GroupState, GroupType
 
-ANSWER_WITHIN_MS = 5_000
-"""Default timeout of an observation: a frozen view is useless."""
+ANSWER_WITHIN_MS = 5_000  # Default timeout of an observation: a frozen view is useless
 
 
 def watch_groups(options: WatchOptions, source: SourceOptions) -> None:
@@ -131,12 +127,9 @@ def _is_drawn(options: WatchOptions) -> bool:
 
 
 def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitStack) -> ExitStatus:
-    """Show and record every observation; the sink is created for the first one.
-
-    DONE when the condition is met, without a condition, and with Ctrl-C; FALSE when the time
-    is up, or the recording ends, before the condition was met. KeyboardInterrupt is raised if nothing was
-    shown, or there is a condition.
-    """
+    """Show and record every observation; the sink is created for the first one. FALSE when the time is up, or the
+    recording ends, before the condition was met. KeyboardInterrupt is raised if nothing was shown, or there is a
+    condition."""
     state = WatchState()
     keep = _keeper(options, feed, stack)
     shown: Sink | None = None
@@ -203,10 +196,7 @@ class Until:
 
 
 def has_reached(group: Group, epoch: int) -> bool:
-    """Whether the group and all its members have reached an epoch.
-
-    UsageError for a group without epochs: brokers do not show the generation of a classic group.
-    """
+    """Whether the group and all its members have reached an epoch."""
     if group.type is GroupType.CLASSIC and group.generation is None:
         raise UsageError(
             f"--until {epoch}: {group.id} is a classic group, and brokers do not show its generation; "

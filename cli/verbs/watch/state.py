@@ -1,8 +1,5 @@
-"""The state of a watch: observations of its groups, and facts from several observations.
-
-For example, how long partitions have had no owner, and how fast a group consumes. Durations have bounds, because
-events between two observations have no exact time.
-"""
+"""The state of a watch: observations of its groups, and facts from several, such as durations without an owner.
+Durations have bounds, because events between two observations have no exact time."""
 
 from __future__ import annotations
 
@@ -15,20 +12,16 @@ from groups.lag import each_once, lag_of, partition_lags, topics_read, total_lag
 from groups.model import Cause, Group, GroupState, GroupType, Problem, Topic
 from groups.waits import labels_of
 
-RATE_WINDOW_MS = 30_000
-"""The window of rates: consumers commit every 5 s by default."""
-LEAST_RATE_MS = 5_000
-"""The minimum window of a rate: in a shorter one, consumers may not have committed yet."""
+RATE_WINDOW_MS = 30_000  # The window of rates: consumers commit every 5 s by default
+LEAST_RATE_MS = 5_000  # The minimum window of a rate: in a shorter one, consumers may not have committed yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchObservation:
     """One observation of all groups."""
 
-    asked_ms: int
-    """When the request was sent, in milliseconds since 1970 by the local clock."""
-    at_ms: int
-    """When the groups had been described: the observed state is from a time between these two."""
+    asked_ms: int  # When the request was sent, in milliseconds since 1970 by the local clock
+    at_ms: int  # When the groups had been described: the observed state is from a time between these two
     groups: Mapping[str, Group | None] = field(default_factory=dict)
     """Groups by id. None means that there is no such group. A group that could not be read is missing."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
@@ -60,8 +53,7 @@ class Gap:
     """A duration with bounds."""
 
     least_ms: int
-    most_ms: int | None
-    """None if it started before the watch."""
+    most_ms: int | None  # None if it started before the watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +61,8 @@ class ObservedEvent:
     """An event, when it was observed, and its duration."""
 
     event: WatchEvent
-    since_ms: int
-    """Time of the previous observation, after which it happened."""
-    at_ms: int
-    """Time of the observation that showed it."""
+    since_ms: int  # Time of the previous observation, after which it happened
+    at_ms: int  # Time of the observation that showed it
     span: Gap | None = None
     """Time without an owner, for partitions that moved or were assigned; time until Stable, for a group."""
 
@@ -83,27 +73,21 @@ class Unowned:
 
     owned_until_ms: int | None
     """Start of the last observation at which it had an owner; None if it had none since the watch started."""
-    since_ms: int
-    """End of the first observation at which it had no owner."""
+    since_ms: int  # End of the first observation at which it had no owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedGroup:
-    shown: Group | None
-    """The group in the last observation that read it; None if there is no such group."""
-    merged: Group | None
-    """The same group, completed from earlier observations."""
+    shown: Group | None  # The group in the last observation that read it; None if there is no such group
+    merged: Group | None  # The same group, completed from earlier observations
     asked_ms: int
-    at_ms: int
-    """`asked_ms` and `at_ms` are the start and end of that observation."""
-    owners_known_ms: int | None = None
-    """Start of the last observation that showed the owners."""
+    at_ms: int  # `asked_ms` and `at_ms` are the start and end of that observation
+    owners_known_ms: int | None = None  # Start of the last observation that showed the owners
     wanted: frozenset[Place] = frozenset()
     """Partitions of the topics it reads; if it has no members, of the topics that its last members read."""
     unowned: Mapping[Place, Unowned] = field(default_factory=dict)
     unstable_since: tuple[int, int] | None = None
-    """Start of the last observation at which it was Stable, and end of the first at which it was not; None while it is
-    Stable."""
+    """From the last observation at which it was Stable to the first at which it was not; None while it is Stable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +95,8 @@ class WatchState:
     groups: Mapping[str, WatchedGroup] = field(default_factory=dict)
     window: tuple[WatchObservation, ...] = ()
     """Recent observations, the newest last, without those that read nothing."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Labels of members, including former ones, by id."""
-    last: WatchObservation | None = None
-    """The newest observation, even if it read nothing."""
+    labels: Mapping[str, str] = field(default_factory=dict)  # Labels of members, including former ones, by id
+    last: WatchObservation | None = None  # The newest observation, even if it read nothing
 
     def step(self, observation: WatchObservation) -> tuple[WatchState, tuple[ObservedEvent, ...]]:
         """The state after another observation, and the events since the previous one; the first one has no events."""
@@ -137,10 +119,7 @@ class WatchState:
 
 
 def owners_are_shown(group: Group) -> bool:
-    """Whether an observed group shows the owners of its partitions.
-
-    A classic group in a rebalance does not: brokers report the previous assignment, or nothing.
-    """
+    """Whether a group's owners are known; brokers do not report those of a classic group in a rebalance."""
     if group.type is GroupType.CLASSIC and group.members and group.state is not GroupState.STABLE:
         return False
     return all(member.owned is not None for member in group.members)
@@ -260,15 +239,11 @@ class TopicLag:
     """A topic of a group. None means unknown."""
 
     topic: str
-    lag: int | None
-    """Total lag of the partitions whose lag is known; None if none is known. An offset committed beyond
-    the end counts as 0."""
+    lag: int | None  # Total lag of the partitions whose lag is known, 0 beyond the end; None if none is known
     unknown: int
     """Number of partitions that are not in `lag`: nothing is committed, or their log end offset is not known."""
-    consumed_per_s: float | None
-    """Records per second by which the committed offsets advanced."""
-    produced_per_s: float | None
-    """Records per second by which the end offsets advanced."""
+    consumed_per_s: float | None  # Records per second by which the committed offsets advanced
+    produced_per_s: float | None  # Records per second by which the end offsets advanced
     unread: int | None = None
     """`lag` without deleted records: those that can be read; 0 if no member reads the topic."""
 

@@ -1,8 +1,4 @@
-"""The output of a watch: a live view, lines of text, or a stream of JSON documents.
-
-The live view shows the current state of each group, and the events below it. The same state, log and size always give
-the same lines, for live groups and recordings.
-"""
+"""The output of a watch: a live view, lines of text, or a stream of JSON documents."""
 
 from __future__ import annotations
 
@@ -42,8 +38,7 @@ from groups.times import duration_text, format_moment, seconds_text
 from groups.transactions import pending_text
 from migration.inspection import InspectedMember, inspect
 
-LONGEST_LOG = 500
-"""Maximum number of log lines kept for a screen."""
+LONGEST_LOG = 500  # Maximum number of log lines kept for a screen
 _TICK_S = 1.0
 Write: TypeAlias = Callable[[Callable[[TextIO], object]], object]
 """`write_out`, or `write_next` where nothing is left to do without a reader."""
@@ -175,12 +170,9 @@ def _summary(state: WatchState, name: str) -> str:
     return ", ".join(parts)
 
 
-LEAST_LOG = 4
-"""Minimum number of lines for the log."""
-LABEL = 30
-"""Width of names of members and topics; more only if they would not stay unique."""
-MOST_OF_A_PROBLEM = 3
-"""Maximum number of lines of a problem."""
+LEAST_LOG = 4  # Minimum number of lines for the log
+LABEL = 30  # Width of names of members and topics; more only if they would not stay unique
+MOST_OF_A_PROBLEM = 3  # Maximum number of lines of a problem
 _SETTLED = (GroupState.STABLE, GroupState.EMPTY)
 
 
@@ -194,13 +186,10 @@ class LogLine:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     state: WatchState
-    before: WatchState | None = None
-    """The previous state: changes since then are marked."""
+    before: WatchState | None = None  # The previous state: changes since then are marked
     log: Sequence[LogLine] = ()
-    title: str = ""
-    """The source and the interval, or the recording."""
-    problem: str = ""
-    """Why the last observation failed."""
+    title: str = ""  # The source and the interval, or the recording
+    problem: str = ""  # Why the last observation failed
 
 
 def view_lines(shown: View, width: int, height: int) -> list[Line]:

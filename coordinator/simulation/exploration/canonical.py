@@ -112,8 +112,7 @@ def _attributes(value: object) -> Hashable:
 
 
 def _metadata(value: ConsumerMemberValue) -> Hashable:
-    """A member's metadata, which thousands of states share. The form is cached together with the value, so that no
-    other value gets its address in memory."""
+    """A member's metadata, shared by thousands of states; cached with the value, so that its address is not reused."""
     known = _METADATA.get(id(value))
     if known is None:
         names = (field.name for field in fields(value) if not field.name.endswith("_ms"))

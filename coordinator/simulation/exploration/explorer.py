@@ -1,7 +1,5 @@
 """Explores all states of a small world, breadth first, and remembers the path to each.
-
-States are kept whole until their steps are taken, and as fingerprints afterwards.
-"""
+States are kept whole until their steps are taken, and as fingerprints afterwards."""
 
 from __future__ import annotations
 
@@ -28,8 +26,7 @@ class Counterexample:
     """A violated property, with the shortest path to it."""
 
     name: str
-    trace: tuple[str, ...]
-    """A line for each step."""
+    trace: tuple[str, ...]  # A line for each step
     owned: tuple[Mapping[str, Partitions], ...]
     """By line: the partitions of each running member after the step."""
 
@@ -42,14 +39,11 @@ class Exploration:
     broken: str | None
     states: int
     transitions: int
-    depth: int
-    """The number of steps to the most distant state."""
+    depth: int  # The number of steps to the most distant state
     holds: tuple[str, ...]
     counterexamples: tuple[Counterexample, ...]
-    is_whole: bool
-    """Whether all states were visited, with no early stop."""
-    is_interrupted: bool = False
-    """Whether Ctrl-C stopped it: then this is the result so far."""
+    is_whole: bool  # Whether all states were visited, with no early stop
+    is_interrupted: bool = False  # Whether Ctrl-C stopped it: then this is the result so far
 
 
 @dataclass(slots=True)
@@ -59,8 +53,7 @@ class _Search:
     reached_from: dict[int, list[int]] = field(default_factory=dict)
     """By fingerprint: the states from which a state was reached by steps that are not perturbations."""
     settled: list[int] = field(default_factory=list)
-    violated: dict[str, int] = field(default_factory=dict)
-    """By property: the first state that violates it."""
+    violated: dict[str, int] = field(default_factory=dict)  # By property: the first state that violates it
     transitions: int = 0
 
 
@@ -74,12 +67,9 @@ def explore(
     stop_at_first: bool = False,
     only_where_needed: bool = False,
 ) -> Exploration:
-    """Explore a world: at most about `limit` of its states.
-
-    `breaking` switches the rule `broken` off meanwhile; with `only_where_needed` a state is checked only if the rule
-    would have applied on the path to it. `progress` gets the number of visited states, and of those whose steps are not
-    taken yet. Ctrl-C stops the exploration, with the result so far.
-    """
+    """Explore at most about `limit` states of a world, or until Ctrl-C; `breaking` switches the rule `broken` off.
+    With `only_where_needed` a state is checked only if the rule would have applied on the path to it. `progress` gets
+    the number of visited states, and of those whose steps are not taken yet."""
     search = _Search()
     with breaking(), _seldom_collected():
         first = first_state(spec)
@@ -120,8 +110,7 @@ def explore(
 
 @contextmanager
 def _seldom_collected() -> Iterator[None]:
-    """Collect garbage rarely: most states are visited and dropped at once, and Python would search for garbage a
-    hundred times more often."""
+    """Collect garbage rarely: most states are visited and dropped at once."""
     former = gc.get_threshold()
     gc.set_threshold(50_000, 10, 10)
     try:

@@ -1,6 +1,4 @@
-"""A copy of a state to take another step in. Only what can change is copied: frozen dataclasses, enums and their
-contents are shared, and so are metrics, which no state depends on.
-"""
+"""A copy of a state to take another step in: frozen dataclasses, enums and metrics are shared."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """The properties of a small world: of each state, of each step, and of the reachable final states.
-
 The first eight and `EventuallyConverges` have the names of the published model of KIP-848
-(Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2), so that results can be compared. If the model has
-other variables, the docstrings name their counterparts here.
-"""
+(Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2); docstrings name counterparts of its variables."""
 
 from __future__ import annotations
 
@@ -28,8 +25,7 @@ StepProperty: TypeAlias = Callable[["PreviousState", ExploredState], bool]
 class PreviousState:
     """The facts of the previous state that step properties compare with."""
 
-    client_epochs: Mapping[str, tuple[int, int]]
-    """Process and epoch of each running member."""
+    client_epochs: Mapping[str, tuple[int, int]]  # Process and epoch of each running member
     group_epochs: Mapping[str, int]
     """The coordinator's epoch of each member of a consumer group; "group" is the generation of a classic group."""
     owned: Mapping[str, Partitions]
@@ -62,8 +58,7 @@ def _names(world: ExploredState, partitions: TopicPartitions) -> set[TopicPartit
 
 
 def _current(world: ExploredState) -> Iterator[tuple[str, Partitions]]:
-    """Members that are in the group according to the coordinator, and the partitions that they read: without those
-    that a listener has not received yet."""
+    """Members according to the coordinator, with what they read: not what a listener has yet to receive."""
     group = world.group
     if group is not None:
         for name, member, _ in world.owned():
@@ -113,8 +108,7 @@ def no_double_client_assignment(world: ExploredState) -> bool:
 
 
 def valid_partition_epoch(world: ExploredState) -> bool:
-    """Also according to the coordinator, at most one member is assigned (or is revoking) a partition. In the model, a
-    partition without an epoch has no member."""
+    """Also according to the coordinator, at most one member has a partition (in the model: it has an epoch)."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
         return True
@@ -162,8 +156,7 @@ def one_holder_of_an_instance(world: ExploredState) -> bool:
 
 
 def agreed_generation(world: ExploredState) -> bool:
-    """In a Stable classic group no partition is in two assignments (I5, I11), except with V0 members and their
-    leader."""
+    """In a Stable classic group no partition is in two assignments (I5, I11), unless there are V0 members."""
     group = world.group
     if not isinstance(group, ClassicGroup) or group.state is not GroupState.STABLE:
         return True

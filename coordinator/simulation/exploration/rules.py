@@ -1,7 +1,4 @@
-"""Safety rules that can be switched off, to see which property is violated without them.
-
-They are the rules of a simulation (`coordinator.simulation.broken_rules`), each with a world that shows its effect.
-"""
+"""The rules of `coordinator.simulation.broken_rules`, each with a world that shows its effect."""
 
 from __future__ import annotations
 
@@ -26,14 +23,11 @@ class Rule:
 
     name: str
     summary: str
-    world: str
-    """The world in which the shortest path to a violation is found soon."""
-    perturbations: int = 0
-    """The number of perturbations that are allowed in that world."""
+    world: str  # The world in which the shortest path to a violation is found soon
+    perturbations: int = 0  # The number of perturbations that are allowed in that world
     breaking: Callable[[], AbstractContextManager[None]]
     must_be_needed: bool = False
-    """Whether violations count only after the rule would have applied: other violations in this world have other
-    causes."""
+    """Whether violations count only after the rule would have applied: others in this world have other causes."""
 
 
 @contextmanager

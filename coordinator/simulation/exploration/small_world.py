@@ -1,8 +1,5 @@
-"""The steps of a small group: the steps that a state allows, and the effect of each.
-
-Messages wait in the network until a step delivers them, in order on each connection. A listener also returns in a
-separate step.
-"""
+"""The steps of a small group: those that a state allows, and the effect of each.
+Messages, in order on each connection, wait until a step delivers them; a listener returns in a separate step."""
 
 from __future__ import annotations
 
@@ -58,8 +55,7 @@ class SmallWorld(ExploredState):
         return steps
 
     def _first_messages(self) -> Iterator[tuple[int, MessageInFlight]]:
-        """The first message of each connection, with its index in the network: a connection delivers in order,
-        independently of the others."""
+        """The first message of each connection, with its index in the network."""
         seen = set()
         for partition, message in enumerate(self.network):
             connection = message.member, message.process, message.is_answer
@@ -99,8 +95,7 @@ class SmallWorld(ExploredState):
             yield ExplorationStep(Verb.ROLL, name)
 
     def _expiries(self) -> Iterator[ExplorationStep]:
-        """Expiries of the coordinator's timers: of members whose process has exited at any time, of others as a
-        perturbation."""
+        """Expiries of timers: of members whose process has exited at any time, of others as a perturbation."""
         for key in self.engine.timers():
             if key.group != GROUP or key.kind not in _EXPIRY:
                 continue
@@ -198,8 +193,7 @@ class SmallWorld(ExploredState):
         self.is_over.add(step.who)
 
     def _roll(self, step: ExplorationStep) -> None:
-        """Stop the process without leaving or, without an instance id, after leaving; then start it with its next
-        settings."""
+        """Stop the process (without an instance id it leaves), then start it with its next settings."""
         self.scripts[step.who] = self.rolled.pop(step.who)
         self._crash(step)
 

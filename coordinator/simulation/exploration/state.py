@@ -1,7 +1,5 @@
 """The state of a small group: the coordinator, the members, the messages between them, and the effect of a change.
-
-FindCoordinator, commits and offset fetches are answered at once: they are not explored.
-"""
+FindCoordinator, commits and offset fetches are answered at once: they are not explored."""
 
 from __future__ import annotations
 
@@ -50,10 +48,8 @@ class ExploredState:
         self.config = Config.parse({**_SETTINGS, **spec.settings})
         self.engine = Engine(self.config, self.image)
         self.engine.loaded(START_MS)
-        self.records: list[Record] = []
-        """The whole log; kept only if the coordinator can fail over."""
-        self.last_append = 0
-        """The number of records before the last append."""
+        self.records: list[Record] = []  # The whole log; kept only if the coordinator can fail over
+        self.last_append = 0  # The number of records before the last append
         self.keeps_log = Verb.FAIL_OVER in spec.perturb
         names = tuple(spec.topics)
         self.scripts = {name: replace(script, topics=names) for name, script in spec.members.items()}
@@ -61,11 +57,9 @@ class ExploredState:
         """The configurations of members that are still to be restarted with them."""
         self.members: dict[str, ClientMember | None] = dict.fromkeys(spec.members)
         self.calling: dict[str, Callback] = {}
-        self.idle: set[str] = set()
-        """Members whose application left `poll` with an exception."""
+        self.idle: set[str] = set()  # Members whose application left `poll` with an exception
         self.processes = dict.fromkeys(spec.members, 0)
-        self.is_over: set[str] = set()
-        """Members that have closed, or were killed, for good."""
+        self.is_over: set[str] = set()  # Members that have closed, or were killed, for good
         self.network: list[MessageInFlight] = []
         self.parked: dict[int, tuple[str, int, int]] = {}
         """Member, process and request number by the ticket of a parked request."""
@@ -74,8 +68,7 @@ class ExploredState:
         self.clocks = dict.fromkeys(spec.members, START_MS)
         """In ms: a member's time advances when the member does what is due. The coordinator's does not advance."""
         self.tickets = 0
-        self.callbacks: list[tuple[str, Callback]] = []
-        """The callbacks of the last step."""
+        self.callbacks: list[tuple[str, Callback]] = []  # The callbacks of the last step
         self.has_broken_rule = False
         """Whether a switched-off rule would have applied on the path to this state."""
         self.prints: dict[str, int] = {}
@@ -105,12 +98,8 @@ class ExploredState:
                 self.engine = fork(self.engine)
 
     def fingerprint(self) -> int:
-        """64 bits, equal for equal states: no future behavior of members or coordinator can distinguish them.
-
-        Times are omitted (names that end in `_ms`: only the existence of a deadline matters), and so are numbers that
-        only match answers with requests: a message is described by its effect on the receiver. In one of 40 million
-        runs with a million states two different states collide.
-        """
+        """64 bits, equal for states with the same future: without times and without numbers that only match answers
+        with requests. Two states of a million collide in one of 40 million runs."""
         in_flight: dict[tuple[str, int, bool], tuple[object, ...]] = {}
         for message in self.network:
             connection = message.member, message.process, message.is_answer
@@ -371,8 +360,7 @@ Answers: TypeAlias = list[tuple[int, object, int]]
 class MemoizedStep(NamedTuple):
     """A step of a coordinator, and its result."""
 
-    engine: Engine
-    """The coordinator afterwards, shared by all states: a state changes only a copy of it."""
+    engine: Engine  # The coordinator afterwards, shared by all states: a state changes only a copy of it
     print: int
     appended: tuple[tuple[Record, ...], ...]
     answers: Answers
@@ -380,9 +368,5 @@ class MemoizedStep(NamedTuple):
 
 
 class Memory(dict[Hashable, MemoizedStep]):
-    """Coordinator steps by fingerprint, order of contents and action.
-
-    States with the same fingerprint are equal, so coordinators with the same fingerprint do the same. Steps that park
-    requests, or answer parked ones, are not memoized: their tickets differ in each state. All states of an
-    exploration share one memory: a fork does not copy it, as it is not a plain dict.
-    """
+    """Coordinator steps by fingerprint, order of contents and action, shared by all states: not a plain dict, which is
+    forked. Steps that park requests, or answer parked ones, are not memoized: their tickets differ in each state."""

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 from coordinator.simulation.scenario import MemberScript
 
 NODE = 1
-LONG_MS = 2**30
-"""Sessions and timeouts: longer than any sequence of steps. Expiry is a separate step."""
-NO_PROCESS = -1
-"""The process of a message whose connection the process has lost."""
+LONG_MS = 2**30  # Sessions and timeouts: longer than any sequence of steps. Expiry is a separate step.
+NO_PROCESS = -1  # The process of a message whose connection the process has lost
 START_MS = 1_000_000
 
 
@@ -48,13 +46,11 @@ class MessageInFlight(NamedTuple):
     """A message in flight between a process and the coordinator."""
 
     member: str
-    process: int
-    """The number of the member's process; messages of an earlier process are not delivered."""
+    process: int  # The number of the member's process; messages of an earlier process are not delivered
     number: int
     is_answer: bool
     content: Any
-    print: int
-    """The fingerprint of the content."""
+    print: int  # The fingerprint of the content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +61,12 @@ class WorldSpec:
     summary: str
     topics: Mapping[str, int]
     members: Mapping[str, MemberScript]
-    perturbations: int
-    """The number of steps in `perturb` that are allowed."""
+    perturbations: int  # The number of steps in `perturb` that are allowed
     perturb: frozenset[Verb]
     rolled: Mapping[str, MemberScript] = field(default_factory=dict)
     """By member that `Verb.ROLL` restarts: its configuration afterwards."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    starts_settled: bool = False
-    """Whether the members have joined and settled when the exploration starts."""
+    starts_settled: bool = False  # Whether the members have joined and settled when the exploration starts
 
 
 _CONSUMER = MemberScript(

@@ -144,7 +144,7 @@ def read_recording(path: Path) -> Recording:
                         final=member["final"],
                     )
                     for name, member in course["members"].items()
-                },
+                }
             )
             for course in fields["courses"]
         ),

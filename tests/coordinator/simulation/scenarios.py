@@ -106,10 +106,7 @@ TWO_BOUNCES = Scenario(
         Start(at=0, member="b"),
         Start(at=1, member="c"),
         Restart(
-            at=20,
-            member="c",
-            script=replace(_RANGE, assignors=("cooperative-sticky", "range")),
-            after_s=1,
+            at=20, member="c", script=replace(_RANGE, assignors=("cooperative-sticky", "range")), after_s=1
         ),
         Start(at=60, member="a"),
     ),

@@ -104,11 +104,7 @@ SMALL: dict[str, tuple[Event, ...]] = {
         Close(at=40, member="a"),
         Commit(at=60, member="b"),
     ),
-    "and-back": (
-        Start(at=0, member="a"),
-        Start(at=5, member="b"),
-        Close(at=30, member="b"),
-    ),
+    "and-back": (Start(at=0, member="a"), Start(at=5, member="b"), Close(at=30, member="b")),
     "static": (
         Start(at=0, member="s"),
         Restart(at=10, member="s", script=replace(NEW, instance="s")),

@@ -18,10 +18,7 @@ from coordinator.simulation.scenario_file import read_scenario
 
 FILES = Path(__file__).parent / "found"
 FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
-    "claimed-a-topic-it-left": (
-        312500,
-        {("I5", STRAY_CLAIM), ("I10", STRAY_CLAIM), ("I4", STRAY_CLAIM)},
-    ),
+    "claimed-a-topic-it-left": (312500, {("I5", STRAY_CLAIM), ("I10", STRAY_CLAIM), ("I4", STRAY_CLAIM)}),
     "answered-by-a-zombie": (708205, set()),
     "claims-until-the-leader-fails": (549351, {("I10", STRAY_CLAIM)}),
     "claimed-by-what-the-leader-knew": (204144, {("I5", STRAY_CLAIM), ("I2", STRAY_CLAIM)}),

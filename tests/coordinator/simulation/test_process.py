@@ -11,15 +11,7 @@ from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
-from coordinator.simulation.scenario import (
-    Event,
-    Freeze,
-    MemberScript,
-    Restart,
-    Scenario,
-    Start,
-    Variant,
-)
+from coordinator.simulation.scenario import Event, Freeze, MemberScript, Restart, Scenario, Start, Variant
 
 SCRIPT = MemberScript(topics=("orders",), config={"session.timeout.ms": "10000"})
 TWO = Scenario(

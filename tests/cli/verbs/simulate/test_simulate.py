@@ -11,13 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from cli.verbs.simulate.action import (
-    PlayRequest,
-    ProtocolRuns,
-    ScenarioSource,
-    SimulationResult,
-    status_of,
-)
+from cli.verbs.simulate.action import PlayRequest, ProtocolRuns, ScenarioSource, SimulationResult, status_of
 from cli.verbs.simulate.picture import MOST_ROWS, picture_of, write_picture
 from cli.verbs.simulate.view import simulation_document
 from coordinator.consumer.outputs import CallbackKind, TopicPartition

@@ -212,8 +212,7 @@ def test_a_broker_stops_and_restarts(
         wait_for_coordinator(broker)
         observation = len(stream.documents)
         stream.wait_for(
-            lambda run: any(rests(group, 1)(one) for one in run.documents[observation:]),
-            "the group is back",
+            lambda run: any(rests(group, 1)(one) for one in run.documents[observation:]), "the group is back"
         )
         lines.wait_for(lambda run: "the cluster answers again" in run.stderr, "the end of the outage is said")
         listed.wait_for(
