@@ -37,13 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.errors import AssignorFailedError, AssignorHangsError
-from assignors.java.hash_map import (
-    DEFAULT_CAPACITY,
-    JavaMap,
-    spread,
-    string_hashes,
-    topic_partition_hashes,
-)
+from assignors.java.hash_map import DEFAULT_CAPACITY, JavaMap, spread, string_hashes, topic_partition_hashes
 from assignors.java.sticky_claims import Holdings
 from assignors.java.sticky_input import Racks, StickyInput, Subscribers, run_starts, runs
 from assignors.model import NO_GENERATION, Ints, Undetermined, places

@@ -35,12 +35,7 @@ def claim_as(
 
 
 def chain(
-    rng: Random,
-    assignor: str,
-    side: str,
-    answer: Callable[[GroupSpec], Named | None],
-    *,
-    twice: bool = True,
+    rng: Random, assignor: str, side: str, answer: Callable[[GroupSpec], Named | None], *, twice: bool = True
 ) -> Iterator[GroupSpec]:
     """Rounds of one group. `answer` gives the assignment of a round, None where the assignor failed.
 

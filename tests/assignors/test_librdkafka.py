@@ -255,8 +255,7 @@ def _stable(broker: Broker, group: str, consumers: Sequence[Member]) -> Any:
         return answer if answer.group_state == "Stable" and len(answer.members) == len(consumers) else None
 
     return wait_until(
-        stable,
-        lambda: f"{group} is stable with {len(consumers)}: {[one.log.tail() for one in consumers]}",
+        stable, lambda: f"{group} is stable with {len(consumers)}: {[one.log.tail() for one in consumers]}"
     )
 
 

@@ -17,12 +17,7 @@ import confluent_kafka
 from coordinator.consumer.library import LIBRARIES
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.variants import with_variant
-from tests.coordinator.simulation.recordings import (
-    Course,
-    Recording,
-    read_recording,
-    side_by_side,
-)
+from tests.coordinator.simulation.recordings import Course, Recording, read_recording, side_by_side
 from tests.coordinator.simulation.story_files import (
     JAVA,
     LIBRDKAFKA,

@@ -163,11 +163,7 @@ Departures: TypeAlias = dict[str, Failure | None]
 
 
 def remove_members(
-    client: KafkaClient,
-    members: Mapping[str, Sequence[LeavingMember]],
-    reason: str,
-    *,
-    by: Api | None = None,
+    client: KafkaClient, members: Mapping[str, Sequence[LeavingMember]], reason: str, *, by: Api | None = None
 ) -> Answers[str, Departures]:
     """Remove members from their groups, by LeaveGroup, or `by` the heartbeat of share or streams groups.
 

@@ -23,12 +23,7 @@ from typing import TYPE_CHECKING
 from wire.client.connection import Connection
 from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
 from wire.client.metadata import TopicPartition, by_topic
-from wire.client.offsets import (
-    EARLIEST,
-    READ_COMMITTED,
-    READ_UNCOMMITTED,
-    list_offsets,
-)
+from wire.client.offsets import EARLIEST, READ_COMMITTED, READ_UNCOMMITTED, list_offsets
 from wire.client.steps import Deadline, Steps
 from wire.errors import ErrorCode, Failure, outcome
 from wire.messages.schemas.log_records import FETCH

@@ -129,12 +129,7 @@ def run_all(
 
 
 def _advance(
-    key: K,
-    steps: Steps[T],
-    outcomes: dict[K, T | WireError],
-    waiting: dict[K, SocketWait],
-    *,
-    expired: bool,
+    key: K, steps: Steps[T], outcomes: dict[K, T | WireError], waiting: dict[K, SocketWait], *, expired: bool
 ) -> None:
     try:
         waiting[key] = steps.throw(Expired()) if expired else next(steps)

@@ -13,11 +13,7 @@ from wire.client.errors import Answers, batches, refused
 from wire.client.metadata import TopicPartition, by_topic
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure, outcome
-from wire.messages.schemas.transactions import (
-    DESCRIBE_PRODUCERS,
-    DESCRIBE_TRANSACTIONS,
-    LIST_TRANSACTIONS,
-)
+from wire.messages.schemas.transactions import DESCRIBE_PRODUCERS, DESCRIBE_TRANSACTIONS, LIST_TRANSACTIONS
 
 if TYPE_CHECKING:
     from wire.messages.schemas.transactions import (

@@ -12,14 +12,7 @@ from tests.wire.client.peer import Script, answer, black_hole, closed_port, peer
 from tests.wire.client.scripted import api_versions
 from tests.wire.client.test_client import coordinator
 from wire.client.cluster import KafkaClient
-from wire.client.errors import (
-    NotConnected,
-    ProtocolError,
-    RequestTimedOut,
-    TlsFailed,
-    Unreachable,
-    WireError,
-)
+from wire.client.errors import NotConnected, ProtocolError, RequestTimedOut, TlsFailed, Unreachable, WireError
 from wire.client.offsets import fetch_offsets
 from wire.client.security import ConnectionSettings, SecurityProtocol
 from wire.messages.schemas.cluster import API_VERSIONS
@@ -182,10 +175,7 @@ def test_an_answer_byte_by_byte_is_an_answer() -> None:
             time.sleep(0.001)
         connection.recv(1000)
 
-    with (
-        peer(script) as address,
-        KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client,
-    ):
+    with peer(script) as address, KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client:
         assert client.home().features.levels == {}
 
 

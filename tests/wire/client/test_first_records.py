@@ -261,12 +261,7 @@ def test_records_of_aborted_transactions_are_skipped(broker: Broker, client: Kaf
     produce(broker, opens, 2)  # behind the last stable offset, where an aborted transaction cannot be known
     requested = {(aborts, 0): [9, 10, 12, 16], (opens, 0): [10, 11], (mixed, 0): [10, 13, 14, 16, 17, 20]}
     result = found(client, requested)
-    assert result[aborts, 0] == {
-        9: at(9),
-        10: nothing_to(16, 5),
-        12: nothing_to(16, 3),
-        16: nothing_to(16),
-    }
+    assert result[aborts, 0] == {9: at(9), 10: nothing_to(16, 5), 12: nothing_to(16, 3), 16: nothing_to(16)}
     assert result[opens, 0] == {10: at(10, 0), 11: at(11, 0)}
     assert result[mixed, 0] == {
         10: FirstRecord(offset=14, timestamp_ms=FIRST_MS, aborted=3),

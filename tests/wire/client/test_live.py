@@ -11,14 +11,7 @@ from tests.kafka.topics import fresh_topic
 from wire.acls import ConfigResourceType, ConfigSource
 from wire.client.cluster import KafkaClient
 from wire.client.groups import describe_groups
-from wire.client.offsets import (
-    EARLIEST,
-    LAST_STABLE,
-    LATEST,
-    OffsetSpec,
-    fetch_offsets,
-    offsets_at,
-)
+from wire.client.offsets import EARLIEST, LAST_STABLE, LATEST, OffsetSpec, fetch_offsets, offsets_at
 from wire.client.security import ConnectionSettings
 from wire.client.settings import describe_configs
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS

@@ -56,10 +56,7 @@ def test_committed_offsets_are_fetched(
     epoch = 0 if version >= 6 else None
     assert {
         index: (result.offset, result.leader_epoch, result.metadata) for index, result in by_index.items()
-    } == {
-        0: (7, epoch, "größe"),
-        1: (2**63 - 1, None, ""),
-    }
+    } == {0: (7, epoch, "größe"), 1: (2**63 - 1, None, "")}
 
     gone = delete_offsets(client, {group: [(topic, 0), (topic, 2)]}).found[group]
     assert {partition: failure and failure.name for partition, failure in gone.items()} == {

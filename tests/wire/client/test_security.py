@@ -10,12 +10,7 @@ import pytest
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.wire.client.certificates import KEY_PASSWORD
 from wire.client.cluster import KafkaClient
-from wire.client.errors import (
-    AuthenticationFailed,
-    TlsFailed,
-    UnsupportedMechanism,
-    WireError,
-)
+from wire.client.errors import AuthenticationFailed, TlsFailed, UnsupportedMechanism, WireError
 from wire.client.groups import list_groups
 from wire.client.security import ConnectionSettings, Secret, TlsSettings
 

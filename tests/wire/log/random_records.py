@@ -19,12 +19,7 @@ Fields: TypeAlias = dict[str, Any]
 TYPES_AND_VERSIONS = [
     (kind.id, version) for kind in RECORD_TYPES.values() for version in range(kind.value.newest + 1)
 ]
-_BITS = {
-    Scalar.INT8: 8,
-    Scalar.INT16: 16,
-    Scalar.INT32: 32,
-    Scalar.INT64: 64,
-}
+_BITS = {Scalar.INT8: 8, Scalar.INT16: 16, Scalar.INT32: 32, Scalar.INT64: 64}
 _ALPHABET = 'ab.-_$ "\\\n\0\x1fé߿€\ufeff\ufffd😀'
 
 

@@ -212,10 +212,7 @@ PAYLOADS: list[tuple[bytes, str]] = [
         if codec is not Codec.NONE
     ),
     (with_payload(bytes(7), count=1 << 20, codec=Codec.GZIP), "1048576 records do not fit the 7 bytes"),
-    (
-        with_payload(bytes(MOST_BYTES + 1), count=1, codec=Codec.ZSTD),
-        f"expand to more than {MOST_BYTES}",
-    ),
+    (with_payload(bytes(MOST_BYTES + 1), count=1, codec=Codec.ZSTD), f"expand to more than {MOST_BYTES}"),
 ]
 
 

@@ -39,10 +39,7 @@ def test_batches_of_java_are_read_correctly(java: JavaBatches, seed: int) -> Non
     log = [made for made in made_log(Random(seed), 40) if made.records and not made.batch.is_control]
     data = java.write([as_json(made) for made in log])
     assert [(batch, records_of(batch, data)) for batch in _placed(data)] == [
-        (
-            replace(made.batch, position=batch.position, size=batch.size, file="f"),
-            made.records,
-        )
+        (replace(made.batch, position=batch.position, size=batch.size, file="f"), made.records)
         for made, batch in zip(log, _placed(data), strict=True)
     ]
 

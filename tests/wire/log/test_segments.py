@@ -14,13 +14,7 @@ from tests.wire.log.random_batches import made_log
 from wire.log import segments
 from wire.log.batch_scan import scan
 from wire.log.batches import DamagedLog, encode_batch
-from wire.log.segments import (
-    base_offset_of,
-    list_segments,
-    read_log,
-    read_segment,
-    segment_name,
-)
+from wire.log.segments import base_offset_of, list_segments, read_log, read_segment, segment_name
 
 BATCHES = [encode_batch([(b"k", b"v" * 20)] * 2, base_offset=2 * i, timestamp=i) for i in range(4)]
 WHOLE = b"".join(BATCHES)
@@ -318,9 +312,7 @@ def test_an_outdated_listing_during_compaction(tmp_path: Path, monkeypatch: pyte
     make_files(tmp_path, [f"{A}.log 0-8", f"{C}.log"])
     listings = [[tmp_path / f"{A}.log", tmp_path / f"{B}.log", tmp_path / f"{C}.log"]]
     monkeypatch.setattr(
-        segments,
-        "list_segments",
-        lambda directory: listings.pop() if listings else list_segments(directory),
+        segments, "list_segments", lambda directory: listings.pop() if listings else list_segments(directory)
     )
     assert [segment.base_offset for segment in read_log(tmp_path)] == [0, 8]
     assert not listings

@@ -16,13 +16,7 @@ from tests.wire.log.random_records import TYPES_AND_VERSIONS, damaged, random_re
 from wire.java_text import JAVA
 from wire.log.offset_columns import NO_TOPIC_ID, read_offset_value, read_offset_values
 from wire.messages.reader import DecodeError
-from wire.messages.record_codec import (
-    UnknownKeyType,
-    decode_value,
-    encode_value,
-    json_key,
-    json_value,
-)
+from wire.messages.record_codec import UnknownKeyType, decode_value, encode_value, json_key, json_value
 
 CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
 HONEST = 60

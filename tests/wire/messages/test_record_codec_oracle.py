@@ -33,13 +33,7 @@ pytestmark = pytest.mark.kafka
 
 PIECES_OF_TEXT = [
     bytes([byte]) for byte in b"a\x80\x8f\x90\x9f\xa0\xbf\xc0\xc2\xe0\xed\xef\xf0\xf4\xf5\xff"
-] + [
-    b"\xed\xa0\x80",
-    b"\xed\xb0\x80",
-    b"\xf0\x9f\x98",
-    b"\xf0\x9f\x98\x80",
-    b"\xe2\x82",
-]
+] + [b"\xed\xa0\x80", b"\xed\xb0\x80", b"\xf0\x9f\x98", b"\xf0\x9f\x98\x80", b"\xe2\x82"]
 
 
 def test_the_record_types_and_their_versions_are_kafkas(kafka_jars: Path) -> None:

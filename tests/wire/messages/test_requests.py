@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coordinator.server.served import SERVED
-from tests.conformance.messages import (
-    build,
-    encode,
-    encoded,
-    request_type,
-    response_type,
-    versions_of_kio,
-)
+from tests.conformance.messages import build, encode, encoded, request_type, response_type, versions_of_kio
 from tests.coordinator.server.extremes import extreme
 from wire.messages.definition import HEAD, Api
 from wire.messages.reader import DecodeError, Frame

@@ -122,8 +122,7 @@ def _azure_metadata(properties: Properties) -> MetadataEndpoint:
     url = properties.text(ENDPOINT)
     if query is None and not url:
         raise properties.error(
-            _IDENTITY,
-            f"azure_imds needs {_OPTIONS}=query=api-version=2018-02-01&resource=URI&client_id=ID.",
+            _IDENTITY, f"azure_imds needs {_OPTIONS}=query=api-version=2018-02-01&resource=URI&client_id=ID."
         )
     if url and not url.lower().startswith(("http://", "https://")):
         raise properties.error(ENDPOINT, "it is not a URL that starts with https:// or http://.")

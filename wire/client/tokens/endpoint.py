@@ -78,9 +78,7 @@ def _ask(endpoint: Endpoint, deadline: Deadline) -> Token:
     return _parse_token(endpoint, body)
 
 
-def _request_and_opener(
-    endpoint: Endpoint,
-) -> tuple[urllib.request.Request, urllib.request.OpenerDirector]:
+def _request_and_opener(endpoint: Endpoint) -> tuple[urllib.request.Request, urllib.request.OpenerDirector]:
     if isinstance(endpoint, MetadataEndpoint):
         # The service is on the machine itself: no proxy reaches it.
         opener = urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler({}))
