@@ -42,11 +42,8 @@ def member_diffs(before: Mapping[str, Partitions], after: Mapping[str, Partition
 
 
 def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | None:
-    """The fewest partitions that must move until everything is owned and spread evenly.
-
-    Exact if members fall into blocks of equal subscriptions that share no topic; None otherwise, because "evenly" is
-    then ambiguous.
-    """
+    """The fewest partitions that must move until everything is owned and spread evenly. Exact if members fall into
+    blocks of equal subscriptions that share no topic; None otherwise, because "evenly" is then ambiguous."""
     counts = {topic.name: topic.partitions for topic in spec.topics}
     blocks: dict[frozenset[str], list[str]] = {}
     for member in spec.members:

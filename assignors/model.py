@@ -67,11 +67,8 @@ class MemberSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpec:
-    """The group to assign.
-
-    `members` are in the order in which the assignor's caller iterates over them: the order of the JoinGroup response,
-    or the coordinator's. It matters because Java's maps keep insertion order in a bucket.
-    """
+    """The group to assign. `members` are in the order in which the assignor's caller iterates over them: the order of
+    the JoinGroup response, or the coordinator's. It matters because Java's maps keep insertion order in a bucket."""
 
     topics: tuple[TopicSpec, ...]
     members: tuple[MemberSpec, ...]
@@ -292,10 +289,8 @@ class Assignment:
 
     @classmethod
     def from_pairs(cls, group: DenseGroup, keys: Ints) -> Assignment:
-        """An assignment from `member * (partition_count + strays) + partition` of every pair; a pair may occur twice.
-
-        A partition may have several owners.
-        """
+        """An assignment from `member * (partition_count + strays) + partition` of every pair; a pair may occur twice. A
+        partition may have several owners."""
         total = group.partition_count + len(group.strays)
         members, values = np.divmod(np.unique(keys), max(1, total))
         start = np.searchsorted(members, np.arange(len(group.spec.members) + 1))
@@ -347,14 +342,10 @@ class Result:
 
 
 def level_fill(loads: Ints, amount: int) -> Ints:
-    """Assign partitions one at a time to the member with the fewest, the first in line among equals.
-
-    Returns the positions in `loads` of the receivers, in order; `loads` is increased accordingly. Members at the lowest
-    level take turns until they reach the next level, then the members of both levels, and so on: runs of turns are
-    copies of one pattern.
-
-    `loads` are members' numbers of partitions, in the order in which equal members are served; not empty.
-    """
+    """Assign partitions one at a time to the member with the fewest, the first in line among equals. Returns the
+    positions in `loads` of the receivers, in order; `loads` is increased accordingly. Members at the lowest level take
+    turns until they reach the next level, then the members of both levels, and so on: runs of turns are copies of one
+    pattern. `loads` are members' numbers of partitions, in the order in which equal members are served; not empty."""
     levels = np.unique(loads)
     turns, left = [], amount
     for level, following in zip(levels.tolist(), [*levels[1:].tolist(), None], strict=True):

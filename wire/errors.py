@@ -8,10 +8,8 @@ from typing import ClassVar, Protocol
 
 
 class WireError(Exception):
-    """The root of the expected errors of `wire`, whose messages are for users.
-
-    `address` is the broker's ``host:port``, or None if the error is not about one broker.
-    """
+    """The root of the expected errors of `wire`, whose messages are for users. `address` is the broker's ``host:port``,
+    or None if the error is not about one broker."""
 
     is_refusal: ClassVar[bool] = False
     """Whether the cluster was reached and refused the user."""
@@ -196,11 +194,8 @@ def error_name(code: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why one group, broker or partition has no result.
-
-    `code` and `name` are Kafka's error code (30, "GROUP_AUTHORIZATION_FAILED"); both are None if no broker answered
-    (unreachable, timed out, too old).
-    """
+    """Why one group, broker or partition has no result. `code` and `name` are Kafka's error code (30,
+    "GROUP_AUTHORIZATION_FAILED"); both are None if no broker answered (unreachable, timed out, too old)."""
 
     message: str
     code: int | None = None

@@ -76,10 +76,8 @@ def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]
 
 
 def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
-    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`.
-
-    The ids are inserted in the order of the set of names; names without a topic count for its size.
-    """
+    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`. The ids are inserted in the order of
+    the set of names; names without a topic count for its size."""
     topics = named_topics(group, member, java)
     ids = [topic_id(group, topic) for topic in topics]
     by_id = map_order(
@@ -91,10 +89,8 @@ def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list
 
 
 def homogeneous(group: DenseGroup) -> bool:
-    """Whether the broker considers the members' subscriptions equal (modern.ModernGroup.subscriptionType).
-
-    Topics that do not exist count, and topics from regular expressions never count as subscribed by name.
-    """
+    """Whether the broker considers the members' subscriptions equal (modern.ModernGroup.subscriptionType). Topics that
+    do not exist count, and topics from regular expressions never count as subscribed by name."""
     members = group.spec.members
     if any(member.by_regex for member in members):
         return False
@@ -189,9 +185,7 @@ class TargetMaps:
         self, member: int, topics: Sequence[bool], given_up: Mapping[int, Sequence[int]] = NOTHING
     ) -> None:
         """Walk through a target: remove revoked partitions, and unwanted topics (False by topic, or deleted).
-
-        `given_up` are the revoked partitions by topic.
-        """
+        `given_up` are the revoked partitions by topic."""
         if self._gone[member]:
             self._copy(member)
         for topic in self._present[member]:
@@ -257,10 +251,8 @@ def changed_order(group: DenseGroup, changes: Changes) -> list[list[int]]:
 
 
 def inserted_order(assignment: Assignment, order: Ints) -> list[list[int]]:
-    """By member: the topics of its target, inserted in the order of its set of names.
-
-    If all members subscribe to the same topics, the set of the first member in `order` is used for all.
-    """
+    """By member: the topics of its target, inserted in the order of its set of names. If all members subscribe to the
+    same topics, the set of the first member in `order` is used for all."""
     group, java = assignment.group, Java()
     members = group.spec.members
     if not members:

@@ -210,10 +210,8 @@ class _State:
 
 
 def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]:
-    """Move partitions; `loads` (by member) and `owners` (by partition of the topic) change in place.
-
-    `line` are the subscribers by load ascending. Returns the partitions that moved, in order; each moves once.
-    """
+    """Move partitions; `loads` (by member) and `owners` (by partition of the topic) change in place. `line` are the
+    subscribers by load ascending. Returns the partitions that moved, in order; each moves once."""
     pointers = _Pointers(loads, line)
     holdings = _TopicHoldings(owners)
     moved: list[int] = []

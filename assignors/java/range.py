@@ -114,10 +114,8 @@ def _needs_racks(
 def give_together(
     topics: Sequence[RangeTopic], racks: Sequence[str | None], *, rackless_match: bool = True
 ) -> None:
-    """Co-partitioned topics: one member takes partition p of all of them, if one fits.
-
-    `racks` are those of the subscribers; `rackless_match`: whether a member without a rack matches everywhere.
-    """
+    """Co-partitioned topics: one member takes partition p of all of them, if one fits. `racks` are those of the
+    subscribers; `rackless_match`: whether a member without a rack matches everywhere."""
     quota = Quota(topics[0].partitions, len(racks))
     owners = np.full(topics[0].partitions, -1)
     # Room only ever shrinks, so the search for each set of racks resumes where it stopped.

@@ -115,10 +115,8 @@ class StickyOutcome:
 
 
 def take_unassigned(inputs: StickyInput, held: Holdings, topics: Ints) -> Ints:
-    """Ids that Java considers unassigned, in order: topics in the given order, partitions ascending.
-
-    `topics` are the topics that take part. Partitions that a member keeps become first copies.
-    """
+    """Ids that Java considers unassigned, in order: topics in the given order, partitions ascending. `topics` are the
+    topics that take part. Partitions that a member keeps become first copies."""
     everything = inputs.partitions_of(topics)
     stall = _stall(inputs, held, topics)
     if stall >= len(everything):

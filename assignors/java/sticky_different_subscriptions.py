@@ -25,10 +25,8 @@ from assignors.model import Ints, level_fill, places
 
 
 def assign_general(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> StickyOutcome:
-    """Granted claims become holdings in place.
-
-    Raises AssignorFailedError if Java looks up a member that it has set aside.
-    """
+    """Granted claims become holdings in place. Raises AssignorFailedError if Java looks up a member that it has set
+    aside."""
     subscribers = subscribers_of(inputs)
     held = Holdings(granted.owner)
     revoked = _drop_unsuitable(inputs, subscribers, held, racks)
@@ -105,10 +103,8 @@ def _give(
 def _give_by_rack(
     subscribers: Subscribers, counts: Ints, classes: Sequence[int], sets: Sequence[int], racks: Racks
 ) -> Ints:
-    """Assign each partition to the least loaded subscriber whose rack does not mismatch; -1 if there is none.
-
-    There is a heap per class and rack set. Loads only grow: an entry is too low at worst, and is then corrected.
-    """
+    """Assign each partition to the least loaded subscriber whose rack does not mismatch; -1 if there is none. There is
+    a heap per class and rack set. Loads only grow: an entry is too low at worst, and is then corrected."""
     members = len(counts)
     order = subscribers.inputs.by_id
     by_id, rank = order.tolist(), places(order)

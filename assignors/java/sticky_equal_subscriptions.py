@@ -30,10 +30,8 @@ from assignors.model import Ints, places
 
 
 def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> Holdings:
-    """Granted claims become holdings in place.
-
-    Raises AssignorFailedError if claims of partitions that do not exist leave Java without places.
-    """
+    """Granted claims become holdings in place. Raises AssignorFailedError if claims of partitions that do not exist
+    leave Java without places."""
     held = Holdings(granted.owner)
     topics = inputs.by_name[inputs.takes_part[inputs.by_name]]
     total = int(np.diff(inputs.group.topic_start)[topics].sum())

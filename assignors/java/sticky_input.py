@@ -41,9 +41,7 @@ class StickyInput:
     @cached_property
     def sent(self) -> Ints:
         """The generation of each member's claims, for comparison with later members' claims: its subscription's.
-
-        `Subscription` has no negative generation: it is read as none.
-        """
+        `Subscription` has no negative generation: it is read as none."""
         return np.maximum(self.group.owned.generations, NO_GENERATION)
 
     @property
@@ -62,10 +60,8 @@ class StickyInput:
 
     @cached_property
     def owners_order(self) -> Ints:
-        """Members in the order of the HashMap of owners, which is filled in the order of the other one.
-
-        The two differ only if enough ids collide for Java to build a tree of them.
-        """
+        """Members in the order of the HashMap of owners, which is filled in the order of the other one. The two differ
+        only if enough ids collide for Java to build a tree of them."""
         first = self.hash_order
         return first[hash_map_order([self.group.spec.members[i] for i in first.tolist()])]
 
@@ -103,11 +99,9 @@ class StickyInput:
 
     @cached_property
     def all_equal(self) -> bool:
-        """Whether Java uses its algorithm for equal subscriptions.
-
-        Every subscription is compared with the first one that is not empty, so empty ones before it (in the order of
-        the map) go unnoticed. Topics that do not exist count.
-        """
+        """Whether Java uses its algorithm for equal subscriptions. Every subscription is compared with the first one
+        that is not empty, so empty ones before it (in the order of the map) go unnoticed. Topics that do not exist
+        count."""
         members, lengths = self.group.spec.members, self.group.subscriptions.lengths
         if not any(len(m.topics) > n for m, n in zip(members, lengths.tolist(), strict=True)):
             return self._all_equal_existing()

@@ -50,10 +50,8 @@ FREED = (
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like the `cooperative-sticky` of a librdkafka leader.
-
-    Raises AssignorFailedError if the leader's process would crash, together with the application.
-    """
+    """Assign like the `cooperative-sticky` of a librdkafka leader. Raises AssignorFailedError if the leader's process
+    would crash, together with the application."""
     group = without_unreadable(group)
     members = [m for m, member in enumerate(group.spec.members) if readable(member)]
     if not members:
@@ -142,10 +140,8 @@ class _Plan:
         return np.concatenate((self._round_robin(owned), rest[self.owner[rest] < 0]))
 
     def _round_robin(self, owned: Ints) -> Ints:
-        """Repeatedly one partition of the member with most left (the last by id among equals).
-
-        Each member's partitions with previous owners are first.
-        """
+        """Repeatedly one partition of the member with most left (the last by id among equals). Each member's partitions
+        with previous owners are first."""
         members = self.owner[owned]
         by_member = np.lexsort((self.claims.previous[owned] < 0, members))
         owned, members = owned[by_member], members[by_member]

@@ -166,11 +166,9 @@ class Rebalancer:
     # ---- the test for balance ----
 
     def is_balanced(self) -> bool:
-        """Whether no member could take a partition from a member with more.
-
-        Members are within one partition of each other; or each member has all partitions that it could have, or no
-        member with more owns one that it could have and does not own.
-        """
+        """Whether no member could take a partition from a member with more. Members are within one partition of each
+        other; or each member has all partitions that it could have, or no member with more owns one that it could have
+        and does not own."""
         counts = self.counts[self.board.active]
         if counts.min() >= counts.max() - 1:
             return True
@@ -219,10 +217,8 @@ Pair = tuple[int, int]
 
 
 class FreedMemoryError(Exception):
-    """librdkafka reads memory that it has freed; the result is unknown.
-
-    confluent-kafka 2.16.1 on Linux crashed every time that a test reached this.
-    """
+    """librdkafka reads memory that it has freed; the result is unknown. confluent-kafka 2.16.1 on Linux crashed every
+    time that a test reached this."""
 
 
 @dataclass(slots=True, eq=False)

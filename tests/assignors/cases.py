@@ -37,10 +37,8 @@ def claim_as(
 def chain(
     rng: Random, assignor: str, side: str, answer: Callable[[GroupSpec], Named | None], *, twice: bool = True
 ) -> Iterator[GroupSpec]:
-    """Rounds of one group. `answer` gives the assignment of a round, None where the assignor failed.
-
-    `twice`: a member may claim a partition twice, or claim although it subscribes to nothing.
-    """
+    """Rounds of one group. `answer` gives the assignment of a round, None where the assignor failed. `twice`: a member
+    may claim a partition twice, or claim although it subscribes to nothing."""
     maker = _Maker(rng, assignor, side, twice=twice)
     spec = maker.first()
     for generation in range(1, ROUNDS + 1):

@@ -15,10 +15,8 @@ NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=5)
 
 @st.composite
 def groups(draw: st.DrawFn, *, owned: bool = False, equal: bool = False, idle: bool = True) -> GroupSpec:
-    """Groups without racks; `owned`: claims of partitions that exist, each by at most one member.
-
-    `idle`: some members may subscribe to nothing.
-    """
+    """Groups without racks; `owned`: claims of partitions that exist, each by at most one member. `idle`: some members
+    may subscribe to nothing."""
     names = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     topics = tuple(
         TopicSpec(

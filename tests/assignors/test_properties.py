@@ -53,11 +53,8 @@ def _rejoined(spec: GroupSpec, held: Mapping[str, Partitions], generation: int) 
 
 
 def _settled(assignor: Assignor, spec: GroupSpec) -> Mapping[str, Partitions]:
-    """The assignment that a rebalance no longer changes.
-
-    What a cooperative one withholds is given in the next, which may withhold something else: where subscriptions
-    differ a third one may be needed, as with Kafka's own.
-    """
+    """The assignment that a rebalance no longer changes. What a cooperative one withholds is given in the next, which
+    may withhold something else: where subscriptions differ a third one may be needed, as with Kafka's own."""
     assignment = _assigned(assignor, spec)
     for generation in range(2, 2 + MOST_REBALANCES):
         before, assignment = assignment, _assigned(assignor, _rejoined(spec, assignment, generation))

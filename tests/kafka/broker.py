@@ -65,11 +65,9 @@ class Broker:
         features: Mapping[str, int] | None = None,
         classes: Path | None = None,
     ) -> None:
-        """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`.
-
-        `options` are those of its JVM; `classes` is a directory of more of its classes;
-        `features` are finalized at other levels than the version's own.
-        """
+        """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`. `options` are
+        those of its JVM; `classes` is a directory of more of its classes; `features` are finalized at other levels than
+        the version's own."""
         self.jars = jars
         self.directory = directory
         self.log = directory / "broker.log"
@@ -121,10 +119,8 @@ class Broker:
                 return
 
     def stop(self, *, kill_after_s: float = 20.0) -> int | None:
-        """Stop the broker, kill it after a while; data and ports stay for another start. Twice does nothing.
-
-        Returns the exit status, negative where it had to be killed; None: it was never started.
-        """
+        """Stop the broker, kill it after a while; data and ports stay for another start. Twice does nothing. Returns
+        the exit status, negative where it had to be killed; None: it was never started."""
         return None if self._process is None else end(self._process, kill_after_s=kill_after_s)
 
     def crash(self) -> None:

@@ -12,11 +12,9 @@ FIRST = {"GROUP", "TOPIC"}
 
 
 def parse(text: str) -> list[Row]:
-    """Return the rows of all tables in `text` as `{header: cell}`.
-
-    A table begins with a line of headers, the first of them GROUP or TOPIC, and ends with an empty line; what
-    stands outside of tables is left out. A cell may be empty, and the last one may hold blanks.
-    """
+    """Return the rows of all tables in `text` as `{header: cell}`. A table begins with a line of headers, the first of
+    them GROUP or TOPIC, and ends with an empty line; what stands outside of tables is left out. A cell may be empty,
+    and the last one may hold blanks."""
     rows: list[Row] = []
     header = ""
     for line in text.splitlines():

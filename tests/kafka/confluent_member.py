@@ -186,9 +186,7 @@ class ConfluentMember:
 
     def follow(self, method: str, finish: Callable[[], None]) -> None:
         """Do what the script of this method of the listener says, then `finish` with librdkafka, whatever came of it.
-
-        Last, as confluent-kafka does it by itself for an application that does not: librdkafka continues from there.
-        """
+        Last, as confluent-kafka does it by itself for an application that does not: librdkafka continues from there."""
         script = self.listener.get(method, {})
         try:
             if script.get("commits"):

@@ -34,10 +34,8 @@ def join_group(
     name: str = "default",
 ) -> str:
     """Bring `group` to Stable with one member, whatever its metadata and assignment are, and return the member's id.
-
-    The member is in the group for half an hour, without a process and without heartbeats. The versions are
-    those from before a member had to ask for its id first (KIP-394).
-    """
+    The member is in the group for half an hour, without a process and without heartbeats. The versions are those from
+    before a member had to ask for its id first (KIP-394)."""
     joined = join_and_wait(broker, group, protocol_type, metadata, name)
     member = {"member_id": joined.member_id}
     assignments = [{**member, "assignment": assignment}]

@@ -49,9 +49,8 @@ def cache(version: str) -> Path:
 
 
 def _place(name: str, pom: Path) -> Path:
-    """Its last part is a digest of the pom, so a changed pom gets another directory and a running
-    broker keeps the jars it was started with.
-    """
+    """Its last part is a digest of the pom, so a changed pom gets another directory and a running broker keeps the jars
+    it was started with."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     stamp = hashlib.sha256(pom.read_bytes()).hexdigest()[:12]
     return Path(home) / "kohort" / name / stamp

@@ -46,11 +46,9 @@ class Stopping(Exception):
 
 
 def main() -> None:
-    """Run the member that the first argument describes.
-
-    It waits for records without end, as an application does: 3.0.12 drops the answer to a join, for good, where the
-    timeout of a poll ends before it comes. So actions are for another thread, and a signal ends the wait.
-    """
+    """Run the member that the first argument describes. It waits for records without end, as an application does:
+    3.0.12 drops the answer to a join, for good, where the timeout of a poll ends before it comes. So actions are for
+    another thread, and a signal ends the wait."""
     options, reporter, commands = asked()
     config = underscored(options["config"])
     assignor = ASSIGNORS[config.pop("partition_assignment_strategy", "range")]

@@ -83,11 +83,9 @@ class LibrdkafkaLeader:
         self._process = self._start()
 
     def ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led:
-        """Lead `spec`, with the leader's id and at its place among the members, subscribed to `topics`.
-
-        What the leader is assigned it owns in the next round, if it is the same process: ended ones are replaced.
-        Raises LeaderDiedError.
-        """
+        """Lead `spec`, with the leader's id and at its place among the members, subscribed to `topics`. What the leader
+        is assigned it owns in the next round, if it is the same process: ended ones are replaced. Raises
+        LeaderDiedError."""
         self._seen = spec
         ends = 0
         while ends < ATTEMPTS:
@@ -104,10 +102,8 @@ class LibrdkafkaLeader:
         raise LeaderDiedError(self._seen)
 
     def again(self) -> Led:
-        """The last round once more, in a new process that was asked all that this one was.
-
-        It owns what this one owned, so the group is the same; what it reads in freed memory may not be.
-        """
+        """The last round once more, in a new process that was asked all that this one was. It owns what this one owned,
+        so the group is the same; what it reads in freed memory may not be."""
         asked, seen = self._asked, self._seen
         for _ in range(ATTEMPTS):
             self._replace()

@@ -35,12 +35,10 @@ def fresh_name(prefix: str) -> str:
 
 
 class Members:
-    """Starts consumers and ends those that are left.
-
-    Settings are keyword arguments with `_` for the `.` of Kafka's names: `group_protocol="consumer"`,
-    `group_instance_id="a"`, `client_rack="b"`, `session_timeout_ms=6000`. Every consumer has its name as
-    client id, reads from the beginning and, in a classic group, sends a heartbeat every 0.5 s.
-    """
+    """Starts consumers and ends those that are left. Settings are keyword arguments with `_` for the `.` of Kafka's
+    names: `group_protocol="consumer"`, `group_instance_id="a"`, `client_rack="b"`, `session_timeout_ms=6000`. Every
+    consumer has its name as client id, reads from the beginning and, in a classic group, sends a heartbeat every 0.5
+    s."""
 
     def __init__(self, shared: JavaHost, jars: Path, scratch: Path) -> None:
         """Start with none; `shared` hosts the Java consumers, `scratch` is for what they write."""
@@ -62,13 +60,10 @@ class Members:
         poll_again: bool = False,
         **settings: Setting,
     ) -> Member:
-        """Start a consumer of confluent-kafka (librdkafka) in a separate process.
-
-        A topic that begins with `^` is a regex. `partition_assignment_strategy` takes `"range"`,
-        `"roundrobin"` or `"cooperative-sticky"`; librdkafka's default is `"range,roundrobin"`.
-        With `journal` it writes down there what it consumes, with `poll_again` an exception does not end it
-        (`confluent_member.py` says how).
-        """
+        """Start a consumer of confluent-kafka (librdkafka) in a separate process. A topic that begins with `^` is a
+        regex. `partition_assignment_strategy` takes `"range"`, `"roundrobin"` or `"cooperative-sticky"`; librdkafka's
+        default is `"range,roundrobin"`. With `journal` it writes down there what it consumes, with `poll_again` an
+        exception does not end it (`confluent_member.py` says how)."""
         name = name or fresh_name("confluent")
         config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
         asked = {
@@ -191,10 +186,8 @@ class Members:
         counts: bool = False,
         **settings: Setting,
     ) -> Member:
-        """Start a Kafka Streams application; `group` is its application id.
-
-        One that `counts` has two subtopologies, with a repartition topic between them and a changelog topic.
-        """
+        """Start a Kafka Streams application; `group` is its application id. One that `counts` has two subtopologies,
+        with a repartition topic between them and a changelog topic."""
         name = name or fresh_name("streams")
         config = {
             "application.id": group,
@@ -206,11 +199,8 @@ class Members:
         return self._start_java(broker, name, asked, config, own_process=False)
 
     def end(self) -> None:
-        """Stop running consumers; a separate process is killed, without waiting for its close.
-
-        The others are all asked first: one that is left in a group with static members already gone waits for
-        their sessions to end.
-        """
+        """Stop running consumers; a separate process is killed, without waiting for its close. The others are all asked
+        first: one that is left in a group with static members already gone waits for their sessions to end."""
         for name in self._hosted:
             self._shared.ask_to_stop(name)
         self._endings.close()

@@ -39,10 +39,8 @@ class Oracle(Answerer):
     """Asks one Java process; not for use by several threads at once."""
 
     def assign(self, side: str, assignor: str, spec: GroupSpec) -> Named:
-        """What Java assigns; raises JavaThrewError where it throws. Members without partitions are in it.
-
-        On the broker's side the topics of a member stand as they do in the map of its target.
-        """
+        """What Java assigns; raises JavaThrewError where it throws. Members without partitions are in it. On the
+        broker's side the topics of a member stand as they do in the map of its target."""
         answer = self.answer({"side": side, "assignor": assignor, **as_json(spec)})
         return {
             member: {topic: partitions for topic, partitions in topics.items() if partitions}
@@ -57,10 +55,8 @@ class Oracle(Answerer):
     def order(
         self, kind: str, keys: Sequence[Any], *, copied: bool = False, capacity: int | None = None
     ) -> tuple[list[int], list[int]]:
-        """Iteration order of a HashSet of the keys (as indices) and their hash codes.
-
-        `kind` is string, integer, uuid (as text) or partition (as [topic, number]).
-        """
+        """Iteration order of a HashSet of the keys (as indices) and their hash codes. `kind` is string, integer, uuid
+        (as text) or partition (as [topic, number])."""
         question: dict[str, Any] = {"type": kind, "strings": list(keys), "copied": copied}
         if capacity is not None:
             question["capacity"] = capacity

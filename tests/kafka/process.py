@@ -9,10 +9,8 @@ KILL_AFTER_S = 60.0
 def end(
     process: subprocess.Popen[str] | subprocess.Popen[bytes], *, kill_after_s: float = KILL_AFTER_S
 ) -> int:
-    """Ask `process` to terminate, kill it after `kill_after_s` seconds, return its exit status.
-
-    Only the child itself is signaled, by its id. Ending a process twice does nothing.
-    """
+    """Ask `process` to terminate, kill it after `kill_after_s` seconds, return its exit status. Only the child itself
+    is signaled, by its id. Ending a process twice does nothing."""
     if process.poll() is None:
         process.terminate()
         try:

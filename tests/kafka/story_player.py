@@ -147,11 +147,8 @@ class StoryPlayer:
             raise ValueError(f"{scenario.name}: the broker of the stories has other settings than {other}")
 
     def play(self) -> Course:
-        """Play it, and return what the consumers did.
-
-        :raises LateError: an event came too late
-        :raises TimeoutError: a consumer did not close, or does not answer at the end
-        """
+        """Play it, and return what the consumers did. :raises LateError: an event came too late. :raises TimeoutError:
+        a consumer did not close, or does not answer at the end"""
         topics = {self.prefix + topic: count for topic, count in self.scenario.topics.items()}
         create_topics(self.broker, topics)
         wait_topics_known(self.broker, self.group, topics)

@@ -62,11 +62,9 @@ _ATTEMPTS_AT_A_DEAD_BROKER = 3
 
 
 class KafkaClient:
-    """A connection to a cluster. Use it in a ``with`` block.
-
-    Connections are kept open by address. A coordinator is looked up once, and again after it moved. Every call takes at
-    most the settings' `api_timeout_ms`, and raises `WireError` only when no broker could be asked at all.
-    """
+    """A connection to a cluster. Use it in a ``with`` block. Connections are kept open by address. A coordinator is
+    looked up once, and again after it moved. Every call takes at most the settings' `api_timeout_ms`, and raises
+    `WireError` only when no broker could be asked at all."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         """Prepare the client; the first call connects. :raises InvalidAddress:"""
@@ -112,10 +110,8 @@ class KafkaClient:
         return self._connections[address]
 
     def home(self, deadline: Deadline | None = None) -> Connection:
-        """An open connection to any broker: the bootstrap server that answered first.
-
-        :raises WireError: none answers; with several, the message has every reason
-        """
+        """An open connection to any broker: the bootstrap server that answered first. :raises WireError: none answers;
+        with several, the message has every reason"""
         if self._home is None:
             self._home = self._first_to_answer(deadline or self._deadline())
         return self._home
@@ -146,10 +142,8 @@ class KafkaClient:
         return self._ask_and_repeat(addresses, locate, ask, deadline)
 
     def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
-        """Ask the coordinators of all groups in parallel; a coordinator that moved is looked up again.
-
-        :raises WireError: no broker answers FindCoordinator
-        """
+        """Ask the coordinators of all groups in parallel; a coordinator that moved is looked up again. :raises
+        WireError: no broker answers FindCoordinator"""
         deadline = self._deadline()
 
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
@@ -174,10 +168,8 @@ class KafkaClient:
         *,
         known: ClusterMetadata | None = None,
     ) -> Answers[TopicPartition, T]:
-        """Ask the leaders of all partitions in parallel, first those in `known`, if given.
-
-        :raises WireError: as `home`
-        """
+        """Ask the leaders of all partitions in parallel, first those in `known`, if given. :raises WireError: as
+        `home`"""
         deadline = self._deadline()
 
         def locate(pending: list[TopicPartition], fresh: bool) -> dict[TopicPartition, Address | Failure]:
@@ -216,10 +208,8 @@ class KafkaClient:
         return self._ask_and_repeat(keys, locate, ask, deadline)
 
     def find_coordinators(self, groups: Iterable[str]) -> Answers[str, Address]:
-        """Look up the coordinator of every group now; a group that does not exist has one too.
-
-        :raises WireError: no broker answers
-        """
+        """Look up the coordinator of every group now; a group that does not exist has one too. :raises WireError: no
+        broker answers"""
         deadline = self._deadline()
 
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
@@ -308,12 +298,10 @@ class KafkaClient:
         deadline: Deadline,
         attempts: int | None = None,
     ) -> Answers[K, T]:
-        """Locate every key, ask all brokers in parallel, and retry what may succeed later.
-
-        A retriable error code is retried until the deadline (or `attempts` times in all), a dead broker a few times
-        (its keys may move to another), anything else never.
-        :raises WireError: the first lookup fails; a key that a later lookup does not find keeps its last failure
-        """
+        """Locate every key, ask all brokers in parallel, and retry what may succeed later. A retriable error code is
+        retried until the deadline (or `attempts` times in all), a dead broker a few times (its keys may move to
+        another), anything else never. :raises WireError: the first lookup fails; a key that a later lookup does not
+        find keeps its last failure"""
         order = list(dict.fromkeys(keys))
         outcomes: dict[K, T | Failure] = {}
         pending, pause_ms, attempt = order, _FIRST_PAUSE_MS, 1

@@ -28,10 +28,8 @@ _LONGEST_COMPLAINT = 300
 
 
 def in_time(call: Callable[[], T], deadline: Deadline) -> T:
-    """The result of `call` or its exception; it runs in a thread, and is abandoned at the deadline.
-
-    :raises TimeoutError: the deadline passed first
-    """
+    """The result of `call` or its exception; it runs in a thread, and is abandoned at the deadline. :raises
+    TimeoutError: the deadline passed first"""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -60,11 +58,8 @@ class CommandLate(CommandFailed):
 
 
 def printed_by(arguments: Sequence[str], deadline: Deadline) -> str:
-    """The output of a command, stripped.
-
-    If it fails, the message has the end of its standard error.
-    :raises CommandFailed: it cannot be run, fails, or prints nothing :raises CommandLate: it does not finish in time
-    """
+    """The output of a command, stripped. If it fails, the message has the end of its standard error. :raises
+    CommandFailed: it cannot be run, fails, or prints nothing. :raises CommandLate: it does not finish in time"""
     status, output, complaint = _run(arguments, deadline)
     text = output.decode("utf-8", "replace").strip()
     said = clipped(masked(complaint, [text] if len(text) > 1 else ()), _LONGEST_COMPLAINT)

@@ -93,10 +93,8 @@ class UnsupportedApi(WireError):
 
 
 class KafkaError(WireError):
-    """The broker refused a whole request with an error code.
-
-    `code` is the error code of Kafka's protocol, `name` its name (GROUP_AUTHORIZATION_FAILED).
-    """
+    """The broker refused a whole request with an error code. `code` is the error code of Kafka's protocol, `name` its
+    name (GROUP_AUTHORIZATION_FAILED)."""
 
     def __init__(self, address: str, code: int, name: str, message: str) -> None:
         super().__init__(f"{address}: {message}", address=address)

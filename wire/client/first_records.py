@@ -60,10 +60,8 @@ FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]
 def first_records(
     client: KafkaClient, offsets: Mapping[TopicPartition, Collection[int]]
 ) -> Answers[TopicPartition, FirstRecords]:
-    """The first record at or after each of some offsets of each partition.
-
-    Records found before the deadline or the loss of a connection are returned next to the failures.
-    """
+    """The first record at or after each of some offsets of each partition. Records found before the deadline or the
+    loss of a connection are returned next to the failures."""
 
     def ask(
         leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline

@@ -71,10 +71,8 @@ def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]
 def fetch_metadata(
     topics: Sequence[str] | None, connection: Connection, deadline: Deadline
 ) -> Steps[ClusterMetadata]:
-    """Request brokers and `topics`; None means all topics. The request never creates a topic.
-
-    :raises KafkaError: the broker refuses the whole request
-    """
+    """Request brokers and `topics`; None means all topics. The request never creates a topic. :raises KafkaError: the
+    broker refuses the whole request"""
     yield from connection.open(deadline)
     named: list[dict[str, object]] | None
     if topics is None:
@@ -158,8 +156,7 @@ def offline_coordinators(
     metadata: ClusterMetadata, directories: Mapping[int, Sequence[str]] | None = None
 ) -> dict[str, Failure]:
     """Why the groups of some partitions (`__consumer_offsets-1, 4`) cannot be listed. Empty if this user may not
-    describe the topic: then it is unknown. `directories`: the known failed log directories of brokers.
-    """
+    describe the topic: then it is unknown. `directories`: the known failed log directories of brokers."""
     topic = metadata.topics.get(OFFSETS_TOPIC)
     alive = {broker.node_id for broker in metadata.brokers}
     lost: dict[str, list[int]] = {}

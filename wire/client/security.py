@@ -49,11 +49,9 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """Certificates and keys, all PEM, each given inline or as a path.
-
-    `ca_*`: the trusted authorities, the system's store if neither is set. `certificate_*` and `key_*`: the client's
-    identity (mutual TLS); if one file contains both the key and the chain, only `certificate_path` is set.
-    """
+    """Certificates and keys, all PEM, each given inline or as a path. `ca_*`: the trusted authorities, the system's
+    store if neither is set. `certificate_*` and `key_*`: the client's identity (mutual TLS); if one file contains both
+    the key and the chain, only `certificate_path` is set."""
 
     ca_path: str | None = None
     ca_pem: str | None = None
@@ -68,11 +66,9 @@ class TlsSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenEndpoint:
-    """The token endpoint of an identity provider: the grant client_credentials of RFC 6749.
-
-    `ca_*`: the trusted authorities of an https endpoint, the system's store if neither is set. `url_encode_header`:
-    Java's sasl.oauthbearer.header.urlencode.
-    """
+    """The token endpoint of an identity provider: the grant client_credentials of RFC 6749. `ca_*`: the trusted
+    authorities of an https endpoint, the system's store if neither is set. `url_encode_header`: Java's
+    sasl.oauthbearer.header.urlencode."""
 
     url: str
     client_id: str
@@ -107,10 +103,8 @@ class TokenCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenProvider:
-    """A function that returns a token, by its name: see `wire.client.tokens.providers`.
-
-    `options` are the provider's.
-    """
+    """A function that returns a token, by its name: see `wire.client.tokens.providers`. `options` are the
+    provider's."""
 
     name: str
     options: tuple[tuple[str, Secret], ...] = ()
@@ -126,11 +120,8 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerberosSettings:
-    """The principal of sasl.mechanism GSSAPI, and the service.
-
-    `keytab`: a file with the keys of `principal`. Without it an existing ticket is used: of `ccache`, or of the default
-    credential cache.
-    """
+    """The principal of sasl.mechanism GSSAPI, and the service. `keytab`: a file with the keys of `principal`. Without
+    it an existing ticket is used: of `ccache`, or of the default credential cache."""
 
     service_name: str
     principal: str | None = None

@@ -35,10 +35,8 @@ class Deadline:
 
     @classmethod
     def stop_all(cls, within_s: float | None) -> None:
-        """Send no more requests in this process, and wait at most this long for answers; None: continue as usual.
-
-        Safe in a signal handler.
-        """
+        """Send no more requests in this process, and wait at most this long for answers; None: continue as usual. Safe
+        in a signal handler."""
         cls._last = math.inf if within_s is None else time.monotonic() + within_s
 
     @classmethod
@@ -100,10 +98,8 @@ def run(steps: Steps[T]) -> T:
 def run_all(
     conversations: Mapping[K, Steps[T]], enough: Callable[[T | WireError], bool] = lambda _: False
 ) -> dict[K, T | WireError]:
-    """Run all conversations; a `WireError` of one replaces its result.
-
-    When `enough` accepts an outcome, the others are closed and missing from the result.
-    """
+    """Run all conversations; a `WireError` of one replaces its result. When `enough` accepts an outcome, the others are
+    closed and missing from the result."""
     outcomes: dict[K, T | WireError] = {}
     waiting: dict[K, SocketWait] = {}
     with selectors.DefaultSelector() as selector:

@@ -36,12 +36,9 @@ class Transport:
         self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
-        """Send `data` while reading, until `answers` frames have arrived.
-
-        :raises Unreachable: the peer closes or resets the connection
-        :raises RequestTimedOut: the deadline passed; the message has the `activity`
-        :raises ProtocolError: bytes that are not a Kafka frame
-        """
+        """Send `data` while reading, until `answers` frames have arrived. :raises Unreachable: the peer closes or
+        resets the connection. :raises RequestTimedOut: the deadline passed; the message has the `activity`. :raises
+        ProtocolError: bytes that are not a Kafka frame"""
         unsent = memoryview(data)
         frames: list[bytes] = []
         while len(frames) < answers:
@@ -115,11 +112,8 @@ def _explain(bad: BadFrame) -> str:
 
 
 def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
-    """Make a TCP connection, trying every address of the host in the resolver's order.
-
-    :raises NotConnected: the name is unknown, or every address refuses
-    :raises RequestTimedOut: nothing answers in time
-    """
+    """Make a TCP connection, trying every address of the host in the resolver's order. :raises NotConnected: the name
+    is unknown, or every address refuses. :raises RequestTimedOut: nothing answers in time"""
     candidates = _resolve(address)
     last: NotConnected | RequestTimedOut | None = None
     for index, (family, sockaddr) in enumerate(candidates):

@@ -53,10 +53,8 @@ class DecodeError(ValueError):
 
 
 class Frame(bytes):
-    """The bytes of one message; all its arrays together may have at most `elements` elements.
-
-    An element may have one or two bytes here, and takes a hundred times as many in memory.
-    """
+    """The bytes of one message; all its arrays together may have at most `elements` elements. An element may have one
+    or two bytes here, and takes a hundred times as many in memory."""
 
     elements: int
 
@@ -74,10 +72,8 @@ class Frame(bytes):
 
 
 class Fields(tuple[object, ...]):
-    """A struct of a request or response: its fields are attributes, under Kafka's names in snake case.
-
-    A field that the version does not have has its default, or the zero of its type if Kafka defines none.
-    """
+    """A struct of a request or response: its fields are attributes, under Kafka's names in snake case. A field that the
+    version does not have has its default, or the zero of its type if Kafka defines none."""
 
     __slots__ = ()
     names: tuple[str, ...] = ()
@@ -126,11 +122,8 @@ def message_reader(message: Message, version: int, form: Form) -> Reader:
 
 
 def read_varint(buffer: bytes, position: int) -> tuple[int, int]:
-    """Read an unsigned varint of at most five bytes into 32 bits, signed as in Java.
-
-    :raises IndexError: the buffer ends first
-    :raises DecodeError: a sixth byte would follow
-    """
+    """Read an unsigned varint of at most five bytes into 32 bits, signed as in Java. :raises IndexError: the buffer
+    ends first. :raises DecodeError: a sixth byte would follow"""
     byte = buffer[position]
     if byte < 0x80:
         return byte, position + 1

@@ -53,10 +53,8 @@ Answer = Callable[[int], Any]
 
 
 def broker(answers: Mapping[str, Answer], versions: Mapping[str, tuple[int, int]], newest: int = 4) -> Script:
-    """A script for `peer`: it knows `versions` of APIs by name and answers them with `answers`.
-
-    Its newest ApiVersions is `newest`; asked for a newer one it says so in version 0, as brokers do.
-    """
+    """A script for `peer`: it knows `versions` of APIs by name and answers them with `answers`. Its newest ApiVersions
+    is `newest`; asked for a newer one it says so in version 0, as brokers do."""
     by_key = {api.key: api for api in ALL_APIS}
     known = {api.key: versions[api.name] for api in ALL_APIS if api.name in versions}
     known[API_VERSIONS.key] = (0, newest)

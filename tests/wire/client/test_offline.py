@@ -35,10 +35,8 @@ def test_the_smallest_hash_has_no_positive_one() -> None:
 def metadata(
     *leaders: tuple[int, tuple[int, ...]], offline: Mapping[int, tuple[int, ...]] = MappingProxyType({})
 ) -> ClusterMetadata:
-    """A cluster of brokers 1 and 2, and the leader and replicas of each partition of groups and offsets.
-
-    `offline` are the replicas in failed log directories, by partition.
-    """
+    """A cluster of brokers 1 and 2, and the leader and replicas of each partition of groups and offsets. `offline` are
+    the replicas in failed log directories, by partition."""
     partitions: Any = tuple(
         SimpleNamespace(
             partition_index=index,

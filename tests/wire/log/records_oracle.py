@@ -21,9 +21,7 @@ Bytes: TypeAlias = tuple[bytes, bytes | None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dumped:
     """What the dump tool prints behind ``key:`` and ``payload:`` at offset 0, and what Kafka writes of what it read.
-
-    `rewritten` is None where it cannot read the record, or not write it.
-    """
+    `rewritten` is None where it cannot read the record, or not write it."""
 
     key: str | None
     payload: str | None
@@ -65,10 +63,8 @@ def encode(
 
 
 def write_again(jars: Path, records: Iterable[Bytes]) -> list[Bytes]:
-    """The record that a coordinator would write of each that it has read; types 1, 5, 7 and 8.
-
-    Group, member, topic and partition are ``g``, ``m``, ``t`` and 0.
-    """
+    """The record that a coordinator would write of each that it has read; types 1, 5, 7 and 8. Group, member, topic and
+    partition are ``g``, ``m``, ``t`` and 0."""
     questions = [{"do": "again", "key": key.hex(), "value": _hex(value)} for key, value in records]
     return [_bytes(said) for said in _ask(jars, questions)]
 

@@ -15,10 +15,8 @@ MOST_BYTES = MEBIBYTE
 
 
 class ConfigFileError(WireError):
-    """A configuration file cannot be used. `line` and `column` are 1-based, None if the error has no line.
-
-    The text has file, line, problem and next step, and never a secret's value.
-    """
+    """A configuration file cannot be used. `line` and `column` are 1-based, None if the error has no line. The text has
+    file, line, problem and next step, and never a secret's value."""
 
     def __init__(self, path: Path, line: int | None, message: str, *, column: int | None = None) -> None:
         position = "" if line is None else f", line {line}" + ("" if column is None else f", column {column}")
@@ -30,10 +28,8 @@ class ConfigFileError(WireError):
 
 
 def read_text(path: Path) -> str:
-    """The file's text, which must be UTF-8 (a byte order mark is dropped).
-
-    :raises ConfigFileError: missing, a directory, not readable, not UTF-8
-    """
+    """The file's text, which must be UTF-8 (a byte order mark is dropped). :raises ConfigFileError: missing, a
+    directory, not readable, not UTF-8"""
     try:
         data = read_bounded(path, MOST_BYTES)
     except FileNotFoundError:
@@ -56,11 +52,8 @@ def read_text(path: Path) -> str:
 
 
 def check_writers(path: Path, status: os.stat_result, harm: str, remedy: str) -> None:
-    """Refuse a file that another user could have written.
-
-    :param harm: what another user could do :param remedy: how the file becomes this user's
-    :raises ConfigFileError: it belongs to another user, or any user can write to it
-    """
+    """Refuse a file that another user could have written. :param harm: what another user could do :param remedy: how
+    the file becomes this user's. :raises ConfigFileError: it belongs to another user, or any user can write to it"""
     if status.st_uid not in (os.geteuid(), 0):
         raise ConfigFileError(path, None, f"the file belongs to another user, who could {harm}. {remedy}")
     if status.st_mode & stat.S_IWOTH:

@@ -50,12 +50,9 @@ _KAFKAS_HANDLERS = frozenset({"OAuthBearerLoginCallbackHandler", "OAuthBearerUns
 
 
 def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthSettings | None:
-    """The source of the token; None if only librdkafka can get one (another grant, an unsecured token).
-
-    A token command or provider takes precedence over an endpoint. A property takes precedence over the login module's
-    option, as in Java.
-    :raises ConfigFileError: no source is set, or the settings of the source are missing or malformed
-    """
+    """The source of the token; None if only librdkafka can get one (another grant, an unsecured token). A token command
+    or provider takes precedence over an endpoint. A property takes precedence over the login module's option, as in
+    Java. :raises ConfigFileError: no source is set, or the settings of the source are missing or malformed"""
     options = module.options if module is not None and module.short_name in (MODULE, IAM_MODULE) else {}
     extensions = _extensions(properties, options)
     command = properties.text(COMMAND)

@@ -34,12 +34,9 @@ class TokenSource:
         self._lock = threading.Lock()
 
     def token(self, deadline: Deadline) -> Token:
-        """A token that is still valid for a while.
-
-        :raises AuthenticationFailed: the source refuses the client, or answers without a token
-        :raises Unreachable: the source does not answer before the deadline, or the file cannot be read
-        :raises UnsupportedMechanism: the provider is not installed
-        """
+        """A token that is still valid for a while. :raises AuthenticationFailed: the source refuses the client, or
+        answers without a token. :raises Unreachable: the source does not answer before the deadline, or the file cannot
+        be read. :raises UnsupportedMechanism: the provider is not installed"""
         with self._lock:
             if self._token is None or self._token.expires_s - time.time() < _LEAST_LIFE_S:
                 self._token = _obtain(self._settings, self._servers, deadline)
@@ -85,10 +82,8 @@ def _read(url: str) -> Token:
 
 
 def _printed(command: TokenCommand, deadline: Deadline) -> Token:
-    """Run the command, and read the token that it prints: alone, or in a JSON object with `access_token`.
-
-    :raises AuthenticationFailed: it fails, or prints no token :raises Unreachable: it does not finish in time
-    """
+    """Run the command, and read the token that it prints: alone, or in a JSON object with `access_token`. :raises
+    AuthenticationFailed: it fails, or prints no token. :raises Unreachable: it does not finish in time"""
     from wire.client.commands import CommandFailed, CommandLate, printed_by
 
     where = f"the token command {command.arguments[0]}"
