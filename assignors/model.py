@@ -1,13 +1,8 @@
-"""The input and output of an assignor.
-
-The input is in Kafka's terms: `GroupSpec` has names of topics and members. `DenseGroup` turns every name into a small
-integer, once, and all algorithms work on numpy arrays of those. The output is an `Assignment` over the same integers;
-names are used again only for printing.
-
-Dense partition ids: partition p of topic t is `topic_start[t] + p`. Ids from `partition_count` on are
-*strays*: claims of partitions that do not exist (a deleted topic, a number beyond the count). Java's
-assignors do not check claims against the metadata, so a stray can matter to the result.
-"""
+"""The input and output of an assignor. `GroupSpec` has names of topics and members; `DenseGroup` turns every name into
+a small integer, and all algorithms work on numpy arrays of those. An `Assignment` uses the same integers.
+Partition p of topic t is `topic_start[t] + p`. Ids from `partition_count` on are *strays*: claims of partitions that do
+not exist (a deleted topic, a number beyond the count). Java's assignors do not check claims against the metadata, so a
+stray can matter to the result."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""The assignor that a group elects, and its rebalances until it settles: one assignment or several.
-
-- eager: all members revoke everything, the leader assigns, the group settles;
-- cooperative (KIP-429): a partition that moves is withheld in one rebalance and assigned in the next, which a member
-  starts that had to revoke partitions; eager members in the group revoke everything each time;
-- the consumer protocol (KIP-848): the broker sets one target, and each partition that moves is assigned as soon as its
-  old owner has revoked it.
-"""
+"""The assignor that a group elects, and its rebalances until it settles. eager: all members revoke everything, the
+leader assigns. Cooperative (KIP-429): a partition that moves is withheld in one rebalance and assigned in the next,
+which a member starts that had to revoke; eager members revoke everything each time. The consumer protocol (KIP-848):
+the broker sets one target, and each partition that moves is assigned as soon as its old owner has revoked it."""
 
 from __future__ import annotations
 

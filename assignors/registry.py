@@ -1,9 +1,6 @@
-"""Assignors by name, side and leader: the built-in ones, and custom ones that installed packages offer.
-
-A package offers its assignors through the entry-point group `kohort.assignors`; each entry point is an `Assignor` (or a
-function without arguments that returns one). They are imported on first use, and all their results are checked against
-the rules (`assignors.rules`).
-"""
+"""Assignors by name, side and leader: the built-in ones, and custom ones of installed packages.
+An entry point of the group `kohort.assignors` is an `Assignor`, or a function without arguments that returns one; it is
+imported on first use, and its results are checked against the rules (`assignors.rules`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The extras of Kohort: the modules of each, and the command that adds one to this installation.
-
-The command repeats the source of this installation (PEP 610): a clone, a file, a repository or an index.
-"""
+"""The extras of Kohort: the modules of each, and the command that adds one to this installation, from its source (PEP
+610): a clone, a file, a repository or an index."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Texts as Java reads them: UTF-8, numbers, and .properties files (`java.util.Properties.load`, but in UTF-8).
-
-In UTF-8 broken bytes become U+FFFD instead of an error. Python's own "replace" differs only for encoded surrogates: it
-replaces each byte, Java the whole character.
-"""
+"""Texts as Java reads them: UTF-8, numbers, and .properties files (`java.util.Properties.load`, but in UTF-8). Broken
+bytes become U+FFFD. Python's own "replace" differs only for encoded surrogates: it replaces each byte, Java the
+character."""
 
 import codecs
 import re

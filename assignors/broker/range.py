@@ -1,7 +1,5 @@
-"""The broker's range assignor: plain ranges, by topic, without racks and current assignments.
-
-Source: org.apache.kafka.coordinator.group.assignor.RangeAssignor.
-"""
+"""The broker's range assignor (group.assignor.RangeAssignor): plain ranges, by topic, without racks and current
+assignments."""
 
 from __future__ import annotations
 

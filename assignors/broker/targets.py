@@ -1,19 +1,11 @@
 """The target assignment as the broker stores it: per member a map from topic id to a set of partition numbers.
-
-A target is read from its record (`Assignment.fromRecord`) into a HashMap filled topic by topic, with a
-`new HashSet(list)` for each. Their iteration orders decide which partitions an overloaded member revokes. `Java`
-remembers whether Java's version mattered: versions differ in the size of a copied set.
-
-The order of topics in the map that an assignor creates matters too (`TargetMaps`): it is written to a record and read
-into a `new HashMap<>()` by topic id, where topics that share a bin keep their order. This order decides which of them
-an overloaded member revokes first in the next round.
-
-The uniform assignor uses the current target unchanged, or a copy of it as soon as something changes: a topic is removed
-when no member subscribes to it or its last partition is removed, and `computeIfAbsent` puts a new one first in its bin.
-The range assignor puts topic after topic into an empty map, each last in its bin.
-
-Source: java.util.HashMap; modern.Assignment.fromRecord, AssignorHelpers.deepCopyAssignment.
-"""
+Iteration orders decide which partitions an overloaded member revokes. That of a set is of a `new HashSet(list)`, whose
+size depends on Java's version (`Java` remembers whether it mattered). That of the topics is of the map that the
+assignor created last (`TargetMaps`), which is written to a record and read into a `new HashMap<>()`, where topics that
+share a bin keep their order.
+The uniform assignor uses the target unchanged, or a copy as soon as something changes: a topic goes with its
+subscription or its last partition, and `computeIfAbsent` puts a new one first in its bin. The range assignor fills an
+empty map, each topic last in its bin. Source: modern.Assignment.fromRecord, AssignorHelpers.deepCopyAssignment."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
-"""The client's round robin assignor: all partitions in order, members in a circle.
-
-Topics by name (`String.compareTo`), partitions ascending, members as `static_first` sorts them; a member that does not
-subscribe to the topic is skipped. Racks do not matter.
-
-Source: org.apache.kafka.clients.consumer.RoundRobinAssignor.
-"""
+"""The client's round robin assignor (RoundRobinAssignor): all partitions in order, members in a circle, `static_first`.
+Topics are sorted by `String.compareTo`; a member that does not subscribe to the topic is skipped."""
 
 from __future__ import annotations
 

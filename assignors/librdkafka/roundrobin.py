@@ -1,10 +1,5 @@
-"""librdkafka's round robin assignor: all partitions in order, members in a circle.
-
-Topics by name, partitions ascending, members as `MemberOrder` sorts them; a member that does not subscribe to the topic
-is skipped. It differs from Java's only in the two orders.
-
-Source: librdkafka 2.15, rd_kafka_roundrobin_assignor_assign_cb.
-"""
+"""librdkafka's round robin assignor (rd_kafka_roundrobin_assignor_assign_cb, 2.15): Java's, but topics by bytes of
+their names and members as `MemberOrder` sorts them."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
 """A cluster to ask: its brokers, the connections to them, and where its groups and partitions are served.
-
-`KafkaClient` finds the brokers of some keys (the coordinators of groups, the leaders of partitions), asks them all at
-once without threads, and asks again what may succeed later: NOT_COORDINATOR, a broker that died. It returns partial
-results together with partial failures. The requests are in `groups`, `offsets`, `settings`, `transactions` and the
-files of records.
-"""
+`KafkaClient` asks the brokers of some keys (coordinators, leaders) all at once without threads, asks again what may
+succeed later (NOT_COORDINATOR, a broker that died), and returns partial results together with partial failures."""
 
 from __future__ import annotations
 

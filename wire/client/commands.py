@@ -1,8 +1,6 @@
 """What may never return, until a deadline: calls of libraries without a timeout, and commands that print a secret.
-
-Commands run without a shell and without input. Their texts, and those of other parties, appear in our messages short,
-on one line, and without anything that could be a secret.
-"""
+Commands run without a shell and without input; texts of others appear in messages on one line, without possible
+secrets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The errors between this client and a Kafka broker, and results next to partial failures.
-
-Every message has the broker as ``host:port`` and the next step. No message contains a password.
-"""
+"""The errors between this client and a broker, and results next to partial failures. Every message has the broker as
+``host:port`` and the next step, and none a password."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
 """The first record at or after an offset that a consumer can read: its offset, and the age of what is unread.
-
-No request returns this, so records are read (`wire.client.log_searches`). Offsets of several groups in one partition
-are looked up in the same bytes if they are close together. If the log starts after the offset, its first record counts.
-
-Records of aborted transactions are skipped. From the last stable offset on, which transactions will be aborted is not
-known: every record counts. A search ends after `MOST_BYTES` without a record, as a transaction can be of any length.
-"""
+No request returns this, so records are read (`log_searches`); offsets of several groups that are close together are
+looked up in the same bytes. Records of aborted transactions are skipped; from the last stable offset on, which those
+will be is unknown, and every record counts. A search ends after `MOST_BYTES` without a record."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """Groups of a cluster, of any type: listed, described and deleted, and their members removed.
-
-A described group is a part of the broker's response, with Kafka's names. A group of another type than requested, or
-one that does not exist, fails with GROUP_ID_NOT_FOUND. Brokers before 4.0 describe a classic group that does not exist
-as Dead.
-"""
+A described group is a part of the broker's response. A group of another type, or one that does not exist, fails with
+GROUP_ID_NOT_FOUND; brokers before 4.0 describe a classic group that does not exist as Dead."""
 
 from __future__ import annotations
 

@@ -1,15 +1,8 @@
 """Forward searches through the records of partitions, many partitions of a leader in parallel.
-
-Theory of operation. As few records as possible are fetched and decoded. The first requests ask for a few bytes of very
-many partitions; a partition whose first batch is longer returns nothing and is asked for more, and finally in a request
-for it alone, which returns the whole batch.
-
-Compaction leaves gaps, and transaction markers are not records: a search continues after them, up to the high
-watermark. If the log starts after the position (records are deleted by age, by size, or by an operator), the search
-continues at the log's start. Records of transactions count, whether committed, aborted or open, unless the search
-requests the isolation level `read_committed`: then it ends at the last stable offset, and skips aborted records by the
-headers of their batches.
-"""
+As little as possible is fetched: the first requests ask for a few bytes of very many partitions, a partition whose
+first batch is longer is asked for more, finally alone, which returns the whole batch. A search continues after the gaps
+of compaction, after markers and at the log's start, up to the high watermark. Records of all transactions count, unless
+it is `read_committed`: then it ends at the last stable offset, and skips aborted records."""
 
 from __future__ import annotations
 

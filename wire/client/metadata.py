@@ -1,8 +1,4 @@
-"""The brokers and topics of a cluster as one broker reports them, and where partitions and groups are served.
-
-The groups of a partition of `__consumer_offsets` without a leader are not listed; `offline_coordinators` reports those
-partitions.
-"""
+"""The brokers and topics of a cluster as one broker reports them, and where partitions and groups are served."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Offsets: committed offsets of groups and start offsets of share groups (KIP-932), and the offsets of logs.
-
 OffsetFetch 10 uses topic ids only, without a benefit here: version 9 is the newest sent. OffsetCommit 10 is sent where
-the topics must be those that a user has seen.
-"""
+the topics must be those that a user has seen."""
 
 from __future__ import annotations
 

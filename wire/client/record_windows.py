@@ -1,9 +1,7 @@
 """The records around an offset, as digests to compare with those of another cluster.
-
-A window has some records before an offset and some from it on. No request reads a log backwards: reading starts
-earlier, and earlier again if compaction left too few records there, up to `_FARTHEST` offsets back. Records of
-aborted transactions are left out: read_committed consumers, and copiers that use them, have not read them.
-"""
+No request reads a log backwards: reading starts earlier, and earlier again if compaction left too few records, up to
+`_FARTHEST` offsets back. Records of aborted transactions are left out: read_committed consumers and copiers never read
+them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The SASL login of a new connection, and the mechanisms of this client. Imported only if the settings request it.
-
-A mechanism is a generator: it yields the client's messages and receives the broker's.
-"""
+"""The SASL login of a new connection, imported only if the settings request it. A mechanism is a generator: it yields
+the client's messages and receives the broker's."""
 
 from __future__ import annotations
 

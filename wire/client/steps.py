@@ -1,8 +1,5 @@
-"""Several conversations with brokers at once, without threads: generators that wait for their sockets.
-
-A conversation is a generator that yields `SocketWait` when it needs its socket and returns its result. `run_all`
-resumes each one when its socket is ready: brokers answer in parallel, and a silent one delays no other.
-"""
+"""Several conversations with brokers at once, without threads. A conversation is a generator that yields `SocketWait`
+when it needs its socket; `run_all` resumes each when its socket is ready, so a silent broker delays no other."""
 
 import math
 import selectors

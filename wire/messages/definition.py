@@ -1,20 +1,8 @@
-"""Definitions of requests, record types and other messages: their layouts in one text.
-
-The first line has the name, the number and some options, the layouts follow under their headings::
-
-    Heartbeat 12 0-4 flexible=4
-    request
-        groupId string
-    response
-        errorCode int16
-
-`flexible=4`: the first flexible version, 0 by default, `never` for none. The code for one version of a request is
-generated when that version is first read or written.
-
-The types of messages are in the stubs of `schemas/`: after a change of a layout,
-`python -m tests.wire.messages.message_types` writes them. Import them only for type checks: they do not exist at run
-time.
-"""
+"""Definitions of messages, each in one text: the name, the number and some options (`Heartbeat 12 0-4 flexible=4`: the
+first flexible version, 0 by default, or `never`), then the layouts under their headings (`request`, `response`, ...).
+The code for one version of a request is generated when that version is first read or written. The types of messages are
+in the stubs of `schemas/`, which `python -m tests.wire.messages.message_types` writes: import them only for type
+checks."""
 
 from __future__ import annotations
 

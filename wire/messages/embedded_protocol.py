@@ -1,11 +1,7 @@
 """The embedded consumer protocol: the metadata and assignments of classic members inside JoinGroup and SyncGroup.
-
 As in Java's `ConsumerProtocol`, a newer version is read as the newest known one, bytes after the last field are
-ignored, and broken UTF-8 is replaced, not refused. The layouts are in `wire.messages.schemas.classic_groups`.
-
-Java's sticky assignors put user data into a subscription: sticky writes the member's last assignment and its
-generation, cooperative-sticky only the generation (StickyAssignor, CooperativeStickyAssignor).
-"""
+ignored, and broken UTF-8 is replaced. Java's sticky assignors put user data into a subscription: sticky the member's
+last assignment and its generation, cooperative-sticky only the generation."""
 
 from __future__ import annotations
 

@@ -1,18 +1,11 @@
 """The binary layout of Kafka's messages: fields, types, versions. Data only; `schemas/` has the messages.
-
-A layout is a text with one field a line, in the order of writing and with the words of Kafka's message definitions
-(`clients/src/main/resources/common/message/README.md`)::
-
-    name type [versions] [null[=versions]] [tag=number] [default=value]
-
-Types are those of `Scalar`, `{}` for a struct, whose fields follow with an indent of four, or the name of a field
-above in the same struct, to use its type; `[]` after a type makes an array of it. Versions are `3`, `3+` or `3-5`, all
-by default; `null=2+`: the field may be null from version 2 on. `default` is the field's value when nothing is written
-or given. `newest=3`, of a struct: a newer version of it cannot be read.
-
+A layout has one field a line, with the words of Kafka's message definitions (common/message/README.md): `name type
+[versions] [null[=versions]] [tag=number] [default=value]`. Types are those of `Scalar`, `{}` for a struct, whose fields
+follow with an indent of four, or the name of a field above, to use its type; `[]` after a type makes an array of it.
+Versions are `3`, `3+` or `3-5`, all by default; `null=2+`: may be null from version 2 on; `newest=3`, of a struct: a
+newer version of it cannot be read.
 A message is *flexible* from some version on (KIP-482): lengths become unsigned varints, and every struct ends with
-tagged fields, which a writer leaves out if they have their default.
-"""
+tagged fields, which a writer leaves out if they have their default."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Bytes to the fields of a message, by its layout. A peer's bytes are untrusted.
-
+"""Bytes to the fields of a message, by its layout. A peer's bytes are untrusted: memory is bounded by the bytes given,
+and no more elements of a `Frame` are read than it allows.
 As in Kafka's generated classes, bytes after the message are ignored, a known tagged field ends where its content ends
-whatever its size, any negative length is a null, a varint that does not fit an int loses the excess bits, and
-broken UTF-8 is replaced. Memory is bounded by the bytes given: no announced length is trusted, and no more elements of
-a `Frame` are read than it allows.
-"""
+whatever its size, any negative length is a null, a too long varint loses the excess bits, and broken UTF-8 is
+replaced."""
 
 from __future__ import annotations
 

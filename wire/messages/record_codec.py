@@ -1,10 +1,6 @@
 """Keys and values of `__consumer_offsets` records: bytes to fields and back, and to the JSON of Kafka's dump tool.
-
-A key has the number of its record type and the fields of the type's key, a value has its version and the fields of
-that version. Fields are dictionaries with Kafka's names, complete with defaults. Encoding decoded fields gives the
-same bytes for everything that a broker writes, unknown tagged fields (`UNKNOWN_TAGS`) included. For other bytes it
-gives the bytes that a broker would write: see `reader`.
-"""
+Fields are dictionaries with Kafka's names, complete with defaults. Encoding decoded fields gives the same bytes for
+everything that a broker writes, unknown tagged fields included; for other bytes, those that a broker would write."""
 
 from __future__ import annotations
 

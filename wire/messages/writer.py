@@ -1,9 +1,5 @@
-"""The fields of a message to bytes, by its layout, as Kafka's generated classes write them.
-
-Fields are mappings, arrays anything with a length. Tagged fields with their default are left out, as are fields that
-the version does not have. Unknown tagged fields follow the known ones as they were read: Kafka numbers new tags
-above the existing ones.
-"""
+"""The fields of a message to bytes, by its layout, as Kafka's generated classes write them: tagged fields with their
+default and fields that the version does not have are left out. Unknown tagged fields follow the known ones."""
 
 from __future__ import annotations
 

@@ -1,12 +1,7 @@
 """The names of real Kafka client properties, to distinguish a misspelt key from one that does not matter here.
-
-Sources: `AdminClientConfig`, `ConsumerConfig` and `ProducerConfig.configNames()` of kafka-clients 4.3.1 and 4.4.0;
-librdkafka's CONFIGURATION.md, without what can only be set from a program (callbacks and the like).
-
-A Java client only logs a key that it does not know, so its files also contain keys of serializers, schema registries
-and interceptors. Such a file has to work here too. Only a misspelling of a setting that the connection depends on is
-refused: without it, a login or a certificate would not be used.
-"""
+Sources: `configNames()` of kafka-clients 4.3.1 and 4.4.0; librdkafka's CONFIGURATION.md, without callbacks and the
+like. A Java client only logs unknown keys, so its files contain those of serializers and interceptors: only a
+misspelling of a setting that the connection depends on is refused."""
 
 from __future__ import annotations
 

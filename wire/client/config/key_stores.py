@@ -1,7 +1,5 @@
-"""Trust and key stores: Java's ssl.truststore.* and ssl.keystore.*, and librdkafka's names for the same.
-
-PEM is passed on by its path, PKCS12 as the PEM that it contains (with the extra `keystores`). Only Java reads JKS.
-"""
+"""Java's ssl.truststore.* and ssl.keystore.*, and librdkafka's names for the same. PEM is passed on by its path, PKCS12
+as the PEM that it contains (with the extra `keystores`). Only Java reads JKS."""
 
 from __future__ import annotations
 

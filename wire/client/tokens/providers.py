@@ -1,10 +1,7 @@
 """Tokens returned by a function: kohort.token.provider.
-
-A provider is called with the cluster's bootstrap servers and its options, and returns a token and its expiry in
-seconds since 1970. Kohort has those of Amazon (MSK's IAM, and STS for other clusters), Azure (Event Hubs and others)
-and Google built in: each needs its extra, whose packages it imports when it is called. Packages register more as
-entry points of the group ``kohort.tokens``.
-"""
+A provider is called with the bootstrap servers and its options, and returns a token and its expiry in seconds since
+1970. Those of Amazon (MSK's IAM, STS), Azure and Google are built in, each with an extra whose packages it imports when
+called; packages register more as entry points of the group ``kohort.tokens``."""
 
 from __future__ import annotations
 

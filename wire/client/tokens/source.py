@@ -1,8 +1,5 @@
-"""The current token of a client, for sasl.mechanism OAUTHBEARER.
-
-Imported only if the settings require it. A token is requested on first use, and again shortly before it expires. It is
-never shown: no message contains a token or a client's secret.
-"""
+"""The current token of a client, for sasl.mechanism OAUTHBEARER; imported only if the settings require it. A token is
+requested on first use, and again shortly before it expires. No message contains a token or a client's secret."""
 
 from __future__ import annotations
 

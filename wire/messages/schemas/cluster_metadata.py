@@ -1,7 +1,5 @@
-"""Records of `__cluster_metadata` (KRaft) of topics, partitions, racks, settings and features, by their number.
-
-Source: the `common/metadata` definitions of kafka-metadata 4.3.1. Kafka's bool is an int8 here.
-"""
+"""Records of `__cluster_metadata` (KRaft), by their number: `common/metadata` of kafka-metadata 4.3.1. A bool is an
+int8 here."""
 
 from collections.abc import Mapping
 

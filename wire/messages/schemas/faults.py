@@ -1,7 +1,5 @@
-"""Kohort's own request for faults on demand; Kafka has no such request.
-
-Its key is far above Kafka's. `event` is a fault event as JSON, described in docs/serve.md.
-"""
+"""Kohort's own request for faults on demand; its key is far above Kafka's. `event` is JSON, described in
+docs/serve.md."""
 
 from wire.messages.definition import api
 

@@ -1,7 +1,5 @@
-"""Offsets: the commits of groups, and the offsets of logs.
-
-A record's key once started with its version; 0 and 1 meant the same. For Kafka 4 type 0 is a separate type.
-"""
+"""The commits of groups, and the offsets of logs. A record's key of type 0 or 1 once meant the same; for Kafka 4 type 0
+is separate."""
 
 from dataclasses import replace
 

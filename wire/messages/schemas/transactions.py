@@ -1,7 +1,5 @@
-"""Transactions: requests of producers and of their coordinators, and the coordinators' log, `__transaction_state`.
-
-Source: the message definitions of kafka-clients and kafka-transaction-coordinator 4.3.1.
-"""
+"""Transactions: requests of producers and coordinators, and the log `__transaction_state` (definitions of Kafka
+4.3.1)."""
 
 from wire.messages.definition import api, record_type
 
