@@ -42,10 +42,8 @@ class Assignor:
     """Rebalance protocols that the assignor supports; empty on the broker."""
     assign: Callable[[DenseGroup], Result]
     shares_partitions: bool = False
-    """Whether it may assign a partition to several members, such as an index that is read twice. Clients accept it (the
-    client-side assignment proposal lists it as a use); a broker assigns a partition to one member only."""
+    """Whether a partition may get several owners, such as an index read twice. Clients accept it, brokers do not."""
 
     @property
     def may_share(self) -> bool:
-        """Whether a partition may have several owners."""
         return self.shares_partitions and self.side is Side.CLIENT

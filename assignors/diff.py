@@ -31,7 +31,6 @@ class Balance:
 
     @property
     def spread(self) -> int:
-        """The difference between `most` and `least`."""
         return self.most - self.least
 
 
@@ -42,8 +41,8 @@ def member_diffs(before: Mapping[str, Partitions], after: Mapping[str, Partition
 
 
 def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | None:
-    """The fewest partitions that must move until everything is owned and spread evenly. Exact if members fall into
-    blocks of equal subscriptions that share no topic; None otherwise, because "evenly" is then ambiguous."""
+    """The fewest partitions that must move until everything is owned and spread evenly; None if members do not fall
+    into blocks of equal subscriptions that share no topic, because "evenly" is then ambiguous."""
     counts = {topic.name: topic.partitions for topic in spec.topics}
     blocks: dict[frozenset[str], list[str]] = {}
     for member in spec.members:
@@ -65,7 +64,6 @@ def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | No
 
 
 def balance(assignment: Mapping[str, Partitions]) -> Balance:
-    """The balance of the numbers of partitions of all members."""
     return _balance([sum(map(len, partitions.values())) for partitions in assignment.values()])
 
 

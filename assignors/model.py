@@ -24,8 +24,6 @@ NO_GENERATION = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSpec:
-    """A topic that exists."""
-
     name: str
     partitions: int
     id: UUID | None = None
@@ -56,14 +54,14 @@ class MemberSpec:
     user_data: Claim | None = None
     """The sticky assignor's user data (V1: with generation, V0: without), or None."""
     by_regex: tuple[str, ...] = ()
-    """On the broker: the topics of a regular expression that makes the group heterogeneous: one that not all members
-    share, or that is used in addition to names (ConsumerGroup.subscriptionType). Empty otherwise."""
+    """On the broker: the topics of a regular expression that makes the group heterogeneous
+    (ConsumerGroup.subscriptionType)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpec:
-    """The group to assign. `members` are in the order in which the assignor's caller iterates over them: the order of
-    the JoinGroup response, or the coordinator's. It matters because Java's maps keep insertion order in a bucket."""
+    """The group to assign. The order of `members`, of the JoinGroup response or the coordinator's, matters because
+    Java's maps keep insertion order in a bucket."""
 
     topics: tuple[TopicSpec, ...]
     members: tuple[MemberSpec, ...]
@@ -178,7 +176,6 @@ class DenseGroup:
 
     @cached_property
     def topic_index(self) -> dict[str, int]:
-        """The place of each topic, by name."""
         return {topic.name: i for i, topic in enumerate(self.spec.topics)}
 
     @cached_property
@@ -284,8 +281,8 @@ class Assignment:
 
     @classmethod
     def from_pairs(cls, group: DenseGroup, keys: Ints) -> Assignment:
-        """An assignment from `member * (partition_count + strays) + partition` of every pair; a pair may occur twice. A
-        partition may have several owners."""
+        """An assignment from `member * (partition_count + strays) + partition` of every pair; pairs and partitions may
+        repeat."""
         total = group.partition_count + len(group.strays)
         members, values = np.divmod(np.unique(keys), max(1, total))
         start = np.searchsorted(members, np.arange(len(group.spec.members) + 1))
@@ -332,15 +329,14 @@ class Result:
     assignment: Assignment
     undetermined: tuple[Undetermined, ...] = ()
     map_order: Callable[[], list[list[int]]] | None = None
-    """On the broker: topics by member; topics that share a bin are in the order of its target's map. All topics of
-    the member are included, and others may be."""
+    """On the broker: topics by member, those that share a bin in the order of its target's map. Others may be
+    included."""
 
 
 def level_fill(loads: Ints, amount: int) -> Ints:
     """Assign partitions one at a time to the member with the fewest, the first in line among equals. Returns the
-    positions in `loads` of the receivers, in order; `loads` is increased accordingly. Members at the lowest level take
-    turns until they reach the next level, then the members of both levels, and so on: runs of turns are copies of one
-    pattern. `loads` are members' numbers of partitions, in the order in which equal members are served; not empty."""
+    positions in `loads` of the receivers, in order; `loads` grows. Members at the lowest level take turns until they
+    reach the next level, then the members of both: runs of turns are copies of one pattern."""
     levels = np.unique(loads)
     turns, left = [], amount
     for level, following in zip(levels.tolist(), [*levels[1:].tolist(), None], strict=True):

@@ -60,8 +60,8 @@ class RebalanceSeries:
 
 
 def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection[str]) -> Procedure:
-    """How partitions move between these members, some of which are eager. They move cooperatively if the assignor
-    supports it and not all members are eager."""
+    """How partitions move between these members: cooperatively if the assignor supports it and not all of them are
+    `eager`."""
     if assignor.side is Side.BROKER:
         return Procedure.CONSUMER
     cooperates = RebalanceProtocol.COOPERATIVE in assignor.protocols
@@ -72,10 +72,9 @@ def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection
 def run_rebalances(
     spec: GroupSpec, assignor: Assignor, before: Mapping[str, Partitions], eager: Collection[str] = ()
 ) -> RebalanceSeries:
-    """The rebalances from the current owners until the group settles. Members in `eager`, by id, revoke everything
-    before each rebalance, and their losses cause no further one. These are all members under an eager assignor, and
-    after the first of two bounces those that also list an eager one (KIP-429). AssignorFailedError if the real assignor
-    would throw in the first rebalance."""
+    """The rebalances from the current owners until the group settles. Members in `eager` (all under an eager assignor;
+    after the first of two bounces those that also list an eager one, KIP-429) revoke everything before each rebalance,
+    and cause no further one. :raises AssignorFailedError: in the first rebalance"""
     rebalances: list[Rebalance] = []
     undetermined: dict[Undetermined, None] = {}
     owners = owners_in(before)
@@ -157,9 +156,8 @@ def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions], eager: Co
 
 
 def elect(lists: Sequence[Sequence[str]]) -> str:
-    """The group's assignor by vote: every member votes for its first one that all members support. A tie is decided by
-    the order of a Java HashMap (ClassicGroup.selectProtocol). Names are in order of preference. NoCommonProtocolError
-    if no name is in all lists."""
+    """The group's assignor: every member votes for its first one that all support; a tie is decided by the order of a
+    Java HashMap (ClassicGroup.selectProtocol). :raises NoCommonProtocolError: none is in all lists"""
     candidates = set(lists[0]).intersection(*lists[1:]) if lists else set()
     if not candidates:
         raise NoCommonProtocolError("the members support no assignor in common")

@@ -21,8 +21,6 @@ class _Known(IntEnum):
 
 
 class ResourceType(_Known):
-    """The type of a resource."""
-
     UNKNOWN = 0
     ANY = 1
     TOPIC = 2
@@ -63,8 +61,6 @@ class PatternType(_Known):
 
 
 class Operation(_Known):
-    """An operation of a user on a resource."""
-
     UNKNOWN = 0
     ANY = 1
     ALL = 2
@@ -84,8 +80,6 @@ class Operation(_Known):
 
 
 class Permission(_Known):
-    """Whether an entry allows or denies."""
-
     UNKNOWN = 0
     ANY = 1
     DENY = 2
@@ -157,7 +151,6 @@ class AclFilter:
     permission: Permission = Permission.ANY
 
     def matches(self, acl: Acl) -> bool:
-        """Whether the filter selects an entry."""
         return (
             self.resource_type in (ResourceType.ANY, acl.resource_type)
             and self._names(acl)

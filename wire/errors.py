@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 
 class WireError(Exception):
     """The root of the expected errors of `wire`, whose messages are for users. `address` is the broker's ``host:port``,
-    or None if the error is not about one broker."""
+    or None."""
 
     is_refusal: ClassVar[bool] = False
     """Whether the cluster was reached and refused the user."""
@@ -194,8 +194,8 @@ def error_name(code: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why one group, broker or partition has no result. `code` and `name` are Kafka's error code (30,
-    "GROUP_AUTHORIZATION_FAILED"); both are None if no broker answered (unreachable, timed out, too old)."""
+    """Why one group, broker or partition has no result. `code` and `name` are Kafka's error code; both are None if no
+    broker answered (unreachable, timed out, too old)."""
 
     message: str
     code: int | None = None
@@ -205,7 +205,6 @@ class Failure:
 
     @property
     def retriable(self) -> bool:
-        """Whether the coordinator or leader moved or is still loading, so that a retry may succeed."""
         return self.code in RETRIABLE
 
 

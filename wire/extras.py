@@ -21,9 +21,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "spark": ("pyspark", "pyarrow", "pandas"),
     "testing": ("pytest",),
 }
-"""The modules of each of Kohort's extras that a user needs."""
 IMAGE = "KOHORT_IMAGE"
-"""The environment variable that the image sets."""
 
 
 def is_installed(extra: str) -> bool:

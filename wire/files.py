@@ -12,8 +12,8 @@ MEBIBYTE = 2**20
 
 
 def read_bounded(file: Path | BinaryIO, most: int) -> bytes:
-    """The content of a file, pipe or stream of at most `most` bytes. :raises OSError: it cannot be read, or contains
-    more; `strerror` is for people"""
+    """The content of at most `most` bytes of a file, pipe or stream. :raises OSError: unreadable or longer; `strerror`
+    is for people"""
     if isinstance(file, Path):
         with _openable(file).open("rb") as stream:
             return read_bounded(stream, most)

@@ -79,10 +79,8 @@ class Property:
 
 
 def parse_properties(text: str) -> list[Property]:
-    """All entries in the order of the file, repeated keys too (in Java the last one counts).
-
-    :raises BadProperty: a malformed ``\\uXXXX``
-    """
+    r"""All entries in order, repeated keys too (in Java the last one counts). :raises BadProperty: a malformed
+    ``\uXXXX``"""
     return [_property(line, logical) for line, logical in _logical_lines(text)]
 
 

@@ -68,8 +68,8 @@ def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]
 
 
 def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
-    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`. The ids are inserted in the order of
-    the set of names; names without a topic count for its size."""
+    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`, which also has room for missing
+    names."""
     topics = named_topics(group, member, java)
     ids = [topic_id(group, topic) for topic in topics]
     by_id = map_order(
@@ -81,8 +81,8 @@ def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list
 
 
 def homogeneous(group: DenseGroup) -> bool:
-    """Whether the broker considers the members' subscriptions equal (modern.ModernGroup.subscriptionType). Topics that
-    do not exist count, and topics from regular expressions never count as subscribed by name."""
+    """Whether the broker considers subscriptions equal (subscriptionType): missing topics count, topics of regular
+    expressions never."""
     members = group.spec.members
     if any(member.by_regex for member in members):
         return False
@@ -144,14 +144,11 @@ NOTHING: Mapping[int, Sequence[int]] = {}
 
 @dataclass(slots=True, eq=False)
 class _Target:
-    """A mutable copy of a member's target."""
-
     topics: JavaMap
     partitions: dict[int, set[int]]
     """Dense ids by topic; no topic is empty."""
 
     def drop(self, topic: int) -> None:
-        """Remove an existing topic."""
         del self.partitions[topic]
         self.topics.remove(topic)
 
@@ -176,8 +173,8 @@ class TargetMaps:
     def revoke(
         self, member: int, topics: Sequence[bool], given_up: Mapping[int, Sequence[int]] = NOTHING
     ) -> None:
-        """Walk through a target: remove revoked partitions, and unwanted topics (False by topic, or deleted).
-        `given_up` are the revoked partitions by topic."""
+        """Walk through a target: remove revoked partitions (`given_up`, by topic), and unwanted topics (False by topic,
+        or deleted)."""
         if self._gone[member]:
             self._copy(member)
         for topic in self._present[member]:

@@ -70,8 +70,7 @@ def _differences(ours: Assignment, other: Assignment) -> tuple[Undetermined, ...
 
 
 def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
-    """Assign a group whose members subscribe to the same topics; there is at least one member. Also returns the changes
-    of their targets."""
+    """Assign a group of equal subscriptions with at least one member; also returns the changes of the targets."""
     order = hash_map_order(group.spec.members)
     topics = subscribed_topics(group, group.spec.members[int(order[0])], java)
     if not topics:

@@ -201,8 +201,10 @@ class _State:
 
 
 def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]:
-    """Move partitions; `loads` (by member) and `owners` (by partition of the topic) change in place. `line` are the
-    subscribers by load ascending. Returns the partitions that moved, in order; each moves once."""
+    """Move partitions; `loads` (by member) and `owners` (by partition) change in place. `line` are the subscribers by
+    load ascending. Returns the partitions that moved, in order; each moves once. Two pointers cycle through the members
+    with the highest load, from the back, and through those with the lowest, from the front; they meet when their
+    levels, which count cycles, differ by one or less. A partition that was already taken is then returned."""
     pointers = _Pointers(loads, line)
     holdings = _TopicHoldings(owners)
     moved: list[int] = []

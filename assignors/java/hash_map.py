@@ -84,8 +84,8 @@ def presized_capacity(initial: int) -> int:
 
 
 def copied_capacity(size: int, *, java: int = 17) -> int:
-    """Array length of `new HashSet(collection)`. Before Java 19 capacity for `size / 0.75 + 1` keys, since then for
-    `ceil(size / 0.75)`: they differ for 12, 24, 48, … keys."""
+    """Array length of `new HashSet(collection)`: since Java 19 for `ceil(size / 0.75)` keys, which differs for 12, 24,
+    48, …."""
     needed = int(np.float32(size) / np.float32(0.75)) + 1 if java < 19 else -(-max(size, 12) * 4 // 3)
     return presized_capacity(max(needed, DEFAULT_CAPACITY))
 
@@ -98,10 +98,8 @@ def grown_capacity(size: int, capacity: int = DEFAULT_CAPACITY) -> int:
 
 
 def map_order(hashes: Ints, *, capacity: int = DEFAULT_CAPACITY, keys: Sequence[Key] | None = None) -> Order:
-    """Iteration order of a HashMap into which distinct keys were inserted one at a time. `capacity` is the array length
-    at the start. `keys` are the values by which Java compares keys with equal hash codes (`utf16` of strings,
-    `uuid_sort_key`, the integer itself); None for keys that Java cannot compare. They matter only in maps with overfull
-    bins."""
+    """Iteration order of a HashMap into which distinct keys were inserted one at a time, from a `capacity` on. `keys`
+    are the values by which Java compares keys with equal hash codes; None for keys that Java cannot compare."""
     spreads = spread(hashes)
     if _overfull(spreads, capacity):
         table = JavaMap(spreads.tolist(), capacity, keys)
@@ -185,7 +183,6 @@ class JavaMap:
             self._double()
 
     def compute_if_absent(self, key: int) -> None:
-        """Add a key unless it exists."""
         if self._too_full():
             self._double()
         bin_ = self._bin(key)
@@ -200,7 +197,6 @@ class JavaMap:
         self.size += 1
 
     def remove(self, key: int) -> None:
-        """Remove a key if it exists."""
         bin_ = self._bin(key)
         if key in bin_.chain:
             bin_.remove(key)
@@ -234,7 +230,6 @@ class JavaMap:
         self._bins = bins
 
     def _less(self, left: int, right: int) -> bool:
-        """Whether the tree orders `left` before `right`."""
         if self.spreads[left] != self.spreads[right]:
             # Java compares the spread hash codes as signed integers.
             return _signed_int(self.spreads[left]) < _signed_int(self.spreads[right])
@@ -258,7 +253,6 @@ class _Bin:
         self._root_to_front(self.tree)
 
     def insert(self, key: int) -> None:
-        """Add a key to a tree bin."""
         if self.tree is None:
             raise ValueError("the bin is a list")
         parent = self.tree.insert(key)
@@ -436,16 +430,15 @@ class _Tree:
 
 
 def hash_map_order(members: Sequence[MemberSpec]) -> Ints:
-    """Member indices in the iteration order of the map of members. Always determined: member ids are Strings, which
-    Java compares if their hash codes collide."""
+    """Member indices in the order of the map of members. Always determined: member ids are Strings."""
     ids = [member.id for member in members]
     return map_order(string_hashes(ids), keys=[utf16(id_) for id_ in ids]).indices
 
 
 def static_first(members: Sequence[MemberSpec]) -> Ints:
-    """Member indices in the sort order of range, round robin and the broker's range. Static members by instance id,
-    then dynamic ones by member id; members with the same instance id, which a coordinator never allows, keep the order
-    of the map (`AbstractPartitionAssignor.MemberInfo.compareTo`)."""
+    """Member indices in the sort order of range, round robin and the broker's range: static members by instance id,
+    then dynamic ones by member id; equal ones keep the order of the map
+    (`AbstractPartitionAssignor.MemberInfo.compareTo`)."""
 
     def key(index: int) -> tuple[bool, bytes]:
         member = members[index]
@@ -468,8 +461,8 @@ _LONG = 2**64
 
 
 def timeline_order(ids: Sequence[str], capacity: int = FIRST_SLOTS) -> list[int]:
-    """Indices into the ids, all distinct and inserted in order, in iteration order. `capacity` is the number of slots
-    that the map grew to before: it does not shrink when ids are removed."""
+    """Indices into distinct ids, inserted in order, in iteration order. `capacity` is the number of slots at the
+    start."""
     bits = grown_slots(capacity, len(ids)).bit_length() - 1
     slots = [(int(hash_) * _GOLDEN % _LONG) >> (64 - bits) for hash_ in string_hashes(ids).tolist()]
     return sorted(range(len(ids)), key=lambda index: (slots[index], -index))

@@ -21,7 +21,6 @@ Racks = frozenset[str]
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like Java's RangeAssignor."""
     members = static_first(group.spec.members)
     racks = [group.spec.members[m].rack or None for m in members.tolist()]
     if not any(racks):
@@ -41,8 +40,6 @@ def assign(group: DenseGroup) -> Result:
 
 @dataclass(slots=True, kw_only=True)
 class RangeTopic:
-    """A topic during the assignment."""
-
     subscribers: Ints
     """Sorted member indices, or positions in a sorted list of members."""
     partitions: int
@@ -107,7 +104,7 @@ def give_together(
     topics: Sequence[RangeTopic], racks: Sequence[str | None], *, rackless_match: bool = True
 ) -> None:
     """Co-partitioned topics: one member takes partition p of all of them, if one fits. `racks` are those of the
-    subscribers; `rackless_match`: whether a member without a rack matches everywhere."""
+    subscribers."""
     quota = Quota(topics[0].partitions, len(racks))
     owners = np.full(topics[0].partitions, -1)
     # Room only ever shrinks, so the search for each set of racks resumes where it stopped.
@@ -184,7 +181,6 @@ def plain_ranges(group: DenseGroup, members: Ints) -> Assignment:
 
 
 def counts(partitions: int, members: int) -> Ints:
-    """The number of partitions of each member."""
     quota, extra = divmod(partitions, members)
     result = np.full(members, quota, dtype=np.int64)
     result[:extra] += 1

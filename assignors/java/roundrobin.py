@@ -12,7 +12,6 @@ from assignors.model import Assignment, DenseGroup, Ints, Result
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like Java's RoundRobinAssignor."""
     members = static_first(group.spec.members)
     names = [utf16(topic.name) for topic in group.spec.topics]
     return Result(

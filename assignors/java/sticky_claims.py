@@ -29,7 +29,6 @@ class GrantedClaims:
 
 
 def grant_claims(inputs: StickyInput) -> GrantedClaims:
-    """Grant and refuse the claims of a group."""
     owner = np.full(inputs.id_count, -1, dtype=np.int64)
     ids, claimants = _claims_that_count(inputs)
     if not len(ids):
@@ -100,15 +99,13 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StickyOutcome:
-    """Holdings, and the facts that they depend on and that are unknown outside the JVM."""
-
     held: Holdings
     undetermined: tuple[Undetermined, ...] = ()
 
 
 def take_unassigned(inputs: StickyInput, held: Holdings, topics: Ints) -> Ints:
-    """Ids that Java considers unassigned, in order: topics in the given order, partitions ascending. `topics` are the
-    topics that take part. Partitions that a member keeps become first copies."""
+    """Ids that Java considers unassigned, topics in the given order, partitions ascending. Kept ones become first
+    copies."""
     everything = inputs.partitions_of(topics)
     stall = _stall(inputs, held, topics)
     if stall >= len(everything):

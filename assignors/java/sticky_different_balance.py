@@ -96,7 +96,6 @@ class Balancing:
         return performed
 
     def _state(self) -> tuple[bytes, object]:
-        """All state that the next visit depends on."""
         return self.held.owner.tobytes(), self.movements.state()
 
     def undetermined(self) -> tuple[Undetermined, ...]:
@@ -205,8 +204,8 @@ class Balancing:
 
 
 def _previous_owners(inputs: StickyInput) -> Ints | None:
-    """By id, the claimant in the newest generation that is older than the group's newest; of several claimants the
-    first in the order of the members. None if there is no such claim."""
+    """By id, the claimant in the newest generation before the group's newest, the first in map order; None if there is
+    no such claim."""
     newest = max(NO_GENERATION, int(inputs.since.max()))
     late = inputs.since < newest
     ids, claimants = inputs.claims.values, inputs.claims.row_of
@@ -346,7 +345,6 @@ class PartitionMovements:
     """Every partition's path from its first owner to its current one."""
 
     def __init__(self, spread_of: Callable[[int], int]) -> None:
-        """`spread_of` gives a partition's spread hash code."""
         self._spread_of = spread_of
         self._way: dict[int, tuple[int, int]] = {}
         self._spreads: dict[int, int] = {}
@@ -367,7 +365,6 @@ class PartitionMovements:
         return first
 
     def state(self) -> object:
-        """All state that later results depend on, for comparison."""
         return dict(self._way), {way: (moves.capacity, *moves) for way, moves in self._by_way.items()}
 
     def record(self, partition: int, topic: int, source: int, target: int) -> None:

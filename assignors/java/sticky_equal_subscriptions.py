@@ -23,8 +23,8 @@ from assignors.model import Ints, places
 
 
 def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> Holdings:
-    """Granted claims become holdings in place. Raises AssignorFailedError if claims of partitions that do not exist
-    leave Java without places."""
+    """Granted claims become holdings in place. :raises AssignorFailedError: claims of missing partitions leave no
+    places"""
     held = Holdings(granted.owner)
     topics = inputs.by_name[inputs.takes_part[inputs.by_name]]
     total = int(np.diff(inputs.group.topic_start)[topics].sum())
@@ -45,8 +45,6 @@ def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | Non
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Revoked:
-    """Partitions that their owners must revoke."""
-
     ids: Ints
     owners: Ints
 
@@ -145,7 +143,6 @@ class OpenQuotas:
     waiting: list[int]
     """Members at the low quota that may get one more, in order."""
     names: list[str]
-    """Member ids."""
 
 
 def hand_out(places: OpenQuotas, ids: Ints, racks: Racks | None) -> Ints:

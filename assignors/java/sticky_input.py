@@ -32,8 +32,8 @@ class StickyInput:
 
     @cached_property
     def sent(self) -> Ints:
-        """The generation of each member's claims, for comparison with later members' claims: its subscription's.
-        `Subscription` has no negative generation: it is read as none."""
+        """The generation of each member's subscription, for comparison with later members' claims; Java reads negative
+        ones as none."""
         return np.maximum(self.group.owned.generations, NO_GENERATION)
 
     @property
@@ -52,24 +52,21 @@ class StickyInput:
 
     @cached_property
     def owners_order(self) -> Ints:
-        """Members in the order of the HashMap of owners, which is filled in the order of the other one. The two differ
-        only if enough ids collide for Java to build a tree of them."""
+        """Members in the order of the HashMap of owners, filled in the order of the other one: it differs only if bins
+        become trees."""
         first = self.hash_order
         return first[hash_map_order([self.group.spec.members[i] for i in first.tolist()])]
 
     @cached_property
     def by_id(self) -> Ints:
-        """Members in the order of their ids, by `String.compareTo`."""
         return _sorted_names(member.id for member in self.group.spec.members)
 
     @cached_property
     def by_name(self) -> Ints:
-        """Topics in the order of their names."""
         return _sorted_names(topic.name for topic in self.group.spec.topics)
 
     @cached_property
     def takes_part(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Whether each topic takes part."""
         taking = np.zeros(len(self.group.spec.topics), dtype=bool)
         taking[self.group.subscriptions.values] = True
         return taking & (np.diff(self.group.topic_start) > 0)
@@ -91,9 +88,8 @@ class StickyInput:
 
     @cached_property
     def all_equal(self) -> bool:
-        """Whether Java uses its algorithm for equal subscriptions. Every subscription is compared with the first one
-        that is not empty, so empty ones before it (in the order of the map) go unnoticed. Topics that do not exist
-        count."""
+        """Whether Java uses its algorithm for equal subscriptions: every one, missing topics included, is compared with
+        the first one that is not empty, so empty ones before it (in the order of the map) go unnoticed."""
         members, lengths = self.group.spec.members, self.group.subscriptions.lengths
         if not any(len(m.topics) > n for m, n in zip(members, lengths.tolist(), strict=True)):
             return self._all_equal_existing()
@@ -133,7 +129,6 @@ class StickyInput:
         return np.concatenate((self.group.partition_topic, self.stray_topics))[ids]
 
     def numbers_of(self, ids: Ints) -> Ints:
-        """Partition number of each dense id."""
         count = self.group.partition_count
         real = np.minimum(ids, max(count - 1, 0))
         known = ids < count
@@ -280,7 +275,6 @@ def _interned(racks: Iterable[tuple[str, ...]], sets: dict[frozenset[str], int])
 
 
 def _used_sets(inputs: StickyInput, set_of: Ints) -> set[int]:
-    """Rack sets of partitions that take part."""
     partitions = inputs.partitions_of(np.flatnonzero(inputs.takes_part))
     return set(np.unique(set_of[partitions]).tolist())
 

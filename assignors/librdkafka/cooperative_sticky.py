@@ -36,8 +36,8 @@ FREED = (
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like the `cooperative-sticky` of a librdkafka leader. Raises AssignorFailedError if the leader's process
-    would crash, together with the application."""
+    """Assign like the `cooperative-sticky` of a librdkafka leader. :raises AssignorFailedError: its process would
+    crash"""
     group = without_unreadable(group)
     members = [m for m, member in enumerate(group.spec.members) if readable(member)]
     if not members:
@@ -79,7 +79,6 @@ class _Plan:
         self.initializing = False
 
     def counts(self) -> Ints:
-        """The number of partitions of each member."""
         return np.bincount(self.owner[self.owner >= 0], minlength=len(self.group.spec.members))
 
     # ---- partitions that stay ----
@@ -126,8 +125,8 @@ class _Plan:
         return np.concatenate((self._round_robin(owned), rest[self.owner[rest] < 0]))
 
     def _round_robin(self, owned: Ints) -> Ints:
-        """Repeatedly one partition of the member with most left (the last by id among equals). Each member's partitions
-        with previous owners are first."""
+        """Repeatedly one partition of the member with most left (the last by id among equals), those with previous
+        owners first."""
         members = self.owner[owned]
         by_member = np.lexsort((self.claims.previous[owned] < 0, members))
         owned, members = owned[by_member], members[by_member]

@@ -19,7 +19,6 @@ from assignors.model import Assignment, DenseGroup, Ints, Result, Undetermined
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like the `range` of a librdkafka leader."""
     group = without_unreadable(group)
     members = group.spec.members
     subscribers, doubtful = _subscribers(group)

@@ -11,7 +11,6 @@ from assignors.model import DenseGroup, Result
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like the `roundrobin` of a librdkafka leader."""
     group = without_unreadable(group)
     taking_part = [m for m, member in enumerate(group.spec.members) if readable(member)]
     order = MemberOrder([group.spec.members[m] for m in taking_part])

@@ -49,7 +49,6 @@ class BalancingInput:
     previous: Ints
 
     def potential(self, member: int) -> int:
-        """The number of partitions that the member could have."""
         topics = self.subscribed[member]
         return int((self.topic_start[topics + 1] - self.topic_start[topics]).sum())
 
@@ -152,9 +151,8 @@ class Rebalancer:
     # ---- the test for balance ----
 
     def is_balanced(self) -> bool:
-        """Whether no member could take a partition from a member with more. Members are within one partition of each
-        other; or each member has all partitions that it could have, or no member with more owns one that it could have
-        and does not own."""
+        """Whether members are within one partition of each other, or no member could take a partition from a member
+        with more."""
         counts = self.counts[self.board.active]
         if counts.min() >= counts.max() - 1:
             return True
@@ -203,8 +201,8 @@ Pair = tuple[int, int]
 
 
 class FreedMemoryError(Exception):
-    """librdkafka reads memory that it has freed; the result is unknown. confluent-kafka 2.16.1 on Linux crashed every
-    time that a test reached this."""
+    """librdkafka reads memory that it has freed; confluent-kafka 2.16.1 on Linux crashed every time that a test reached
+    this."""
 
 
 @dataclass(slots=True, eq=False)

@@ -20,8 +20,8 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse one address; a listener name in front (``SSL://host:port``) is dropped. :raises InvalidAddress: when
-        host or port is missing or the port is out of range"""
+        """Parse one address; a listener name in front (``SSL://host:port``) is dropped. :raises InvalidAddress:
+        malformed"""
         rest = text.strip()
         rest = rest.partition("://")[2] or rest
         host, colon, port = rest.rpartition(":")
@@ -34,8 +34,8 @@ class Address:
 
 
 def parse_bootstrap(servers: str) -> tuple[Address, ...]:
-    """Parse a comma-separated list of bootstrap servers; the order is kept, duplicates are dropped. :raises
-    InvalidAddress: an entry is malformed, or missing"""
+    """Parse a comma-separated list; the order is kept, duplicates are dropped. :raises InvalidAddress: malformed, or
+    empty"""
     addresses = tuple(dict.fromkeys(Address.parse(part) for part in servers.split(",") if part.strip()))
     if not addresses:
         raise InvalidAddress(f"no bootstrap server is given: {_NEXT_STEP}")

@@ -58,9 +58,8 @@ _ATTEMPTS_AT_A_DEAD_BROKER = 3
 
 
 class KafkaClient:
-    """A connection to a cluster. Use it in a ``with`` block. Connections are kept open by address. A coordinator is
-    looked up once, and again after it moved. Every call takes at most the settings' `api_timeout_ms`, and raises
-    `WireError` only when no broker could be asked at all."""
+    """A connection to a cluster, for a ``with`` block. Every call takes at most the settings' `api_timeout_ms`, and
+    raises `WireError` only when no broker could be asked at all."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         """Prepare the client; the first call connects. :raises InvalidAddress:"""
@@ -83,16 +82,13 @@ class KafkaClient:
         return Deadline(self._settings.api_timeout_ms)
 
     def metadata(self, topics: Sequence[str] | None = None) -> ClusterMetadata:
-        """Brokers and `topics` (None: all, empty: none)."""
         return self.ask_any(partial(fetch_metadata, topics))
 
     def close(self) -> None:
-        """Close every connection."""
         for connection in self._connections.values():
             connection.close()
 
     def connection(self, address: Address) -> Connection:
-        """The connection to `address`, which may not be open yet."""
         if address not in self._connections:
             advertised = address not in self._bootstrap
             nodes = (
@@ -106,8 +102,7 @@ class KafkaClient:
         return self._connections[address]
 
     def home(self, deadline: Deadline | None = None) -> Connection:
-        """An open connection to any broker: the bootstrap server that answered first. :raises WireError: none answers;
-        with several, the message has every reason"""
+        """An open connection to the bootstrap server that answered first. :raises WireError: with every reason"""
         if self._home is None:
             self._home = self._first_to_answer(deadline or self._deadline())
         return self._home
@@ -138,8 +133,8 @@ class KafkaClient:
         return self._ask_and_repeat(addresses, locate, ask, deadline)
 
     def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
-        """Ask the coordinators of all groups in parallel; a coordinator that moved is looked up again. :raises
-        WireError: no broker answers FindCoordinator"""
+        """Ask the coordinators of all groups in parallel; one that moved is looked up again. :raises WireError: as
+        `home`"""
         deadline = self._deadline()
 
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
@@ -204,8 +199,8 @@ class KafkaClient:
         return self._ask_and_repeat(keys, locate, ask, deadline)
 
     def find_coordinators(self, groups: Iterable[str]) -> Answers[str, Address]:
-        """Look up the coordinator of every group now; a group that does not exist has one too. :raises WireError: no
-        broker answers"""
+        """The coordinator of every group, also of one that does not exist, looked up now. :raises WireError: as
+        `home`"""
         deadline = self._deadline()
 
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
@@ -224,7 +219,6 @@ class KafkaClient:
         return self._metadata
 
     def _located(self, groups: list[str], deadline: Deadline, *, fresh: bool) -> dict[str, Address | Failure]:
-        """The coordinator of every group, from the cache unless `fresh`."""
         unknown = groups if fresh else [group for group in groups if group not in self._coordinators]
         answers: dict[str, Address | Failure] = {}
         if unknown:
@@ -294,10 +288,9 @@ class KafkaClient:
         deadline: Deadline,
         attempts: int | None = None,
     ) -> Answers[K, T]:
-        """Locate every key, ask all brokers in parallel, and retry what may succeed later. A retriable error code is
-        retried until the deadline (or `attempts` times in all), a dead broker a few times (its keys may move to
-        another), anything else never. :raises WireError: the first lookup fails; a key that a later lookup does not
-        find keeps its last failure"""
+        """Locate every key, ask all brokers in parallel, and retry: a retriable error code until the deadline (or
+        `attempts` times in all), a dead broker a few times (its keys may move to another), anything else never. A key
+        that a later lookup does not find keeps its last failure. :raises WireError: the first lookup fails"""
         order = list(dict.fromkeys(keys))
         outcomes: dict[K, T | Failure] = {}
         pending, pause_ms, attempt = order, _FIRST_PAUSE_MS, 1
@@ -353,7 +346,6 @@ class KafkaClient:
 
 
 def _may_be_done(outcome: object) -> bool:
-    """Whether a request was sent and not answered."""
     return isinstance(outcome, Failure) and outcome.code is None and not outcome.is_unsent
 
 

@@ -26,8 +26,8 @@ _LONGEST_COMPLAINT = 300
 
 
 def in_time(call: Callable[[], T], deadline: Deadline) -> T:
-    """The result of `call` or its exception; it runs in a thread, and is abandoned at the deadline. :raises
-    TimeoutError: the deadline passed first"""
+    """The result of `call` or its exception, run in a thread that is abandoned at the deadline. :raises
+    TimeoutError:"""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -56,8 +56,8 @@ class CommandLate(CommandFailed):
 
 
 def printed_by(arguments: Sequence[str], deadline: Deadline) -> str:
-    """The output of a command, stripped. If it fails, the message has the end of its standard error. :raises
-    CommandFailed: it cannot be run, fails, or prints nothing. :raises CommandLate: it does not finish in time"""
+    """The output of a command, stripped. :raises CommandFailed: it cannot be run, fails, or prints nothing. :raises
+    CommandLate:"""
     status, output, complaint = _run(arguments, deadline)
     text = output.decode("utf-8", "replace").strip()
     said = clipped(masked(complaint, [text] if len(text) > 1 else ()), _LONGEST_COMPLAINT)
@@ -127,7 +127,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def excerpt(answer: bytes, secrets: Collection[str] = ()) -> str:
-    """The start of an unexpected answer, without anything that could be a secret."""
     if not answer.strip():
         return "nothing"
     text = masked(answer[:4096].decode("utf-8", "replace"), secrets)
@@ -143,7 +142,6 @@ def masked(text: str, secrets: Collection[str] = ()) -> str:
 
 
 def clipped(text: str, length: int = _LONGEST_EXCERPT) -> str:
-    """A text, cut to a length."""
     return text if len(text) <= length else f"{text[:length]}…"
 
 

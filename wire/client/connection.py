@@ -41,16 +41,16 @@ _BROKER_REGISTRATION = 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalizedFeatures:
-    """The cluster's finalized features ("group.version": 1). `supported` is the highest level of each feature that this
-    broker supports."""
+    """The cluster's finalized features ("group.version": 1), and the highest level of each that this broker
+    supports."""
 
     levels: dict[str, int]
     supported: dict[str, int]
 
 
 class Connection:
-    """A connection to one broker, opened on first use and reopened once if it was closed while idle. Its methods are
-    steps: run them with `steps.run` or `steps.run_all`, one conversation at a time."""
+    """A connection to one broker, opened on first use, reopened once if it was closed while idle. Its methods are
+    steps."""
 
     def __init__(
         self,
@@ -60,7 +60,6 @@ class Connection:
         advertised: bool = False,
         node_id: int | None = None,
     ) -> None:
-        """Prepare; `node_id` is the broker that the cluster advertises at the address, if known."""
         self.address = address
         self.features = FinalizedFeatures(levels={}, supported={})
         self._settings = settings
@@ -77,8 +76,7 @@ class Connection:
         """What the broker did not answer, and the time until it is asked again."""
 
     def version(self, api: Api) -> int:
-        """The highest common version of `api`; the connection must be open. :raises UnsupportedApi: no version is
-        common to both"""
+        """The highest common version of `api`; the connection must be open. :raises UnsupportedApi: there is none"""
         known = self._versions.get(api.key)
         agreed = api.agree(*known) if known else None
         if agreed is None:
@@ -90,7 +88,6 @@ class Connection:
         return agreed
 
     def supports(self, api: Api) -> bool:
-        """Whether this client and the broker have a version of `api` in common."""
         known = self._versions.get(api.key)
         return known is not None and api.agree(*known) is not None
 
@@ -110,8 +107,8 @@ class Connection:
             )
 
     def open(self, deadline: Deadline) -> Steps[None]:
-        """Connect and authenticate, if necessary. A login that is about to expire is renewed (KIP-368). :raises
-        WireError: of the matching kind; the connection is then closed"""
+        """Connect and log in, if necessary, or again shortly before the login expires (KIP-368). An error closes the
+        connection."""
         if self._transport is not None:
             if self._session is None or self._session.remaining_ms():
                 return
@@ -137,8 +134,7 @@ class Connection:
     def ask(
         self, api: Api[object, ResponseT], requests: Sequence[Request], deadline: Deadline
     ) -> Steps[list[ResponseT]]:
-        """Send requests of `api` together and return their responses in the same order. They are sent in the version in
-        common and must be safe to send twice. :raises WireError: of the matching kind; the connection is then closed"""
+        """Send requests that are safe to send twice together, and return their responses in the same order."""
         proven = self._proven
         try:
             return (yield from self.ask_once(api, requests, deadline))
@@ -162,8 +158,8 @@ class Connection:
         deadline: Deadline,
         limit_ms: int | None = None,
     ) -> Steps[list[ResponseT]]:
-        """`ask` for requests that are not safe to send twice: a connection that breaks is an error. `limit_ms`: the
-        timeout of each response, if not the settings' request timeout."""
+        """`ask` for requests that are not safe to send twice. `limit_ms`: a timeout other than the settings' request
+        timeout."""
         yield from self.open(deadline)
         if Deadline.is_stopping():
             raise NotSent(str(self.address), api.name)
@@ -179,8 +175,8 @@ class Connection:
         return responses
 
     def _remember_timeout(self, error: BaseException, began: float) -> None:
-        """Remember a broker that did not answer in time: a command with several requests waits only once. A request
-        that was sent just before the deadline does not count."""
+        """Remember a broker that did not answer for a while, unlike a request sent just before the deadline: a command
+        waits once."""
         if isinstance(error, RequestTimedOut) and time.monotonic() - began >= _PATIENCE_S:
             self._silence = error.activity, Deadline(_SILENT_FOR_MS)
 
@@ -196,7 +192,6 @@ class Connection:
         )
 
     def close(self) -> None:
-        """Close the socket; the next use reconnects."""
         if self._transport is not None:
             self._transport.close()
             self._transport = None

@@ -91,8 +91,8 @@ class UnsupportedApi(WireError):
 
 
 class KafkaError(WireError):
-    """The broker refused a whole request with an error code. `code` is the error code of Kafka's protocol, `name` its
-    name (GROUP_AUTHORIZATION_FAILED)."""
+    """The broker refused a whole request. `code` is Kafka's error code, `name` its name
+    (GROUP_AUTHORIZATION_FAILED)."""
 
     def __init__(self, address: str, code: int, name: str, message: str) -> None:
         super().__init__(f"{address}: {message}", address=address)
@@ -109,7 +109,6 @@ class Answers(Generic[K, V]):
 
     @classmethod
     def of(cls, outcomes: Mapping[K, V | Failure]) -> Answers[K, V]:
-        """Results and failures apart."""
         return cls(
             found={key: value for key, value in outcomes.items() if not isinstance(value, Failure)},
             failed={key: value for key, value in outcomes.items() if isinstance(value, Failure)},
@@ -124,7 +123,6 @@ def refused(address: object, request: str, code: int, message: str | None = None
 
 
 def failure_of(error: WireError) -> Failure:
-    """An exception as a failure."""
     if isinstance(error, KafkaError):
         return Failure(message=str(error), code=error.code, name=error.name)
     if isinstance(error, UnsupportedApi):

@@ -25,9 +25,8 @@ def fault_client(settings: ConnectionSettings) -> KafkaClient:
 def ask_for_fault(
     client: KafkaClient, timeout_ms: int, **request: Unpack[KohortFaultRequestFields]
 ) -> KohortFaultResponse:
-    """The response to a KohortFault with these fields; `client` is a `fault_client`. :raises UnsupportedApi: the broker
-    is not `kohort serve`. :raises KafkaError: the server refuses it, with the reason. :raises WireError: as
-    `KafkaClient.home`"""
+    """The response to a KohortFault, asked with a `fault_client`. :raises UnsupportedApi: the broker is not `kohort
+    serve`. :raises KafkaError: the server refuses it, with the reason"""
     deadline = Deadline(timeout_ms)
     return run(_ask(request, client.home(deadline), deadline))
 

@@ -56,8 +56,8 @@ FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]
 def first_records(
     client: KafkaClient, offsets: Mapping[TopicPartition, Collection[int]]
 ) -> Answers[TopicPartition, FirstRecords]:
-    """The first record at or after each of some offsets of each partition. Records found before the deadline or the
-    loss of a connection are returned next to the failures."""
+    """The first record at or after each of some offsets of each partition; those found in time are returned next to
+    failures."""
 
     def ask(
         leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline
@@ -70,8 +70,6 @@ def first_records(
 
 
 class _Search(LogSearch):
-    """Searches the first records of one partition."""
-
     def __init__(self, partition: TopicPartition, offsets: Collection[int]) -> None:
         self.pending = sorted(set(offsets))
         super().__init__(partition, self.pending[0] if self.pending else 0)
@@ -141,6 +139,5 @@ class _Search(LogSearch):
         return sum(min(count, last - offset + 1) for last, count in self._aborted if last >= offset)
 
     def _finish_pending(self, failure: Failure) -> None:
-        """Set the same failure for all pending offsets."""
         self.found |= dict.fromkeys(self.pending, failure)
         self.pending = []

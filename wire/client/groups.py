@@ -49,8 +49,8 @@ _DIRECTORIES_TIMEOUT_MS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedGroups:
-    """The groups of all brokers, by id in ascending order, and where groups are missing. `failed`: brokers
-    (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader."""
+    """The groups of all brokers, by id. `failed`: brokers that did not answer, and partitions of `__consumer_offsets`
+    without a leader."""
 
     groups: tuple[ListGroupsResponseGroup, ...]
     failed: dict[str, Failure]
@@ -59,9 +59,8 @@ class ListedGroups:
 def list_groups(
     client: KafkaClient, *, states: Sequence[str] = (), types: Sequence[str] = ()
 ) -> ListedGroups:
-    """The groups of every broker, filtered by state and type (by Kafka's names) by brokers that can filter. A listed
-    group has no state before Kafka 2.6 and no type before 3.8. :raises WireError: the list of brokers cannot be read,
-    or no broker of it answers"""
+    """The groups of every broker, filtered by brokers that can filter. A listed group has no state before Kafka 2.6 and
+    no type before 3.8. :raises WireError: no broker answers"""
 
     def ask(broker: Connection, deadline: Deadline) -> Steps[tuple[ListGroupsResponseGroup, ...]]:
         request = {"states_filter": states, "types_filter": types}
@@ -86,8 +85,8 @@ def list_groups(
 
 
 def _failed_directories(client: KafkaClient, metadata: ClusterMetadata) -> dict[int, tuple[str, ...]]:
-    """The log directories that have failed on brokers that run, if partitions without a leader were in them. Without
-    the permission to describe the cluster there are none."""
+    """The failed log directories of brokers that run, if partitions without a leader were in them; none without
+    permission."""
 
     def ask(
         broker: Connection, nodes: Sequence[str], deadline: Deadline
@@ -110,10 +109,9 @@ def describe_groups(
     operations: bool = False,
     nodes: bool = False,
 ) -> Answers[str, G_co]:
-    """Describe groups with the request of their type. A missing group or one of another type: failure 69. With
-    `operations`, the answers contain what this user may do (see `wire.client.settings.operations_in`). With `nodes`,
-    those of streams groups contain the graph of their topology, if the broker stores it (KIP-1331, Kafka 4.4 and
-    later)."""
+    """Describe groups with the request of their type. With `operations`, the answers contain what this user may do.
+    With `nodes`, those of streams groups contain the graph of their topology, if the broker stores it (KIP-1331, Kafka
+    4.4)."""
     key = "groups" if api.key == DESCRIBE_GROUPS.key else "group_ids"
     more = {"include_authorized_operations": operations, "include_topology_description": nodes}
 
@@ -154,10 +152,9 @@ Departures: TypeAlias = dict[str, Failure | None]
 def remove_members(
     client: KafkaClient, members: Mapping[str, Sequence[LeavingMember]], reason: str, *, by: Api | None = None
 ) -> Answers[str, Departures]:
-    """Remove members from their groups, by LeaveGroup, or `by` the heartbeat of share or streams groups. LeaveGroup
-    removes members of classic and consumer groups; the broker logs the reason from version 5 on (KIP-800). Members of
-    share and streams groups leave by a heartbeat with epoch -1, which anyone who knows their ids can send: those groups
-    refuse LeaveGroup with UNKNOWN_MEMBER_ID (Kafka 4.3.1)."""
+    """Remove members by LeaveGroup, whose reason the broker logs from version 5 on (KIP-800), or `by` the heartbeat of
+    share or streams groups: their members leave with epoch -1; LeaveGroup is refused with UNKNOWN_MEMBER_ID (Kafka
+    4.3.1)."""
 
     def leave(
         broker: Connection, groups: Sequence[str], deadline: Deadline

@@ -37,10 +37,7 @@ MOST_BYTES = 4 * 1024 * 1024
 
 
 class LogSearch(ABC):
-    """A forward search through one partition."""
-
     found: Sized
-    """The results so far."""
 
     def __init__(self, partition: TopicPartition, position: int) -> None:
         self.partition = partition
@@ -89,9 +86,8 @@ class LogSearch(ABC):
             self.position = begin[0]
 
     def take(self, records: bytes, high_watermark: int, aborted: Iterable[tuple[int, int]] = ()) -> None:
-        """Handle the batches from the position on; no record is at or after the high watermark. With `read_committed`,
-        that is the last stable offset; `aborted` are the aborted transactions in these batches, by producer id and
-        first offset."""
+        """Handle the batches from the position on, up to the high watermark; with `read_committed` that is the last
+        stable offset, and `aborted` are the aborted transactions in these batches, by producer id and first offset."""
         from wire.log.batch_scan import scan
         from wire.log.errors import DamagedLog
         from wire.log.log_records import each_record
@@ -134,8 +130,8 @@ class LogSearch(ABC):
 
 
 def _aborted_batches(aborted: Iterable[tuple[int, int]], records: bytes) -> Callable[[Batch], bool]:
-    """Whether a batch is of an aborted transaction; must be asked about every batch, in order. As consumers do: a
-    transaction begins at its first offset, and ends with the producer's ABORT marker."""
+    """Whether a batch is of an aborted transaction, asked about every batch in order: one begins at its first offset,
+    and ends with the producer's ABORT marker."""
     from wire.log.control_records import ControlType, MalformedControlRecord, ending
     from wire.log.errors import DamagedLog
 
@@ -158,7 +154,7 @@ def _aborted_batches(aborted: Iterable[tuple[int, int]], records: bytes) -> Call
 
 def search_all(searches: Collection[LogSearch], connection: Connection, deadline: Deadline) -> Steps[None]:
     """Ask one leader until every search is done; when time or connection run out, the rest give up. :raises WireError:
-    before there was any result"""
+    no result"""
     try:
         queues = _Queues(searches)
         while chunk := queues.next_chunk():
@@ -181,13 +177,10 @@ def fetch(
     deadline: Deadline,
     isolation_level: int = READ_UNCOMMITTED,
 ) -> Steps[dict[TopicPartition, FetchResponseResponsePartition | Failure]]:
-    """Fetch the bytes at one offset of each partition from one leader, without a fetch session; it answers at once. The
-    result of a partition has `records`, batches as they are in the log, and `high_watermark`; with `READ_COMMITTED` no
-    batch after `last_stable_offset`, and `aborted_transactions`. A broker returns one whole batch of the first
-    partition of a request that has records, however long it is; of every other partition no more than
-    `partition_max_bytes`, and nothing if that would cut its first batch. The last batch may be cut off
-    (ReplicaManager.readFromLog, KIP-74). Versions up to 12 use topic names, later ones topic ids. A broker that
-    throttles a client for its quota leaves partitions out: ask for them again."""
+    """Fetch the bytes at one offset of each partition from one leader, without a fetch session; it answers at once. A
+    broker returns one whole batch of the first partition that has records, however long it is; of every other no more
+    than `partition_max_bytes`, and nothing if that would cut its first batch. The last batch may be cut off (KIP-74). A
+    broker that throttles a client leaves partitions out: ask for them again."""
     request = {
         "max_wait_ms": 0,
         "min_bytes": 0,
@@ -224,8 +217,6 @@ def fetch(
 
 
 class _Queues:
-    """Searches that are not done, by their limits and isolation levels."""
-
     def __init__(self, searches: Iterable[LogSearch]) -> None:
         self._queues: dict[tuple[int, int], deque[LogSearch]] = {
             (limit, level): deque()
@@ -235,7 +226,6 @@ class _Queues:
         self.put(searches)
 
     def put(self, searches: Iterable[LogSearch]) -> None:
-        """Add the searches that are not done."""
         for search in searches:
             if not search.is_done:
                 self._queues[search.limit, search.isolation_level].append(search)

@@ -10,14 +10,8 @@ from wire.extras import install_command, is_installed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginMethod:
-    """One way to log in.
-
-    Attributes:
-        name: the operators' name for it.
-        setting: the client property that selects it.
-        extra: the extra of Kohort that it needs; None: none.
-        available: whether it can be used here.
-    """
+    """One way to log in: the operators' name for it, the client property that selects it, and the extra that it needs,
+    or None."""
 
     name: str
     setting: str
@@ -25,7 +19,6 @@ class LoginMethod:
 
     @property
     def available(self) -> bool:
-        """Whether the packages that it needs are installed."""
         return self.extra is None or is_installed(self.extra)
 
     @property

@@ -32,8 +32,6 @@ _FOUND_PER_REQUEST = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvertisedBroker:
-    """A broker as the cluster advertises it."""
-
     node_id: int
     address: Address
     rack: str | None
@@ -67,8 +65,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]
 def fetch_metadata(
     topics: Sequence[str] | None, connection: Connection, deadline: Deadline
 ) -> Steps[ClusterMetadata]:
-    """Request brokers and `topics`; None means all topics. The request never creates a topic. :raises KafkaError: the
-    broker refuses the whole request"""
+    """Request brokers and `topics`; None means all. The request never creates a topic. :raises KafkaError:"""
     yield from connection.open(deadline)
     named: list[dict[str, object]] | None
     if topics is None:
@@ -106,7 +103,6 @@ def _topic(name: str, topic: MetadataResponseTopic) -> TopicMetadata:
 
 
 def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
-    """The leader of every partition that has one."""
     addresses = {broker.node_id: broker.address for broker in metadata.brokers}
     return {
         (topic.name, partition.partition_index): addresses[partition.leader_id]
@@ -117,7 +113,6 @@ def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
 
 
 def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
-    """Why a partition has no leader."""
     if topic in metadata.failed:
         return metadata.failed[topic]
     if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
@@ -151,8 +146,8 @@ def _address(answer: FindCoordinatorResponse | FindCoordinatorResponseCoordinato
 def offline_coordinators(
     metadata: ClusterMetadata, directories: Mapping[int, Sequence[str]] | None = None
 ) -> dict[str, Failure]:
-    """Why the groups of some partitions (`__consumer_offsets-1, 4`) cannot be listed. Empty if this user may not
-    describe the topic: then it is unknown. `directories`: the known failed log directories of brokers."""
+    """Why the groups of some partitions cannot be listed; empty if this user may not describe the topic. `directories`:
+    the known failed log directories of brokers."""
     topic = metadata.topics.get(OFFSETS_TOPIC)
     alive = {broker.node_id for broker in metadata.brokers}
     lost: dict[str, list[int]] = {}

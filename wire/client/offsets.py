@@ -91,9 +91,9 @@ def fetch_offsets(
     require_stable: bool = False,
 ) -> Answers[str, CommittedOffsets]:
     """The committed offsets of groups of any type, of all partitions or `only` of some; an unknown group has none. With
-    `require_stable`, a partition with an offset in an open transaction has the error UNSTABLE_OFFSET_COMMIT instead of
-    an offset (since 2.5, KIP-447). Brokers before 3.0 are asked one group at a time, as are those whose responses would
-    be too long otherwise."""
+    `require_stable`, a partition with an offset in an open transaction fails with UNSTABLE_OFFSET_COMMIT (since 2.5,
+    KIP-447). Brokers before 3.0 are asked one group at a time, as are those whose responses would be too long
+    otherwise."""
 
     def requested(group: str) -> dict[str, object]:
         topics = None if only is None else by_topic(only[group])
@@ -130,9 +130,8 @@ def commit_offsets(
     offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
     topic_ids: Mapping[str, UUID] | None = None,
 ) -> Answers[str, Outcomes]:
-    """Commit offsets by group, not as a member; None for each partition, or the refusal. The coordinator refuses them
-    for a group with members. Topics are named by their `topic_ids`, if all are known and the broker can compare them
-    (Kafka 4.1)."""
+    """Commit offsets by group, not as a member: the coordinator refuses them for a group with members. Topics are named
+    by their `topic_ids`, if all are known and the broker can compare them (Kafka 4.1)."""
     return client.ask_coordinators(offsets, partial(_commit, offsets, topic_ids or {}))
 
 
@@ -190,8 +189,8 @@ def _committed(answer: OffsetCommitResponse, names: Mapping[UUID | None, str]) -
 def delete_offsets(
     client: KafkaClient, partitions: Mapping[str, Sequence[TopicPartition]]
 ) -> Answers[str, Outcomes]:
-    """Delete committed offsets, by group; None for each partition, or why its offset was not deleted. The coordinator
-    deletes all but offsets of topics that a member subscribes to. A partition without an offset is no error."""
+    """Delete committed offsets, by group, except of topics that a member subscribes to. A partition without one is no
+    error."""
 
     def ask(
         broker: Connection, groups: Sequence[str], deadline: Deadline
@@ -240,8 +239,8 @@ def fetch_share_offsets(
 def alter_share_group_offsets(
     client: KafkaClient, offsets: Mapping[str, Mapping[TopicPartition, int]]
 ) -> Answers[str, Outcomes]:
-    """Set start offsets of share groups; None for each partition that was changed, or why it was refused. The
-    coordinator accepts this only for a group without members, and creates a missing group."""
+    """Set start offsets of share groups. The coordinator requires a group without members, and creates a missing
+    one."""
 
     def ask(
         broker: Connection, groups: Sequence[str], deadline: Deadline
@@ -304,9 +303,8 @@ def offsets_at(
     *,
     leaders: ClusterMetadata | None = None,
 ) -> Answers[TopicPartition, tuple[int, ...]]:
-    """Offsets of the log of each partition, in the order of `specs`, or -1. All leaders are asked in parallel, each for
-    all of its partitions in one request. `leaders`: metadata of these topics that was just fetched, which saves the
-    first lookup."""
+    """Offsets of the log of each partition, in the order of `specs`, or -1. `leaders`: fresh metadata, which saves a
+    lookup."""
     return client.ask_leaders(partitions, partial(list_offsets, specs), known=leaders)
 
 
@@ -316,9 +314,9 @@ def list_offsets(
     partitions: Sequence[TopicPartition],
     deadline: Deadline,
 ) -> Steps[dict[TopicPartition, tuple[int, ...] | Failure]]:
-    """Ask one leader for offsets of each partition, in the order of `specs`, or -1. There is one request per spec, sent
-    together and answered in this order: an end offset requested last is never before the last stable offset. A
-    partition fails if one of its offsets is refused."""
+    """Ask one leader for offsets of each partition, in the order of `specs`, or -1. There is one request per spec,
+    answered in this order: an end offset requested last is never before the last stable offset. A partition fails if
+    one of its offsets is refused."""
 
     def timestamp(spec: OffsetSpec | OffsetsAtTimes, partition: TopicPartition) -> int:
         return spec.timestamp if isinstance(spec, OffsetSpec) else spec.times[partition]

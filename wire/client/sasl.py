@@ -22,20 +22,15 @@ Exchange = Generator[bytes, bytes, None]
 
 
 class Ask(Protocol):
-    """Sends one request and returns its response."""
-
     def __call__(self, api: Api[object, ResponseT], **fields: object) -> Steps[ResponseT]: ...
 
 
 DEFAULT_MECHANISM = "GSSAPI"
-"""Kafka's default mechanism."""
 
 
 def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[int]:
-    """Agree on the mechanism (KIP-43), then run it (KIP-152). :return: the milliseconds for which the login is valid
-    (KIP-368); 0: without a limit. :raises UnsupportedMechanism: this client does not support the mechanism. :raises
-    AuthenticationFailed: there are no credentials, the broker does not offer the mechanism, or it refuses the user.
-    :raises Unreachable: the source of the token does not answer"""
+    """Agree on the mechanism (KIP-43), then run it (KIP-152); returns the milliseconds for which the login is valid
+    (KIP-368), 0 without a limit. :raises UnsupportedMechanism, AuthenticationFailed, Unreachable:"""
     mechanism = exchange(address, settings, deadline)
     message = next(mechanism)
     try:
@@ -87,10 +82,8 @@ def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
 
 
 def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Exchange:
-    """Start the mechanism of `settings`, with the broker at `address`. :raises UnsupportedMechanism: see
-    `why_unsupported`; or packages are not installed. :raises AuthenticationFailed: user name or password are missing,
-    there is no token, or (SCRAM) the broker does not know the password. :raises Unreachable: the source of the token
-    does not answer"""
+    """Start the mechanism of `settings`, with the broker at `address`. :raises UnsupportedMechanism,
+    AuthenticationFailed, Unreachable:"""
     why_not = why_unsupported(settings)
     if why_not is not None:
         raise UnsupportedMechanism(why_not)
@@ -110,9 +103,8 @@ def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline)
 
 
 def why_unsupported(settings: ConnectionSettings) -> str | None:
-    """Why this client does not support the mechanism of `settings`, and what to do; None: it does. It supports PLAIN,
-    SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI if the extra ``kerberos`` is installed, and OAUTHBEARER unless only librdkafka
-    can get the token."""
+    """Why this client does not support the mechanism of `settings` (OAUTHBEARER if only librdkafka can get the token),
+    and what to do; None: it does."""
     mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
     if mechanism in _WITH_PASSWORD or (mechanism == "OAUTHBEARER" and settings.oauth is not None):
         return None

@@ -5,8 +5,6 @@ from enum import Enum
 
 
 class SecurityProtocol(Enum):
-    """Kafka's ``security.protocol``."""
-
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
     SASL_PLAINTEXT = "SASL_PLAINTEXT"
@@ -14,12 +12,10 @@ class SecurityProtocol(Enum):
 
     @property
     def tls(self) -> bool:
-        """Whether the connection is encrypted."""
         return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
     @property
     def sasl(self) -> bool:
-        """Whether the client authenticates with a SASL mechanism."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
@@ -32,7 +28,6 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The secret itself, only for the wire."""
         return self._value
 
     def __repr__(self) -> str:
@@ -49,9 +44,8 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """Certificates and keys, all PEM, each given inline or as a path. `ca_*`: the trusted authorities, the system's
-    store if neither is set. `certificate_*` and `key_*`: the client's identity (mutual TLS); if one file contains both
-    the key and the chain, only `certificate_path` is set."""
+    """Certificates and keys, all PEM, each inline or as a path. `ca_*`: the trusted authorities, by default the
+    system's. `certificate_*` and `key_*`: the client's identity; a file with both is set as `certificate_path` only."""
 
     ca_path: str | None = None
     ca_pem: str | None = None
@@ -67,8 +61,7 @@ class TlsSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenEndpoint:
     """The token endpoint of an identity provider: the grant client_credentials of RFC 6749. `ca_*`: the trusted
-    authorities of an https endpoint, the system's store if neither is set. `url_encode_header`: Java's
-    sasl.oauthbearer.header.urlencode."""
+    authorities, by default the system's. `url_encode_header`: Java's sasl.oauthbearer.header.urlencode."""
 
     url: str
     client_id: str
@@ -103,8 +96,7 @@ class TokenCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenProvider:
-    """A function that returns a token, by its name: see `wire.client.tokens.providers`. `options` are the
-    provider's."""
+    """A function that returns a token, by its name, and its options: see `wire.client.tokens.providers`."""
 
     name: str
     options: tuple[tuple[str, Secret], ...] = ()
@@ -120,8 +112,8 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerberosSettings:
-    """The principal of sasl.mechanism GSSAPI, and the service. `keytab`: a file with the keys of `principal`. Without
-    it an existing ticket is used: of `ccache`, or of the default credential cache."""
+    """The service and principal of sasl.mechanism GSSAPI. Without a `keytab`, a ticket is used: of `ccache`, or the
+    default one."""
 
     service_name: str
     principal: str | None = None
@@ -131,17 +123,11 @@ class KerberosSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionSettings:
-    """All settings needed to talk to a cluster.
-
-    `bootstrap_servers` are ``host:port`` texts and may be empty (the command line sets them).
-    `sasl_mechanism` is set exactly when `security_protocol.sasl`; `oauth` only with OAUTHBEARER, and only if the token
-    is available without librdkafka; `kerberos` only with GSSAPI. Times are milliseconds: `request_timeout_ms` for one
-    response of one broker, `api_timeout_ms` for a whole call.
-    With `cluster_id`, a broker refuses an advertised address that leads to a broker of another cluster, from Kafka
-    4.4 on (KIP-1242).
-    `extra` contains settings that only librdkafka understands.
-    `remarks` are for the user: the ignored keys of a file of properties.
-    """
+    """All settings needed to talk to a cluster. `sasl_mechanism` is set exactly when `security_protocol.sasl`; `oauth`
+    and `kerberos` only with their mechanisms, and `oauth` only if the token is available without librdkafka.
+    `request_timeout_ms` is for one response of one broker, `api_timeout_ms` for a whole call. With `cluster_id`, a
+    broker of another cluster refuses the connection, from Kafka 4.4 on (KIP-1242). `extra`: settings that only
+    librdkafka understands. `remarks` are for the user."""
 
     bootstrap_servers: tuple[str, ...] = ()
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT

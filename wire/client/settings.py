@@ -71,8 +71,8 @@ def operations_in(bits: int) -> tuple[str, ...] | None:
 
 
 def describe_acls(client: KafkaClient, kind: acls.ResourceType) -> tuple[DescribeAclsResponseResource, ...]:
-    """All topics or groups, or patterns of them, with their access control entries, `acls`. :raises KafkaError:
-    SECURITY_DISABLED (54) without an authorizer, CLUSTER_AUTHORIZATION_FAILED (31)"""
+    """All topics or groups, or patterns of them, with their access control entries, `acls`. :raises KafkaError: 54,
+    31"""
     request = {
         "resource_type_filter": kind,
         "resource_name_filter": None,
@@ -93,8 +93,8 @@ def describe_acls(client: KafkaClient, kind: acls.ResourceType) -> tuple[Describ
 
 
 def delete_topics(client: KafkaClient, topics: Mapping[str, UUID | None]) -> Answers[str, bool]:
-    """Delete topics; True for each that is gone, also if it did not exist. A topic whose id is known is deleted only if
-    it has this id, by brokers from Kafka 2.8. Any broker of a KRaft cluster forwards the request to the controller."""
+    """Delete topics; True for each that is gone. A topic whose id is known is deleted only if it has this id (Kafka
+    2.8)."""
     return client.ask_one_broker(topics, partial(_delete_topics, topics))
 
 

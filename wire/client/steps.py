@@ -32,13 +32,12 @@ class Deadline:
 
     @classmethod
     def stop_all(cls, within_s: float | None) -> None:
-        """Send no more requests in this process, and wait at most this long for answers; None: continue as usual. Safe
-        in a signal handler."""
+        """Send no more requests, and wait at most this long for answers; None: continue as usual. Safe in a signal
+        handler."""
         cls._last = math.inf if within_s is None else time.monotonic() + within_s
 
     @classmethod
     def is_stopping(cls) -> bool:
-        """Whether no more requests are sent."""
         return cls._last != math.inf
 
     def within(self, timeout_ms: float) -> "Deadline":
@@ -85,7 +84,6 @@ def ready(sock: Stream, events: int, deadline: Deadline, address: object, activi
 
 
 def run(steps: Steps[T]) -> T:
-    """Run one conversation and return its result, or raise its error."""
     outcome = run_all({None: steps})[None]
     if isinstance(outcome, WireError):
         raise outcome
@@ -95,8 +93,8 @@ def run(steps: Steps[T]) -> T:
 def run_all(
     conversations: Mapping[K, Steps[T]], enough: Callable[[T | WireError], bool] = lambda _: False
 ) -> dict[K, T | WireError]:
-    """Run all conversations; a `WireError` of one replaces its result. When `enough` accepts an outcome, the others are
-    closed and missing from the result."""
+    """Run all conversations; a `WireError` replaces a result. When `enough` accepts an outcome, the others are
+    closed."""
     outcomes: dict[K, T | WireError] = {}
     waiting: dict[K, SocketWait] = {}
     with selectors.DefaultSelector() as selector:

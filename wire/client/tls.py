@@ -84,7 +84,6 @@ class TlsStream:
 def secure(
     address: Address, sock: socket.socket, context: ssl.SSLContext, deadline: Deadline
 ) -> Steps[TlsStream]:
-    """Encrypt a connected socket. :raises TlsFailed: with the reason and the next step"""
     wrapped = context.wrap_socket(sock, server_hostname=address.host, do_handshake_on_connect=False)
     try:
         yield from _handshake(address, wrapped, deadline)

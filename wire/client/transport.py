@@ -27,8 +27,6 @@ _HTTP = b"HTTP"
 
 
 class Transport:
-    """Frames to and from a broker."""
-
     def __init__(self, address: Address, sock: Stream) -> None:
         self.address = address
         self._socket = sock
@@ -36,9 +34,8 @@ class Transport:
         self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
-        """Send `data` while reading, until `answers` frames have arrived. :raises Unreachable: the peer closes or
-        resets the connection. :raises RequestTimedOut: the deadline passed; the message has the `activity`. :raises
-        ProtocolError: bytes that are not a Kafka frame"""
+        """Send `data` while reading, until `answers` frames have arrived. :raises Unreachable, RequestTimedOut,
+        ProtocolError:"""
         unsent = memoryview(data)
         frames: list[bytes] = []
         while len(frames) < answers:
@@ -54,11 +51,9 @@ class Transport:
         return frames
 
     def close(self) -> None:
-        """Release the socket; safe to repeat."""
         self._socket.close()
 
     def _send(self, data: memoryview) -> int:
-        """Send what the socket takes; 0 if nothing now."""
         try:
             return self._socket.send(data)
         except BlockingIOError:
@@ -112,8 +107,8 @@ def _explain(bad: BadFrame) -> str:
 
 
 def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
-    """Make a TCP connection, trying every address of the host in the resolver's order. :raises NotConnected: the name
-    is unknown, or every address refuses. :raises RequestTimedOut: nothing answers in time"""
+    """Make a TCP connection, trying every address of the host in the resolver's order. :raises NotConnected,
+    RequestTimedOut:"""
     candidates = _resolve(address)
     last: NotConnected | RequestTimedOut | None = None
     for index, (family, sockaddr) in enumerate(candidates):

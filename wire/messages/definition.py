@@ -39,9 +39,8 @@ _CORRELATION_ID = struct.Struct(">i")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
-    """One kind of request: Kafka's name and key, the versions with a layout, and both messages. Its types, declared by
-    the stubs of `schemas/`: both messages decoded, and as fields to encode. `sent` are the versions that the client
-    sends. `since` is the Kafka release whose brokers first support the request, for messages."""
+    """One kind of request, with the types of both messages decoded, and as fields to encode. `sent` are the versions
+    that the client sends, `since` the Kafka release whose brokers first support it."""
 
     name: str
     key: int
@@ -64,7 +63,7 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
         self, version: int, correlation_id: int, client_id: str | None, fields: RequestFields
     ) -> bytes:
         """A request with its header; fields that the version does not have are left out. :raises ValueError: a value
-        does not fit its field, one without a default is missing, or the request is too long"""
+        does not fit"""
         out = bytearray(HEAD.pack(self.key, version, correlation_id))
         # The client id has the old encoding in every header, so that a broker can read it before the version.
         message_writer(_CLIENT_ID, 0)(out, {"client_id": client_id})
@@ -94,8 +93,8 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
         return bytes(out)
 
     def decode_response(self, version: int, answer: bytes) -> ResponseT:
-        """The body of a response that starts after the correlation id. :raises DecodeError: the bytes are not such a
-        response, or have more bytes than it"""
+        """The body of a response that starts after the correlation id. :raises DecodeError: also if bytes are left
+        over"""
         position = 0
         if self._has_tags_in_response_header(version):
             _, position = _read_tags(answer, 0)
@@ -112,8 +111,8 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordType(Generic[Key, Value]):
-    """A type of record of `__consumer_offsets`: the number that its keys start with, and its two messages. `written` is
-    the version in which Kafka 4.3 writes values. Keys are never flexible."""
+    """A type of record of `__consumer_offsets`: the number that its keys start with, which are never flexible, and its
+    two messages. `written` is the version in which Kafka 4.3 writes values."""
 
     id: int
     name: str

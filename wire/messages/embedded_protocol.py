@@ -32,9 +32,9 @@ _GENERATION = struct.Struct(">i")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSubscription:
-    """A member's subscription and owned partitions. `version` is the one sent, even if it is newer than
-    `NEWEST_VERSION`. `topics` keep the order sent. `owned` is empty below version 1 (and from eager members),
-    `generation` -1 below version 2, `rack` None below version 3. `user_data` is the assignor's own, or None."""
+    """A member's subscription and owned partitions, in the order sent, with the `version` sent, even a newer one.
+    `owned` is empty below version 1 (and from eager members), `generation` -1 below version 2, `rack` None below
+    version 3."""
 
     version: int
     topics: tuple[str, ...]
@@ -54,8 +54,7 @@ class EmbeddedAssignment:
 
 
 def read_subscription(data: bytes) -> EmbeddedSubscription:
-    """Read the metadata that a member sent in JoinGroup. :raises DecodeError: the bytes are not a subscription; with
-    the field and the byte"""
+    """Read the metadata that a member sent in JoinGroup. :raises DecodeError: with the field and the byte"""
     version, read = _read(SUBSCRIPTION, data)
     return EmbeddedSubscription(
         version=version,
@@ -68,8 +67,8 @@ def read_subscription(data: bytes) -> EmbeddedSubscription:
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
-    """Read the assignment that a leader sent in SyncGroup (or that the broker computed for a classic member). :raises
-    DecodeError: the bytes are not an assignment; with the field and the byte"""
+    """Read the assignment that a leader sent in SyncGroup, or that the broker computed. :raises DecodeError: as
+    above"""
     version, read = _read(ASSIGNMENT, data)
     return EmbeddedAssignment(
         version=version, partitions=_by_topic(read.assigned_partitions), user_data=read.user_data
@@ -77,9 +76,8 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """The topics that members subscribe to; None if the metadata of one cannot be read. Only the fields of version 0
-    are read, as in ClassicGroup.computeSubscribedTopics. Metadata with a wrong length make Kafka 4.3 fail (and leave
-    the group stuck); here they count as metadata that cannot be read."""
+    """The topics that members subscribe to, from the fields of version 0; None if the metadata of one cannot be read.
+    Metadata with a wrong length make Kafka 4.3 fail (and leave the group stuck); here they cannot be read."""
     topics: set[str] = set()
     for data in metadata:
         try:
@@ -90,8 +88,8 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
 
 
 def write_subscription(subscription: EmbeddedSubscription) -> bytes:
-    """The bytes of a subscription; a version above the newest is written as the newest, as in Java. Fields that its
-    version does not have are left out. :raises ValueError: a value does not fit its field"""
+    """The bytes of a subscription; a version above the newest is written as the newest, as in Java. :raises
+    ValueError:"""
     fields: ConsumerProtocolSubscriptionFields = {
         "topics": subscription.topics,
         "user_data": subscription.user_data,
@@ -103,8 +101,8 @@ def write_subscription(subscription: EmbeddedSubscription) -> bytes:
 
 
 def write_assignment(assignment: EmbeddedAssignment) -> bytes:
-    """The bytes of an assignment; a version above the newest is written as the newest, as in Java. :raises ValueError:
-    a value does not fit its field"""
+    """The bytes of an assignment; a version above the newest is written as the newest, as in Java. :raises
+    ValueError:"""
     fields: ConsumerProtocolAssignmentFields = {
         "assigned_partitions": _topic_partitions(assignment.partitions),
         "user_data": assignment.user_data,
@@ -152,8 +150,8 @@ def write_sticky(partitions: Mapping[str, Sequence[int]], generation: int | None
 
 
 def read_sticky(data: bytes) -> tuple[dict[str, tuple[int, ...]], int]:
-    """Partitions by topic, and the generation, -1 in version 0, which has none. :raises DecodeError: neither version
-    The bytes contain no version: bytes that are not version 1 are read as version 0, as in Java."""
+    """Partitions by topic, and the generation, -1 in version 0: bytes that are not version 1 are read as that, as in
+    Java. :raises DecodeError:"""
     try:
         read, _ = message_reader(STICKY_USER_DATA, 1, OBJECTS)(data, 0)
         generation = read.generation

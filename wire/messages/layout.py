@@ -85,9 +85,9 @@ Type: TypeAlias = Scalar | Array | Struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field. Versions from `since` to `until` have it, both included; from `null_since` on it may be null. Without
-    a `default`, an omitted tagged field is the zero of its type, nullable or not (an empty struct has all its fields at
-    their defaults): this is how Kafka reads its definitions."""
+    """One field of versions `since` to `until`, both included; from `null_since` on it may be null. Without a
+    `default`, an omitted tagged field is the zero of its type, nullable or not: this is how Kafka reads its
+    definitions."""
 
     name: str
     type: Type
@@ -98,18 +98,16 @@ class Field:
     default: bool | int | str | Unset | None = UNSET
 
     def in_version(self, version: int) -> bool:
-        """Whether the version has the field."""
         return self.since <= version <= self.until
 
     def nullable(self, version: int) -> bool:
-        """Whether the field may be null in a version."""
         return version >= self.null_since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Message(Generic[Decoded, Encoded]):
-    """A struct that is a complete message, as a layout. `flexible_since` None: no version is flexible. The stubs of
-    `schemas/` declare the types of its decoded fields and of those to encode."""
+    """A struct that is a complete message. `flexible_since` None: no version is. The stubs of `schemas/` declare its
+    types."""
 
     name: str
     layout: str

@@ -51,8 +51,8 @@ class DecodeError(ValueError):
 
 
 class Frame(bytes):
-    """The bytes of one message; all its arrays together may have at most `elements` elements. An element may have one
-    or two bytes here, and takes a hundred times as many in memory."""
+    """The bytes of one message; its arrays may have `elements` elements together, which take a hundred times their
+    bytes in memory."""
 
     elements: int
 
@@ -70,8 +70,8 @@ class Frame(bytes):
 
 
 class Fields(tuple[object, ...]):
-    """A struct of a request or response: its fields are attributes, under Kafka's names in snake case. A field that the
-    version does not have has its default, or the zero of its type if Kafka defines none."""
+    """A struct whose fields are attributes, under Kafka's names in snake case. A field that the version does not have
+    has its default."""
 
     __slots__ = ()
     names: tuple[str, ...] = ()
@@ -82,7 +82,6 @@ class Fields(tuple[object, ...]):
 
 @cache
 def snake(name: str) -> str:
-    """A name of Kafka's in snake case."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
@@ -99,8 +98,6 @@ def _dictionary(names: Sequence[str], _absent: Mapping[str, object]) -> Make:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
-    """The Python types of decoded values."""
-
     struct: Callable[[Sequence[str], Mapping[str, object]], Make]
     array: Callable[[Sequence[object]], object]
     no_uuid: UUID | None
@@ -120,8 +117,8 @@ def message_reader(message: Message, version: int, form: Form) -> Reader:
 
 
 def read_varint(buffer: bytes, position: int) -> tuple[int, int]:
-    """Read an unsigned varint of at most five bytes into 32 bits, signed as in Java. :raises IndexError: the buffer
-    ends first. :raises DecodeError: a sixth byte would follow"""
+    """Read a varint of at most five bytes into 32 bits, signed as in Java. :raises IndexError, DecodeError: it is cut,
+    or longer"""
     byte = buffer[position]
     if byte < 0x80:
         return byte, position + 1

@@ -44,43 +44,40 @@ class UnknownKeyType(ValueError):
 
 
 def decode_key(key: bytes) -> tuple[int, Fields]:
-    """The record type of a key, and its fields. :raises UnknownKeyType: a record type of no schema. :raises
-    DecodeError: it is not a key of its type"""
+    """The record type of a key, and its fields. :raises UnknownKeyType: no schema. :raises DecodeError: not a key of
+    its type"""
     number = _number(key, "a key")
     return number, _key_reader(number)(key, _INT16.size)[0]
 
 
 def decode_value(key_type: int, value: bytes) -> tuple[int, Fields]:
-    """The version of a value under a key of type `key_type`, and its fields. :raises UnknownKeyType: a record type of
-    no schema. :raises DecodeError: it is not a value of the type, or its version is newer than Kafka 4.3's"""
+    """The version of a value under a key of type `key_type`, and its fields. :raises UnknownKeyType, DecodeError: as
+    `decode_key`"""
     version = _number(value, "a value of type", key_type)
     return version, _value_reader(key_type, version)(value, _INT16.size)[0]
 
 
 def encode_key(key_type: int, fields: Mapping[str, object]) -> bytes:
-    """The bytes of a key. :raises UnknownKeyType: a record type of no schema. :raises ValueError: a field is missing or
-    does not fit"""
+    """The bytes of a key. :raises UnknownKeyType: no schema. :raises ValueError: a field is missing or does not fit"""
     return _write(key_type, _key_writer(key_type), fields)
 
 
 def encode_value(key_type: int, version: int, fields: Mapping[str, object]) -> bytes:
-    """The bytes of a value. Tagged fields may be missing; fields of other versions are left out. :raises
-    UnknownKeyType: a record type of no schema. :raises ValueError: there is no such version, or a field is missing or
-    does not fit"""
+    """The bytes of a value. Tagged fields may be missing; fields of other versions are left out. :raises: as
+    `encode_key`"""
     return _write(version, _value_writer(key_type, version), fields)
 
 
 def json_key(key: bytes) -> Fields:
-    """The output of `kafka-dump-log --offsets-decoder` after ``key:``, for `json.dumps`. :raises UnknownKeyType: the
-    tool prints ``Unknown record type 99 at offset 7, skipping.``, and no payload. :raises DecodeError: the tool prints
-    ``Error at offset 7, skipping. <Java's message>``, and no payload"""
+    """The output of `kafka-dump-log --offsets-decoder` after ``key:``, for `json.dumps`. :raises UnknownKeyType,
+    DecodeError: where the tool skips the record"""
     number, fields = decode_key(key)
     return {"type": str(number), "data": message_json(_type(number).key, 0)(fields)}
 
 
 def json_value(key_type: int, value: bytes) -> Fields:
     """The tool's output after ``payload:``; for a tombstone it is ``<DELETE>``. :raises UnknownKeyType, DecodeError: as
-    for `json_key`, instead of the key"""
+    `json_key`"""
     version, fields = decode_value(key_type, value)
     data = message_json(_type(key_type).value, version)(fields)
     if key_type == _CLASSIC_GROUP and fields["protocolType"] == _EMBEDDED_PROTOCOL_TYPE:

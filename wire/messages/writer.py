@@ -30,7 +30,7 @@ _INT32 = struct.Struct(">i").pack
 @cache
 def message_writer(message: Message, version: int, named: Named = snake) -> Writer:
     """The writer of one version of a message; `named` converts Kafka's names to the keys of the fields. It raises
-    ValueError if a value does not fit, if a required value is missing, or if the message is longer than a frame."""
+    ValueError if a value is missing or does not fit, or if the message is longer than a frame."""
     write = _struct_writer(message.struct, version, message.is_flexible(version), named)
 
     def checked(out: bytearray, fields: FieldValues) -> None:

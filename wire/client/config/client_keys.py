@@ -60,8 +60,6 @@ _JAVA_KEYS = """
     transaction.two.phase.commit.enable transactional.id value.deserializer value.serializer
 """
 JAVA_KEYS = frozenset(_JAVA_KEYS.split())
-"""The properties of Java clients."""
-
 _LIBRDKAFKA_KEYS = """
     allow.auto.create.topics api.version.fallback.ms api.version.request api.version.request.timeout.ms
     bootstrap.servers broker.address.family broker.address.ttl broker.version.fallback builtin.features
@@ -131,13 +129,11 @@ _SHORTEST_WORD = 5
 
 
 def is_refused(key: str, present: Collection[str]) -> bool:
-    """Whether an unknown key makes a file with the keys `present` unusable."""
     meant = _misspelt(key)
     return not _SHAPE.fullmatch(key) or (meant is not None and meant not in present)
 
 
 def refusal_of(entry: Property) -> str:
-    """Why the key is refused, and what to write instead."""
     if not entry.is_named:
         return (
             "this line is not KEY=VALUE. It is not shown, as it may be a secret: remove it, or write its key."
@@ -147,7 +143,6 @@ def refusal_of(entry: Property) -> str:
 
 
 def remark_on(unknown: Iterable[Property]) -> str:
-    """The remark about the unknown keys of a file, in the order of the file."""
     keys = ", ".join(
         f"{entry.key} (line {entry.line}{did_you_mean(entry.key, ALL_KEYS, _SIMILAR)})"
         if entry.is_named

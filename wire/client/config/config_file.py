@@ -11,7 +11,6 @@ from wire.files import MEBIBYTE, read_bounded
 from wire.java_text import Property
 
 MOST_BYTES = MEBIBYTE
-"""Maximum size of a properties file."""
 
 
 class ConfigFileError(WireError):
@@ -28,8 +27,7 @@ class ConfigFileError(WireError):
 
 
 def read_text(path: Path) -> str:
-    """The file's text, which must be UTF-8 (a byte order mark is dropped). :raises ConfigFileError: missing, a
-    directory, not readable, not UTF-8"""
+    """The file's text in UTF-8, without a byte order mark. :raises ConfigFileError: it cannot be read"""
     try:
         data = read_bounded(path, MOST_BYTES)
     except FileNotFoundError:
@@ -52,8 +50,7 @@ def read_text(path: Path) -> str:
 
 
 def check_writers(path: Path, status: os.stat_result, harm: str, remedy: str) -> None:
-    """Refuse a file that another user could have written. :param harm: what another user could do :param remedy: how
-    the file becomes this user's. :raises ConfigFileError: it belongs to another user, or any user can write to it"""
+    """Refuse a file that another user could have written, with the `harm` and the `remedy`. :raises ConfigFileError:"""
     if status.st_uid not in (os.geteuid(), 0):
         raise ConfigFileError(path, None, f"the file belongs to another user, who could {harm}. {remedy}")
     if status.st_mode & stat.S_IWOTH:
@@ -62,8 +59,6 @@ def check_writers(path: Path, status: os.stat_result, harm: str, remedy: str) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Properties:
-    """The entries of one file by key, the last of each."""
-
     path: Path
     entries: dict[str, Property]
     remarks: tuple[str, ...] = ()
@@ -80,7 +75,6 @@ class Properties:
         return None if entry is None else Secret(entry.value)
 
     def positive(self, key: str, default: int) -> int:
-        """A positive integer. :raises ConfigFileError: it is something else"""
         text = self.text(key)
         if text is None:
             return default
@@ -90,7 +84,6 @@ class Properties:
         return int(text)
 
     def flag(self, key: str, default: bool) -> bool:
-        """A boolean. :raises ConfigFileError: it is something else"""
         text = self.text(key)
         if text is None:
             return default
@@ -99,6 +92,5 @@ class Properties:
         return text.lower() in ("true", "1")
 
     def error(self, key: str, message: str) -> ConfigFileError:
-        """An error about `key`, at its line."""
         entry = self.entries.get(key)
         return ConfigFileError(self.path, entry.line if entry else None, f"{key}: {message}")

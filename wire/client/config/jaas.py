@@ -30,7 +30,6 @@ class LoginModule:
 
     @property
     def short_name(self) -> str:
-        """The class without its package: PlainLoginModule."""
         return self.name.rpartition(".")[2]
 
 

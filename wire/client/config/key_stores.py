@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
 MOST_BYTES = 16 * MEBIBYTE
-"""Maximum size of a key store."""
-
 _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 _TO_PKCS12 = "  keytool -importkeystore -srckeystore {source} -destkeystore store.p12 -deststoretype PKCS12"
 _TRUST_FROM_JKS = "  keytool -list -rfc -keystore {source} > {target}"
@@ -28,8 +26,8 @@ _KEYS_FROM_PKCS12 = "  openssl pkcs12 -in {source} -out {target}"
 
 
 def tls_settings(properties: Properties) -> TlsSettings:
-    """All settings of certificates and keys. :raises ConfigFileError: a store cannot be used; for a store of another
-    type the message has the conversion commands"""
+    """All settings of certificates and keys. :raises ConfigFileError: a store cannot be used; with commands to convert
+    it"""
     trusts_pkcs12 = _is_pkcs12(properties, _TRUST)
     trusted = _trusted_certificates(properties) if trusts_pkcs12 else None
     key, chain = _client_certificate(properties) if _is_pkcs12(properties, _KEYS) else (None, None)
@@ -60,8 +58,8 @@ def tls_settings(properties: Properties) -> TlsSettings:
 
 
 def _is_pkcs12(properties: Properties, kind: str) -> bool:
-    """Whether to read a store as PKCS12, librdkafka's ssl.keystore.location included; otherwise it is PEM or missing.
-    :raises ConfigFileError: it is of another type, or packages to read it are not installed"""
+    """Whether to read a store as PKCS12, librdkafka's ssl.keystore.location included. :raises ConfigFileError: it is of
+    a third type, or packages to read it are not installed"""
     inline = f"{kind}.certificates" if kind == _TRUST else f"{kind}.certificate.chain"
     location = properties.text(f"{kind}.location")
     if not location and not properties.text(inline):

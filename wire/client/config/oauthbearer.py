@@ -44,15 +44,15 @@ _OF_HANDLERS: Mapping[str, str] = {
     "KafkaOAuth2AuthenticateCallbackHandler": "azure",
     "GcpLoginCallbackHandler": "gcp",
 }
-"""The providers that replace Java classes: of software.amazon.msk.auth.iam, com.azure.spring.cloud…,
-com.google.cloud.hosted.kafka.auth."""
+"""Providers that replace Java classes: of software.amazon.msk.auth.iam, com.azure.spring.cloud…,
+com.google.cloud.hosted…"""
 _KAFKAS_HANDLERS = frozenset({"OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler"})
 
 
 def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthSettings | None:
-    """The source of the token; None if only librdkafka can get one (another grant, an unsecured token). A token command
-    or provider takes precedence over an endpoint. A property takes precedence over the login module's option, as in
-    Java. :raises ConfigFileError: no source is set, or the settings of the source are missing or malformed"""
+    """The source of the token: a token command or provider, or else an endpoint; None if only librdkafka can get one. A
+    property takes precedence over the login module's option, as in Java. :raises ConfigFileError: no source, or a
+    malformed one"""
     options = module.options if module is not None and module.short_name in (MODULE, IAM_MODULE) else {}
     extensions = _extensions(properties, options)
     command = properties.text(COMMAND)
@@ -79,7 +79,6 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
 
 
 def _equivalent_provider(properties: Properties) -> str | None:
-    """The provider that is equivalent to Java's or librdkafka's settings."""
     if (properties.text("sasl.mechanism") or "").upper() == IAM_MECHANISM:
         return "aws-msk-iam"
     if (properties.text(_IDENTITY) or "").lower() == "aws_iam":
@@ -161,7 +160,6 @@ def _endpoint(properties: Properties, options: dict[str, Secret]) -> TokenEndpoi
 
 
 def _no_source(properties: Properties, options: dict[str, Secret]) -> Exception:
-    """The error if no source of a token is set."""
     if any(option.startswith("unsecuredLogin") for option in options):
         return properties.error(
             "sasl.jaas.config",

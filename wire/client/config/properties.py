@@ -71,16 +71,14 @@ _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
 
 
 def load_properties(path: Path) -> ConnectionSettings:
-    """Read a client properties file. Real Kafka keys without a meaning here (group.id, retries, deserializers) are
-    ignored. Unknown keys that may be another program's, or a newer client's, are ignored too, and listed in `remarks`.
-    :raises ConfigFileError: the file cannot be read; a line is malformed; a key is misspelt (with the nearest known
-    one); a value is out of range; a store is not PEM (with the commands that convert it)"""
+    """Read a client properties file. Keys that matter to other programs are ignored, unknown ones are listed in
+    `remarks`. :raises ConfigFileError: it cannot be read, a line is malformed, a key misspelt, a value out of range, a
+    store not PEM"""
     return settings_of(path, read_entries(path))
 
 
 def read_entries(path: Path) -> list[Property]:
-    """The entries of a client properties file, in its order. :raises ConfigFileError: the file cannot be read, or a
-    line is malformed"""
+    """The entries of a file, in its order. :raises ConfigFileError: it cannot be read, or a line is malformed"""
     try:
         return parse_properties(read_text(path))
     except BadProperty as error:
@@ -93,8 +91,7 @@ def read_properties(path: Path) -> Properties:
 
 
 def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
-    """Settings from properties; the last one of a key counts. Messages contain `path` and the line. :raises
-    ConfigFileError: as `load_properties`"""
+    """Settings from properties; the last one of a key counts. :raises ConfigFileError: as `load_properties`"""
     for entry in entries:
         if entry.key == "config.providers":
             raise ConfigFileError(
@@ -106,8 +103,8 @@ def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
 
 
 def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
-    """The last entry of each known key, under Java's name if librdkafka has another; each entry keeps its own key.
-    :raises ConfigFileError: a key is misspelt; with the nearest known one"""
+    """The last entry of each known key, under Java's name; each entry keeps its own key. :raises ConfigFileError: a
+    misspelt key"""
     known = {_ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in ALL_KEYS}
     remarks = _remarks(path, entries) if any(entry.key not in ALL_KEYS for entry in entries) else ()
     return Properties(path=path, entries=known, remarks=remarks)
@@ -198,8 +195,8 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
 
 
 def _kerberos(properties: Properties, module: LoginModule | None) -> KerberosSettings:
-    """The options of Java's Krb5LoginModule, and librdkafka's sasl.kerberos.*; the default service is kafka, as there.
-    :raises ConfigFileError: a keytab without its principal; two services"""
+    """The options of Java's Krb5LoginModule, and librdkafka's sasl.kerberos.*. :raises ConfigFileError: they do not fit
+    together"""
     options = (
         {name: value.reveal() for name, value in module.options.items()}
         if module is not None and module.short_name == KERBEROS_MODULE

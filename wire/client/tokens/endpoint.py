@@ -29,8 +29,7 @@ _CHECK_URL = "Check sasl.oauthbearer.token.endpoint.url."
 
 
 def issued_token(endpoint: Endpoint, deadline: Deadline) -> Token:
-    """Ask an http or https endpoint for a token. :raises AuthenticationFailed: it refuses the client, or answers
-    without a token. :raises Unreachable: it does not answer before the deadline"""
+    """Ask an http or https endpoint for a token. :raises AuthenticationFailed: it refuses. :raises Unreachable:"""
     try:
         # A timeout limits neither the name service nor an endpoint that answers byte by byte.
         return in_time(lambda: _ask_with_retries(endpoint, deadline), deadline)
@@ -150,7 +149,6 @@ def _next_step(endpoint: Endpoint, status: int, reason: str) -> str:
 
 
 def _parse_json(body: bytes) -> object:
-    """The parsed JSON; None if the body is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

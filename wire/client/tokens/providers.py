@@ -43,9 +43,8 @@ _GOOGLE_PRINCIPAL = "GOOGLE_MANAGED_KAFKA_AUTH_PRINCIPAL"
 
 
 def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: Deadline) -> Token:
-    """Call the provider. :raises UnsupportedMechanism: it is unknown, or its packages are not installed. :raises
-    AuthenticationFailed: it raises, or does not return a token and its expiry. :raises Unreachable: it does not return
-    before the deadline"""
+    """Call the provider. :raises UnsupportedMechanism: it is unknown, or not installed. :raises AuthenticationFailed:
+    it raises, or does not return a token and its expiry. :raises Unreachable: it does not return before the deadline"""
     where = f"the token provider {provider.name}"
     options = {name: value.reveal() for name, value in provider.options}
     provide = _provider(provider.name)
@@ -97,16 +96,13 @@ def _reason(error: Exception, options: Mapping[str, str]) -> str:
 
 def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
     """A signed request to `kafka-cluster:Connect` that is never sent, valid for 15 minutes. The options are those of
-    Amazon's IAMLoginModule: awsProfileName, awsRoleArn, awsRoleSessionName, awsRoleExternalId, awsStsRegion; and
-    `region` if the servers' names do not contain it. Without a profile or a role, credentials are found as by all of
-    Amazon's tools. :raises AuthenticationFailed: there are no credentials, or no region"""
+    Amazon's IAMLoginModule, and `region` if the servers' names do not contain it. Without a profile or a role,
+    credentials are found as by all of Amazon's tools."""
     import boto3
     from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token_from_credentials_provider
     from botocore.credentials import CredentialProvider
 
     class StaticCredentials(CredentialProvider):  # type: ignore[misc]
-        """Existing credentials."""
-
         def load(self) -> Credentials:
             return credentials
 
@@ -125,9 +121,8 @@ def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, 
 
 
 def web_identity_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """A JSON web token that AWS has signed (GetWebIdentityToken of STS). The options are those of Confluent's clients:
-    region, audience, signing_algorithm, duration_seconds, sts_endpoint. :raises AuthenticationFailed: there are no
-    credentials, or the audience is missing"""
+    """A JSON web token that AWS has signed (GetWebIdentityToken of STS). The options are those of Confluent's
+    clients."""
     import boto3
 
     if not options.get("audience"):
@@ -171,8 +166,7 @@ def _aws_credentials(session: Session, options: Mapping[str, str], region: str) 
 
 def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
     """The token of `DefaultAzureCredential`: environment, workload, managed identity, `az login`. The options: `scope`,
-    by default the scope of the bootstrap server if it is an Event Hubs namespace; `clientId` of a user-assigned managed
-    identity. :raises AuthenticationFailed: there is no scope"""
+    by default of the Event Hubs namespace; `clientId` of a user-assigned managed identity."""
     from azure.identity import DefaultAzureCredential
 
     scope = options.get("scope") or options.get("oauth.scope") or _event_hubs_scope(servers)
@@ -193,10 +187,9 @@ def _event_hubs_scope(servers: Sequence[str]) -> str | None:
 
 
 def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """The access token of the application's default credentials, in the form that Google's brokers accept. It has the
-    three segments of a JSON web token: a header, claims, and the access token instead of a signature. The option
-    `principal` is the account, if the credentials do not contain one. :raises AuthenticationFailed: there is no
-    account"""
+    """The access token of the application's default credentials, in the form that Google's brokers accept: a JSON web
+    token with it instead of a signature. The option `principal` is the account, if the credentials do not contain
+    one."""
     import google.auth
     import google.auth.transport.requests
 
@@ -230,4 +223,3 @@ _BUILT_IN: Mapping[str, tuple[str, Provide]] = {
     AZURE: ("azure", azure_token),
     GOOGLE: ("gcp", google_token),
 }
-"""Providers, and the extras that they need."""

@@ -25,15 +25,12 @@ class TokenSource:
     """The current token of one client; safe to ask from several threads."""
 
     def __init__(self, settings: OAuthSettings, servers: tuple[str, ...] = ()) -> None:
-        """`servers` are the cluster's bootstrap servers, from which some providers derive the token's scope."""
         self._settings, self._servers = settings, servers
         self._token: Token | None = None
         self._lock = threading.Lock()
 
     def token(self, deadline: Deadline) -> Token:
-        """A token that is still valid for a while. :raises AuthenticationFailed: the source refuses the client, or
-        answers without a token. :raises Unreachable: the source does not answer before the deadline, or the file cannot
-        be read. :raises UnsupportedMechanism: the provider is not installed"""
+        """A token that is still valid for a while. :raises AuthenticationFailed, Unreachable, UnsupportedMechanism:"""
         with self._lock:
             if self._token is None or self._token.expires_s - time.time() < _LEAST_LIFE_S:
                 self._token = _obtain(self._settings, self._servers, deadline)
@@ -79,8 +76,8 @@ def _read(url: str) -> Token:
 
 
 def _printed(command: TokenCommand, deadline: Deadline) -> Token:
-    """Run the command, and read the token that it prints: alone, or in a JSON object with `access_token`. :raises
-    AuthenticationFailed: it fails, or prints no token. :raises Unreachable: it does not finish in time"""
+    """The token that a command prints: alone, or in a JSON object. :raises AuthenticationFailed: it fails. :raises
+    Unreachable:"""
     from wire.client.commands import CommandFailed, CommandLate, printed_by
 
     where = f"the token command {command.arguments[0]}"

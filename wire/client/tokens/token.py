@@ -26,8 +26,8 @@ class Token:
 
 
 def token_of(text: str, where: str, *, expires_s: float | None = None, client_id: str = "") -> Token:
-    """A token with its own expiry, or else the given one. :raises AuthenticationFailed: it is not a token, or has
-    expired; the message contains `where`, and not the text"""
+    """A token with its own expiry, or else the given one. :raises AuthenticationFailed: it is none, or expired; without
+    the text"""
     if not text or any(not 0x21 <= ord(character) <= 0x7E for character in text):
         raise AuthenticationFailed(
             f"{where}: not a token: it is empty, or contains blanks or other invalid characters"
@@ -48,8 +48,8 @@ def token_of(text: str, where: str, *, expires_s: float | None = None, client_id
 
 
 def token_in(fields: Mapping[str, object], where: str, *, client_id: str = "") -> Token | None:
-    """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or the format of Azure's tools. None:
-    there is no token in the object. :raises AuthenticationFailed: see `token_of`"""
+    """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or the format of Azure's tools. None: it
+    has none."""
     text = fields.get("access_token") or fields.get("accessToken") or fields.get("id_token")
     if not isinstance(text, str) or not text:
         return None
