@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from wire.client.connection import Connection
 from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
-from wire.client.metadata import TopicPartition, by_topic
+from wire.client.metadata import TopicPartition, topic_entries
 from wire.client.offsets import EARLIEST, READ_COMMITTED, READ_UNCOMMITTED, list_offsets
 from wire.client.steps import Deadline, Steps
 from wire.errors import ErrorCode, Failure, outcome
@@ -181,25 +181,16 @@ def fetch(
     broker returns one whole batch of the first partition that has records, however long it is; of every other no more
     than `partition_max_bytes`, and nothing if that would cut its first batch. The last batch may be cut off (KIP-74). A
     broker that throttles a client leaves partitions out: ask for them again."""
+
+    def entry(key: TopicPartition) -> dict[str, object]:
+        return {"partition": key[1], "fetch_offset": offsets[key], "partition_max_bytes": partition_max_bytes}
+
     request = {
         "max_wait_ms": 0,
         "min_bytes": 0,
         "max_bytes": MOST_BYTES,
         "isolation_level": isolation_level,
-        "topics": [
-            {
-                "topic": topic,
-                "partitions": [
-                    {
-                        "partition": number,
-                        "fetch_offset": offsets[topic, number],
-                        "partition_max_bytes": partition_max_bytes,
-                    }
-                    for number in numbers
-                ],
-            }
-            for topic, numbers in by_topic(offsets)
-        ],
+        "topics": topic_entries(offsets, "topic", entry),
         "forgotten_topics_data": (),
     }
     (response,) = yield from connection.ask(FETCH, [request], deadline)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -60,6 +60,16 @@ def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]
     """The numbers of partitions by topic, as most requests contain them; both in ascending order."""
     topics = groupby(sorted(set(partitions)), key=itemgetter(0))
     return [(topic, [number for _, number in numbers]) for topic, numbers in topics]
+
+
+def topic_entries(
+    partitions: Iterable[TopicPartition], name: str, entry: Callable[[TopicPartition], dict[str, object]]
+) -> list[dict[str, object]]:
+    """The topics of a request, with an entry for each partition; `name` is the field with the topic's name."""
+    return [
+        {name: topic, "partitions": [entry((topic, number)) for number in numbers]}
+        for topic, numbers in by_topic(partitions)
+    ]
 
 
 def fetch_metadata(

@@ -4,18 +4,19 @@ the topics must be those that a user has seen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.errors import Answers, AnswerTooLong, batches
-from wire.client.metadata import ClusterMetadata, TopicPartition, by_topic
+from wire.client.metadata import ClusterMetadata, TopicPartition, by_topic, topic_entries
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure, outcome
+from wire.messages.definition import Api
 from wire.messages.layout import NO_UUID
 from wire.messages.schemas.offsets import (
     LIST_OFFSETS,
@@ -32,12 +33,12 @@ from wire.messages.schemas.share_groups import (
 
 if TYPE_CHECKING:
     from wire.messages.schemas.offsets import (
-        OffsetCommitResponse,
         OffsetFetchResponse,
         OffsetFetchResponseGroup,
     )
     from wire.messages.schemas.share_groups import DescribeShareGroupOffsetsResponseGroup
 
+T = TypeVar("T")
 CommittedOffsets: TypeAlias = "OffsetFetchResponse | OffsetFetchResponseGroup"
 """A group's `topics`, with their partitions."""
 Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
@@ -145,7 +146,7 @@ def _commit(
     yield from broker.open(deadline)
     topics = {topic for group in groups for topic, _ in offsets[group]}
     by_id = topics <= topic_ids.keys() and broker.supports(OFFSET_COMMIT_BY_ID)
-    names: dict[UUID | None, str] = {topic_ids[topic]: topic for topic in topics} if by_id else {}
+    names: dict[object, str] = {topic_ids[topic]: topic for topic in topics} if by_id else {}
     requests = [
         {
             "group_id": group,
@@ -171,19 +172,15 @@ def _commit(
         for group in groups
     ]
     answers = yield from broker.ask(OFFSET_COMMIT_BY_ID if by_id else OFFSET_COMMIT, requests, deadline)
-    return {group: _committed(answer, names) for group, answer in zip(groups, answers, strict=True)}
-
-
-def _committed(answer: OffsetCommitResponse, names: Mapping[UUID | None, str]) -> Outcomes | Failure:
-    """The outcomes by partition; `names` are those of topics that the answer contains by id."""
-    outcomes = {
-        (names[topic.topic_id] if names else topic.name, partition.partition_index): outcome(partition)
-        for topic in answer.topics
-        for partition in topic.partitions
-    }
-    moved = [failure for failure in outcomes.values() if failure is not None and failure.retriable]
-    # Partitions that do not exist are refused before the coordinator decides; it accepts all of the others or none.
-    return moved[0] if moved else outcomes
+    results: dict[str, Outcomes | Failure] = {}
+    for group, answer in zip(groups, answers, strict=True):
+        outcomes = _outcomes(answer.topics, "topic_id" if by_id else "name")
+        # Partitions that do not exist are refused before the coordinator decides; it accepts all others or none.
+        moved = (failure for failure in outcomes.values() if failure is not None and failure.retriable)
+        results[group] = next(moved, None) or {
+            (names.get(topic, topic), number): failure for (topic, number), failure in outcomes.items()
+        }
+    return results
 
 
 def delete_offsets(
@@ -192,31 +189,12 @@ def delete_offsets(
     """Delete committed offsets, by group, except of topics that a member subscribes to. A partition without one is no
     error."""
 
-    def ask(
-        broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, Outcomes | Failure]]:
-        requests = [
-            {
-                "group_id": group,
-                "topics": [
-                    {"name": topic, "partitions": [{"partition_index": number} for number in numbers]}
-                    for topic, numbers in by_topic(partitions[group])
-                ],
-            }
-            for group in groups
-        ]
-        answers = yield from broker.ask(OFFSET_DELETE, requests, deadline)
-        return {
-            group: outcome(answer)
-            or {
-                (topic.name, partition.partition_index): outcome(partition)
-                for topic in answer.topics
-                for partition in topic.partitions
-            }
-            for group, answer in zip(groups, answers, strict=True)
-        }
+    def topics(group: str) -> list[dict[str, object]]:
+        return topic_entries(partitions[group], "name", lambda key: {"partition_index": key[1]})
 
-    return client.ask_coordinators(partitions, ask)
+    return _ask_groups(
+        client, OFFSET_DELETE, partitions, topics, lambda answer: _outcomes(answer.topics, "name")
+    )
 
 
 def fetch_share_offsets(
@@ -242,58 +220,59 @@ def alter_share_group_offsets(
     """Set start offsets of share groups. The coordinator requires a group without members, and creates a missing
     one."""
 
-    def ask(
-        broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, Outcomes | Failure]]:
-        requests = [
-            {
-                "group_id": group,
-                "topics": [
-                    {
-                        "topic_name": topic,
-                        "partitions": [
-                            {"partition_index": number, "start_offset": offsets[group][topic, number]}
-                            for number in numbers
-                        ],
-                    }
-                    for topic, numbers in by_topic(offsets[group])
-                ],
-            }
-            for group in groups
-        ]
-        answers = yield from broker.ask(ALTER_SHARE_GROUP_OFFSETS, requests, deadline)
-        return {
-            group: outcome(answer)
-            or {
-                (topic.topic_name, partition.partition_index): outcome(partition)
-                for topic in answer.responses
-                for partition in topic.partitions
-            }
-            for group, answer in zip(groups, answers, strict=True)
-        }
+    def topics(group: str) -> list[dict[str, object]]:
+        starts = offsets[group]
+        return topic_entries(
+            starts, "topic_name", lambda key: {"partition_index": key[1], "start_offset": starts[key]}
+        )
 
-    return client.ask_coordinators(offsets, ask)
+    return _ask_groups(
+        client,
+        ALTER_SHARE_GROUP_OFFSETS,
+        offsets,
+        topics,
+        lambda answer: _outcomes(answer.responses, "topic_name"),
+    )
 
 
 def delete_share_group_offsets(
     client: KafkaClient, topics: Mapping[str, Sequence[str]]
 ) -> Answers[str, dict[str, Failure | None]]:
     """Delete start offsets of share groups by topic; None for each deleted topic, or why it was refused."""
+    return _ask_groups(
+        client,
+        DELETE_SHARE_GROUP_OFFSETS,
+        topics,
+        lambda group: [{"topic_name": topic} for topic in topics[group]],
+        lambda answer: {topic.topic_name: outcome(topic) for topic in answer.responses},
+    )
 
-    def ask(
-        broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, dict[str, Failure | None] | Failure]]:
-        requests = [
-            {"group_id": group, "topics": [{"topic_name": topic} for topic in topics[group]]}
-            for group in groups
-        ]
-        answers = yield from broker.ask(DELETE_SHARE_GROUP_OFFSETS, requests, deadline)
+
+def _ask_groups(
+    client: KafkaClient,
+    api: Api,
+    groups: Iterable[str],
+    topics: Callable[[str], list[dict[str, object]]],
+    results: Callable[[Any], T],
+) -> Answers[str, T]:
+    """Ask the coordinators with a request per group about some `topics`; the failure or the `results` of each."""
+
+    def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Steps[dict[str, T | Failure]]:
+        requests = [{"group_id": group, "topics": topics(group)} for group in groups]
+        answers = yield from broker.ask(api, requests, deadline)
         return {
-            group: outcome(answer) or {topic.topic_name: outcome(topic) for topic in answer.responses}
-            for group, answer in zip(groups, answers, strict=True)
+            group: outcome(answer) or results(answer) for group, answer in zip(groups, answers, strict=True)
         }
 
-    return client.ask_coordinators(topics, ask)
+    return client.ask_coordinators(groups, ask)
+
+
+def _outcomes(topics: Iterable[Any], name: str) -> Outcomes:
+    return {
+        (getattr(topic, name), partition.partition_index): outcome(partition)
+        for topic in topics
+        for partition in topic.partitions
+    }
 
 
 def offsets_at(
@@ -318,23 +297,15 @@ def list_offsets(
     answered in this order: an end offset requested last is never before the last stable offset. A partition fails if
     one of its offsets is refused."""
 
-    def timestamp(spec: OffsetSpec | OffsetsAtTimes, partition: TopicPartition) -> int:
-        return spec.timestamp if isinstance(spec, OffsetSpec) else spec.times[partition]
+    def entry(spec: OffsetSpec | OffsetsAtTimes, key: TopicPartition) -> dict[str, object]:
+        timestamp = spec.timestamp if isinstance(spec, OffsetSpec) else spec.times[key]
+        return {"partition_index": key[1], "timestamp": timestamp}
 
     requests = [
         {
             "replica_id": _CONSUMER,
             "isolation_level": spec.isolation_level,
-            "topics": [
-                {
-                    "name": topic,
-                    "partitions": [
-                        {"partition_index": number, "timestamp": timestamp(spec, (topic, number))}
-                        for number in numbers
-                    ],
-                }
-                for topic, numbers in by_topic(partitions)
-            ],
+            "topics": topic_entries(partitions, "name", partial(entry, spec)),
             "timeout_ms": int(deadline.remaining_ms()),
         }
         for spec in specs
