@@ -16,9 +16,9 @@ class WireError(Exception):
     is_unsent: bool = False
     """Whether no part of the request can have reached a broker."""
 
-    def __init__(self, message: str, *, address: str | None = None) -> None:
+    def __init__(self, message: str, *, address: object = None) -> None:
         super().__init__(message)
-        self.address = address
+        self.address = None if address is None else str(address)
 
 
 class ErrorCode(IntEnum):
@@ -166,21 +166,12 @@ class ErrorCode(IntEnum):
     """KIP-848 mentions it without a number, and Kafka has none: this number is Kohort's, and is never sent."""
 
 
-RETRIABLE = frozenset(
-    {
-        ErrorCode.LEADER_NOT_AVAILABLE,
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.REPLICA_NOT_AVAILABLE,
-        ErrorCode.NETWORK_EXCEPTION,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.NOT_COORDINATOR,
-        ErrorCode.LISTENER_NOT_FOUND,
-        ErrorCode.FENCED_LEADER_EPOCH,
-        ErrorCode.UNKNOWN_LEADER_EPOCH,
-        ErrorCode.OFFSET_NOT_AVAILABLE,
-    }
-)
+_RETRIABLE = """
+    LEADER_NOT_AVAILABLE NOT_LEADER_OR_FOLLOWER REPLICA_NOT_AVAILABLE NETWORK_EXCEPTION LISTENER_NOT_FOUND
+    COORDINATOR_LOAD_IN_PROGRESS COORDINATOR_NOT_AVAILABLE NOT_COORDINATOR FENCED_LEADER_EPOCH UNKNOWN_LEADER_EPOCH
+    OFFSET_NOT_AVAILABLE
+"""
+RETRIABLE = frozenset(ErrorCode[name] for name in _RETRIABLE.split())
 """The coordinator or leader has moved or is still loading: the same request may work later."""
 
 

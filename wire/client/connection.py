@@ -78,12 +78,11 @@ class Connection:
     def version(self, api: Api) -> int:
         """The highest common version of `api`; the connection must be open. :raises UnsupportedApi: there is none"""
         known = self._versions.get(api.key)
-        agreed = api.agree(*known) if known else None
-        if agreed is None:
+        if known is None or (agreed := api.agree(*known)) is None:
             raise UnsupportedApi(
                 f"{self.address}: this broker does not answer {api.name}; Kafka {api.since} or newer does, unless a "
                 "gateway hides it",
-                address=str(self.address),
+                address=self.address,
             )
         return agreed
 
@@ -103,7 +102,7 @@ class Connection:
                 f"{self.address}: this is the port of a KRaft controller, which knows no groups. Use the port of a "
                 "broker: that of its listener for clients, which is in advertised.listeners of its server.properties "
                 "and in bootstrap.servers of its clients (often 9092).",
-                address=str(self.address),
+                address=self.address,
             )
 
     def open(self, deadline: Deadline) -> Steps[None]:
@@ -114,7 +113,7 @@ class Connection:
                 return
             self.close()
         if self._silence is not None and self._silence[1].remaining_ms():
-            error = RequestTimedOut(str(self.address), self._silence[0])
+            error = RequestTimedOut(self.address, self._silence[0])
             error.is_unsent = True
             raise error
         began = time.monotonic()
@@ -162,7 +161,7 @@ class Connection:
         timeout."""
         yield from self.open(deadline)
         if Deadline.is_stopping():
-            raise NotSent(str(self.address), api.name)
+            raise NotSent(self.address, api.name)
         began = time.monotonic()
         version = self.version(api)
         try:
@@ -187,7 +186,7 @@ class Connection:
             return error
         protocol_name = "SASL_SSL" if protocol.tls else "SASL_PLAINTEXT"
         return Unreachable(
-            str(self.address),
+            self.address,
             f"{error.reason}. If the listener requires a login, set security.protocol to {protocol_name}.",
         )
 
@@ -204,14 +203,14 @@ class Connection:
             if not self._advertised:
                 raise
             raise NotConnected(
-                str(self.address),
+                self.address,
                 f"{error.reason} The address is the one the cluster advertises (advertised.listeners).",
             ) from None
         except RequestTimedOut as error:
             if not self._advertised:
                 raise
             activity = f"{error.activity} to the address that the cluster advertises (advertised.listeners)"
-            raise RequestTimedOut(str(self.address), activity) from None
+            raise RequestTimedOut(self.address, activity) from None
         if not self._settings.security_protocol.tls:
             return Transport(self.address, sock)
         from wire.client import tls
@@ -236,55 +235,42 @@ class Connection:
         return [self._decoded(api, version, answer) for answer in answers]
 
     def _exchange(
-        self,
-        api: Api,
-        version: int,
-        requests: Sequence[Request],
-        deadline: Deadline,
-        limit_ms: int | None = None,
+        self, api: Api, version: int, requests: Sequence[Request], deadline: Deadline, limit_ms: int | None
     ) -> Steps[list[bytes]]:
         """The responses without their correlation ids, but with the tagged fields of flexible headers."""
         if self._transport is None:
             raise RuntimeError("the connection is not open")
         first = self._correlation_id
         self._correlation_id = (first + len(requests)) % 2**31
-        data = b"".join(
-            frame(self._encoded(api, version, request, (first + number) % 2**31))
-            for number, request in enumerate(requests)
-        )
+        try:
+            data = b"".join(
+                frame(api.encode_request(version, number % 2**31, self._settings.client_id, request))
+                for number, request in enumerate(requests, first)
+            )
+        except ValueError as error:
+            raise ProtocolError(self.address, f"{api.name}Request cannot be written: {error}") from None
         limit = deadline.within(limit_ms or self._settings.request_timeout_ms)
         activity = f"waiting for the answer to {api.name}"
         answers = yield from self._transport.converse(data, len(requests), limit, activity)
         if len(answers) > len(requests):
-            raise ProtocolError(str(self.address), f"more responses than requests arrived for {api.name}")
-        for number, answer in enumerate(answers):
-            self._check_correlation_id(answer, (first + number) % 2**31, api)
+            raise ProtocolError(self.address, f"more responses than requests arrived for {api.name}")
+        for number, answer in enumerate(answers, first):
+            correlation_id, expected = int.from_bytes(answer[:4], "big", signed=True), number % 2**31
+            if len(answer) < 4:
+                raise ProtocolError(self.address, f"the answer to {api.name} has only {len(answer)} bytes")
+            if correlation_id != expected:
+                raise ProtocolError(
+                    self.address,
+                    f"the answer to {api.name} has correlation id {correlation_id}, expected {expected}: not a Kafka "
+                    "broker, or a proxy mixes up answers",
+                )
         return [answer[4:] for answer in answers]
-
-    def _check_correlation_id(self, answer: bytes, expected: int, api: Api) -> None:
-        if len(answer) < 4:
-            raise ProtocolError(str(self.address), f"the answer to {api.name} has only {len(answer)} bytes")
-        correlation_id = int.from_bytes(answer[:4], "big", signed=True)
-        if correlation_id != expected:
-            raise ProtocolError(
-                str(self.address),
-                f"the answer to {api.name} has correlation id {correlation_id}, expected {expected}: "
-                "not a Kafka broker, or a proxy mixes up answers",
-            )
-
-    def _encoded(self, api: Api, version: int, request: Request, correlation_id: int) -> bytes:
-        try:
-            return api.encode_request(version, correlation_id, self._settings.client_id, request)
-        except ValueError as error:
-            raise ProtocolError(str(self.address), f"{api.name}Request cannot be written: {error}") from None
 
     def _decoded(self, api: Api[object, ResponseT], version: int, answer: bytes) -> ResponseT:
         try:
             return api.decode_response(version, answer)
         except DecodeError as error:
-            raise ProtocolError(
-                str(self.address), f"the answer to {api.name} cannot be read: {error}"
-            ) from None
+            raise ProtocolError(self.address, f"the answer to {api.name} cannot be read: {error}") from None
 
     def _learn_versions(self, deadline: Deadline) -> Steps[None]:
         """Send ApiVersions with our newest version; an older broker answers with version 0."""
@@ -302,11 +288,11 @@ class Connection:
             raise WrongCluster(
                 f"{self.address}: this is not broker {self._node_id} of the cluster {self._settings.cluster_id}. Check "
                 "which host the address that the cluster advertises (advertised.listeners) leads to.",
-                address=str(self.address),
+                address=self.address,
             )
         if response.error_code:
             name = error_name(response.error_code)
-            raise ProtocolError(str(self.address), f"ApiVersions was refused: {name}")
+            raise ProtocolError(self.address, f"ApiVersions was refused: {name}")
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
         self.features = FinalizedFeatures(
             levels={feature.name: feature.max_version_level for feature in response.finalized_features},
@@ -321,7 +307,7 @@ class Connection:
         except Unreachable as error:
             protocol = self._settings.security_protocol.value
             raise Unreachable(
-                str(self.address),
+                self.address,
                 f"{error.reason}. Check that it is a Kafka listener with security.protocol {protocol}.",
             ) from None
         return answers[0]

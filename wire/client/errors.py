@@ -25,7 +25,7 @@ class InvalidAddress(WireError):
 class Unreachable(WireError):
     """No connection could be made, or it broke: refused, unknown host, closed by the peer."""
 
-    def __init__(self, address: str, reason: str) -> None:
+    def __init__(self, address: object, reason: str) -> None:
         super().__init__(f"{address}: {reason}", address=address)
         self.reason = reason
 
@@ -41,14 +41,14 @@ class NotSent(WireError):
 
     is_unsent = True
 
-    def __init__(self, address: str, request: str) -> None:
+    def __init__(self, address: object, request: str) -> None:
         super().__init__(f"{address}: stopped before {request} was sent", address=address)
 
 
 class RequestTimedOut(WireError):
     """The deadline passed while waiting; the message has the activity."""
 
-    def __init__(self, address: str, activity: str) -> None:
+    def __init__(self, address: object, activity: str) -> None:
         super().__init__(
             f"{address}: timed out {activity}. Check that the host is up and no firewall drops the "
             "packets, or allow more time.",
@@ -60,7 +60,7 @@ class RequestTimedOut(WireError):
 class ProtocolError(WireError):
     """The peer's answer is not the Kafka protocol, or does not match the request."""
 
-    def __init__(self, address: str, detail: str) -> None:
+    def __init__(self, address: object, detail: str) -> None:
         super().__init__(f"{address}: {detail}", address=address)
 
 
@@ -94,7 +94,7 @@ class KafkaError(WireError):
     """The broker refused a whole request. `code` is Kafka's error code, `name` its name
     (GROUP_AUTHORIZATION_FAILED)."""
 
-    def __init__(self, address: str, code: int, name: str, message: str) -> None:
+    def __init__(self, address: object, code: int, name: str, message: str) -> None:
         super().__init__(f"{address}: {message}", address=address)
         self.code = code
         self.name = name
@@ -119,7 +119,7 @@ def refused(address: object, request: str, code: int, message: str | None = None
     """The error for a request that was refused as a whole, with the broker's message if it sent one."""
     name = error_name(code)
     said = f"{message} ({name})" if message else f"{request} was refused: {name}"
-    return KafkaError(str(address), code, name, said)
+    return KafkaError(address, code, name, said)
 
 
 def failure_of(error: WireError) -> Failure:

@@ -39,14 +39,14 @@ def _ask(
     if not connection.supports(KOHORT_FAULT):
         raise UnsupportedApi(
             f"{connection.address}: only kohort serve accepts faults, and this is another broker",
-            address=str(connection.address),
+            address=connection.address,
         )
     (response,) = yield from connection.ask_once(KOHORT_FAULT, [request], deadline)
     if response.error_code:
         if response.error_code == ErrorCode.INVALID_REQUEST:
             # The message is the whole reason: the code says nothing more.
             raise KafkaError(
-                str(connection.address),
+                connection.address,
                 response.error_code,
                 ErrorCode.INVALID_REQUEST.name,
                 response.error_message or "",

@@ -159,7 +159,7 @@ def search_all(searches: Collection[LogSearch], connection: Connection, deadline
         queues = _Queues(searches)
         while chunk := queues.next_chunk():
             if not deadline.remaining_ms():
-                raise RequestTimedOut(str(connection.address), "reading records")
+                raise RequestTimedOut(connection.address, "reading records")
             yield from _ask(connection, chunk, deadline)
             queues.put(chunk)
     except WireError as error:

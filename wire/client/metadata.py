@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -18,7 +19,7 @@ from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.groups import FIND_COORDINATOR
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.cluster import MetadataResponseTopic, MetadataResponseTopicPartition
+    from wire.messages.schemas.cluster import MetadataResponseTopicPartition
     from wire.messages.schemas.groups import FindCoordinatorResponse, FindCoordinatorResponseCoordinator
 
 TopicPartition: TypeAlias = tuple[str, int]
@@ -101,15 +102,18 @@ def fetch_metadata(
     return ClusterMetadata(
         cluster_id=response.cluster_id,
         brokers=brokers,
-        topics={name: _topic(name, topic) for name, topic in answered.items() if not topic.error_code},
+        topics={
+            name: TopicMetadata(
+                name=name,
+                topic_id=topic.topic_id,
+                partitions=tuple(sorted(topic.partitions, key=attrgetter("partition_index"))),
+            )
+            for name, topic in answered.items()
+            if not topic.error_code
+        },
         failed={name: refusal(topic.error_code) for name, topic in answered.items() if topic.error_code}
         | {topic: left_out for topic in topics or () if topic not in answered},
     )
-
-
-def _topic(name: str, topic: MetadataResponseTopic) -> TopicMetadata:
-    partitions = sorted(topic.partitions, key=attrgetter("partition_index"))
-    return TopicMetadata(name=name, topic_id=topic.topic_id, partitions=tuple(partitions))
 
 
 def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
@@ -128,11 +132,12 @@ def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
     if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
         alive = {broker.node_id for broker in metadata.brokers}
         message = f"the partition has no leader. {_remedy(metadata.topics[topic].partitions[index], alive)}"
-        return Failure(
-            message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
-        )
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return Failure(message=f"{topic} has no partition {index}", code=unknown, name=unknown.name)
+        return _failure(ErrorCode.LEADER_NOT_AVAILABLE, message)
+    return _failure(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic} has no partition {index}")
+
+
+def _failure(code: ErrorCode, message: str) -> Failure:
+    return Failure(message=message, code=code, name=code.name)
 
 
 def find_coordinators(
@@ -165,10 +170,9 @@ def offline_coordinators(
         if partition.leader_id not in alive:
             lost.setdefault(_remedy(partition, alive, directories), []).append(partition.partition_index)
     return {
-        f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": Failure(
-            message=f"no leader, so its groups are neither listed nor described. {remedy}",
-            code=ErrorCode.LEADER_NOT_AVAILABLE,
-            name=ErrorCode.LEADER_NOT_AVAILABLE.name,
+        f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": _failure(
+            ErrorCode.LEADER_NOT_AVAILABLE,
+            f"no leader, so its groups are neither listed nor described. {remedy}",
         )
         for remedy, partitions in lost.items()
     }
@@ -194,7 +198,14 @@ def _remedy(
     """What to do about a partition without a leader: a broker that runs needs no start."""
     offline = [replica for replica in partition.offline_replicas if replica in alive]
     gone = [replica for replica in partition.replica_nodes if replica not in alive]
-    advice = [f"Start {_one_of(gone)}."] if gone else []
+    some = (
+        f"one of the brokers {', '.join(map(str, gone))}"
+        if len(gone) > 1
+        else f"broker {gone[0]}"
+        if gone
+        else ""
+    )
+    advice = [f"Start {some}."] if gone else []
     for broker in offline:
         paths = (directories or {}).get(broker)
         where = f" ({', '.join(paths)})" if paths else ""
@@ -208,13 +219,6 @@ def _remedy(
             "sync (kafka-topics.sh --describe --unavailable-partitions)."
         )
     return " ".join(advice)
-
-
-def _one_of(brokers: Sequence[int]) -> str:
-    """`broker 3`, `one of the brokers 2, 3`."""
-    if len(brokers) == 1:
-        return f"broker {brokers[0]}"
-    return f"one of the brokers {', '.join(map(str, brokers))}"
 
 
 def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[str, Failure]:
@@ -237,9 +241,8 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
 
 def partition_of(group: str, count: int) -> int:
     """The group's partition: Java's hash of the group id, without the sign (GroupCoordinatorService.partitionFor)."""
-    code = 0
-    units = group.encode("utf-16-be", "surrogatepass")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    units, code = group.encode("utf-16-be", "surrogatepass"), 0
+    for (unit,) in struct.iter_unpack(">H", units):
+        code = (31 * code + unit) & 0xFFFFFFFF
     signed = code - (1 << 32) if code >> 31 else code
     return (0 if signed == -(1 << 31) else abs(signed)) % count

@@ -34,39 +34,31 @@ def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadl
     mechanism = exchange(address, settings, deadline)
     message = next(mechanism)
     try:
-        return (yield from _run_mechanism(settings, mechanism, message, ask))
+        offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
+        if offer.error_code:
+            raise AuthenticationFailed(_not_offered(settings, offer.mechanisms))
+        while True:
+            answer = yield from ask(SASL_AUTHENTICATE, auth_bytes=message)
+            if answer.error_code:
+                raise AuthenticationFailed(_failure(settings, answer))
+            try:
+                message = mechanism.send(answer.auth_bytes)
+            except StopIteration:
+                return int(answer.session_lifetime_ms or 0)
     except AuthenticationFailed as error:
-        raise AuthenticationFailed(f"{address}: {error}", address=str(address)) from None
+        raise AuthenticationFailed(f"{address}: {error}", address=address) from None
 
 
-def _run_mechanism(settings: ConnectionSettings, mechanism: Exchange, message: bytes, ask: Ask) -> Steps[int]:
-    offer = yield from ask(SASL_HANDSHAKE, mechanism=settings.sasl_mechanism)
-    if offer.error_code:
-        raise AuthenticationFailed(_not_offered(settings, offer.mechanisms))
-    while True:
-        answer = yield from ask(SASL_AUTHENTICATE, auth_bytes=message)
-        if answer.error_code:
-            raise AuthenticationFailed(f"{_reason(settings, answer)}. {_next_step(settings)}")
-        try:
-            message = mechanism.send(answer.auth_bytes)
-        except StopIteration:
-            return int(answer.session_lifetime_ms or 0)
-
-
-def _reason(settings: ConnectionSettings, answer: SaslAuthenticateResponse) -> str:
-    """Why the login failed; for a token the broker's message is the response of RFC 7628."""
+def _failure(settings: ConnectionSettings, answer: SaslAuthenticateResponse) -> str:
+    """Why the login failed, and the next step; for a token the broker's message is the response of RFC 7628."""
     said = answer.error_message or error_name(answer.error_code)
     if settings.oauth is not None and said.startswith("{"):
-        return f"the broker refuses the token: {_refusal_reason(said.encode())}"
-    return str(said)
-
-
-def _next_step(settings: ConnectionSettings) -> str:
+        said = f"the broker refuses the token: {_refusal_reason(said.encode())}"
     if settings.kerberos is not None:
-        return "Check that sasl.kerberos.service.name is the broker's, and that its keytab is up to date."
+        return f"{said}. Check that sasl.kerberos.service.name is the broker's, and that its keytab is up to date."
     if settings.oauth is None:
-        return "Check user name and password."
-    return "Check that the token is for this cluster: its issuer, audience, scope and expiry."
+        return f"{said}. Check user name and password."
+    return f"{said}. Check that the token is for this cluster: its issuer, audience, scope and expiry."
 
 
 def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:

@@ -80,7 +80,7 @@ def ready(sock: Stream, events: int, deadline: Deadline, address: object, activi
     try:
         yield SocketWait(sock, events, deadline)
     except Expired:
-        raise RequestTimedOut(str(address), activity) from None
+        raise RequestTimedOut(address, activity) from None
 
 
 def run(steps: Steps[T]) -> T:

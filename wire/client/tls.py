@@ -15,15 +15,11 @@ from wire.client.steps import READ, WRITE, Deadline, Steps, ready
 
 _PLACE = re.compile(r"\[SSL[^]]*\] | \(_ssl\.c:\d+\)")
 _PLAINTEXT_REASONS = ("EOF occurred", "WRONG_VERSION_NUMBER", "UNEXPECTED_EOF", "RECORD_LAYER_FAILURE")
-_CLIENT_ALERTS = (
-    "CERTIFICATE_REQUIRED",
-    "BAD_CERTIFICATE",
-    "CERTIFICATE_UNKNOWN",
-    "CERTIFICATE_EXPIRED",
-    "CERTIFICATE_REVOKED",
-    "UNSUPPORTED_CERTIFICATE",
-    "UNKNOWN_CA",
-)
+_ALERTS = """
+    CERTIFICATE_REQUIRED BAD_CERTIFICATE CERTIFICATE_UNKNOWN CERTIFICATE_EXPIRED CERTIFICATE_REVOKED
+    UNSUPPORTED_CERTIFICATE UNKNOWN_CA
+"""
+_CLIENT_ALERTS = tuple(_ALERTS.split())
 """A broker's alerts about a client's certificate; Java's brokers send the second if there is no certificate."""
 
 _CHECK_TRUST_STORE = (
@@ -120,7 +116,7 @@ def _explain(address: Address, error: OSError) -> WireError:
         step = "If it is a PLAINTEXT listener, set security.protocol to PLAINTEXT or SASL_PLAINTEXT."
     else:
         step = "Check the ssl.* settings of the --command-config file."
-    return TlsFailed(f"{address}: the TLS handshake failed ({text}). {step}", address=str(address))
+    return TlsFailed(f"{address}: the TLS handshake failed ({text}). {step}", address=address)
 
 
 def _certificate_refused(address: Address, error: OSError) -> AuthenticationFailed | None:
@@ -133,7 +129,7 @@ def _certificate_refused(address: Address, error: OSError) -> AuthenticationFail
         f"({alert.replace('_', ' ').lower()}). Set ssl.keystore.location with ssl.keystore.type=PEM (or "
         "ssl.certificate.location and ssl.key.location) to one that has not expired and is signed by an authority "
         "that the broker trusts.",
-        address=str(address),
+        address=address,
     )
 
 

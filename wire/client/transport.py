@@ -47,7 +47,8 @@ class Transport:
             elif received:
                 frames += self._cut(received)
             else:
-                raise Unreachable(str(self.address), self._closed(activity))
+                where = " in the middle of an answer," if self._frames.partial else ""
+                raise Unreachable(self.address, f"the connection was closed{where} {activity}")
         return frames
 
     def close(self) -> None:
@@ -71,29 +72,21 @@ class Transport:
             raise self._broken(error) from None
 
     def _broken(self, error: OSError) -> WireError:
-        return Unreachable(str(self.address), f"the connection broke ({error.strerror or error})")
-
-    def _closed(self, activity: str) -> str:
-        if self._frames.partial:
-            return f"the connection was closed in the middle of an answer, {activity}"
-        return f"the connection was closed {activity}"
+        return Unreachable(self.address, f"the connection broke ({error.strerror or error})")
 
     def _cut(self, received: bytes) -> list[bytes]:
         try:
             frames = self._frames.feed(received)
         except BadFrame as bad:
             if self._answered and bad.length > 0:
-                raise AnswerTooLong(str(self.address), _too_long(bad.length)) from None
-            raise ProtocolError(str(self.address), _explain(bad)) from None
+                raise AnswerTooLong(
+                    self.address,
+                    f"the answer has {bad.length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB "
+                    "are read. Ask for less at once: name some of the groups, or choose them with --match.",
+                ) from None
+            raise ProtocolError(self.address, _explain(bad)) from None
         self._answered = self._answered or bool(frames)
         return frames
-
-
-def _too_long(length: int) -> str:
-    return (
-        f"the answer has {length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB are read. "
-        "Ask for less at once: name some of the groups, or choose them with --match."
-    )
 
 
 def _explain(bad: BadFrame) -> str:
@@ -117,7 +110,7 @@ def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
             return (yield from _connect_one(address, family, sockaddr, share))
         except (NotConnected, RequestTimedOut) as error:
             last = error
-    raise last or NotConnected(str(address), "the host has no address")
+    raise last or NotConnected(address, "the host has no address")
 
 
 def _resolve(address: Address) -> list[tuple[int, SocketAddress]]:
@@ -128,7 +121,7 @@ def _resolve(address: Address) -> list[tuple[int, SocketAddress]]:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NotConnected(
-            str(address), f"the host name is not known ({reason}). Check its spelling and the name service."
+            address, f"the host name is not known ({reason}). Check its spelling and the name service."
         ) from None
     return [(family, sockaddr) for family, _, _, _, sockaddr in addresses]
 
@@ -145,16 +138,13 @@ def _connect_one(
             yield from ready(sock, WRITE, deadline, address, "connecting")
             code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
-            raise NotConnected(str(address), _why_not(code))
+            raise NotConnected(
+                address,
+                "connection refused. Nothing listens on that port: check host and port, and that the broker runs."
+                if code == errno.ECONNREFUSED
+                else f"no connection ({os.strerror(code).lower()}). Check the host, the port and the network.",
+            )
     except BaseException:
         sock.close()
         raise
     return sock
-
-
-def _why_not(code: int) -> str:
-    if code == errno.ECONNREFUSED:
-        return (
-            "connection refused. Nothing listens on that port: check host and port, and that the broker runs."
-        )
-    return f"no connection ({os.strerror(code).lower()}). Check the host, the port and the network."

@@ -108,6 +108,6 @@ def test_a_password_beyond_ascii(secure: SecureBroker, tmp_path: Path) -> None:
         *("openssl", "pkcs12", "-export", "-inkey", "client.key", "-in", "client.pem"),
         *("-out", str(store), "-passout", "pass:sécrèt-€😀"),
     )
-    assert "BEGIN CERTIFICATE" in read_key_store(store, Secret("sécrèt-€😀")).chain
+    assert "BEGIN CERTIFICATE" in read_key_store(store, Secret("sécrèt-€😀"))[1]
     with pytest.raises(UnreadableStore, match="the password is wrong"):
         read_key_store(store, None)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,6 @@ from tests.kafka.commits import (
 from tests.kafka.coordinator import running_broker
 from tests.kafka.topics import create_topics
 from tests.support.long import IS_LONG
-from wire.client.connection import Connection, Request
 from wire.messages.definition import Api
 
 pytestmark = pytest.mark.kafka
@@ -106,13 +106,13 @@ def test_they_are_described_in_the_order_asked(source: LiveSource) -> None:
 
 def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: Counter[str] = Counter()
-    encoded = Connection._encoded
+    encoded = Api.encode_request
 
-    def counted(self: Connection, api: Api, version: int, request: Request, correlation_id: int) -> bytes:
-        sent[api.name] += 1
-        return encoded(self, api, version, request, correlation_id)
+    def counted(self: Api, *arguments: Any) -> bytes:
+        sent[self.name] += 1
+        return encoded(self, *arguments)
 
-    monkeypatch.setattr(Connection, "_encoded", counted)
+    monkeypatch.setattr(Api, "encode_request", counted)
     source.describe([*_names("classic", CLASSIC), *_names("consumer", CONSUMER)], offsets=True)
     source.topics([TOPIC], end_offsets=True)
     assert sent == {

@@ -44,12 +44,8 @@ def parse_jaas(text: str) -> LoginModule:
     body = tokens[2:-1]
     if _END in body:
         raise BadJaas("only one login module is allowed")
-    keys, signs, values = body[0::3], body[1::3], body[2::3]
-    if (
-        len(body) % 3
-        or any(sign != _EQUALS for sign in signs)
-        or not all(token.is_text for token in keys + values)
-    ):
+    keys, signs, values = body[0::3], set(body[1::3]), body[2::3]
+    if len(body) % 3 or signs - {_EQUALS} or not all(token.is_text for token in keys + values):
         raise BadJaas('every option is written as key="value" (check the quotes)')
     return LoginModule(
         name=tokens[0].text,

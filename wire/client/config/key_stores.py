@@ -3,10 +3,9 @@ as the PEM that it contains (with the extra `keystores`). Only Java reads JKS.""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from wire.client.config.config_file import Properties
 from wire.client.security import Secret, TlsSettings
@@ -29,8 +28,20 @@ def tls_settings(properties: Properties) -> TlsSettings:
     """All settings of certificates and keys. :raises ConfigFileError: a store cannot be used; with commands to convert
     it"""
     trusts_pkcs12 = _is_pkcs12(properties, _TRUST)
-    trusted = _trusted_certificates(properties) if trusts_pkcs12 else None
-    key, chain = _client_certificate(properties) if _is_pkcs12(properties, _KEYS) else (None, None)
+    trusted, key, chain, kind = None, None, None, _TRUST
+    try:
+        if trusts_pkcs12:
+            trusted = read_trust_store(
+                _location(properties, _TRUST), properties.secret("ssl.truststore.password")
+            )
+        kind = _KEYS
+        if _is_pkcs12(properties, _KEYS):
+            password = properties.secret("ssl.keystore.password") or properties.secret("ssl.key.password")
+            key, chain = read_key_store(_location(properties, _KEYS), password)
+    except UnreadableStore as error:
+        check = f". Check {kind}.password." if "password" in str(error) else ""
+        problem = f"the PKCS12 store {_location(properties, kind)} cannot be used: {error}{check}"
+        raise properties.error(f"{kind}.location", problem) from None
     if properties.text("ssl.keystore.key") and not properties.text("ssl.keystore.certificate.chain"):
         raise properties.error("ssl.keystore.key", "ssl.keystore.certificate.chain is missing.")
     java_store = None if key else properties.text("ssl.keystore.location")
@@ -90,34 +101,8 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
     )
 
 
-def _trusted_certificates(properties: Properties) -> str:
-    try:
-        return read_trust_store(_location(properties, _TRUST), properties.secret("ssl.truststore.password"))
-    except UnreadableStore as error:
-        _refuse(properties, _TRUST, error)
-
-
-def _client_certificate(properties: Properties) -> tuple[Secret, str]:
-    password = properties.secret("ssl.keystore.password") or properties.secret("ssl.key.password")
-    try:
-        store = read_key_store(_location(properties, _KEYS), password)
-    except UnreadableStore as error:
-        _refuse(properties, _KEYS, error)
-    return store.key, store.chain
-
-
 def _location(properties: Properties, kind: str) -> Path:
     return Path(properties.text(f"{kind}.location") or "")
-
-
-def _refuse(properties: Properties, kind: str, error: Exception) -> NoReturn:
-    location = _location(properties, kind)
-    raise properties.error(
-        f"{kind}.location",
-        f"the PKCS12 store {location} cannot be used: {error}. Check {kind}.password."
-        if "password" in str(error)
-        else f"the PKCS12 store {location} cannot be used: {error}",
-    ) from None
 
 
 def _detect_type(path: Path) -> str | None:
@@ -126,36 +111,26 @@ def _detect_type(path: Path) -> str | None:
         start = file.read(16)
     if start.startswith(b"\xfe\xed\xfe\xed"):
         return "JKS"
-    return (
-        "PKCS12" if start.startswith(b"\x30") else "PEM" if start.lstrip().startswith(b"-----BEGIN") else None
-    )
+    if start.startswith(b"\x30"):
+        return "PKCS12"
+    return "PEM" if start.lstrip().startswith(b"-----BEGIN") else None
 
 
 def _commands(kind: str, store_type: str, source: str, target: str) -> str:
-    if kind == "ssl.truststore":
+    if kind == _TRUST:
         command = _TRUST_FROM_PKCS12 if store_type == "PKCS12" else _TRUST_FROM_JKS
         return command.format(source=source, target=target)
-    if store_type == "PKCS12":
-        return _KEYS_FROM_PKCS12.format(source=source, target=target)
-    return "\n".join(
-        (_TO_PKCS12.format(source=source), _KEYS_FROM_PKCS12.format(source="store.p12", target=target))
-    )
+    convert = "" if store_type == "PKCS12" else _TO_PKCS12.format(source=source) + "\n"
+    return convert + _KEYS_FROM_PKCS12.format(source="store.p12" if convert else source, target=target)
 
 
 class UnreadableStore(ValueError):
     """The store cannot be used; the message says why, without the password."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyStore:
-    """A private key and its certificates, the client's own first; both in PEM."""
-
-    key: Secret
-    chain: str
-
-
-def read_key_store(path: Path, password: Secret | None) -> KeyStore:
-    """The key of a store. :raises UnreadableStore: it has no key, or its certificate has expired"""
+def read_key_store(path: Path, password: Secret | None) -> tuple[Secret, str]:
+    """The private key of a store, and its certificates, the client's own first, in PEM. :raises UnreadableStore: it has
+    no key, or its certificate has expired"""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     store = _loaded(path, password)
@@ -168,9 +143,7 @@ def read_key_store(path: Path, password: Secret | None) -> KeyStore:
             f"expired on {certificate.not_valid_after_utc:%Y-%m-%d}. Renew it."
         )
     key = store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    return KeyStore(
-        key=Secret(key), chain=_pem([certificate, *(entry.certificate for entry in store.additional_certs)])
-    )
+    return Secret(key), _pem([certificate, *(entry.certificate for entry in store.additional_certs)])
 
 
 def read_trust_store(path: Path, password: Secret | None) -> str:

@@ -59,17 +59,23 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
     provider = properties.text(PROVIDER) or _equivalent_provider(properties)
     if command and properties.text(PROVIDER):
         raise properties.error(COMMAND, f"{PROVIDER} is set too. Remove one of them.")
+    source: TokenCommand | TokenProvider
     if command:
-        return OAuthSettings(source=_command(properties, command), extensions=extensions)
+        path = properties.path
+        with suppress(OSError):  # a pipe that has been read, and is gone
+            check_writers(
+                path, path.stat(), f"run any command ({COMMAND})", f"Make it yours: cp {path} FILE."
+            )
+        arguments = tuple(_words(properties, COMMAND))
+        source = TokenCommand(
+            arguments=arguments, timeout_ms=properties.positive(_TIMEOUT, _DEFAULT_TIMEOUT_MS)
+        )
+        return OAuthSettings(source=source, extensions=extensions)
     if provider:
         scope = properties.secret("sasl.oauthbearer.scope")
-        options_of_provider = {**options, **_free_options(properties), **({"scope": scope} if scope else {})}
-        named = {
-            name: value for name, value in options_of_provider.items() if not name.startswith(_EXTENSION)
-        }
-        source = TokenProvider(
-            name=provider, options=tuple(sorted(named.items(), key=lambda option: option[0]))
-        )
+        all_options = {**options, **_free_options(properties), **({"scope": scope} if scope else {})}
+        names = sorted(name for name in all_options if not name.startswith(_EXTENSION))
+        source = TokenProvider(name=provider, options=tuple((name, all_options[name]) for name in names))
         return OAuthSettings(source=source, extensions=extensions)
     if (properties.text(_IDENTITY) or "").lower() == "azure_imds":
         return OAuthSettings(source=_azure_metadata(properties), extensions=extensions)
@@ -90,23 +96,16 @@ def _short_name(java_class: str) -> str:
     return java_class.rpartition(".")[2]
 
 
-def _command(properties: Properties, text: str) -> TokenCommand:
-    path = properties.path
-    with suppress(OSError):  # a pipe that has been read, and is gone
-        check_writers(path, path.stat(), f"run any command ({COMMAND})", f"Make it yours: cp {path} FILE.")
+def _words(properties: Properties, key: str) -> list[str]:
     try:
-        arguments = tuple(shlex.split(text))
+        return shlex.split(properties.text(key) or "")
     except ValueError:
-        raise properties.error(COMMAND, "a quote is not closed.") from None
-    return TokenCommand(arguments=arguments, timeout_ms=properties.positive(_TIMEOUT, _DEFAULT_TIMEOUT_MS))
+        raise properties.error(key, "a quote is not closed.") from None
 
 
 def _free_options(properties: Properties) -> dict[str, Secret]:
     """``NAME=VALUE NAME=VALUE``, the format of librdkafka's sasl.oauthbearer.config."""
-    try:
-        parts = shlex.split(properties.text(_OPTIONS) or "")
-    except ValueError:
-        raise properties.error(_OPTIONS, "a quote is not closed.") from None
+    parts = _words(properties, _OPTIONS)
     if any("=" not in part for part in parts):
         raise properties.error(_OPTIONS, "every option is written as NAME=VALUE, separated by spaces.")
     return {name: Secret(value) for name, _, value in (part.partition("=") for part in parts)}

@@ -30,26 +30,12 @@ _ALIASES = {
 }
 """librdkafka's names of Java's properties."""
 
-_OWN_KEYS = frozenset(
-    {
-        "bootstrap.servers",
-        "security.protocol",
-        "sasl.mechanism",
-        "sasl.username",
-        "sasl.password",
-        "client.id",
-        "request.timeout.ms",
-        "socket.connection.setup.timeout.ms",
-        "ssl.ca.location",
-        "ssl.ca.pem",
-        "ssl.certificate.location",
-        "ssl.certificate.pem",
-        "ssl.key.location",
-        "ssl.key.pem",
-        "ssl.key.password",
-        "enable.ssl.certificate.verification",
-    }
-)
+_OWN = """
+    bootstrap.servers security.protocol sasl.mechanism sasl.username sasl.password client.id request.timeout.ms
+    socket.connection.setup.timeout.ms ssl.ca.location ssl.ca.pem ssl.certificate.location ssl.certificate.pem
+    ssl.key.location ssl.key.pem ssl.key.password enable.ssl.certificate.verification
+"""
+_OWN_KEYS = frozenset(_OWN.split())
 """The properties that have a field in `ConnectionSettings`."""
 
 _BOTH_UNDERSTAND = ("sasl.oauthbearer.", "sasl.kerberos.")
@@ -106,18 +92,13 @@ def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
     """The last entry of each known key, under Java's name; each entry keeps its own key. :raises ConfigFileError: a
     misspelt key"""
     known = {_ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in ALL_KEYS}
-    remarks = _remarks(path, entries) if any(entry.key not in ALL_KEYS for entry in entries) else ()
-    return Properties(path=path, entries=known, remarks=remarks)
-
-
-def _remarks(path: Path, entries: Sequence[Property]) -> tuple[str, ...]:
-    """Remarks about unknown keys. :raises ConfigFileError: one is misspelt"""
     by_key = {entry.key: entry for entry in entries}
     unknown = [entry for key, entry in by_key.items() if key not in ALL_KEYS]
     for entry in unknown:
         if is_refused(entry.key, by_key):
             raise ConfigFileError(path, entry.line, refusal_of(entry))
-    return (f"{path}: {remark_on(unknown)}",)
+    remarks = (f"{path}: {remark_on(unknown)}",) if unknown else ()
+    return Properties(path=path, entries=known, remarks=remarks)
 
 
 def _settings(properties: Properties) -> ConnectionSettings:
@@ -126,7 +107,12 @@ def _settings(properties: Properties) -> ConnectionSettings:
     module = _login_module(properties)
     username, password = _credentials(properties, module)
     mechanism = _mechanism(properties, module) if protocol.sasl else None
-    _check_oauthbearer(properties, mechanism)
+    for key in (COMMAND, PROVIDER):
+        if properties.text(key) and mechanism != "OAUTHBEARER":
+            raise properties.error(
+                key,
+                "a token is used with security.protocol=SASL_SSL and sasl.mechanism=OAUTHBEARER only. Set both.",
+            )
     oauth = oauth_settings(properties, module) if mechanism == "OAUTHBEARER" else None
     servers = properties.text("bootstrap.servers") or ""
     return ConnectionSettings(
@@ -224,16 +210,6 @@ def _kerberos(properties: Properties, module: LoginModule | None) -> KerberosSet
         keytab=keytab or None,
         ccache=options.get("ticketCache") or None,
     )
-
-
-def _check_oauthbearer(properties: Properties, mechanism: str | None) -> None:
-    """:raises ConfigFileError: a token is configured that the login would not use"""
-    for key in (COMMAND, PROVIDER):
-        if properties.text(key) and mechanism != "OAUTHBEARER":
-            raise properties.error(
-                key,
-                "a token is used with security.protocol=SASL_SSL and sasl.mechanism=OAUTHBEARER only. Set both.",
-            )
 
 
 def _extra(properties: Properties, left_out: tuple[str, ...]) -> tuple[tuple[str, Secret], ...]:

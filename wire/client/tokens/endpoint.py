@@ -25,31 +25,34 @@ _LONGEST_REASON = 400
 _PAUSES_S = (0.1, 0.5)
 """The pause before a busy or unreachable endpoint is asked again."""
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
+_CHECK_NETWORK = (
+    "Without a token there is no login: check sasl.oauthbearer.token.endpoint.url and the network"
+)
 _CHECK_URL = "Check sasl.oauthbearer.token.endpoint.url."
 
 
 def issued_token(endpoint: Endpoint, deadline: Deadline) -> Token:
     """Ask an http or https endpoint for a token. :raises AuthenticationFailed: it refuses. :raises Unreachable:"""
+
+    def ask() -> Token:
+        for pause_s in _PAUSES_S:
+            try:
+                return _ask(endpoint, deadline)
+            except Unreachable:
+                if deadline.remaining_ms() <= pause_s * 1000:
+                    raise
+                time.sleep(pause_s)
+        return _ask(endpoint, deadline)
+
     try:
         # A timeout limits neither the name service nor an endpoint that answers byte by byte.
-        return in_time(lambda: _ask_with_retries(endpoint, deadline), deadline)
+        return in_time(ask, deadline)
     except WireError:
         raise
     except TimeoutError:
         raise _unreachable(endpoint, "timed out") from None
     except Exception as error:  # any other fault of an endpoint
         raise _unreachable(endpoint, f"its answer cannot be read: {type(error).__name__}") from None
-
-
-def _ask_with_retries(endpoint: Endpoint, deadline: Deadline) -> Token:
-    for pause_s in _PAUSES_S:
-        try:
-            return _ask(endpoint, deadline)
-        except Unreachable:
-            if deadline.remaining_ms() <= pause_s * 1000:
-                raise
-            time.sleep(pause_s)
-    return _ask(endpoint, deadline)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -80,23 +83,16 @@ def _request_and_opener(endpoint: Endpoint) -> tuple[urllib.request.Request, url
         opener = urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler({}))
         return urllib.request.Request(endpoint.url, headers={"Metadata": "true"}), opener  # noqa: S310
     context = _context(endpoint) if endpoint.url.lower().startswith("https:") else None
-    return _request(endpoint), urllib.request.build_opener(
-        _NoRedirect, urllib.request.HTTPSHandler(context=context)
-    )
-
-
-def _request(endpoint: TokenEndpoint) -> urllib.request.Request:
-    """The client's name in the header, as Java and librdkafka send it."""
-    form = {"grant_type": "client_credentials"}
-    if endpoint.scope:
-        form["scope"] = endpoint.scope
+    opener = urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=context))
+    form = {"grant_type": "client_credentials"} | ({"scope": endpoint.scope} if endpoint.scope else {})
     headers = {
+        # The client's name in the header, as Java and librdkafka send it.
         "Authorization": f"Basic {_login(endpoint)}",
         "Accept": "application/json",
         "Content-Type": "application/x-www-form-urlencoded",
     }
     data = urllib.parse.urlencode(form).encode()
-    return urllib.request.Request(endpoint.url, data=data, headers=headers, method="POST")  # noqa: S310
+    return urllib.request.Request(endpoint.url, data=data, headers=headers, method="POST"), opener  # noqa: S310
 
 
 def _login(endpoint: TokenEndpoint) -> str:
@@ -209,12 +205,9 @@ def _unreachable(endpoint: Endpoint, reason: str) -> Unreachable:
     if isinstance(endpoint, MetadataEndpoint):
         step = "This works on Azure machines only. Elsewhere use kohort.token.provider=azure."
     elif "CERTIFICATE_VERIFY_FAILED" in reason:
-        step = (
-            "Without a token there is no login: check sasl.oauthbearer.token.endpoint.url and the network; a private "
-            "authority's certificates go to https.ca.location."
-        )
+        step = f"{_CHECK_NETWORK}; a private authority's certificates go to https.ca.location."
     else:
-        step = "Without a token there is no login: check sasl.oauthbearer.token.endpoint.url and the network."
+        step = f"{_CHECK_NETWORK}."
     return Unreachable(_name(endpoint), f"{reason}. {step}")
 
 

@@ -108,7 +108,10 @@ def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, 
 
     session = boto3.Session(profile_name=options.get("awsProfileName"))
     region = (
-        options.get("region") or _msk_region(servers) or os.environ.get("AWS_REGION") or session.region_name
+        options.get("region")
+        or _part_of(servers, _MSK_HOST)
+        or os.environ.get("AWS_REGION")
+        or session.region_name
     )
     if not region:
         raise AuthenticationFailed(
@@ -138,9 +141,9 @@ def web_identity_token(_servers: Sequence[str], options: Mapping[str, str]) -> t
     return answer["WebIdentityToken"], answer["Expiration"].timestamp()
 
 
-def _msk_region(servers: Sequence[str]) -> str | None:
-    """The region in ``b-1.demo.abcde.c2.kafka.eu-west-1.amazonaws.com:9098``; None: another name, such as a proxy's."""
-    matches = (_MSK_HOST.search(server) for server in servers)
+def _part_of(servers: Sequence[str], pattern: re.Pattern[str]) -> str | None:
+    """The first match's group; None: another name, such as a proxy's."""
+    matches = (pattern.search(server) for server in servers)
     return next((match[1] for match in matches if match), None)
 
 
@@ -169,7 +172,8 @@ def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str
     by default of the Event Hubs namespace; `clientId` of a user-assigned managed identity."""
     from azure.identity import DefaultAzureCredential
 
-    scope = options.get("scope") or options.get("oauth.scope") or _event_hubs_scope(servers)
+    scope, namespace = options.get("scope") or options.get("oauth.scope"), _part_of(servers, _EVENT_HUBS)
+    scope = scope or (namespace and f"https://{namespace}/.default")
     if not scope:
         raise AuthenticationFailed(
             f"the scope is missing: {', '.join(servers)} is not an Event Hubs namespace. Set sasl.oauthbearer.scope."
@@ -181,11 +185,6 @@ def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str
     return token.token, float(token.expires_on)
 
 
-def _event_hubs_scope(servers: Sequence[str]) -> str | None:
-    matches = (_EVENT_HUBS.match(server) for server in servers)
-    return next((f"https://{match[1]}/.default" for match in matches if match), None)
-
-
 def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
     """The access token of the application's default credentials, in the form that Google's brokers accept: a JSON web
     token with it instead of a signature. The option `principal` is the account, if the credentials do not contain
@@ -195,7 +194,11 @@ def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[s
 
     credentials, _ = google.auth.default(scopes=[_GOOGLE_SCOPE])
     credentials.refresh(google.auth.transport.requests.Request())
-    principal = options.get("principal") or os.environ.get(_GOOGLE_PRINCIPAL) or _account(credentials)
+    accounts = (getattr(credentials, name, None) for name in ("service_account_email", "account"))
+    account = next((account for account in accounts if account), None)
+    principal = options.get("principal") or os.environ.get(_GOOGLE_PRINCIPAL)
+    if not principal and isinstance(account, str) and account != "default":
+        principal = account
     if not principal:
         raise AuthenticationFailed(
             "Google's credentials do not name their account. Set principal=EMAIL in sasl.oauthbearer.config, or "
@@ -204,17 +207,7 @@ def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[s
     expires_s = credentials.expiry.replace(tzinfo=UTC).timestamp()
     claims = {"exp": int(expires_s), "iat": int(time.time()), "scope": "kafka", "sub": principal}
     parts = (json.dumps({"typ": "JWT", "alg": "GOOG_OAUTH2_TOKEN"}), json.dumps(claims), credentials.token)
-    return ".".join(map(_segment, parts)), expires_s
-
-
-def _account(credentials: object) -> str | None:
-    """The e-mail address of a service account or, if the credentials contain it, of a user."""
-    account = getattr(credentials, "service_account_email", None) or getattr(credentials, "account", None)
-    return account if isinstance(account, str) and account != "default" else None
-
-
-def _segment(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return ".".join(base64.urlsafe_b64encode(p.encode()).decode().rstrip("=") for p in parts), expires_s
 
 
 _BUILT_IN: Mapping[str, tuple[str, Provide]] = {
