@@ -1,7 +1,5 @@
-"""The faults that can be injected into a server; topics and coordinators change in simulations in the same way.
-
-If a file names a field differently, its metadata has that name (`groups.trees`). Times are in seconds.
-"""
+"""The faults that can be injected into a server; topics and coordinators change in simulations in the same way. If a
+file names a field differently, its metadata has that name (`groups.trees`). Times are in seconds."""
 
 from __future__ import annotations
 
@@ -27,10 +25,8 @@ class _Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRule(_Event):
-    """Matches requests that satisfy every given condition. One of the request's names must match.
-
-    `client`, `group` and `topic` can contain `*` and `?`, as in a shell.
-    """
+    """Matches requests that satisfy every given condition. One of the request's names must match. `client`, `group` and
+    `topic` can contain `*` and `?`, as in a shell."""
 
     api: tuple[str, ...] = ()
     """The APIs, by Kafka's names; none: all."""

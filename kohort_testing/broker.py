@@ -1,8 +1,4 @@
-"""The broker of a test: `kohort serve` in a separate process, and the requests of a test to it.
-
-Requests are lines of JSON on the process's standard input, answers are on its standard output. The process exits at the
-end of its input, even if the tests are killed.
-"""
+"""The broker of a test: `kohort serve` in a process that answers lines of JSON, and exits at the end of its input."""
 
 from __future__ import annotations
 
@@ -38,11 +34,8 @@ class Fault:
 
 
 class Faults:
-    """Injects faults. Times are in seconds.
-
-    Conditions of `delay`, `error` and `drop`: `api` (one or several, by Kafka's names), `client`, `group` and `topic`
-    (with * and ?), `member`, `times` (number of requests), `lasts` (seconds), `chance` and `seed`.
-    """
+    """Injects faults. Times are in seconds. Conditions of `delay`, `error` and `drop`: `api` (names), `client`, `group`
+    and `topic` (with * and ?), `member`, `times` (number of requests), `lasts` (seconds), `chance` and `seed`."""
 
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
@@ -148,10 +141,8 @@ class MemberState:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupState:
-    """A group, in the coordinator's view. `type` is classic or consumer; `state` is Kafka's: Stable, Empty, …
-
-    `is_settled`: it is Stable, and every partition of its members' topics has one owner.
-    """
+    """A group, in the coordinator's view. `type` is classic or consumer; `state` is Kafka's: Stable, Empty, ….
+    `is_settled`: it is Stable, and every partition of its members' topics has one owner."""
 
     state: str
     type: str
@@ -191,10 +182,8 @@ class KohortBroker:
         topics: Mapping[str, int] | None = None,
         config: Mapping[str, object] | None = None,
     ) -> None:
-        """`topics` are numbers of partitions by name, `config` settings by the broker's names.
-
-        :raises KohortBrokerError: `kohort serve` does not start; with its output
-        """
+        """`topics` are numbers of partitions by name, `config` settings by the broker's names. :raises
+        KohortBrokerError: `kohort serve` does not start; with its output"""
         words = ["--listen", f"{HOST}:0"]
         if brokers != 1:
             words += ["--brokers", str(brokers)]
@@ -249,12 +238,9 @@ class KohortBroker:
         return {(topic, number): offset for topic, number, offset in self._ask("committed", group=group)}
 
     def rebalance(self, group: str) -> AdditionalConsumer:
-        """Add a consumer to a group, similar to its members; it leaves at the end of the block.
-
-        It has their protocol, assignor and topics, and commits nothing. The call does not wait: the members rebalance
-        as soon as they heartbeat and are polled.
-        :raises KohortBrokerError: the group has no members
-        """
+        """Add a consumer to a group, similar to its members, which commits nothing and leaves at the end of the block.
+        The members rebalance as soon as they heartbeat and are polled. :raises KohortBrokerError: the group has no
+        members"""
         return AdditionalConsumer(self._ask, self._ask("join", group=group))
 
     def wait_until(
@@ -264,10 +250,8 @@ class KohortBroker:
         timeout: float = PATIENCE_S,
         polling: Callable[[], object] | None = None,
     ) -> None:
-        """Wait until a condition is true. `polling` is called meanwhile: it polls your consumers, if no thread does.
-
-        :raises NotInTime: after `timeout` seconds
-        """
+        """Wait until a condition is true; `polling` polls your consumers meanwhile. :raises NotInTime: after
+        `timeout`"""
         self._wait(condition, timeout, polling, lambda: "the condition is not met")
 
     def wait_until_stable(
@@ -278,11 +262,8 @@ class KohortBroker:
         timeout: float = PATIENCE_S,
         polling: Callable[[], object] | None = None,
     ) -> GroupState:
-        """Wait until a group is settled and has `members` members; returns the group.
-
-        A member may still be about to call its listener: to wait for that, use `wait_until` with the member's own view.
-        :raises NotInTime: after `timeout` seconds, with the group's last state
-        """
+        """Wait until a group is settled with `members` members; returns it. A member may still be about to call its
+        listener. :raises NotInTime: after `timeout` seconds, with the group's last state"""
 
         def is_settled() -> bool:
             state = self.group(group)

@@ -1,10 +1,5 @@
-"""The process of a test's broker: `kohort serve` as on the command line, and the requests of the test.
-
-    python -m kohort_testing.child serve --listen 127.0.0.1:0 …
-
-Each line of standard input is one request, and is answered by a line on standard output, in JSON. At the end of the
-input the server stops.
-"""
+"""The process of a test's broker: `kohort serve`, and the requests of the test, a line of JSON each; it ends with its
+input."""
 
 from __future__ import annotations
 

@@ -14,20 +14,16 @@ from coordinator.server.security.sasl import Reply, SaslLogin
 
 
 class BrokerEndpoint(Protocol):
-    """The listener of a broker."""
+    """The listener of a broker (`listener.Listener`)."""
 
     @property
-    def connections(self) -> int:
-        """The number of open connections."""
-
-    async def close(self) -> None:
-        """Stop listening, and close every connection."""
-
-    async def listen(self) -> None:
-        """Listen again at the same address. :raises OSError:"""
+    def connections(self) -> int: ...
+    async def close(self) -> None: ...
+    async def listen(self) -> None: ...
 
 
-def _no_sessions() -> FetchSessions:
+def no_sessions() -> FetchSessions:
+    """What a broker keeps only in memory."""
     return FetchSessions(partial(random.randrange, 1, 1 << 31))
 
 
@@ -40,11 +36,7 @@ class Broker:
     host: str = ""
     port: int = 0
     endpoint: BrokerEndpoint | None = None
-    fetch_sessions: FetchSessions = field(default_factory=_no_sessions)
-
-    def forget(self) -> None:
-        """Drop everything that a broker keeps only in memory."""
-        self.fetch_sessions = _no_sessions()
+    fetch_sessions: FetchSessions = field(default_factory=no_sessions)
 
     def advertise(self, host: str, port: int | None) -> None:
         """Set the address that clients connect to; port None: the port that it listens on."""
@@ -67,10 +59,7 @@ class Caller:
 
 @dataclass(slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Session:
-    """The state of a connection. `host` and `principal` as in `Caller`.
-
-    `end` closes the connection at once.
-    """
+    """The state of a connection. `host` and `principal` as in `Caller`. `end` closes the connection at once."""
 
     host: str
     end: Callable[[], object]

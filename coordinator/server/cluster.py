@@ -1,9 +1,6 @@
-"""The state that all brokers of the server share: topics and their records, groups, transactions and configs.
-
-With a data directory, the cluster continues from its content, and answers a request once its records are stored.
-If a write fails, memory is ahead of the disk: pending and new requests are refused, and the caller must stop the
-cluster (docs/decisions).
-"""
+"""The state that all brokers of the server share: topics and their records, groups, transactions and configs. If a
+write fails, memory is ahead of the disk: all requests are refused, and the caller must stop the cluster
+(docs/decisions)."""
 
 from __future__ import annotations
 
@@ -13,18 +10,13 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import count
+from itertools import count as counter
 from pathlib import Path
 from uuid import uuid4
 from weakref import WeakSet
 
 from coordinator.configs.definitions import BROKER
-from coordinator.configs.effective import (
-    BrokerConfigs,
-    TopicConfigs,
-    check_others,
-    of_consumer_groups,
-)
+from coordinator.configs.effective import BrokerConfigs, TopicConfigs, check_others, of_consumer_groups
 from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.engine.engine import Engine
@@ -32,7 +24,7 @@ from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.partitions import Partitions
-from coordinator.server.broker import Broker, Session
+from coordinator.server.broker import Broker, Session, no_sessions
 from coordinator.server.faults.rules import Rules
 from coordinator.server.group_coordinator import Coordinators, GroupCoordinator
 from coordinator.server.journal import Journal, resolve
@@ -98,25 +90,31 @@ class Cluster:
         self._compactor: Compactor | None = None
         self._retention: RecordExpiry | None = None
         self.recovered: RecoveredContent | None = None
-        if data is None:
-            self.cluster_id = format_uuid(uuid4())
-            self.topics = Topics(self.placement, racks, settings.default_replication_factor)
-            self._engine = Engine(config, self.topics.image, encode_record, matches_elsewhere=True)
-        else:
-            self.cluster_id = data.cluster_id
-            # The time: larger than any version that an earlier process has written into a record.
-            self.topics = Topics(
-                self.placement, racks, settings.default_replication_factor, data, version=self.now_ms()
-            )
-            # Deleted topics whose offsets may still exist; `start` has the engine remove them.
-            known = [*self.topics.image.topics.values(), *data.topics.deleted]
-            image = TopicImage.of(known, self.topics.image.version)
-            self._engine = Engine(config, image, encode_record, matches_elsewhere=True)
+        self.cluster_id = format_uuid(uuid4()) if data is None else data.cluster_id
+        # The time: larger than any version that an earlier process has written into a record.
+        version = 0 if data is None else self.now_ms()
+        self.topics = Topics(self.placement, racks, settings.default_replication_factor, data, version)
+        # Deleted topics whose offsets may still exist; `start` has the engine remove them.
+        known = [*self.topics.image.topics.values(), *(() if data is None else data.topics.deleted)]
+        image = TopicImage.of(known, self.topics.image.version)
+        self._engine = Engine(config, image, encode_record, matches_elsewhere=True)
+        if data is not None:
             began = time.monotonic()
             self.recovered = self._recover(data)
             loading_s = time.monotonic() - began
         self._transactions_log = None if data is None else _transactions_log(data, settings)
-        self._internal = {topic.name: topic for topic in (self._offsets_topic(), self._transactions_topic())}
+        counts = [config.offsets_topic_num_partitions, settings.transaction_state_log_num_partitions]
+        ids = [uuid4(), uuid4()]
+        if data is not None and self._transactions_log is not None:
+            counts = [data.log.partitions, self._transactions_log.partitions]
+            ids = [data.log.topic.topic_id, self._transactions_log.topic_id]
+        factors = config.offsets_topic_replication_factor, settings.transaction_state_log_replication_factor
+        self._internal: dict[str, TopicInfo] = {}
+        internal = zip((OFFSETS_TOPIC, TRANSACTIONS_TOPIC), counts, ids, factors, strict=True)
+        for name, count, topic_id, factor in internal:
+            self._internal[name] = TopicInfo(name=name, id=topic_id, partitions=count)
+            replicas = self.placement.choose(name, range(count), min(factor, len(self.brokers)))
+            self.placement.put(name, replicas)
         partitions = self._internal[OFFSETS_TOPIC].partitions
         self.groups = GroupCoordinator(self._engine, self.now_ms, self.limits)
         self.coordinators = Coordinators(
@@ -124,8 +122,8 @@ class Cluster:
         )
         if self.recovered is not None:  # all partitions were loaded at once
             self.coordinators.load_times.add(loading_s, partitions)
-        if self.recovered is not None and self.recovered.records:
-            self.topics.show(self._internal[OFFSETS_TOPIC])
+            if self.recovered.records:
+                self.topics.show(self._internal[OFFSETS_TOPIC])
         if self._transactions_log is not None and self._transactions_log.recovered:
             self.topics.show(self._internal[TRANSACTIONS_TOPIC])
         self.configs = StoredConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
@@ -141,7 +139,7 @@ class Cluster:
         for name, log in logs.items():
             log.appended = partial(self.partitions.appended, self._internal[name].id)
         # Larger than any that an earlier process has assigned.
-        self.producer_ids = count(self.now_ms() * 1000)
+        self.producer_ids = counter(self.now_ms() * 1000)
         self.transactions = Transactions(
             TransactionCoordinator(
                 settings,
@@ -204,11 +202,8 @@ class Cluster:
                 self.topics_changed()
 
     def move_coordinator(self, partition: int, to_broker: int, loading_ms: int = 0) -> None:
-        """Have a broker, possibly the current one, lead a partition of `__consumer_offsets` and load its groups.
-
-        Pending requests are answered NOT_COORDINATOR, and later ones, for `loading_ms`, COORDINATOR_LOAD_IN_PROGRESS.
-        :raises RequestRefused: there is no such partition or broker
-        """
+        """Have a broker lead a partition of `__consumer_offsets` and load its groups: pending requests are answered
+        NOT_COORDINATOR, and later ones, for `loading_ms`, COORDINATOR_LOAD_IN_PROGRESS. :raises RequestRefused:"""
         if not 0 <= partition < self.coordinators.partitions:
             why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
@@ -231,22 +226,17 @@ class Cluster:
         return has_new_leader
 
     async def stop_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """Stop a broker: its connections are closed, others lead its partitions and coordinate its groups.
-
-        `loading_ms` as in `move_coordinator`. Do not await it in a request received over one of these connections.
-        :raises RequestRefused: there is no such running broker
-        """
+        """Stop a broker: others lead its partitions and coordinate its groups. Do not await it in a request received
+        over one of its connections. `loading_ms` as in `move_coordinator`. :raises RequestRefused: it is not running"""
         broker = self._present(node_id)
         if broker.endpoint is not None:
             await broker.endpoint.close()
-        broker.forget()
+        broker.fetch_sessions = no_sessions()
         self._leaders_changed(self.placement.stop(node_id, self._partition_counts()), loading_ms)
 
     async def restart_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """Restart a stopped broker. It leads the partitions that have no leader or no other replica.
-
-        :raises RequestRefused: it is running :raises OSError: it cannot listen again
-        """
+        """Restart a stopped broker. It leads the partitions that have no leader or no other replica. :raises
+        RequestRefused: it is running :raises OSError: it cannot listen again"""
         broker = self.brokers.get(node_id)
         if broker is None or broker in self.present:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not down.")
@@ -261,17 +251,8 @@ class Cluster:
             self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, others)
             if self._transactions_log is not None:
                 self._data.compacted[TRANSACTIONS_TOPIC] = self._transactions_log.compactions
-            self._compactor = Compactor(
-                self._data,
-                self.partitions,
-                self.settings.log_cleaner_backoff_ms,
-                self.settings.producer_id_expiration_ms,
-                self.now_ms,
-            )
-        interval_ms = self.settings.log_retention_check_interval_ms
-        self._retention = RecordExpiry(
-            self.partitions, interval_ms, self.now_ms, self.settings.producer_id_expiration_ms
-        )
+            self._compactor = Compactor(self._data, self.partitions, self.settings, self.now_ms)
+        self._retention = RecordExpiry(self.partitions, self.settings, self.now_ms)
         self.groups.start(self._journal)
         self.transactions.recover()
         if self._engine.topics != self.topics.image:
@@ -341,15 +322,11 @@ class Cluster:
 
     def _config_with(self, dynamic: Mapping[str, Mapping[str, str]]) -> Config:
         """The coordinator's effective settings with these dynamic configs. :raises InvalidSetting:"""
-        brokers = BrokerConfigs({}, dynamic)
-        node_id = self.settings.node_id
+        brokers, node_id = BrokerConfigs({}, dynamic), self.settings.node_id
+        firsts = [(name, synonym) for name in _DYNAMIC for synonym in brokers.synonyms(name, node_id)[:1]]
+        default = ConfigSource.DEFAULT
         return self._given_config.altered(
-            {
-                name: synonym.value
-                for name in _DYNAMIC
-                for synonym in brokers.synonyms(name, node_id)[:1]
-                if synonym.source is not ConfigSource.DEFAULT
-            }
+            {name: one.value for name, one in firsts if one.source is not default}
         )
 
     def _configure(self, config: Config) -> None:
@@ -396,24 +373,6 @@ class Cluster:
                     partition.begin_epoch(partition.leader_epoch + 1)
                     partition.notify()
         self.coordinators.reload((number for topic, number in changed if topic == OFFSETS_TOPIC), loading_ms)
-
-    def _offsets_topic(self) -> TopicInfo:
-        log = None if self._data is None else self._data.log
-        count = self.config.offsets_topic_num_partitions if log is None else log.partitions
-        factor = min(self.config.offsets_topic_replication_factor, len(self.brokers))
-        self.placement.put(OFFSETS_TOPIC, self.placement.choose(OFFSETS_TOPIC, range(count), factor))
-        topic_id = uuid4() if log is None else log.topic.topic_id
-        return TopicInfo(name=OFFSETS_TOPIC, id=topic_id, partitions=count)
-
-    def _transactions_topic(self) -> TopicInfo:
-        log, settings = self._transactions_log, self.settings
-        count = settings.transaction_state_log_num_partitions if log is None else log.partitions
-        factor = min(settings.transaction_state_log_replication_factor, len(self.brokers))
-        self.placement.put(
-            TRANSACTIONS_TOPIC, self.placement.choose(TRANSACTIONS_TOPIC, range(count), factor)
-        )
-        topic_id = uuid4() if log is None else log.topic_id
-        return TopicInfo(name=TRANSACTIONS_TOPIC, id=topic_id, partitions=count)
 
     def _recover(self, data: DataDirectory) -> RecoveredContent:
         recovered = data.recover(self._engine)

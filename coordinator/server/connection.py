@@ -1,18 +1,7 @@
-"""The connections of clients: frames in, answers out, in the order of the requests.
-
-Theory of operation. A request whose answer is ready at once is answered straight from the bytes that arrive, without
-a task. A connection is held
-
-- while an answer is not ready, which gets a task: later requests wait as well, as in Kafka (`SocketServer` mutes the
-  channel);
-- while the client does not read its answers;
-- for one turn of the event loop, after it has used up its share.
-
-While a connection is held, at most one more read is buffered; then reading pauses until the connection is released.
-
-A request longer than `LONG_BYTES` is read by a task, however long its bytes take, and parsed in a thread. The memory of
-such requests and of unread answers is bounded over all connections (coordinator.server.limits).
-"""
+"""The connections of clients: frames in, answers out, in the order of the requests. An answer that is ready at once is
+written without a task. A connection is held while an answer is not ready (as `SocketServer` mutes the channel), while
+the client does not read, and for one turn after it has used up its share; meanwhile at most one more read is
+buffered."""
 
 from __future__ import annotations
 
@@ -64,7 +53,7 @@ def most_open_files() -> int:
 
 
 def most_connections() -> int:
-    """The number of connections that the limit of open files, raised as far as allowed, permits."""
+    """The number of connections that the limit of open files permits."""
     return max(1, most_open_files() - KEPT_FREE)
 
 
@@ -181,14 +170,16 @@ class ClientConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Keep the connection for pending answers; TLS cannot close one direction only."""
         self._has_sent_all = True
-        self._feed_end()
+        if self._long is not None:
+            self._long.has_ended.set()
         is_encrypted = self._transport.get_extra_info("sslcontext") is not None
         return self._is_held() and not is_encrypted and not self._gives_up()
 
     def connection_lost(self, _: Exception | None) -> None:
         self._is_lost = True
         self._connections.limits.read(self)
-        self._feed_end()
+        if self._long is not None:
+            self._long.has_ended.set()
         self._gives_up()
         if self._task is None:
             self._connections.remove(self)
@@ -223,20 +214,14 @@ class ClientConnection(asyncio.Protocol):
                 self._end(error)
                 return
             requests += 1
-            if content is None:
-                self._resume_reading()
+            if content is None:  # all complete requests are answered, or a long one has its task
+                if self._task is None and self._has_sent_all:
+                    self._transport.close()
+                elif self._task is None:
+                    self._transport.resume_reading()
                 return
             if requests == SHARE:
                 self._rest()
-
-    def _resume_reading(self) -> None:
-        """Called when all complete requests are answered, or a long one has its task."""
-        if self._task is not None:
-            return
-        if self._has_sent_all:
-            self._transport.close()
-        else:
-            self._transport.resume_reading()
 
     def _next(self) -> bytes | None:
         """The next request; None: incomplete, or long."""
@@ -264,7 +249,10 @@ class ClientConnection(asyncio.Protocol):
             self._session.login is not None
             and (reply := self._session.receive(content, _now_ms())) is not None
         ):
-            self._log_in(reply)
+            if reply.failed is None:
+                self._write(reply.answer)
+            else:
+                self._hold_for(self._refuse_login(reply))
             return
         incoming = parse_request(content)
         answering = self._dispatcher.respond(incoming, self._session)
@@ -279,12 +267,6 @@ class ClientConnection(asyncio.Protocol):
     def _begin_to_wait(self, incoming: Incoming) -> None:
         self._quiet_since = None
         self._only_waits = incoming.served.waits
-
-    def _log_in(self, reply: Reply) -> None:
-        if reply.failed is None:
-            self._write(reply.answer)
-        else:
-            self._hold_for(self._refuse_login(reply))
 
     async def _refuse_login(self, reply: Reply) -> None:
         """Delay the answer to a failed login, which slows password guessing."""
@@ -325,10 +307,6 @@ class ClientConnection(asyncio.Protocol):
     def _feed(self, request: _LongRequest, data: bytes) -> None:
         request.feed(data)
         self._connections.limits.received(self, len(data))
-
-    def _feed_end(self) -> None:
-        if self._long is not None:
-            self._long.has_ended.set()
 
     def _hold_for(self, answering: Coroutine[Any, Any, bytes | None]) -> None:
         """Hold later requests until the answer is ready."""
@@ -399,12 +377,12 @@ def _now_ms() -> int:
 
 
 async def _resume(begun: Coroutine[Any, Any, T], awaited: Any) -> T:
-    """The rest of a coroutine that was started outside of a task and now waits for something."""
     return await _rest_of(begun, awaited)
 
 
 @coroutine
 def _rest_of(begun: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+    """The rest of a coroutine that was started outside of a task and now waits for something."""
     try:
         while True:
             try:

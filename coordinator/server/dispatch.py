@@ -1,10 +1,4 @@
-"""The dispatch of a request: bytes to fields, fields to the handler, and the handler's answer to bytes.
-
-    incoming = parse_request(content)                    API, version and fields
-    answer = await dispatcher.respond(incoming, session)     None: the client wants no answer
-
-The listener has the sockets, the handlers make the answers (`served.SERVED`). Work common to all requests is here.
-"""
+"""The dispatch of a request: bytes to fields, fields to the handler, and the handler's answer to bytes."""
 
 from __future__ import annotations
 
@@ -46,11 +40,8 @@ ID_AT, NO_ID = 4, bytes(4)
 
 
 class Incoming(NamedTuple):
-    """A request. `message` has the fields of its `version`.
-
-    It is None for an ApiVersions of an unknown version: the answer in version 0 lists the known ones (KIP-511).
-    `size` is the size of its frame, in bytes.
-    """
+    """A request. `message` has the fields of its `version`. It is None for an ApiVersions of an unknown version: the
+    answer in version 0 lists the known ones (KIP-511). `size` is the size of its frame, in bytes."""
 
     served: ServedApi
     version: int
@@ -103,10 +94,7 @@ class Dispatcher:
     def session(
         self, host: str, end: Callable[[], object], certificate: Mapping[str, object] | None
     ) -> Session:
-        """The session of a new connection, which `end` closes; `certificate` is the client's, if it has shown one.
-
-        :raises PeerFault: no principal can be derived from it
-        """
+        """The session of a new connection, which `end` closes. :raises PeerFault: the certificate has no principal"""
         security = self._cluster.security
         try:
             principal = principal_of(certificate, security.settings.principal_rules)

@@ -11,7 +11,7 @@ from coordinator.engine.calls import A, Request
 from coordinator.errors import RequestRefused
 from coordinator.server.broker import Broker, Caller
 from coordinator.server.cluster import Cluster
-from wire.acls import OPERATIONS, Operation, ResourceType, operation_bits
+from wire.acls import CLUSTER_NAME, OPERATIONS, Operation, ResourceType, operation_bits
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -40,10 +40,8 @@ class Exchange(Generic[Q]):
     caller: Caller
 
     async def ask(self, call: Request[A], needs: Operation = Operation.READ) -> A:
-        """Pass a call to the engine and wait for its answer.
-
-        A call about a group requires the operation `needs` on it, and that this broker coordinates the group.
-        """
+        """Pass a call to the engine and wait for its answer. A call about a group requires the operation `needs` on it,
+        and that this broker coordinates the group."""
         group: str | None = getattr(call, "group", None)
         if group is None:
             return await self.cluster.groups.ask(call, self.caller)
@@ -60,9 +58,7 @@ class Exchange(Generic[Q]):
         needs: Operation = Operation.DESCRIBE,
     ) -> Mapping[K, Any]:
         """As `ask`, for several groups at once: `make` returns a call for the permitted ones; its answer has `groups`.
-
-        Returns an answer for each group.
-        """
+        Returns an answer for each group."""
         parts: dict[ErrorCode, list[K]] = {}
         for one in dict.fromkeys(asked):
             parts.setdefault(self.refusal(group_of(one), needs), []).append(one)
@@ -93,6 +89,14 @@ class Exchange(Generic[Q]):
         return authorizer is None or authorizer.allows(
             self.caller.principal, self.caller.address, operation, resource_type, name
         )
+
+    def hides(self, topic: str) -> bool:
+        """Whether the caller may not describe a topic."""
+        return not self.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic)
+
+    def allows_cluster(self, operation: Operation) -> bool:
+        """Whether the ACLs permit the caller an operation on the cluster."""
+        return self.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
     def allows_some(self, operation: Operation, resource_type: ResourceType) -> bool:
         """Whether the ACLs permit it on some resource of the type."""

@@ -1,10 +1,5 @@
-"""Faults that happen at once, on request or at the times of a file. The engine handles them as always, with records:
-
-- an expired session fires the member's own timer;
-- a static member is fenced by the requests of another process with its instance id: a JoinGroup, or heartbeats that
-  leave and join. That process does not exist, so its session expires some time later;
-- a dynamic member is removed by a LeaveGroup, as an administrator would.
-"""
+"""Faults that happen at once, on request or at the times of a file. The engine handles them as always, with records: a
+static member is fenced by requests of another process with its instance id, which does not exist and later expires."""
 
 from __future__ import annotations
 
@@ -103,7 +98,7 @@ async def _fence(cluster: Cluster, event: Fence) -> str:
         if member.instance is None:
             await _remove(cluster, group, member)
         elif isinstance(group, ClassicGroup):
-            await _take_classic_place(cluster, group, member)
+            await _join(cluster, group.id, member, group.protocol_type, member)
         elif isinstance(member, ConsumerMember):
             await _take_place(cluster, group, member)
     how = "removed" if all(member.instance is None for member in members) else f"fenced: {REPLACED}"
@@ -123,10 +118,6 @@ async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
             for_s=FENCED_FOR_S,
         )
         cluster.faults.add(fenced, cluster.now_ms())
-
-
-async def _take_classic_place(cluster: Cluster, group: ClassicGroup, member: object) -> None:
-    await _join(cluster, group.id, member, group.protocol_type, member)
 
 
 async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) -> None:
@@ -196,23 +187,15 @@ def _group(cluster: Cluster, name: str) -> Group:
 def _members(group: Group, name: str) -> list[Any]:
     """The members with this member id, or else instance id, or else client id. :raises FaultRefused: unknown"""
     members: list[Any] = list(group.members.values())
-    for id_of in (_member_id, _instance_id, _client_id):
-        if matching := [member for member in members if id_of(member) == name]:
-            return matching
+    for names in (
+        [member.id for member in members],
+        [member.instance for member in members],
+        [(one if isinstance(one, ClassicMember) else one.metadata).client_id for one in members],
+    ):
+        if name in names:
+            return [member for member, known in zip(members, names, strict=True) if known == name]
     there = ", ".join(member.id for member in members) or "none"
     raise FaultRefused(f"{group.id} has no member with id, instance id or client id {name}; members: {there}")
-
-
-def _member_id(member: ClassicMember | ConsumerMember) -> str:
-    return member.id
-
-
-def _instance_id(member: ClassicMember | ConsumerMember) -> str | None:
-    return member.instance
-
-
-def _client_id(member: ClassicMember | ConsumerMember) -> str:
-    return member.client_id if isinstance(member, ClassicMember) else member.metadata.client_id
 
 
 def _listed(members: list[Any]) -> str:

@@ -1,17 +1,6 @@
-"""The group coordinator of all brokers: the engine with its clock, the storage of its records, and its answers.
-
-Everything runs in one event loop: no other call interrupts a call of the engine. A call is answered when its records
-are as durable as the journal's policy requires. If a write fails, the engine is ahead of the disk: every pending and
-every later call is refused, with the error that a broker answers after a storage error.
-
-There is one engine for all brokers; a group's coordinator is the leader of its partition of `__consumer_offsets`. When
-a partition gets another leader, everything that a broker holds only in memory is dropped: the engine unloads the
-groups, the old leader answers NOT_COORDINATOR from then on, and the new leader COORDINATOR_LOAD_IN_PROGRESS until it
-has loaded them. After that, the groups are as after a restart.
-
-Source: KIP-848 "Initialize"; CoordinatorRuntime, GroupCoordinatorService.partitionFor. The counts: the sensors of
-GroupCoordinatorMetrics, and their uses in GroupMetadataManager and OffsetMetadataManager.
-"""
+"""The group coordinator of all brokers: the engine with its clock, the storage of its records, and its answers. A call
+is answered when its records are durable; after a failed write every call is refused. When a group's partition of
+`__consumer_offsets` gets another leader, the group is unloaded and loaded as after a restart (CoordinatorRuntime)."""
 
 from __future__ import annotations
 
@@ -192,10 +181,8 @@ class GroupCoordinator:
         return self._engine.state
 
     def expire_session(self, group: str, member: str) -> None:
-        """Expire the session of a member now, as if its heartbeats had stopped.
-
-        :raises CannotBeWritten: the records of the expiry do not fit into the log
-        """
+        """Expire the session of a member now, as if its heartbeats had stopped. :raises CannotBeWritten: the records of
+        the expiry do not fit into the log"""
         self.deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self._now_ms()))
 
     def deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:

@@ -1,16 +1,7 @@
-"""The journal: writes the records of results to the data directory, then releases their answers.
-
-Theory of operation. Records are written at once, in the order in which the engine made them. When an answer is released
-depends on the policy:
-
-- `always`: when everything written before is on the disk. One synchronization runs at a time, in a thread; what is
-  written meanwhile waits for the next one, so that concurrent calls share one (group commit). An answer without records
-  may depend on what an earlier call changed, and waits as well, unless nothing is pending.
-- `interval`: at once. A synchronization starts some time after the first write that needs one.
-
-If a write or a synchronization fails, pending answers are not sent and `failed` is called: the engine is then ahead of
-the disk.
-"""
+"""The journal: writes the records of results at once, then releases their answers. Policy `always`: when everything
+written before is on the disk; one synchronization runs at a time in a thread, and concurrent calls share the next
+(group commit). Policy `interval`: at once. If a write fails, pending answers are not sent: the engine is then ahead of
+the disk."""
 
 from __future__ import annotations
 

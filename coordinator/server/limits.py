@@ -1,13 +1,7 @@
-"""What all clients together may take from the server: its event loop, its threads, and memory for their bytes.
-
-Theory of operation. The event loop does what takes about a millisecond. Longer work is tried in a few threads with a
-limit that ordinary clients never reach (`quick`). What exceeds it waits in a single further thread (`slow`), so that
-hostile clients wait for each other, and only one of them has its bytes expanded at a time. These threads are not those
-that synchronize records to the disk.
-
-Requests that have not arrived whole, and answers that their clients do not read, take memory up to a limit over all
-connections. Beyond it the connection is closed that has made no progress for the longest time.
-"""
+"""What all clients together may take from the server. Work of more than a millisecond is tried in a few threads
+(`quick`); what exceeds their limit waits in one further thread (`slow`), so that hostile clients wait for each other.
+Incomplete requests and unread answers share a memory limit: beyond it the connection is closed that has stalled the
+longest."""
 
 from __future__ import annotations
 
@@ -43,14 +37,11 @@ STALLED_S = 60.0
 
 
 class LimitedConnection(Protocol):
-    """A connection as the limits use it."""
+    """A connection; `unsent` are the bytes that its client has not read, `drop` closes it now."""
 
     @property
-    def unsent(self) -> int:
-        """The bytes that its client has not read."""
-
-    def drop(self) -> None:
-        """Close it now."""
+    def unsent(self) -> int: ...
+    def drop(self) -> None: ...
 
 
 class Turn:
@@ -91,9 +82,7 @@ class Limits:
 
     async def bounded(self, work: Callable[[int], T], *, is_quick: bool = True) -> T:
         """The result of work with at most as many bytes as its argument, which raises ExpandsTooFar beyond them.
-
-        `is_quick`: so few bytes take only about a millisecond, so it is tried in the event loop.
-        """
+        `is_quick`: so few bytes take only about a millisecond, so it is tried in the event loop."""
         with suppress(ExpandsTooFar):
             if is_quick:
                 return work(IN_LOOP_BYTES)
@@ -126,9 +115,7 @@ class Limits:
     def drop_stalled(self) -> None:
         """Close the connections whose long requests have stopped arriving."""
         stopped = time.monotonic() - STALLED_S
-        for connection in [
-            stalled for stalled, (_, progress) in self._received.items() if progress < stopped
-        ]:
+        for connection in [one for one, (_, progress) in self._received.items() if progress < stopped]:
             self._drop_receiving(connection)
 
     def _drop_receiving(self, connection: LimitedConnection) -> None:

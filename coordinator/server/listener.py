@@ -1,7 +1,5 @@
-"""The listening sockets and their clients, until the process is stopped: frames in, answers out.
-
-serve(cluster, host, port, listening)      the entry point: runs until SIGTERM or SIGINT
-"""
+"""The listening sockets and their clients, until the process is stopped: frames in, answers out. serve(cluster, host,
+port, listening)      the entry point: runs until SIGTERM or SIGINT"""
 
 from __future__ import annotations
 
@@ -56,14 +54,9 @@ def serve(
     advertised: Advertised | None = None,
     alongside: Sequence[AbstractAsyncContextManager[object]] = (),
 ) -> None:
-    """Serve clients at `host`:`port` until SIGTERM or SIGINT; `listening` gets the addresses once it serves.
-
-    Several brokers listen on consecutive ports; with port 0, each on any free one. Clients connect to `advertised`, by
-    default the listen addresses. `alongside` is entered before the first client is answered, and exited at the end.
-
-    :raises CannotListen: :raises StorageLost:
-    :raises StorageFailed: :raises DamagedLog: closing the data directory failed
-    """
+    """Serve clients at `host`:`port` (further brokers on the next ports; 0: any) until SIGTERM or SIGINT; `listening`
+    gets the addresses once it serves. `alongside` is entered before the first client is answered, and exited at the
+    end. :raises CannotListen: :raises StorageLost: :raises StorageFailed: :raises DamagedLog: at the end"""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
         runner.run(_serve(cluster, host, port, listening, advertised, alongside))

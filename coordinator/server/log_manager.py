@@ -1,9 +1,5 @@
-"""Work on the records while the server runs: compaction, and retention by the settings of their topics.
-
-Compaction runs in a thread, so that answers wait for it at most as long as the interpreter switches threads. Compacted
-segments are put in place in the event loop. Retention checks one partition at a time, and clients are
-answered in between; a thread removes the files.
-"""
+"""Work on the records while the server runs: compaction in a thread, and retention one partition at a time, with
+clients answered in between. Compacted segments are put in place in the event loop."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+from coordinator.configs.settings import BrokerSettings
 from coordinator.partitions.partition import Partition
 from coordinator.partitions.partitions import Partitions
 from coordinator.store.cleaner import Interrupted
@@ -29,17 +26,12 @@ class Compactor:
     """Periodically compacts partitions that are due, until it is closed."""
 
     def __init__(
-        self,
-        data: DataDirectory,
-        partitions: Partitions,
-        backoff_ms: int,
-        producer_expiration_ms: int,
-        now_ms: Callable[[], int],
+        self, data: DataDirectory, partitions: Partitions, settings: BrokerSettings, now_ms: Callable[[], int]
     ) -> None:
         self._data = data
         self._partitions = partitions
-        self._producer_expiration_ms = producer_expiration_ms
-        self._backoff_s = max(backoff_ms / 1000, SHORTEST_BACKOFF_S)
+        self._producer_expiration_ms = settings.producer_id_expiration_ms
+        self._backoff_s = max(settings.log_cleaner_backoff_ms / 1000, SHORTEST_BACKOFF_S)
         self._now_ms = now_ms
         self._closing = asyncio.Event()
         self._stopped = threading.Event()
@@ -116,16 +108,10 @@ LONGEST_SLEEP_S = 86_400.0
 class RecordExpiry:
     """Periodically deletes records that are due, until it is closed."""
 
-    def __init__(
-        self,
-        partitions: Partitions,
-        interval_ms: int,
-        now_ms: Callable[[], int],
-        producer_expiration_ms: int,
-    ) -> None:
+    def __init__(self, partitions: Partitions, settings: BrokerSettings, now_ms: Callable[[], int]) -> None:
         self._partitions = partitions
-        self._producer_expiration_ms = producer_expiration_ms
-        self._interval_s = min(interval_ms / 1000, LONGEST_SLEEP_S)
+        self._producer_expiration_ms = settings.producer_id_expiration_ms
+        self._interval_s = min(settings.log_retention_check_interval_ms / 1000, LONGEST_SLEEP_S)
         self._now_ms = now_ms
         self._task = asyncio.get_running_loop().create_task(self._run())
 

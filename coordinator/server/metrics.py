@@ -1,7 +1,5 @@
-"""The metrics endpoint of the coordinator: HTTP, in the format that a reader accepts: OpenMetrics or Prometheus text.
-
-A thread serves each reader (coordinator.server.web); the values are read in the event loop, between two requests.
-"""
+"""The metrics endpoint of the coordinator: HTTP, in the format that a reader accepts: OpenMetrics or Prometheus text. A
+thread serves each reader (coordinator.server.web); the values are read in the event loop, between two requests."""
 
 from __future__ import annotations
 
@@ -10,9 +8,10 @@ import gzip
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from threading import Thread
 from typing import Self, TypeAlias
 from urllib.parse import parse_qs
@@ -25,7 +24,7 @@ from prometheus_client.registry import Collector
 from coordinator.server.cluster import Cluster
 from coordinator.server.listener import CannotListen
 from coordinator.server.web import PageRequest, WebPage, WebServer
-from groups.listing import GroupState, GroupType
+from groups.listing import GroupType
 from wire.client.address import Address
 
 _log = logging.getLogger(__name__)
@@ -34,25 +33,11 @@ SCRAPE_TIMEOUT_S = 10.0
 PREFIX = "kafka_group_coordinator_"
 OF_COORDINATOR = "kafka.server:type=group-coordinator-metrics,name="
 OF_MANAGER = "kafka.coordinator.group:type=GroupMetadataManager,name="
-CLASSIC_STATES = (
-    GroupState.PREPARING_REBALANCE,
-    GroupState.COMPLETING_REBALANCE,
-    GroupState.STABLE,
-    GroupState.DEAD,
-    GroupState.EMPTY,
-)
-CONSUMER_STATES = (
-    GroupState.EMPTY,
-    GroupState.ASSIGNING,
-    GroupState.RECONCILING,
-    GroupState.STABLE,
-    GroupState.DEAD,
-)
 Values: TypeAlias = float | Mapping[str, float]
 """One value, or one for each value of the label."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MetricDefinition:
     """A metric: its name without the prefix and, for a counter, the suffix; Kafka's name, and its help text."""
 
@@ -81,12 +66,21 @@ def _by_protocol(cluster: Cluster) -> Values:
     return {kind.value: counts[kind] for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
 
 
-def _by_state(kind: GroupType, states: Sequence[GroupState]) -> Callable[[Cluster], Values]:
+def _by_state(kind: GroupType, states: str) -> Callable[[Cluster], Values]:
     def values(cluster: Cluster) -> Values:
-        counts = Counter(group.state for group in cluster.groups.state.groups.values() if group.type is kind)
-        return {state.value: counts[state] for state in states}
+        groups = cluster.groups.state.groups.values()
+        counts = Counter(group.state.value for group in groups if group.type is kind)
+        return {state: counts[state] for state in states.split()}
 
     return values
+
+
+def _counter(name: str, kafka: str, text: str, of: str | None = None) -> MetricDefinition:
+    """`of` is the field of `Counts`, if it is not called as the metric."""
+    counts = attrgetter(of or name)
+    return MetricDefinition(
+        name, OF_COORDINATOR + kafka, text, lambda cluster: counts(cluster.groups.counts), counts=True
+    )
 
 
 def _by_partition_state(cluster: Cluster) -> Values:
@@ -98,92 +92,72 @@ def _by_partition_state(cluster: Cluster) -> Values:
 
 METRICS = (
     MetricDefinition(
-        name="groups",
-        kafka=f"{OF_COORDINATOR}group-count, and {OF_MANAGER}NumGroups for protocol=classic",
-        help="Groups by the rebalance protocol that they use",
+        "groups",
+        f"{OF_COORDINATOR}group-count, and {OF_MANAGER}NumGroups for protocol=classic",
+        "Groups by the rebalance protocol that they use",
+        _by_protocol,
         label="protocol",
-        values=_by_protocol,
     ),
     MetricDefinition(
-        name="partitions",
-        kafka=f"{OF_COORDINATOR}num-partitions",
-        help="Partitions of __consumer_offsets by state",
+        "partitions",
+        f"{OF_COORDINATOR}num-partitions",
+        "Partitions of __consumer_offsets by state",
+        _by_partition_state,
         label="state",
-        values=_by_partition_state,
     ),
     MetricDefinition(
-        name="event_queue_size",
-        kafka=f"{OF_COORDINATOR}event-queue-size",
-        help="Answers that wait for the disk",
-        values=lambda cluster: cluster.calls_held,
+        "event_queue_size",
+        f"{OF_COORDINATOR}event-queue-size",
+        "Answers that wait for the disk",
+        lambda cluster: cluster.calls_held,
     ),
     MetricDefinition(
-        name="consumer_groups",
-        kafka=f"{OF_COORDINATOR}consumer-group-count",
-        help="Groups of the consumer protocol by state",
+        "consumer_groups",
+        f"{OF_COORDINATOR}consumer-group-count",
+        "Groups of the consumer protocol by state",
+        _by_state(GroupType.CONSUMER, "Empty Assigning Reconciling Stable Dead"),
         label="state",
-        values=_by_state(GroupType.CONSUMER, CONSUMER_STATES),
+    ),
+    _counter(
+        "consumer_group_rebalances",
+        "consumer-group-rebalance-count",
+        "Rebalances of groups of the consumer protocol: new group epochs because of a subscription or a topic",
+        "consumer_rebalances",
     ),
     MetricDefinition(
-        name="consumer_group_rebalances",
-        kafka=f"{OF_COORDINATOR}consumer-group-rebalance-count",
-        help="Rebalances of groups of the consumer protocol: new group epochs because of a subscription or a topic",
-        counts=True,
-        values=lambda cluster: cluster.groups.counts.consumer_rebalances,
+        "partition_load_time_max_seconds",
+        f"{OF_COORDINATOR}partition-load-time-max",
+        "Longest load time of a partition of __consumer_offsets since the start; NaN: none was loaded",
+        lambda cluster: cluster.coordinators.load_times.longest_s,
     ),
     MetricDefinition(
-        name="partition_load_time_max_seconds",
-        kafka=f"{OF_COORDINATOR}partition-load-time-max",
-        help="Longest load time of a partition of __consumer_offsets since the start; NaN: none was loaded",
-        values=lambda cluster: cluster.coordinators.load_times.longest_s,
+        "partition_load_time_avg_seconds",
+        f"{OF_COORDINATOR}partition-load-time-avg",
+        "Average load time of a partition of __consumer_offsets since the start",
+        lambda cluster: cluster.coordinators.load_times.average_s,
     ),
     MetricDefinition(
-        name="partition_load_time_avg_seconds",
-        kafka=f"{OF_COORDINATOR}partition-load-time-avg",
-        help="Average load time of a partition of __consumer_offsets since the start",
-        values=lambda cluster: cluster.coordinators.load_times.average_s,
-    ),
-    MetricDefinition(
-        name="classic_groups",
-        kafka=f"{OF_MANAGER}NumGroupsPreparingRebalance, NumGroupsCompletingRebalance, and so on",
-        help="Groups of the classic protocol by state",
+        "classic_groups",
+        f"{OF_MANAGER}NumGroupsPreparingRebalance, NumGroupsCompletingRebalance, and so on",
+        "Groups of the classic protocol by state",
+        _by_state(GroupType.CLASSIC, "PreparingRebalance CompletingRebalance Stable Dead Empty"),
         label="state",
-        values=_by_state(GroupType.CLASSIC, CLASSIC_STATES),
+    ),
+    _counter(
+        "classic_group_completed_rebalances",
+        "group-completed-rebalance-count",
+        "Rebalances of groups of the classic protocol completed by their leaders",
+        "classic_rebalances",
     ),
     MetricDefinition(
-        name="classic_group_completed_rebalances",
-        kafka=f"{OF_COORDINATOR}group-completed-rebalance-count",
-        help="Rebalances of groups of the classic protocol completed by their leaders",
-        counts=True,
-        values=lambda cluster: cluster.groups.counts.classic_rebalances,
+        "offsets",
+        f"{OF_MANAGER}NumOffsets",
+        "Committed offsets that are stored",
+        lambda cluster: sum(map(len, cluster.groups.state.offsets.values())),
     ),
-    MetricDefinition(
-        name="offsets",
-        kafka=f"{OF_MANAGER}NumOffsets",
-        help="Committed offsets that are stored",
-        values=lambda cluster: sum(map(len, cluster.groups.state.offsets.values())),
-    ),
-    MetricDefinition(
-        name="offset_commits",
-        kafka=f"{OF_COORDINATOR}offset-commit-count",
-        help="Offset commits, including those of open transactions",
-        counts=True,
-        values=lambda cluster: cluster.groups.counts.offset_commits,
-    ),
-    MetricDefinition(
-        name="offset_expirations",
-        kafka=f"{OF_COORDINATOR}offset-expiration-count",
-        help="Offsets deleted because of their age",
-        counts=True,
-        values=lambda cluster: cluster.groups.counts.offset_expirations,
-    ),
-    MetricDefinition(
-        name="offset_deletions",
-        kafka=f"{OF_COORDINATOR}offset-deletion-count",
-        help="Offsets deleted by OffsetDelete requests",
-        counts=True,
-        values=lambda cluster: cluster.groups.counts.offset_deletions,
-    ),
+    _counter("offset_commits", "offset-commit-count", "Offset commits, including those of open transactions"),
+    _counter("offset_expirations", "offset-expiration-count", "Offsets deleted because of their age"),
+    _counter("offset_deletions", "offset-deletion-count", "Offsets deleted by OffsetDelete requests"),
 )
 
 
@@ -191,10 +165,8 @@ METRICS = (
 async def serving_metrics(
     cluster: Cluster, host: str, port: int, serving: Callable[[Address], None]
 ) -> AsyncIterator[None]:
-    """Serve the metrics of a cluster at `host`:`port`, 0 for any free port; `serving` gets the address.
-
-    :raises CannotListen:
-    """
+    """Serve the metrics of a cluster at `host`:`port`, 0 for any free port; `serving` gets the address. :raises
+    CannotListen:"""
     try:
         endpoint = MetricsEndpoint.open(cluster, host, port)
     except OSError as error:
@@ -264,15 +236,14 @@ class MetricsEndpoint(Collector):
 
     async def _read_values(self) -> list[Metric]:
         idle = self._idle.take()
-        return [
-            *(metric.family(self._cluster) for metric in METRICS),
-            *(
-                GaugeMetricFamily(
-                    f"{PREFIX}thread_idle_ratio_{which}",
-                    "The share of the time since the last scrape in which the coordinator's single "
-                    f"thread was idle ({OF_COORDINATOR}thread-idle-ratio-{which})",
-                    value=idle,
-                )
-                for which in ("min", "avg")
-            ),
+        text = "The share of the time since the last scrape in which the coordinator's single thread was idle"
+        ratios = [
+            MetricDefinition(
+                f"thread_idle_ratio_{which}",
+                f"{OF_COORDINATOR}thread-idle-ratio-{which}",
+                text,
+                lambda _: idle,
+            )
+            for which in ("min", "avg")
         ]
+        return [metric.family(self._cluster) for metric in (*METRICS, *ratios)]

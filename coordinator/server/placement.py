@@ -1,15 +1,6 @@
-"""The replicas of partitions, and the leader of each.
-
-Theory of operation. All brokers share one storage, so a replica is just a broker id, and in sync while that broker is
-running. Without a manual assignment, leaders are assigned round-robin, starting from another broker for every topic;
-the other replicas follow, each in another rack as far as there are enough.
-
-A partition is led by its first replica until that broker stops, then by another replica. If none is left, another
-broker leads it until one of them restarts; in Kafka the partition has no leader then. Leader epochs are stored with the
-records (`coordinator.partitions`): every leader change reported here starts another one.
-
-Source: StripedReplicaPlacer, PartitionChangeBuilder.
-"""
+"""The replicas of partitions, and the leader of each. All brokers share one storage, so a replica is just a broker id,
+in sync while that broker is running. Leaders are assigned round-robin, replicas over racks (StripedReplicaPlacer). If
+no replica is left, another broker leads the partition until one of them restarts; in Kafka it has no leader then."""
 
 from __future__ import annotations
 
@@ -98,10 +89,8 @@ class Placement:
         return PartitionReplicas(leader, replicas, in_sync, offline)
 
     def move(self, topic: str, partition: int, broker: int) -> None:
-        """Make a running broker the leader of a partition of a topic that was put.
-
-        A broker without a replica replaces the last replica.
-        """
+        """Make a running broker the leader of a partition of a topic that was put. A broker without a replica replaces
+        the last replica."""
         replicas = self._given[topic][partition]
         if broker not in replicas:
             moved = list(self._given[topic])

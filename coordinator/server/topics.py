@@ -34,10 +34,8 @@ class Topics:
         data: DataDirectory | None = None,
         version: int = 0,
     ) -> None:
-        """`racks`: the racks of the brokers, by node id; `factor`: the default replication factor.
-
-        `data`: for topics that outlive the process; `version` must be larger than any earlier version of its image.
-        """
+        """`racks`: the racks of the brokers, by node id; `factor`: the default replication factor. `data`: for topics
+        that outlive the process; `version` must be larger than any earlier version of its image."""
         self._placement = placement
         self._racks = racks
         self._factor = factor
@@ -56,12 +54,7 @@ class Topics:
             self._by_unified.setdefault(_unified(topic.name), {})[topic.name] = None
 
     def create(
-        self,
-        name: str,
-        partitions: int,
-        *,
-        replicas: Sequence[Replicas] | None = None,
-        dry_run: bool = False,
+        self, name: str, partitions: int, *, replicas: Sequence[Replicas] | None = None, dry_run: bool = False
     ) -> TopicInfo:
         """Create a topic; without `replicas`, the server assigns brokers. :raises RequestRefused:"""
         if name in self.image.topics or name in INTERNAL_TOPICS:
@@ -102,12 +95,7 @@ class Topics:
         self._replace({**self.image.topics, topic.name: self._placed(topic)})
 
     def grow(
-        self,
-        name: str,
-        partitions: int,
-        *,
-        replicas: Sequence[Replicas] | None = None,
-        dry_run: bool = False,
+        self, name: str, partitions: int, *, replicas: Sequence[Replicas] | None = None, dry_run: bool = False
     ) -> None:
         """Add partitions; without `replicas` they have as many as the first partition. :raises RequestRefused:"""
         topic = self.image.topics.get(name)

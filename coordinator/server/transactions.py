@@ -1,19 +1,12 @@
-"""The cluster's transactions: stores the transaction coordinator's decisions, and writes markers.
-
-Theory of operation. A change of the coordinator is written to the log at once, and answered when it is as durable as
-the journal's policy requires. When it decides to end a transaction, the markers are written then, without a pause,
-and after them the record that completes it: no client ever sees part of them. `recover` completes a transaction after
-a kill.
-
-Source: TransactionMarkerChannelManager, AddPartitionsToTxnManager.
-"""
+"""The cluster's transactions: a change of the coordinator is written at once, and answered when it is durable. At an
+end the markers and the completing record follow without a pause, so that no client sees part of them; after a kill
+`recover` does it. Source: TransactionMarkerChannelManager, AddPartitionsToTxnManager."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from coordinator.errors import RequestRefused
 from coordinator.server.journal import resolve
@@ -26,12 +19,6 @@ from wire.log.batch_header import ProducerIdentity
 _RETRIED = frozenset({ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_COORDINATOR})
 
 
-class Writer(Protocol):
-    """Calls `append`, which writes records; `release` is called when they are as durable as the policy requires."""
-
-    def __call__(self, append: Callable[[], object], release: Callable[[], None]) -> None: ...
-
-
 class Transactions:
     """See the module. Belongs to the event loop in which it is used."""
 
@@ -40,11 +27,11 @@ class Transactions:
         coordinator: TransactionCoordinator,
         log: TransactionsLog | None,
         *,
-        keep: Writer,
+        keep: Callable[[Callable[[], object], Callable[[], None]], None],
         write_markers: Callable[[Transaction], None],
         now_ms: Callable[[], int],
     ) -> None:
-        """`log` None: transactions do not outlive the process. `write_markers` raises StorageFailed."""
+        """`log` None: transactions do not outlive the process. `keep(append, release)`: as `Cluster._keep`."""
         self.coordinator = coordinator
         self._log = log
         self._keep = keep
@@ -83,14 +70,12 @@ class Transactions:
         adds: bool,
         is_abortable: bool = True,
     ) -> None:
-        """Check that a producer may write to a partition in its transaction; the write `adds` the partition.
-
-        The records are written after this change, and wait for the same disk. `is_abortable`: the client knows
-        TRANSACTION_ABORTABLE. :raises RequestRefused:
-        """
+        """Check that a producer may write to a partition in its transaction; the write `adds` it, before its records.
+        `is_abortable`: the client knows TRANSACTION_ABORTABLE. :raises RequestRefused:"""
         if adds:
+            version = TransactionVersion.TV_2
             outcome = self.coordinator.add_partitions(
-                transactional_id, producer, [partition], TransactionVersion.TV_2, self._now_ms()
+                transactional_id, producer, [partition], version, self._now_ms()
             )
             error = outcome.error
             if outcome.change is not None:
@@ -102,11 +87,8 @@ class Transactions:
         if error is ErrorCode.TRANSACTION_ABORTABLE and not is_abortable:
             raise RequestRefused(ErrorCode.INVALID_TXN_STATE, "Partition was not added to the transaction")
         if error in _RETRIED and not adds:
-            raise RequestRefused(
-                ErrorCode.NOT_ENOUGH_REPLICAS,
-                "Unable to verify the partition has been added to the transaction. "
-                f"Underlying error: {error.name}",
-            )
+            why = f"Unable to verify the partition has been added to the transaction. Underlying error: {error.name}"
+            raise RequestRefused(ErrorCode.NOT_ENOUGH_REPLICAS, why)
         if error:
             raise RequestRefused(error)
 

@@ -1,10 +1,6 @@
-"""Pages over HTTP and HTTPS for scrapers, probes and browsers, also while other clients only hold connections.
-
-Theory of operation. A thread for each connection, `MOST_CONNECTIONS` at most; the TLS handshake is done there. A
-request has to arrive whole within `REQUEST_S`, and its answer has to be read within `ANSWER_S`. If all places are
-taken, a new connection takes the one whose client has been silent for the longest time: however many clients say
-nothing, a probe gets a place and its answer.
-"""
+"""Pages over HTTP and HTTPS for scrapers, probes and browsers: a thread for each connection, in which TLS is
+negotiated. If all are taken, a new one takes the place of the client that was silent longest, so that a probe always
+gets its answer."""
 
 from __future__ import annotations
 
@@ -68,10 +64,8 @@ class WebServer(ThreadingHTTPServer):
         report: Callable[[str], object],
         tls: Callable[[], ssl.SSLContext | None] = lambda: None,
     ) -> None:
-        """`report` gets a line for each internal error, `tls` is called for each connection.
-
-        :raises OSError: the address cannot be used
-        """
+        """`report` gets a line for each internal error, `tls` is called for each connection. :raises OSError: the
+        address cannot be used"""
         self.page, self._report, self._tls = page, report, tls
         self._room = BoundedSemaphore(MOST_CONNECTIONS)
         self._lock = Lock()

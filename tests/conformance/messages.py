@@ -37,12 +37,9 @@ def encode(message: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaField:
-    """One field of a message.
-
-    `kafka_type` is kio's name of a primitive ("int32", "string"…) or None for a nested message, whose class
-    is `entity`. `tag` is the number of a tagged field, None for an ordinary one; `default` is what an absent
-    tagged field means.
-    """
+    """One field of a message. `kafka_type` is kio's name of a primitive ("int32", "string"…) or None for a nested
+    message, whose class is `entity`. `tag` is the number of a tagged field, None for an ordinary one; `default` is what
+    an absent tagged field means."""
 
     name: str
     kafka_type: str | None
@@ -55,10 +52,7 @@ class SchemaField:
 
 @cache
 def schema_fields(entity: type) -> tuple[SchemaField, ...]:
-    """The fields of a kio message class in the order of the wire.
-
-    :raises TypeError: when `entity` is not a kio message
-    """
+    """The fields of a kio message class in the order of the wire. :raises TypeError: for another class"""
     return tuple(_schema_field(field) for field in fields(entity))
 
 
@@ -129,10 +123,8 @@ def known_fields(entity: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build(entity: Any, values: Mapping[str, Any]) -> Any:
-    """A message of the kio class `entity`; what is not given is the schema's default, or the zero of its type.
-
-    :raises KeyError: when the schema has no such field
-    """
+    """A message of the kio class `entity`; what is not given is the schema's default, or the zero of its type. :raises
+    KeyError: when the schema has no such field"""
     known = {field.name: field for field in schema_fields(entity)}
     unknown = set(values) - set(known)
     if unknown:

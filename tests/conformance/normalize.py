@@ -45,10 +45,8 @@ class Normalizer:
     """Knows what a script saved, and puts the names of it in its place."""
 
     def __init__(self, port: int, group: str, *, exact: bool = False) -> None:
-        """`port` is the server's own, which answers carry; groups whose id begins with `group` are one's own.
-
-        `exact`: ids are shown as they are, and members in the order in which they come.
-        """
+        """`port` is the server's own, which answers carry; groups whose id begins with `group` are one's own. `exact`:
+        ids are shown as they are, and members in the order in which they come."""
         self._port = port
         self._exact = exact
         self._group = group

@@ -10,14 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.conformance.cluster import Cluster
-from tests.conformance.messages import (
-    CLIENT_ID,
-    build,
-    known_fields,
-    plain,
-    request_type,
-    response_type,
-)
+from tests.conformance.messages import CLIENT_ID, build, known_fields, plain, request_type, response_type
 from tests.conformance.normalize import Normalizer
 from tests.conformance.peer import Closed, Peer
 from tests.conformance.script import Script, load
@@ -46,10 +39,8 @@ class Server:
 
 @dataclass(slots=True, kw_only=True)
 class Transcript:
-    """A server's behavior: per step, the step and the normal form of its outcome.
-
-    `surprises` are outcomes that the script does not expect, `fault` is what prevented the script from continuing.
-    """
+    """A server's behavior: per step, the step and the normal form of its outcome. `surprises` are outcomes that the
+    script does not expect, `fault` is what prevented the script from continuing."""
 
     outcomes: list[tuple[str, Any]] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)

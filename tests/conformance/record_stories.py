@@ -190,10 +190,7 @@ class Asker:
         return self.note(
             word,
             self.raw(
-                OFFSET_FOR_LEADER_EPOCH,
-                4,
-                replica_id=-1,
-                topics=[{"topic": self.topic, "partitions": [one]}],
+                OFFSET_FOR_LEADER_EPOCH, 4, replica_id=-1, topics=[{"topic": self.topic, "partitions": [one]}]
             ),
         )
 

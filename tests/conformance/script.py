@@ -22,11 +22,8 @@ class BadScriptError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """One sequence.
-
-    `says` is the sentence about the broker it stands for, `profile` the settings of the server it is played to,
-    `topics` are there before it begins: number of partitions by short name.
-    """
+    """One sequence. `says` is the sentence about the broker it stands for, `profile` the settings of the server it is
+    played to, `topics` are there before it begins: number of partitions by short name."""
 
     name: str
     says: str

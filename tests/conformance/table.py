@@ -1,8 +1,6 @@
-"""Plays the whole table to a server: many scripts at once, over a connection each and more.
-
-First the scripts that only ask and answer, a few at a time, as they keep the machine busy; then all those that wait
-for something, side by side on a machine that is then calm, as they look at the time.
-"""
+"""Plays the whole table to a server: many scripts at once, over a connection each and more. First the scripts that only
+ask and answer, a few at a time, as they keep the machine busy; then all those that wait for something, side by side on
+a machine that is then calm, as they look at the time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Real consumers on `kohort serve` see what they see on a real broker: librdkafka's, each a process, and Java's.
-
-Who assigns walks the members in some order of their ids, and ids that the clients or the broker make up are in another
+"""Real consumers on `kohort serve` see what they see on a real broker: librdkafka's, each a process, and Java's. Who
+assigns walks the members in some order of their ids, and ids that the clients or the broker make up are in another
 order in every run. So every rest says in which order its members were walked (`Walk`): what each member kept is
-compared as it is, and what was given out in the order of those who got it.
-"""
+compared as it is, and what was given out in the order of those who got it."""
 
 import asyncio
 import time
@@ -75,10 +73,8 @@ class Stage:
     walk: "Walk"
 
     def join(self, name: str, *settings: Settings, **more: str | int) -> Member:
-        """Start a member; the session is the broker's business under the consumer protocol.
-
-        No other scene has a member of that name: Java's share a process and its events.
-        """
+        """Start a member; the session is the broker's business under the consumer protocol. No other scene has a member
+        of that name: Java's share a process and its events."""
         options = {key: value for one in settings for key, value in one.items()} | more
         if options.get("group_protocol") == "consumer":
             options.pop("session_timeout_ms", None)
@@ -86,10 +82,8 @@ class Stage:
         return start(self.broker, self.group, [self.topic], f"{name}-{self.group}", **options)
 
     def settle(self, *members: Member, walk: "Walk | None" = None) -> "Rest":
-        """Wait until the members own all partitions, each its fair share.
-
-        `walk` is that of the group's assignor, unless another is given.
-        """
+        """Wait until the members own all partitions, each its fair share. `walk` is that of the group's assignor,
+        unless another is given."""
         share = PARTITIONS // len(members)
 
         def held() -> list[int]:
@@ -159,10 +153,8 @@ class Rest:
     walk: Walk
 
     def given_out(self, before: Mapping[str, frozenset[int]]) -> tuple[object, Sequence[object] | None]:
-        """Partitions that members kept from `before`, and newly assigned ones, in the order of their new owners.
-
-        None where that order is not known: the ids are in one bucket.
-        """
+        """Partitions that members kept from `before`, and newly assigned ones, in the order of their new owners. None
+        where that order is not known: the ids are in one bucket."""
         if self.walk is Walk.NAMES:
             return self.held, ()
         if self.walk is Walk.FROM_SCRATCH:
@@ -213,10 +205,8 @@ def crash(stage: Stage, kind: Settings) -> list[Rest]:
 
 
 def static_return(stage: Stage, kind: Settings) -> list[Rest]:
-    """Two static members; one stops, returns and gets its partitions, and the other notices nothing.
-
-    Under the consumer protocol it says that it goes (epoch -2); before, it crashes.
-    """
+    """Two static members; one stops, returns and gets its partitions, and the other notices nothing. Under the consumer
+    protocol it says that it goes (epoch -2); before, it crashes."""
     stage.let_sessions_last()
     a = stage.join("a", SLOW, kind, group_instance_id="i-a")
     seen = [stage.settle(a)]
@@ -287,11 +277,9 @@ def test_members_of_java_migrate(kind: str, broker: Broker, embedded: Broker, me
 def compare(
     scene: Scene, kind: Settings, broker: Broker, embedded: Broker, members: Members, *, java: bool
 ) -> None:
-    """Play a scene to both servers: the observations are equal.
-
-    Members that are separate processes play on both at the same time: they wait more than they work. What differs
-    is played again: a member that a busy machine makes late may be without its partitions for a while.
-    """
+    """Play a scene to both servers: the observations are equal. Members that are separate processes play on both at the
+    same time: they wait more than they work. What differs is played again: a member that a busy machine makes late may
+    be without its partitions for a while."""
     walk = Walk.BUCKETS if kind is CONSUMER else Walk.NAMES
 
     def play(server: Broker) -> list[Rest]:

@@ -1,8 +1,6 @@
-"""What a script writes where a value stands: placeholders, and makers of bytes.
-
-`$name` is the value of that name, `$name+1` a number relative to it, `${name}` a part of a text. A mapping with one key
-of `MAKERS` makes bytes or a long text.
-"""
+"""What a script writes where a value stands: placeholders, and makers of bytes. `$name` is the value of that name,
+`$name+1` a number relative to it, `${name}` a part of a text. A mapping with one key of `MAKERS` makes bytes or a long
+text."""
 
 from __future__ import annotations
 

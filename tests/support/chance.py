@@ -1,7 +1,5 @@
-"""Whether made-up cases are the same in every run.
-
-They are in `make test`: what fails there fails for everybody. KOHORT_RANDOM=1 draws new ones, as the long runs do.
-"""
+"""Whether made-up cases are the same in every run. They are in `make test`: what fails there fails for everybody.
+KOHORT_RANDOM=1 draws new ones, as the long runs do."""
 
 import os
 import secrets

@@ -1,11 +1,8 @@
-"""Runs `kohort` in a process that is forked from one that has imported everything: that alone costs 0.1 to 0.6 s.
-
-Such a process runs `cli.app.main`, like the installed script, with its own arguments, environment, directory and files.
-What a command imports, and how long its start takes, is for tests that start the script itself.
-
-`serve` is what the process to fork from does: for each connection, whose message carries the files that `FILES` names,
-it forks a process that forks the command, and sends its id and then its status.
-"""
+"""Runs `kohort` in a process that is forked from one that has imported everything: that alone costs 0.1 to 0.6 s. Such
+a process runs `cli.app.main`, like the installed script, with its own arguments, environment, directory and files. What
+a command imports, and how long its start takes, is for tests that start the script itself. `serve` is what the process
+to fork from does: for each connection, whose message carries the files that `FILES` names, it forks a process that
+forks the command, and sends its id and then its status."""
 
 import gc
 import importlib
@@ -173,10 +170,8 @@ def end() -> None:
 
 
 def serve() -> None:
-    """Import everything, fork for each connection to the listener, and run the command.
-
-    The arguments number the listener and a socket whose other end closes when no more is asked for.
-    """
+    """Import everything, fork for each connection to the listener, and run the command. The arguments number the
+    listener and a socket whose other end closes when no more is asked for."""
     from cli.app import main
 
     # A command that has ended ignores Ctrl-C, also one that has run in the process of the tests.

@@ -1,10 +1,6 @@
-"""Which files of tests run in one process, and in which order.
-
-What is expensive to start and shared by many files (Spark, a fleet of consumers, the brokers with TLS and SASL) is
-started
-in one process instead of in all: its files are one unit, as each other file is. The longest units come first, so that
-no process waits for another in the end.
-"""
+"""Which files of tests run in one process, and in which order. What is expensive to start and shared by many files
+(Spark, a fleet of consumers, the brokers with TLS and SASL) is started in one process instead of in all: its files are
+one unit, as each other file is. The longest units come first, so that no process waits for another in the end."""
 
 import re
 from functools import cache

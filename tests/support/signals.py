@@ -13,11 +13,9 @@ INTERRUPTS = (signal.SIGINT, signal.SIGHUP)
 
 @contextmanager
 def handled_interrupts() -> Iterator[None]:
-    """Start programs that handle Ctrl-C and a hangup.
-
-    A shell without job control begins what it puts in the background with SIGINT ignored, and nohup with SIGHUP; a
-    program passes that on to its children, which rightly continue. A handler is not passed on.
-    """
+    """Start programs that handle Ctrl-C and a hangup. A shell without job control begins what it puts in the background
+    with SIGINT ignored, and nohup with SIGHUP; a program passes that on to its children, which rightly continue. A
+    handler is not passed on."""
     before = {number: signal.getsignal(number) for number in INTERRUPTS}
     ignored = [number for number, handler in before.items() if handler is signal.SIG_IGN]
     for number in ignored:
@@ -40,10 +38,8 @@ def wait_until_asleep(pid: int) -> None:
 
 
 def freeze(pid: int) -> None:
-    """Stop a process in its tracks: its connections stay open, and nothing is answered. SIGCONT lets it continue.
-
-    A stop begins when the thread that takes the signal is scheduled, and on a busy machine the others run until then.
-    """
+    """Stop a process in its tracks: its connections stay open, and nothing is answered. SIGCONT lets it continue. A
+    stop begins when the thread that takes the signal is scheduled, and on a busy machine the others run until then."""
     os.kill(pid, signal.SIGSTOP)
     wait_until(
         lambda: all(_stopped(task) for task in Path(f"/proc/{pid}/task").iterdir()), f"{pid} is stopped"

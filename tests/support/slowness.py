@@ -1,8 +1,6 @@
-"""How much slower than its processors this machine is, because others use them too: measured, not allowed for.
-
-A bound of a second is a second of work. On a busy machine the same work takes longer. A separate process measures how
-much longer: it works for 20 ms of processor time five times a second, and records how long that took.
-"""
+"""How much slower than its processors this machine is, because others use them too: measured, not allowed for. A bound
+of a second is a second of work. On a busy machine the same work takes longer. A separate process measures how much
+longer: it works for 20 ms of processor time five times a second, and records how long that took."""
 
 import subprocess
 import sys
@@ -59,10 +57,8 @@ class Slowness:
         self.samples = tuple(Sample(int(line[0]), int(line[1])) for line in lines if len(line) == 2)
 
     def between(self, began_ns: int, ended_ns: int) -> float:
-        """By how much work took longer between the two and up to a second around, on average; 1 on a quiet machine.
-
-        To be asked when the context is over.
-        """
+        """By how much work took longer between the two and up to a second around, on average; 1 on a quiet machine. To
+        be asked when the context is over."""
         within = [
             sample.slowness
             for sample in self.samples

@@ -57,10 +57,8 @@ def on_terminal(
     stderr: int | None = None,
 ) -> Shown:
     """Run it on a terminal, by default so wide that no message is folded; each question gets the next answer, before
-    which `meanwhile` is called.
-
-    `typed` is there before the command starts. `stdout` and `stderr` go elsewhere where they are given, as with Popen.
-    """
+    which `meanwhile` is called. `typed` is there before the command starts. `stdout` and `stderr` go elsewhere where
+    they are given, as with Popen."""
     controller, terminal = pty.openpty()
     resize(terminal, columns, 24)
     os.write(controller, typed.encode())

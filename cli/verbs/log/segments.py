@@ -20,12 +20,9 @@ LOG = ".log"
 
 
 def partition_directories(directory: Path) -> list[Path]:
-    """The partitions of `__consumer_offsets` in a log directory, by number; for a partition's directory, only that.
-
-    Partitions that are being deleted or moved count only if they are named.
-
-    :raises CommandError: the directory is neither; the message suggests another one
-    """
+    """The partitions of `__consumer_offsets` in a log directory, by number; partitions being deleted or moved only if
+    they are named. :raises CommandError: it is neither a log directory nor a partition; the message suggests another
+    one"""
     if partition_of(directory.resolve()) is not None:
         return [directory]
     entries = list_directory(directory)
@@ -38,10 +35,8 @@ def partition_directories(directory: Path) -> list[Path]:
 
 
 def segment_files(paths: Sequence[Path]) -> list[Path]:
-    """The segments of the paths, in the given order; segments of a partition are in the log's order.
-
-    :raises CommandError: a path contains no segments
-    """
+    """The segments of the paths, in the given order; segments of a partition are in the log's order. :raises
+    CommandError: a path contains no segments"""
     return [segment for path in paths for segment in _segments(path)]
 
 

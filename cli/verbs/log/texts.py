@@ -1,9 +1,5 @@
-"""Keys and values of records as JSON texts, with the fields of `kafka-dump-log --offsets-decoder`.
-
-Most records of a log are offset commits in the shapes that brokers write; `wire.log.offset_columns` reads many of
-them at a time. All others are decoded with the schemas. The bytes before a key's partition are the same in many keys,
-and the bytes after a value's offset are the same in all commits of a request: both are converted once.
-"""
+"""Keys and values of records as JSON texts, with the fields of `kafka-dump-log --offsets-decoder`. Most are offset
+commits, which share the bytes before a key's partition or after a value's offset: those are converted once."""
 
 from __future__ import annotations
 
@@ -45,10 +41,8 @@ json_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key. `type` is the number of its record type; `type` and `group` are None if it has none.
-
-    `error` is the reason why the record cannot be read; `text` is then null, or contains only the type.
-    """
+    """A key. `type` is the number of its record type; `type` and `group` are None if it has none. `error` is the reason
+    why the record cannot be read; `text` is then null, or contains only the type."""
 
     text: str
     type: int | None = None

@@ -53,10 +53,7 @@ class ServeOptions:
     ] = None
     fsync: Annotated[
         FsyncPolicy | None,
-        option(
-            "--fsync",
-            "With --data: sync to disk before each answer (the default), or once a second.",
-        ),
+        option("--fsync", "With --data: sync to disk before each answer (the default), or once a second."),
     ] = None
     faults: Annotated[
         Path | None, option("--faults", "Inject the faults listed in FILE, at the times it gives.", "FILE")
@@ -64,8 +61,6 @@ class ServeOptions:
     scenario: Annotated[
         str | None,
         option(
-            "--scenario",
-            "Play the topic and coordinator events of a kohort simulate scenario.",
-            "SCENARIO",
+            "--scenario", "Play the topic and coordinator events of a kohort simulate scenario.", "SCENARIO"
         ),
     ] = None

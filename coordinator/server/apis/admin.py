@@ -3,56 +3,52 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coordinator.configs.features import FEATURES, Features, FeatureUpdate, UpgradeType
-from coordinator.engine.topics import TopicInfo
-from coordinator.errors import RequestRefused
 from coordinator.server.apis.cluster import described_partition
 from coordinator.server.apis.configs import OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP, OF_TOPIC
-from coordinator.server.apis.fields import NO_OPERATIONS, ZERO_ID
-from coordinator.server.cluster import Cluster
+from coordinator.server.apis.fields import NO_OPERATIONS, ZERO_ID, judged
+from coordinator.server.apis.permissions import not_described, requires_operation
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.topics import missing
-from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.admin import (
-        DescribeLogDirsRequest,
-        DescribeTopicPartitionsRequest,
-        DescribeUserScramCredentialsRequest,
-        ListConfigResourcesRequest,
-    )
+    from wire.messages.schemas import admin as schemas
     from wire.messages.schemas.cluster import UpdateFeaturesRequest, UpdateFeaturesRequestFeatureUpdate
 
 
 MOST_PARTITIONS = 2_000
 """The limit of partitions in one answer; a client's limit can only be lower (`max.request.partition.size.limit`)."""
-IN_MEMORY = "memory"
-"""The log directory that is shown for records in memory."""
 
 
-async def describe_topic_partitions(exchange: Exchange[DescribeTopicPartitionsRequest]) -> AnswerFields:
+NO_ELIGIBLE_LEADERS = {"eligible_leader_replicas": (), "last_known_elr": ()}
+
+
+async def describe_topic_partitions(
+    exchange: Exchange[schemas.DescribeTopicPartitionsRequest],
+) -> AnswerFields:
     """DescribeTopicPartitions v0 (KIP-966): topics by name, a limited number of partitions per answer."""
     request, cluster = exchange.request, exchange.cluster
     cursor = request.cursor
     if cursor is not None and cursor.partition_index < 0:
-        return {
-            "topics": [_nameless(cursor.topic_name, ErrorCode.INVALID_REQUEST)],
-            "next_cursor": None,
-        }
-    names = sorted({topic.name for topic in request.topics} or _described(exchange))
+        return {"topics": [_nameless(cursor.topic_name, ErrorCode.INVALID_REQUEST)], "next_cursor": None}
+    every = cluster.topics.image.topics
+    names = sorted(
+        {topic.name for topic in request.topics} or (name for name in every if not exchange.hides(name))
+    )
     if cursor is not None:
         names = [name for name in names if name >= cursor.topic_name]
     room = max(1, min(request.response_partition_limit, MOST_PARTITIONS))
     topics, following = [], None
     for name in names:
         first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
-        known = cluster.topics.image.topics.get(name) if _may_describe(exchange, name) else None
+        known = None if exchange.hides(name) else every.get(name)
         if room == 0:
             following = {"topic_name": name, "partition_index": 0}
             break
@@ -61,7 +57,17 @@ async def describe_topic_partitions(exchange: Exchange[DescribeTopicPartitionsRe
                 topics.append(_missing(exchange, name))
             continue
         numbers = range(first, min(known.partitions, first + room))
-        topics.append(_page(exchange, known, numbers))
+        shown = {
+            "error_code": ErrorCode.NONE,
+            "name": name,
+            "topic_id": known.id,
+            "is_internal": name in INTERNAL_TOPICS,
+            "partitions": [
+                {**described_partition(cluster, known, number), **NO_ELIGIBLE_LEADERS} for number in numbers
+            ],
+            "topic_authorized_operations": exchange.operations(ResourceType.TOPIC, name),
+        }
+        topics.append(shown)
         room -= len(numbers)
         if numbers and numbers.stop < known.partitions:
             following = {"topic_name": name, "partition_index": numbers.stop}
@@ -69,51 +75,20 @@ async def describe_topic_partitions(exchange: Exchange[DescribeTopicPartitionsRe
     return {"topics": topics, "next_cursor": following}
 
 
-def _may_describe(exchange: Exchange, topic: str) -> bool:
-    return exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic)
-
-
-def _described(exchange: Exchange) -> Iterable[str]:
-    return (name for name in exchange.cluster.topics.image.topics if _may_describe(exchange, name))
-
-
-def _page(exchange: Exchange, topic: TopicInfo, numbers: Iterable[int]) -> AnswerFields:
-    return {
-        "error_code": ErrorCode.NONE,
-        "name": topic.name,
-        "topic_id": topic.id,
-        "is_internal": topic.name in (OFFSETS_TOPIC, TRANSACTIONS_TOPIC),
-        "partitions": [
-            {
-                **described_partition(exchange.cluster, topic, number),
-                "eligible_leader_replicas": (),
-                "last_known_elr": (),
-            }
-            for number in numbers
-        ],
-        "topic_authorized_operations": exchange.operations(ResourceType.TOPIC, topic.name),
-    }
-
-
 def _missing(exchange: Exchange, name: str) -> AnswerFields:
     operations = exchange.operations(ResourceType.TOPIC, name)
-    if not _may_describe(exchange, name):
+    if exchange.hides(name):
         return _nameless(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return {**_nameless(name, missing(name).code), "topic_authorized_operations": operations}
 
 
 def _nameless(name: str, error: int) -> AnswerFields:
-    return {
-        "error_code": error,
-        "name": name,
-        "topic_id": ZERO_ID,
-        "is_internal": False,
-        "partitions": (),
-        "topic_authorized_operations": NO_OPERATIONS,
-    }
+    unknown = {"topic_id": ZERO_ID, "is_internal": False, "partitions": ()}
+    return {"error_code": error, "name": name, **unknown, "topic_authorized_operations": NO_OPERATIONS}
 
 
-async def describe_log_dirs(exchange: Exchange[DescribeLogDirsRequest]) -> AnswerFields:
+@requires_operation(Operation.DESCRIBE, results=())
+async def describe_log_dirs(exchange: Exchange[schemas.DescribeLogDirsRequest]) -> AnswerFields:
     """DescribeLogDirs v1–v5: sizes of this broker's partitions; disk space v4 (KIP-827), cordoned v5 (KIP-1066)."""
     directory = exchange.cluster.log_directory
     total, usable = (-1, -1) if directory is None else _space(directory)
@@ -122,7 +97,7 @@ async def describe_log_dirs(exchange: Exchange[DescribeLogDirsRequest]) -> Answe
         "results": [
             {
                 "error_code": ErrorCode.NONE,
-                "log_dir": IN_MEMORY if directory is None else str(directory),
+                "log_dir": "memory" if directory is None else str(directory),
                 "topics": list(_sizes(exchange)),
                 "total_bytes": total,
                 "usable_bytes": usable,
@@ -140,7 +115,7 @@ def _space(directory: Path) -> tuple[int, int]:
     return usage.total, usage.free
 
 
-def _sizes(exchange: Exchange[DescribeLogDirsRequest]) -> Iterator[AnswerFields]:
+def _sizes(exchange: Exchange[schemas.DescribeLogDirsRequest]) -> Iterator[AnswerFields]:
     cluster, requested = exchange.cluster, exchange.request.topics
     partitions_by_topic = None if requested is None else {one.topic: set(one.partitions) for one in requested}
     for name, topic in cluster.topics.image.topics.items():
@@ -152,71 +127,69 @@ def _sizes(exchange: Exchange[DescribeLogDirsRequest]) -> Iterator[AnswerFields]
                 and exchange.broker.node_id in cluster.placement.replicas(name, number)
             ]
             if numbers:
-                yield {"name": name, "partitions": [_size(cluster, topic, number) for number in numbers]}
+                found = [(number, cluster.partitions.find(topic.id, number)) for number in numbers]
+                yield {
+                    "name": name,
+                    "partitions": [
+                        {
+                            "partition_index": number,
+                            "partition_size": 0 if partition is None else partition.size,
+                            "offset_lag": 0,
+                            "is_future_key": False,
+                        }
+                        for number, partition in found
+                    ],
+                }
 
 
-def _size(cluster: Cluster, topic: TopicInfo, number: int) -> AnswerFields:
-    partition = cluster.partitions.find(topic.id, number)
-    return {
-        "partition_index": number,
-        "partition_size": 0 if partition is None else partition.size,
-        "offset_lag": 0,
-        "is_future_key": False,
-    }
-
-
+@requires_operation(Operation.DESCRIBE_CONFIGS, entries=None)
 async def describe_client_quotas(_: Exchange) -> AnswerFields:
     """DescribeClientQuotas v0–v1: always an empty list."""
     return {"error_code": ErrorCode.NONE, "error_message": "", "entries": ()}
 
 
+@requires_operation(Operation.DESCRIBE, results=not_described)
 async def describe_user_scram_credentials(
-    exchange: Exchange[DescribeUserScramCredentialsRequest],
+    exchange: Exchange[schemas.DescribeUserScramCredentialsRequest],
 ) -> AnswerFields:
     """DescribeUserScramCredentials v0: users come from the server's file, so there is no credential to describe."""
-    return {
-        "error_code": ErrorCode.NONE,
-        "error_message": "",
-        "results": [
-            {
-                "user": user.name,
-                "error_code": ErrorCode.RESOURCE_NOT_FOUND,
-                "error_message": f"Attempt to describe a user credential that does not exist: {user.name}",
-                "credential_infos": (),
-            }
-            for user in exchange.request.users or ()
-        ],
-    }
+    results = [
+        {
+            "user": user.name,
+            "error_code": ErrorCode.RESOURCE_NOT_FOUND,
+            "error_message": f"Attempt to describe a user credential that does not exist: {user.name}",
+            "credential_infos": (),
+        }
+        for user in exchange.request.users or ()
+    ]
+    return {"error_code": ErrorCode.NONE, "error_message": "", "results": results}
 
 
 LISTED = {OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP}
 
 
-async def list_config_resources(exchange: Exchange[ListConfigResourcesRequest]) -> AnswerFields:
+@requires_operation(Operation.DESCRIBE_CONFIGS, config_resources=())
+async def list_config_resources(exchange: Exchange[schemas.ListConfigResourcesRequest]) -> AnswerFields:
     """ListConfigResources v0–v1 (KIP-1142). v0 was ListClientMetricsResources and lists only these."""
     types = set(exchange.request.resource_types or LISTED) if exchange.version > 0 else {OF_CLIENT_METRICS}
     if not types <= LISTED:
         return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": ()}
-    return {
-        "error_code": ErrorCode.NONE,
-        "config_resources": [
-            {"resource_name": name, "resource_type": kind}
-            for kind, names in _with_settings(exchange.cluster).items()
-            if kind in types
-            for name in names
-        ],
-    }
-
-
-def _with_settings(cluster: Cluster) -> Mapping[int, Iterable[str]]:
-    brokers = [str(broker.node_id) for broker in cluster.brokers.values()]
+    cluster = exchange.cluster
+    brokers = [str(node_id) for node_id in cluster.brokers]
     groups = [group for group, values in cluster.group_settings.items() if values]
-    return {
-        OF_GROUP: groups,
-        OF_BROKER_LOGGER: brokers,
-        OF_BROKER: brokers,
-        OF_TOPIC: cluster.topics.image.topics,
-    }
+    names_by_kind: tuple[tuple[int, Iterable[str]], ...] = (
+        (OF_GROUP, groups),
+        (OF_BROKER_LOGGER, brokers),
+        (OF_BROKER, brokers),
+        (OF_TOPIC, cluster.topics.image.topics),
+    )
+    resources = [
+        {"resource_name": name, "resource_type": kind}
+        for kind, names in names_by_kind
+        if kind in types
+        for name in names
+    ]
+    return {"error_code": ErrorCode.NONE, "config_resources": resources}
 
 
 SHOWS_MINIMUM_0 = 4
@@ -241,6 +214,7 @@ def feature_fields(features: Features, version: int) -> AnswerFields:
     }
 
 
+@requires_operation(Operation.ALTER, results=())
 async def update_features(exchange: Exchange[UpdateFeaturesRequest]) -> AnswerFields:
     """UpdateFeatures v0–v2 (KIP-584): update types and dry runs since v1; all updates or none."""
     request, configs = exchange.request, exchange.cluster.configs
@@ -248,21 +222,16 @@ async def update_features(exchange: Exchange[UpdateFeaturesRequest]) -> AnswerFi
         FeatureUpdate(name=one.feature, level=one.max_version_level, type=_type(one, exchange.version))
         for one in request.feature_updates
     ]
-    error, message = ErrorCode.NONE, None
-    try:
+
+    def update() -> None:
         levels = configs.features.check(updates)
         if not (exchange.version >= WITH_TYPES and request.validate_only):
             configs.set_levels(levels)
-    except RequestRefused as refused:
-        error, message = refused.code, refused.message
-    return {
-        "error_code": error,
-        "error_message": message,
-        "results": [
-            {"feature": update.name, "error_code": ErrorCode.NONE, "error_message": "NONE"}
-            for update in (updates if not error and exchange.version < WITHOUT_RESULTS else ())
-        ],
-    }
+
+    error = judged(update)
+    shown = updates if not error["error_code"] and exchange.version < WITHOUT_RESULTS else ()
+    done = {"error_code": ErrorCode.NONE, "error_message": "NONE"}
+    return {**error, "results": [{"feature": update.name, **done} for update in shown]}
 
 
 def _type(one: UpdateFeaturesRequestFeatureUpdate, version: int) -> int:

@@ -13,19 +13,12 @@ from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.groups import Described, DescribeGroups
 from coordinator.engine.records import JoinProtocol
 from coordinator.server.apis.fields import CachedFields, LazyEntries, group_operations
-from coordinator.server.broker import Caller
 from coordinator.server.exchange import AnswerFields, Exchange
 from wire.errors import ErrorCode
 from wire.messages.reader import LONGEST_STRING
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.classic_groups import (
-        DescribeGroupsRequest,
-        HeartbeatRequest,
-        JoinGroupRequest,
-        LeaveGroupRequest,
-        SyncGroupRequest,
-    )
+    from wire.messages.schemas import classic_groups as schemas
 
 
 UUID_BYTES = len("-") + 36
@@ -33,10 +26,13 @@ NULL_PROTOCOL = 7
 """The first version in which a refusal has a null protocol name instead of an empty one."""
 
 
-async def join_group(exchange: Exchange[JoinGroupRequest]) -> AnswerFields:
+async def join_group(exchange: Exchange[schemas.JoinGroupRequest]) -> AnswerFields:
     """JoinGroup v0–v9 (KIP-345 v5, KIP-559 v7, KIP-800 v8, KIP-814 v9)."""
     request = exchange.request
-    if not request.member_id and not _can_be_named(request, exchange.caller):
+    # A member id is the client id or instance id plus a UUID. Kafka fails to write a longer one to its log, and
+    # answers UNKNOWN_SERVER_ERROR; members could not read it.
+    name = request.group_instance_id or exchange.caller.client_id
+    if not request.member_id and len(name.encode()) + UUID_BYTES > LONGEST_STRING:
         return _joined(JoinGroupAnswer(error=ErrorCode.INVALID_REQUEST), exchange.version)
     session_ms = request.session_timeout_ms
     call = JoinGroup(
@@ -52,15 +48,6 @@ async def join_group(exchange: Exchange[JoinGroupRequest]) -> AnswerFields:
         version=exchange.version,
     )
     return _joined(await exchange.ask(call), exchange.version)
-
-
-def _can_be_named(request: JoinGroupRequest, caller: Caller) -> bool:
-    """Whether a member id, which is the client id or instance id plus a UUID, fits its field.
-
-    Kafka fails to write a longer one to its log and answers UNKNOWN_SERVER_ERROR; members could not read it.
-    """
-    name = request.group_instance_id or caller.client_id
-    return len(name.encode()) + UUID_BYTES <= LONGEST_STRING
 
 
 def _joined(joined: JoinGroupAnswer, version: int) -> AnswerFields:
@@ -79,7 +66,7 @@ def _joined(joined: JoinGroupAnswer, version: int) -> AnswerFields:
     }
 
 
-async def sync_group(exchange: Exchange[SyncGroupRequest]) -> AnswerFields:
+async def sync_group(exchange: Exchange[schemas.SyncGroupRequest]) -> AnswerFields:
     """SyncGroup v0–v5 (KIP-345 v3, KIP-559 v5)."""
     request = exchange.request
     call = SyncGroup(
@@ -101,7 +88,7 @@ async def sync_group(exchange: Exchange[SyncGroupRequest]) -> AnswerFields:
     }
 
 
-async def heartbeat(exchange: Exchange[HeartbeatRequest]) -> AnswerFields:
+async def heartbeat(exchange: Exchange[schemas.HeartbeatRequest]) -> AnswerFields:
     """Heartbeat v0–v4 (KIP-345 v3)."""
     request = exchange.request
     call = Heartbeat(
@@ -121,27 +108,19 @@ def _heartbeat_fields(error: ErrorCode) -> CachedFields:
 SEVERAL = 3
 
 
-async def leave_group(exchange: Exchange[LeaveGroupRequest]) -> AnswerFields:
+async def leave_group(exchange: Exchange[schemas.LeaveGroupRequest]) -> AnswerFields:
     """LeaveGroup v0–v5: one member before v3, several since (KIP-345); reasons v5 (KIP-800)."""
     request = exchange.request
-    call = LeaveGroup(
-        group=request.group_id, members=_leaving(request, exchange.version), version=exchange.version
-    )
-    left = await exchange.ask(call)
-    return {"error_code": left.error, "members": LazyEntries(_left, left.members)}
+    members: tuple[tuple[str, str | None], ...] = ((request.member_id, None),)
+    if exchange.version >= SEVERAL:
+        members = tuple((one.member_id, one.group_instance_id) for one in request.members)
+    left = await exchange.ask(LeaveGroup(group=request.group_id, members=members, version=exchange.version))
+    keys = ("member_id", "group_instance_id", "error_code")
+    shown = LazyEntries(lambda member: dict(zip(keys, member, strict=True)), left.members)
+    return {"error_code": left.error, "members": shown}
 
 
-def _left(member: tuple[str, str | None, ErrorCode]) -> AnswerFields:
-    return dict(zip(("member_id", "group_instance_id", "error_code"), member, strict=True))
-
-
-def _leaving(request: LeaveGroupRequest, version: int) -> tuple[tuple[str, str | None], ...]:
-    if version < SEVERAL:
-        return ((request.member_id, None),)
-    return tuple((one.member_id, one.group_instance_id) for one in request.members)
-
-
-async def describe_groups(exchange: Exchange[DescribeGroupsRequest]) -> AnswerFields:
+async def describe_groups(exchange: Exchange[schemas.DescribeGroupsRequest]) -> AnswerFields:
     """DescribeGroups v0–v6: authorized operations v3, instance ids v4, an error for a group that does not exist v6."""
     request = exchange.request
     by_name = await exchange.ask_each(
@@ -150,7 +129,7 @@ async def describe_groups(exchange: Exchange[DescribeGroupsRequest]) -> AnswerFi
     return {"groups": LazyEntries(lambda name: _described(exchange, by_name[name]), request.groups)}
 
 
-def _described(exchange: Exchange[DescribeGroupsRequest], described: Described) -> AnswerFields:
+def _described(exchange: Exchange[schemas.DescribeGroupsRequest], described: Described) -> AnswerFields:
     group = described.group
     return {
         "error_code": described.error,

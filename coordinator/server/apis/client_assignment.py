@@ -1,7 +1,5 @@
-"""KIP-848's client-side assignors: a member prepares, computes and installs the assignment of its group.
-
-Only if `group.consumer.client.assignors.enable` is set; otherwise these APIs are neither listed nor answered.
-"""
+"""KIP-848's client-side assignors: a member prepares, computes and installs the assignment of its group. Only if
+`group.consumer.client.assignors.enable` is set; otherwise these APIs are neither listed nor answered."""
 
 from __future__ import annotations
 
@@ -20,15 +18,12 @@ from coordinator.server.apis.fields import ZERO_ID
 from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.consumer_groups import (
-        ConsumerGroupHeartbeatRequestClientAssignor,
-        ConsumerGroupInstallAssignmentRequest,
-        ConsumerGroupInstallAssignmentRequestMemberPartition,
-        ConsumerGroupPrepareAssignmentRequest,
-    )
+    from wire.messages.schemas import consumer_groups as schemas
 
 
-async def prepare_assignment(exchange: Exchange[ConsumerGroupPrepareAssignmentRequest]) -> AnswerFields:
+async def prepare_assignment(
+    exchange: Exchange[schemas.ConsumerGroupPrepareAssignmentRequest],
+) -> AnswerFields:
     """ConsumerGroupPrepareAssignment v0: the input of the assignor."""
     _check_served(exchange)
     request = exchange.request
@@ -47,7 +42,9 @@ async def prepare_assignment(exchange: Exchange[ConsumerGroupPrepareAssignmentRe
     }
 
 
-async def install_assignment(exchange: Exchange[ConsumerGroupInstallAssignmentRequest]) -> AnswerFields:
+async def install_assignment(
+    exchange: Exchange[schemas.ConsumerGroupInstallAssignmentRequest],
+) -> AnswerFields:
     """ConsumerGroupInstallAssignment v0: the assignor's result."""
     _check_served(exchange)
     request = exchange.request
@@ -69,7 +66,7 @@ async def install_assignment(exchange: Exchange[ConsumerGroupInstallAssignmentRe
 
 
 def client_assignors(
-    assignors: Sequence[ConsumerGroupHeartbeatRequestClientAssignor] | None,
+    assignors: Sequence[schemas.ConsumerGroupHeartbeatRequestClientAssignor] | None,
 ) -> tuple[ClientAssignor, ...] | None:
     """The assignors in a member's heartbeat; None: unchanged."""
     if assignors is None:
@@ -120,5 +117,7 @@ def _member(prepared: PrepareAssignmentAnswer, member: ConsumerMember) -> Answer
     }
 
 
-def _partitions(topics: Iterable[ConsumerGroupInstallAssignmentRequestMemberPartition]) -> TopicPartitions:
+def _partitions(
+    topics: Iterable[schemas.ConsumerGroupInstallAssignmentRequestMemberPartition],
+) -> TopicPartitions:
     return {topic.topic_id or ZERO_ID: tuple(topic.partitions) for topic in topics}

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition, Type
@@ -13,24 +14,16 @@ from coordinator.configs.effective import ALL, Synonym
 from coordinator.configs.features import FEATURES
 from coordinator.configs.properties import OURS
 from coordinator.errors import InvalidSetting, RequestRefused
-from coordinator.server.apis.fields import MALFORMED, LazyEntries
+from coordinator.server.apis.fields import MALFORMED, LazyEntries, judged
+from coordinator.server.apis.permissions import keeping, settings_refused
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.topics import check_name, missing
-from wire.acls import ConfigSource
+from wire.acls import ConfigSource, Operation
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.cluster import (
-        AlterConfigsRequest,
-        AlterConfigsRequestResource,
-        AlterConfigsRequestResourceConfig,
-        DescribeConfigsRequest,
-        DescribeConfigsRequestResource,
-        IncrementalAlterConfigsRequest,
-        IncrementalAlterConfigsRequestResource,
-        IncrementalAlterConfigsRequestResourceConfig,
-    )
+    from wire.messages.schemas import cluster as schemas
 
 
 OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP = 2, 4, 8, 16, 32
@@ -44,13 +37,14 @@ _NAMELESS = {
 }
 
 
-async def describe_configs(exchange: Exchange[DescribeConfigsRequest]) -> AnswerFields:
+@keeping("resources", "results", settings_refused(Operation.DESCRIBE_CONFIGS, {"configs": ()}))
+async def describe_configs(exchange: Exchange[schemas.DescribeConfigsRequest]) -> AnswerFields:
     """DescribeConfigs v1–v4. Broker loggers and client metrics subscriptions have no configs here."""
     return {"results": LazyEntries(lambda one: _resource(exchange, one), exchange.request.resources)}
 
 
 def _resource(
-    exchange: Exchange[DescribeConfigsRequest], requested: DescribeConfigsRequestResource
+    exchange: Exchange[schemas.DescribeConfigsRequest], requested: schemas.DescribeConfigsRequestResource
 ) -> AnswerFields:
     error, message = _refusal(exchange, requested.resource_type, requested.resource_name)
     return {
@@ -84,7 +78,7 @@ def _no_broker(kind: int, node_id: int, name: str) -> str:
 
 
 def _entries(
-    exchange: Exchange[DescribeConfigsRequest], requested: DescribeConfigsRequestResource
+    exchange: Exchange[schemas.DescribeConfigsRequest], requested: schemas.DescribeConfigsRequestResource
 ) -> Sequence[AnswerFields]:
     """The requested configs, all if the request lists none."""
     name, request = requested.resource_name, exchange.request
@@ -183,7 +177,7 @@ def _entry(
     definition: Definition | None,
     synonyms: Sequence[Synonym],
     text: str | None,
-    request: DescribeConfigsRequest,
+    request: schemas.DescribeConfigsRequest,
 ) -> AnswerFields:
     """One config. An unknown one may be a secret, so its value is not shown."""
     hidden = name not in OURS if definition is None else definition.sensitive
@@ -228,9 +222,6 @@ def created(cluster: Cluster, topic_configs: Mapping[str, str]) -> list[AnswerFi
     return entries
 
 
-TWICE = "Each resource must appear at most once."
-
-
 class ConfigOperation(IntEnum):
     """The operation on a config (AlterConfigOp.OpType)."""
 
@@ -240,18 +231,22 @@ class ConfigOperation(IntEnum):
     SUBTRACT = 3
 
 
-Alteration: TypeAlias = "Exchange[AlterConfigsRequest | IncrementalAlterConfigsRequest]"
-R = TypeVar("R", bound="AlterConfigsRequestResource | IncrementalAlterConfigsRequestResource")
+Alteration: TypeAlias = "Exchange[schemas.AlterConfigsRequest | schemas.IncrementalAlterConfigsRequest]"
+R = TypeVar("R", bound="schemas.AlterConfigsRequestResource | schemas.IncrementalAlterConfigsRequestResource")
 Changed: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Definition], R], dict[str, str]]
 """Computes the new configs from the current ones, the known definitions and the request's entry for the resource."""
 
 
-async def incremental_alter_configs(exchange: Exchange[IncrementalAlterConfigsRequest]) -> AnswerFields:
+@keeping("resources", "responses", settings_refused(Operation.ALTER_CONFIGS, {}))
+async def incremental_alter_configs(
+    exchange: Exchange[schemas.IncrementalAlterConfigsRequest],
+) -> AnswerFields:
     """IncrementalAlterConfigs v0–v1 (KIP-339): changes single configs; the others stay."""
     return await _alter_all(exchange, _incremental)
 
 
-async def alter_configs(exchange: Exchange[AlterConfigsRequest]) -> AnswerFields:
+@keeping("resources", "responses", settings_refused(Operation.ALTER_CONFIGS, {}))
+async def alter_configs(exchange: Exchange[schemas.AlterConfigsRequest]) -> AnswerFields:
     """AlterConfigs v0–v2: replaces all configs that are set."""
     return await _alter_all(exchange, _replaced)
 
@@ -262,32 +257,22 @@ async def _alter_all(exchange: Alteration, changed: Changed[Any]) -> AnswerField
     async with exchange.cluster.topics.changing:
         return {
             "responses": [
-                _altered(exchange, one, changed, named[one.resource_type, one.resource_name])
+                {
+                    **judged(partial(_alter, exchange, one, changed, named)),
+                    "resource_type": one.resource_type,
+                    "resource_name": one.resource_name,
+                }
                 for one in request.resources
             ]
         }
 
 
-def _altered(exchange: Alteration, requested: R, changed: Changed[R], times: int) -> AnswerFields:
-    error, message = ErrorCode.NONE, None
-    try:
-        if times > 1:
-            raise RequestRefused(ErrorCode.INVALID_REQUEST, TWICE)
-        _alter(exchange, requested, changed)
-    except RequestRefused as refused:
-        error, message = refused.code, refused.message
-    return {
-        "error_code": error,
-        "error_message": message,
-        "resource_type": requested.resource_type,
-        "resource_name": requested.resource_name,
-    }
-
-
-def _alter(exchange: Alteration, requested: R, changed: Changed[R]) -> None:
+def _alter(exchange: Alteration, requested: R, changed: Changed[R], named: Counter[tuple[int, str]]) -> None:
     """:raises RequestRefused: nothing has changed"""
     kind, name = requested.resource_type, requested.resource_name
     names = [one.name for one in requested.configs]
+    if named[kind, name] > 1:
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
     if kind not in TYPES:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     if len(set(names)) < len(names):
@@ -355,7 +340,7 @@ def _alter_broker(exchange: Alteration, name: str, requested: R, changed: Change
 
 
 def _replaced(
-    _: Mapping[str, str], __: Mapping[str, Definition], requested: AlterConfigsRequestResource
+    _: Mapping[str, str], __: Mapping[str, Definition], requested: schemas.AlterConfigsRequestResource
 ) -> dict[str, str]:
     return {one.name: _given(one) for one in requested.configs}
 
@@ -363,7 +348,7 @@ def _replaced(
 def _incremental(
     before: Mapping[str, str],
     known: Mapping[str, Definition],
-    requested: IncrementalAlterConfigsRequestResource,
+    requested: schemas.IncrementalAlterConfigsRequestResource,
 ) -> dict[str, str]:
     values = dict(before)
     for one in requested.configs:
@@ -380,7 +365,7 @@ def _incremental(
 def _relisted(
     values: Mapping[str, str],
     definition: Definition | None,
-    one: IncrementalAlterConfigsRequestResourceConfig,
+    one: schemas.IncrementalAlterConfigsRequestResourceConfig,
     operation: ConfigOperation,
 ) -> str:
     """The list with items added or removed; an unset list starts from Kafka's default, not the broker's value."""
@@ -397,7 +382,9 @@ def _relisted(
     return ",".join(item for item in old if item not in items)
 
 
-def _given(one: AlterConfigsRequestResourceConfig | IncrementalAlterConfigsRequestResourceConfig) -> str:
+def _given(
+    one: schemas.AlterConfigsRequestResourceConfig | schemas.IncrementalAlterConfigsRequestResourceConfig,
+) -> str:
     if one.value is None:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {one.name}")
     return one.value

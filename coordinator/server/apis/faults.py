@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.faults.rules import ActiveRule
-from wire.acls import CLUSTER_NAME, Operation, ResourceType
+from wire.acls import Operation
 from wire.errors import ErrorCode
 from wire.messages.schemas.faults import CLEAR, DO, LIST
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 async def kohort_fault(
     apis: Callable[[], Collection[str]], exchange: Exchange[KohortFaultRequest]
 ) -> AnswerFields:
-    """KohortFault v0: list the active rules, add one, clear rules, or inject a fault at once.
-
-    Requires ALTER on the cluster. `apis` returns the names of the APIs that a rule can match.
-    """
-    if not exchange.allows(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME):
+    """KohortFault v0: list the active rules, add one, clear rules, or inject a fault at once. Requires ALTER on the
+    cluster. `apis` returns the names of the APIs that a rule can match."""
+    if not exchange.allows_cluster(Operation.ALTER):
         return _refused("Cluster authorization failed.", ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     request, rules = exchange.request, exchange.cluster.faults
     match request.operation:

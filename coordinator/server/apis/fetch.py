@@ -39,9 +39,7 @@ UNKNOWN = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOP
 
 async def fetch(exchange: Exchange[FetchRequest]) -> AnswerFields:
     """Fetch v4–v18: sessions v7 (KIP-227), leader epochs v9 and v12, topic ids v13 (KIP-516), the leader v16 (KIP-951).
-
-    Waits until `min_bytes` can be read, a partition has an error, or `max_wait_ms` have passed.
-    """
+    Waits until `min_bytes` can be read, a partition has an error, or `max_wait_ms` have passed."""
     request, sessions = exchange.request, exchange.broker.fetch_sessions
     by_id = exchange.version >= BY_ID
     begun = sessions.begin(request, exchange.cluster.now_ms(), by_id=by_id)

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from coordinator.engine.groups import Described
+from coordinator.errors import RequestRefused
 from coordinator.server.exchange import AnswerFields, Exchange
 from wire.acls import ResourceType
 from wire.errors import ErrorCode
@@ -37,6 +38,15 @@ def group_operations(exchange: Exchange[DescribesGroups], described: Described) 
     if described.error or not exchange.request.include_authorized_operations:
         return NO_OPERATIONS
     return exchange.operations(ResourceType.GROUP, described.id)
+
+
+def judged(act: Callable[[], object]) -> dict[str, object]:
+    """Do something that may be refused: the error code and message."""
+    try:
+        act()
+    except RequestRefused as refused:
+        return {"error_code": refused.code, "error_message": refused.message}
+    return {"error_code": ErrorCode.NONE, "error_message": None}
 
 
 def judged_partition(partition: tuple[int, ErrorCode]) -> AnswerFields:

@@ -9,7 +9,7 @@ from coordinator.server.apis.fields import MALFORMED, LazyEntries
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from groups.listing import GroupListing
-from wire.acls import CLUSTER_NAME, Operation, ResourceType
+from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ async def list_groups(exchange: Exchange[ListGroupsRequest]) -> AnswerFields:
     if exchange.cluster.coordinators.is_loading(exchange.broker.node_id):
         return {"error_code": ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "groups": ()}
     listed = await exchange.ask(call)
-    sees_all = exchange.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+    sees_all = exchange.allows_cluster(Operation.DESCRIBE)
     mine = [
         group
         for group in listed.groups

@@ -1,19 +1,19 @@
-"""The leaders of partitions: what a request needs to find its partition, reassignments, and elections.
-
-All brokers share one storage: a reassignment finishes at once, so none is ever listed.
-"""
+"""The leaders of partitions: what a request needs to find its partition, reassignments, and elections. All brokers
+share one storage: a reassignment finishes at once, so none is ever listed."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partition import Partition
+from coordinator.server.apis.fields import judged
+from coordinator.server.apis.permissions import not_elected, requires_operation
 from coordinator.server.apis.topics import check_placed
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import AnswerFields, Exchange
@@ -22,17 +22,8 @@ from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.admin import (
-        AlterPartitionReassignmentsRequest,
-        AlterPartitionReassignmentsRequestTopicPartition,
-        ElectLeadersRequest,
-    )
-    from wire.messages.schemas.log_records import (
-        FetchResponseResponsePartitionFields,
-        ProduceResponseNodeEndpointFields,
-        ProduceResponseResponsePartitionResponseCurrentLeaderFields,
-        ProduceResponseResponsePartitionResponseFields,
-    )
+    from wire.messages.schemas import admin as admin_schemas
+    from wire.messages.schemas import log_records as log_records_schemas
 
 
 _log = logging.getLogger(__name__)
@@ -44,16 +35,10 @@ MOVED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPO
 def topic_named(
     exchange: Exchange, name: str, topic_id: UUID | None, needs: Operation, *, by_id: bool
 ) -> TopicInfo:
-    """Look up the topic that a request identifies by name or id; `needs` is the operation on it.
-
-    :raises RequestRefused: unknown, or the caller may not do it, which hides whether the topic exists
-    """
-    image = exchange.cluster.topics.image
-    if by_id and topic_id is not None:
-        topic = image.by_id.get(topic_id)
-        known = None if topic is None else topic.name
-    else:
-        topic, known = image.topics.get(name), name
+    """Look up the topic that a request identifies by name or id; `needs` is the operation on it. :raises
+    RequestRefused: unknown, or the caller may not do it, which hides whether the topic exists"""
+    topic = exchange.cluster.topics.find(name, topic_id if by_id else None)
+    known = topic.name if topic is not None else None if by_id and topic_id is not None else name
     if known is not None and not exchange.allows(needs, ResourceType.TOPIC, known):
         raise RequestRefused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if topic is None:
@@ -68,10 +53,8 @@ def require_ordinary(topic: TopicInfo) -> None:
 
 
 def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoch: int = -1) -> Partition:
-    """The partition, if this broker leads it; `leader_epoch`: the epoch that the client knows, -1 for unknown.
-
-    :raises RequestRefused: unknown, led by another broker, or of another epoch
-    """
+    """The partition, if this broker leads it; `leader_epoch`: the epoch that the client knows, -1 for unknown. :raises
+    RequestRefused: unknown, led by another broker, or of another epoch"""
     partition = exchange.cluster.partitions.find(topic.id, number)
     if partition is None:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -83,7 +66,7 @@ def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoc
 
 def current_leader(
     exchange: Exchange, topic: TopicInfo, number: int
-) -> ProduceResponseResponsePartitionResponseCurrentLeaderFields:
+) -> log_records_schemas.ProduceResponseResponsePartitionResponseCurrentLeaderFields:
     """The current leader, for a client that asked another broker (KIP-951)."""
     leader = exchange.cluster.leader_of(topic.name, number)
     return {
@@ -107,32 +90,32 @@ def _warn_once(message: str) -> None:
 
 def endpoints(
     exchange: Exchange,
-    results: Iterable[ProduceResponseResponsePartitionResponseFields | FetchResponseResponsePartitionFields],
-) -> list[ProduceResponseNodeEndpointFields]:
+    results: Iterable[
+        log_records_schemas.ProduceResponseResponsePartitionResponseFields
+        | log_records_schemas.FetchResponseResponsePartitionFields
+    ],
+) -> list[log_records_schemas.ProduceResponseNodeEndpointFields]:
     """The endpoints of the leaders named in partition results."""
     brokers = exchange.cluster.brokers
     named = dict.fromkeys(
         result["current_leader"]["leader_id"] for result in results if "current_leader" in result
     )
     return [
-        {
-            "node_id": number,
-            "host": brokers[number].host,
-            "port": brokers[number].port,
-            "rack": brokers[number].rack,
-        }
+        {"node_id": number, "host": broker.host, "port": broker.port, "rack": broker.rack}
         for number in named
-        if number in brokers
+        if (broker := brokers.get(number)) is not None
     ]
 
 
+@requires_operation(Operation.DESCRIBE, topics=())
 async def list_partition_reassignments(_: Exchange) -> AnswerFields:
     """ListPartitionReassignments v0 (KIP-455)."""
     return {"error_code": ErrorCode.NONE, "error_message": None, "topics": ()}
 
 
+@requires_operation(Operation.ALTER, responses=())
 async def alter_partition_reassignments(
-    exchange: Exchange[AlterPartitionReassignmentsRequest],
+    exchange: Exchange[admin_schemas.AlterPartitionReassignmentsRequest],
 ) -> AnswerFields:
     """AlterPartitionReassignments v0–v1 (KIP-455): sets new replicas; null would cancel a reassignment in progress."""
     request = exchange.request
@@ -140,7 +123,13 @@ async def alter_partition_reassignments(
         responses = [
             {
                 "name": topic.name,
-                "partitions": [_reassigned(exchange, topic.name, one) for one in topic.partitions],
+                "partitions": [
+                    {
+                        "partition_index": one.partition_index,
+                        **judged(partial(_reassign, exchange, topic.name, one.partition_index, one.replicas)),
+                    }
+                    for one in topic.partitions
+                ],
             }
             for topic in request.topics
         ]
@@ -152,34 +141,17 @@ async def alter_partition_reassignments(
     }
 
 
-def _reassigned(
-    exchange: Exchange[AlterPartitionReassignmentsRequest],
-    topic: str,
-    requested: AlterPartitionReassignmentsRequestTopicPartition,
-) -> AnswerFields:
-    error: int = ErrorCode.NONE
-    message = None
-    try:
-        _reassign(exchange, topic, requested.partition_index, requested.replicas)
-    except RequestRefused as refused:
-        error, message = refused.code, refused.message
-    return {"partition_index": requested.partition_index, "error_code": error, "error_message": message}
-
-
 def _reassign(
-    exchange: Exchange[AlterPartitionReassignmentsRequest],
+    exchange: Exchange[admin_schemas.AlterPartitionReassignmentsRequest],
     topic: str,
     number: int,
     replicas: Sequence[int] | None,
 ) -> None:
     cluster = exchange.cluster
     known = cluster.topics.image.topics.get(topic)
-    if known is None:
-        raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic}.")
-    if not 0 <= number < known.partitions:
-        raise RequestRefused(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic}:{number}."
-        )
+    if known is None or not 0 <= number < known.partitions:
+        what = f"a topic named {topic}" if known is None else f"partition {topic}:{number}"
+        raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find {what}.")
     if replicas is None:
         raise RequestRefused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
     check_placed([tuple(replicas)], cluster.brokers)
@@ -193,7 +165,8 @@ def _reassign(
 PREFERRED, UNCLEAN = 0, 1
 
 
-async def elect_leaders(exchange: Exchange[ElectLeadersRequest]) -> AnswerFields:
+@requires_operation(Operation.ALTER, replica_election_results=not_elected)
+async def elect_leaders(exchange: Exchange[admin_schemas.ElectLeadersRequest]) -> AnswerFields:
     """ElectLeaders v0–v2 (KIP-183, KIP-460): preferred leaders; every partition has a leader that is in sync."""
     request, cluster = exchange.request, exchange.cluster
     kind = request.election_type if exchange.version > 0 else PREFERRED

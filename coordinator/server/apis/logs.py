@@ -22,12 +22,7 @@ from wire.acls import Operation
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.log_records import (
-        DeleteRecordsRequest,
-        DeleteRecordsRequestTopicPartition,
-        OffsetForLeaderEpochRequest,
-        OffsetForLeaderEpochRequestTopicPartition,
-    )
+    from wire.messages.schemas import log_records as schemas
     from wire.messages.schemas.offsets import ListOffsetsRequest, ListOffsetsRequestTopicPartition
 
 
@@ -91,21 +86,19 @@ async def _listed(
     }
 
 
-async def offset_for_leader_epoch(exchange: Exchange[OffsetForLeaderEpochRequest]) -> AnswerFields:
+async def offset_for_leader_epoch(exchange: Exchange[schemas.OffsetForLeaderEpochRequest]) -> AnswerFields:
     """OffsetForLeaderEpoch v2–v4 (KIP-320)."""
+    topics = [(one.topic, one.partitions) for one in exchange.request.topics]
     return {
         "topics": [
-            {
-                "topic": topic.topic,
-                "partitions": [_end_of_epoch(exchange, topic.topic, one) for one in topic.partitions],
-            }
-            for topic in exchange.request.topics
+            {"topic": name, "partitions": [_end_of_epoch(exchange, name, one) for one in partitions]}
+            for name, partitions in topics
         ]
     }
 
 
 def _end_of_epoch(
-    exchange: Exchange, name: str, requested: OffsetForLeaderEpochRequestTopicPartition
+    exchange: Exchange, name: str, requested: schemas.OffsetForLeaderEpochRequestTopicPartition
 ) -> AnswerFields:
     epoch, end, error = NONE, NONE, ErrorCode.NONE
     try:
@@ -117,21 +110,19 @@ def _end_of_epoch(
     return {"error_code": error, "partition": requested.partition, "leader_epoch": epoch, "end_offset": end}
 
 
-async def delete_records(exchange: Exchange[DeleteRecordsRequest]) -> AnswerFields:
+async def delete_records(exchange: Exchange[schemas.DeleteRecordsRequest]) -> AnswerFields:
     """DeleteRecords v0–v2 (KIP-107)."""
+    topics = [(one.name, one.partitions) for one in exchange.request.topics]
     return {
         "topics": [
-            {
-                "name": topic.name,
-                "partitions": [_records_deleted(exchange, topic.name, one) for one in topic.partitions],
-            }
-            for topic in exchange.request.topics
+            {"name": name, "partitions": [_records_deleted(exchange, name, one) for one in partitions]}
+            for name, partitions in topics
         ]
     }
 
 
 def _records_deleted(
-    exchange: Exchange, name: str, requested: DeleteRecordsRequestTopicPartition
+    exchange: Exchange, name: str, requested: schemas.DeleteRecordsRequestTopicPartition
 ) -> AnswerFields:
     start, error = NONE, ErrorCode.NONE
     try:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
-from coordinator.engine.offsets.fetch import (
-    FetchedOffset,
-    OffsetFetch,
-    OffsetQuery,
-    QueriedOffsets,
-)
+from coordinator.engine.offsets.fetch import FetchedOffset, OffsetFetch, OffsetQuery, QueriedOffsets
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, LazyEntries, by_topic, judged_partition
 from coordinator.server.exchange import AnswerFields, Exchange
@@ -22,18 +18,14 @@ from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.offsets import (
-        OffsetCommitRequest,
-        OffsetDeleteRequest,
-        OffsetFetchRequest,
-        OffsetFetchRequestGroup,
-    )
+    from wire.messages.schemas import offsets as schemas
+    from wire.messages.schemas.transactions import TxnOffsetCommitRequest
 
 
 DEFAULT_RETENTION_MS = -1
 
 
-async def offset_commit(exchange: Exchange[OffsetCommitRequest]) -> AnswerFields:
+async def offset_commit(exchange: Exchange[schemas.OffsetCommitRequest]) -> AnswerFields:
     """OffsetCommit v2–v10: retention v2–v4, leader epochs v6, KIP-848 members v9, topic ids v10."""
     request, turn = exchange.request, Turn()
     call = OffsetCommit(
@@ -41,18 +33,7 @@ async def offset_commit(exchange: Exchange[OffsetCommitRequest]) -> AnswerFields
         generation_or_epoch=request.generation_id_or_member_epoch,
         member=request.member_id,
         instance=request.group_instance_id,
-        offsets=tuple(
-            Offset(
-                topic=topic.name,
-                topic_id=topic.topic_id,
-                partition=one.partition_index,
-                offset=one.committed_offset,
-                leader_epoch=one.committed_leader_epoch,
-                metadata=one.committed_metadata,
-            )
-            for topic in request.topics
-            for one in topic.partitions
-        ),
+        offsets=committed_offsets(request),
         # The broker decides if the version has no retention time.
         retention_ms=None if request.retention_time_ms == DEFAULT_RETENTION_MS else request.retention_time_ms,
         version=exchange.version,
@@ -68,12 +49,27 @@ async def offset_commit(exchange: Exchange[OffsetCommitRequest]) -> AnswerFields
     topics = by_topic(
         ((name, topic_id), (partition, error)) for name, topic_id, partition, error in (*refused, *committed)
     )
-    return {
-        "topics": [
-            {"name": name, "topic_id": topic_id, "partitions": LazyEntries(judged_partition, partitions)}
-            for (name, topic_id), partitions in topics
-        ]
-    }
+    results = [
+        {"name": name, "topic_id": topic_id, "partitions": LazyEntries(judged_partition, partitions)}
+        for (name, topic_id), partitions in topics
+    ]
+    return {"topics": results}
+
+
+def committed_offsets(request: schemas.OffsetCommitRequest | TxnOffsetCommitRequest) -> tuple[Offset, ...]:
+    """The offsets of a commit."""
+    return tuple(
+        Offset(
+            topic=topic.name,
+            topic_id=getattr(topic, "topic_id", None),
+            partition=one.partition_index,
+            offset=one.committed_offset,
+            leader_epoch=one.committed_leader_epoch,
+            metadata=one.committed_metadata,
+        )
+        for topic in request.topics
+        for one in topic.partitions
+    )
 
 
 def forbidden_commits(exchange: Exchange, group: str, offsets: Iterable[Offset]) -> Collection[Offset]:
@@ -93,7 +89,7 @@ BATCHED = 8
 BY_ID = 10
 
 
-async def offset_fetch(exchange: Exchange[OffsetFetchRequest]) -> AnswerFields:
+async def offset_fetch(exchange: Exchange[schemas.OffsetFetchRequest]) -> AnswerFields:
     """OffsetFetch v1–v10: null for all topics v2, several groups v8 (KIP-709), KIP-848 members v9, topic ids v10."""
     request = exchange.request
     if exchange.version >= BATCHED:
@@ -109,12 +105,9 @@ async def offset_fetch(exchange: Exchange[OffsetFetchRequest]) -> AnswerFields:
     else:
         requested = [OffsetQuery(group=request.group_id, topics=_fetched_topics(request, exchange.version))]
     visible = {one: _visible(exchange, one) for one in requested}
+    make = partial(OffsetFetch, require_stable=request.require_stable, version=exchange.version)
     fetched = await exchange.ask_each(
-        visible.values(),
-        lambda some: OffsetFetch(
-            groups=some, require_stable=request.require_stable, version=exchange.version
-        ),
-        lambda query: query.group,
+        visible.values(), lambda some: make(groups=some), lambda query: query.group
     )
     answers = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in requested}
     if exchange.version >= BATCHED:
@@ -150,11 +143,11 @@ def _with_hidden(exchange: Exchange, query: OffsetQuery, fetched: QueriedOffsets
 
 def _is_hidden(exchange: Exchange, topic: str | UUID) -> bool:
     name = topic if isinstance(topic, str) else exchange.topic_name(None, topic)
-    return name is not None and not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name)
+    return name is not None and exchange.hides(name)
 
 
 def _fetched_topics(
-    group: OffsetFetchRequest | OffsetFetchRequestGroup, version: int
+    group: schemas.OffsetFetchRequest | schemas.OffsetFetchRequestGroup, version: int
 ) -> tuple[tuple[str | UUID, tuple[int, ...]], ...] | None:
     if group.topics is None:
         return None
@@ -190,45 +183,34 @@ def _fetched_partition(partition: tuple[int, FetchedOffset]) -> AnswerFields:
     }
 
 
-def _refused(request: OffsetFetchRequest, error: ErrorCode) -> list[AnswerFields]:
+def _refused(request: schemas.OffsetFetchRequest, error: ErrorCode) -> list[AnswerFields]:
     """v1 has no field for a group error: each partition carries it."""
+    fetched = FetchedOffset(error=error)
     return [
         {
             "name": topic.name,
-            "partitions": [
-                _fetched_partition((number, FetchedOffset(error=error))) for number in topic.partition_indexes
-            ],
+            "partitions": [_fetched_partition((one, fetched)) for one in topic.partition_indexes],
         }
         for topic in request.topics or ()
     ]
 
 
-async def offset_delete(exchange: Exchange[OffsetDeleteRequest]) -> AnswerFields:
+async def offset_delete(exchange: Exchange[schemas.OffsetDeleteRequest]) -> AnswerFields:
     """OffsetDelete v0 (KIP-496)."""
     request = exchange.request
-    requested = tuple(
-        (topic.name, one.partition_index) for topic in request.topics for one in topic.partitions
-    )
-    forbidden = {
-        topic.name
-        for topic in request.topics
-        if not exchange.allows(Operation.READ, ResourceType.TOPIC, topic.name)
-    }
-    readable = tuple(one for one in requested if one[0] not in forbidden)
-    call = OffsetDelete(group=request.group_id, partitions=readable)
+    readable, refused = [], []
+    for topic in request.topics:
+        numbers = [one.partition_index for one in topic.partitions]
+        if exchange.allows(Operation.READ, ResourceType.TOPIC, topic.name):
+            readable += [(topic.name, number) for number in numbers]
+        else:
+            refused += [(topic.name, number, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for number in numbers]
+    call = OffsetDelete(group=request.group_id, partitions=tuple(readable))
     deleted = await exchange.ask(call, Operation.DELETE)
-    refused = [
-        (*one, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-        for one in requested
-        if one[0] in forbidden and not deleted.error
-    ]
+    if deleted.error:
+        refused = []
     topics = by_topic(
         (topic, (partition, error)) for topic, partition, error in (*refused, *deleted.partitions)
     )
-    return {
-        "error_code": deleted.error,
-        "topics": [
-            {"name": topic, "partitions": LazyEntries(judged_partition, partitions)}
-            for topic, partitions in topics
-        ],
-    }
+    results = [{"name": name, "partitions": LazyEntries(judged_partition, some)} for name, some in topics]
+    return {"error_code": deleted.error, "topics": results}

@@ -1,13 +1,9 @@
-"""Authorization of requests with many entries: forbidden entries are removed first, and refused in the answer.
-
-keeping(RULE, handler)                     each entry of the request is allowed or refused separately
-requires_operation(operation, handler)     the request requires an operation on the cluster
-"""
+"""Authorization of requests with many entries: forbidden entries are removed first, and refused in the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
@@ -17,13 +13,7 @@ from wire.errors import ErrorCode
 from wire.messages.reader import Fields
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.admin import (
-        CreatePartitionsRequestTopic,
-        CreateTopicsRequestTopic,
-        DeleteTopicsRequestTopic,
-        DescribeUserScramCredentialsRequest,
-        ElectLeadersRequest,
-    )
+    from wire.messages.schemas import admin as schemas
     from wire.messages.schemas.cluster import DescribeConfigsRequestResource
     from wire.messages.schemas.transactions import DescribeProducersRequestTopic
 
@@ -39,80 +29,67 @@ MESSAGES = {
 """The brokers' messages for these errors."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryRule:
-    """`entries` names the request's list; `results` the response's list, which has an entry for each.
+def keeping(
+    entries: str, results: str, refusal: Callable[[Exchange, Any], AnswerFields | None]
+) -> Callable[[Handler[R]], Handler[R]]:
+    """Answer only allowed entries. `entries` names the request's list; `results` the response's, with an entry for
+    each. `refusal` returns the result of a forbidden entry, None if it is allowed."""
 
-    `refusal` returns the result of a forbidden entry, None if it is allowed.
-    """
+    def decorate(answer: Handler[R]) -> Handler[R]:
+        @wraps(answer)
+        async def kept(exchange: Exchange[R]) -> AnswerFields:
+            requested = getattr(exchange.request, entries) or () if exchange.has_acls else ()
+            refusals = [refusal(exchange, entry) for entry in requested]
+            refused = [one for one in refusals if one is not None]
+            if not refused:
+                return await answer(exchange)
+            allowed = [entry for entry, one in zip(requested, refusals, strict=True) if one is None]
+            fields = cast(Fields, exchange.request)
+            narrowed = type(fields)(
+                allowed if field == entries else value
+                for field, value in zip(fields.names, fields, strict=True)
+            )
+            answered: Mapping[str, Any] = await answer(replace(exchange, request=cast(R, narrowed)))
+            return {**answered, results: [*answered[results], *refused]}
 
-    entries: str
-    results: str
-    refusal: Callable[[Exchange, Any], AnswerFields | None]
+        return kept
 
-
-def keeping(rule: EntryRule, answer: Handler[R]) -> Handler[R]:
-    """A handler that answers only the entries that the rule allows."""
-
-    @wraps(answer)
-    async def kept(exchange: Exchange[R]) -> AnswerFields:
-        if not exchange.has_acls:
-            return await answer(exchange)
-        entries = getattr(exchange.request, rule.entries) or ()
-        refusals = [rule.refusal(exchange, entry) for entry in entries]
-        refused = [refusal for refusal in refusals if refusal is not None]
-        if refused:
-            allowed = [element for element, refusal in zip(entries, refusals, strict=True) if refusal is None]
-            exchange = replace(exchange, request=_narrowed(exchange.request, rule.entries, allowed))
-        answered: Mapping[str, Any] = await answer(exchange)
-        return {**answered, rule.results: [*answered[rule.results], *refused]} if refused else answered
-
-    return kept
+    return decorate
 
 
-def requires_operation(operation: Operation, answer: Handler[R], **fields: object) -> Handler[R]:
-    """A handler that requires an operation on the cluster.
+def requires_operation(operation: Operation, **fields: object) -> Callable[[Handler[R]], Handler[R]]:
+    """Require an operation on the cluster. `fields` are fields of the refusal besides the error, or functions that
+    derive them from the request."""
 
-    `fields` are fields of the refusal besides the error, or functions that derive them from the request.
-    """
+    def decorate(answer: Handler[R]) -> Handler[R]:
+        @wraps(answer)
+        async def kept(exchange: Exchange[R]) -> AnswerFields:
+            if exchange.allows_cluster(operation):
+                return await answer(exchange)
+            more = {key: make(exchange.request) if callable(make) else make for key, make in fields.items()}
+            return {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), **more}
 
-    @wraps(answer)
-    async def kept(exchange: Exchange[R]) -> AnswerFields:
-        if exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
-            return await answer(exchange)
-        more = {name: value(exchange.request) if callable(value) else value for name, value in fields.items()}
-        return {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), **more}
+        return kept
 
-    return kept
+    return decorate
 
 
-def not_elected(request: ElectLeadersRequest) -> Sequence[AnswerFields]:
+def not_elected(request: schemas.ElectLeadersRequest) -> Sequence[AnswerFields]:
     """The results of a refused ElectLeaders, one per partition."""
     refused = _judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     return [
         {
-            "topic": topic.topic,
-            "partition_result": [{"partition_id": number, **refused} for number in topic.partitions],
+            "topic": one.topic,
+            "partition_result": [{"partition_id": number, **refused} for number in one.partitions],
         }
-        for topic in request.topic_partitions or ()
+        for one in request.topic_partitions or ()
     ]
 
 
-def not_described(request: DescribeUserScramCredentialsRequest) -> Sequence[AnswerFields]:
+def not_described(request: schemas.DescribeUserScramCredentialsRequest) -> Sequence[AnswerFields]:
     """The results of a refused DescribeUserScramCredentials, one per user."""
     refused = {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), "credential_infos": ()}
     return [{"user": user.name, **refused} for user in request.users or ()]
-
-
-def _narrowed(request: R, name: str, entries: Sequence[object]) -> R:
-    """The request with only these entries."""
-    fields = cast(Fields, request)
-    return cast(
-        R,
-        type(fields)(
-            entries if field == name else value for field, value in zip(fields.names, fields, strict=True)
-        ),
-    )
 
 
 def _judged(error: ErrorCode) -> dict[str, object]:
@@ -121,7 +98,7 @@ def _judged(error: ErrorCode) -> dict[str, object]:
 
 def may_create(exchange: Exchange, name: str) -> bool:
     """Whether the caller may create a topic of this name."""
-    return exchange.allows(Operation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME) or exchange.allows(
+    return exchange.allows_cluster(Operation.CREATE) or exchange.allows(
         Operation.CREATE, ResourceType.TOPIC, name
     )
 
@@ -135,19 +112,11 @@ NOT_CREATED = {
 }
 
 
-def _creation(exchange: Exchange, requested: CreateTopicsRequestTopic) -> AnswerFields | None:
+def not_created(exchange: Exchange, requested: schemas.CreateTopicsRequestTopic) -> AnswerFields | None:
     if may_create(exchange, requested.name):
         return None
-    return {
-        "name": requested.name,
-        **NOT_CREATED,
-        "error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-        "error_message": "Authorization failed.",
-    }
-
-
-CREATIONS = EntryRule(entries="topics", results="topics", refusal=_creation)
-"""CreateTopics requires CREATE on the topic or on the cluster."""
+    error = {"error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED, "error_message": "Authorization failed."}
+    return {"name": requested.name, **NOT_CREATED, **error}
 
 
 def hiding_configs(create_topics: Handler[R]) -> Handler[R]:
@@ -170,12 +139,12 @@ def _shown(exchange: Exchange, topic: Mapping[str, Any]) -> Mapping[str, object]
     return {**topic, **NOT_CREATED, "topic_id": topic["topic_id"], **hidden}
 
 
-def _deletion(exchange: Exchange, requested: DeleteTopicsRequestTopic | str) -> AnswerFields | None:
+def not_deleted(exchange: Exchange, requested: schemas.DeleteTopicsRequestTopic | str) -> AnswerFields | None:
     """The refusal of a deletion. A caller that may describe the topic learns that it does not exist."""
     topic_name = requested if isinstance(requested, str) else requested.name
     topic_id = None if isinstance(requested, str) else requested.topic_id
     name = exchange.topic_name(topic_name, topic_id)
-    if name is None or exchange.allows(Operation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME):
+    if name is None or exchange.allows_cluster(Operation.DELETE):
         return None
     is_described = exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name)
     if exchange.allows(Operation.DELETE, ResourceType.TOPIC, name) or (
@@ -189,20 +158,11 @@ def _deletion(exchange: Exchange, requested: DeleteTopicsRequestTopic | str) -> 
     }
 
 
-DELETIONS = EntryRule(entries="topics", results="responses", refusal=_deletion)
-"""DeleteTopics requires DELETE on the topic or on the cluster."""
-DELETIONS_BY_NAME = replace(DELETIONS, entries="topic_names")
-"""DeleteTopics before version 6."""
-
-
-def _growth(exchange: Exchange, requested: CreatePartitionsRequestTopic) -> AnswerFields | None:
+def not_grown(exchange: Exchange, requested: schemas.CreatePartitionsRequestTopic) -> AnswerFields | None:
     if exchange.allows(Operation.ALTER, ResourceType.TOPIC, requested.name):
         return None
     return {"name": requested.name, **_judged(ErrorCode.TOPIC_AUTHORIZATION_FAILED)}
 
-
-GROWTHS = EntryRule(entries="topics", results="results", refusal=_growth)
-"""The rule of CreatePartitions."""
 
 _OF_CLUSTER = (ResourceType.CLUSTER, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 _CONFIGURED = {
@@ -215,7 +175,7 @@ _CONFIGURED = {
 """The resource to authorize, by ConfigResource.Type; brokers, loggers and client metrics belong to the cluster."""
 
 
-def _of_settings(
+def settings_refused(
     operation: Operation, extra: AnswerFields
 ) -> Callable[[Exchange, DescribeConfigsRequestResource], AnswerFields | None]:
     def refusal(exchange: Exchange, requested: DescribeConfigsRequestResource) -> AnswerFields | None:
@@ -229,25 +189,9 @@ def _of_settings(
     return refusal
 
 
-SHOWN_SETTINGS = EntryRule(
-    entries="resources",
-    results="results",
-    refusal=_of_settings(Operation.DESCRIBE_CONFIGS, {"configs": ()}),
-)
-"""The rule of DescribeConfigs."""
-CHANGED_SETTINGS = EntryRule(
-    entries="resources", results="responses", refusal=_of_settings(Operation.ALTER_CONFIGS, {})
-)
-"""The rule of AlterConfigs and IncrementalAlterConfigs."""
-
-
-def _producers(exchange: Exchange, requested: DescribeProducersRequestTopic) -> AnswerFields | None:
+def producers_hidden(exchange: Exchange, requested: DescribeProducersRequestTopic) -> AnswerFields | None:
     if exchange.allows(Operation.READ, ResourceType.TOPIC, requested.name):
         return None
     refused = {"error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED, "active_producers": ()}
     partitions = [{"partition_index": number, **refused} for number in requested.partition_indexes]
     return {"name": requested.name, "partitions": partitions}
-
-
-PRODUCERS = EntryRule(entries="topics", results="topics", refusal=_producers)
-"""The rule of DescribeProducers."""

@@ -25,13 +25,7 @@ from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.log_records import (
-        ProduceRequest,
-        ProduceRequestTopicData,
-        ProduceRequestTopicDataPartitionData,
-        ProduceResponseResponseFields,
-        ProduceResponseResponsePartitionResponseFields,
-    )
+    from wire.messages.schemas import log_records as schemas
 
 
 MANY_RECORDS, VERY_MANY_RECORDS = 20_000, 100_000
@@ -51,11 +45,9 @@ WITHOUT_START = frozenset(
 """Errors for which a broker does not return the log start offset."""
 
 
-async def produce(exchange: Exchange[ProduceRequest]) -> AnswerFields | None:
-    """Produce v3–v13: record errors v8 (KIP-467), the leader v10 (KIP-951), topic ids v13 (KIP-516).
-
-    If a producer with acks=0 is refused, its connection is closed.
-    """
+async def produce(exchange: Exchange[schemas.ProduceRequest]) -> AnswerFields | None:
+    """Produce v3–v13: record errors v8 (KIP-467), the leader v10 (KIP-951), topic ids v13 (KIP-516). If a producer with
+    acks=0 is refused, its connection is closed."""
     request = exchange.request
     turn = Turn()
     responses = [await _topic(exchange, topic, request.acks, turn) for topic in request.topic_data]
@@ -72,8 +64,11 @@ async def produce(exchange: Exchange[ProduceRequest]) -> AnswerFields | None:
 
 
 async def _topic(
-    exchange: Exchange[ProduceRequest], requested: ProduceRequestTopicData, acks: int, turn: Turn
-) -> ProduceResponseResponseFields:
+    exchange: Exchange[schemas.ProduceRequest],
+    requested: schemas.ProduceRequestTopicData,
+    acks: int,
+    turn: Turn,
+) -> schemas.ProduceResponseResponseFields:
     responses = []
     for one in requested.partition_data:
         responses.append(await _partition(exchange, requested, one, acks))
@@ -82,11 +77,11 @@ async def _topic(
 
 
 async def _partition(
-    exchange: Exchange[ProduceRequest],
-    requested: ProduceRequestTopicData,
-    one: ProduceRequestTopicDataPartitionData,
+    exchange: Exchange[schemas.ProduceRequest],
+    requested: schemas.ProduceRequestTopicData,
+    one: schemas.ProduceRequestTopicDataPartitionData,
     acks: int,
-) -> ProduceResponseResponsePartitionResponseFields:
+) -> schemas.ProduceResponseResponsePartitionResponseFields:
     topic: TopicInfo | None = None
     start = NONE
     try:
@@ -123,11 +118,9 @@ async def _accepted(limits: Limits, partition: Partition, batch: bytes, now_ms: 
     return await limits.bounded(accept, is_quick=count <= MANY_RECORDS)
 
 
-def _admit(exchange: Exchange[ProduceRequest], partition: Partition, batch: bytes) -> None:
-    """Check that a transactional batch may be written. :raises RequestRefused:
-
-    Source: ReplicaManager.maybeSendPartitionsToTransactionCoordinator.
-    """
+def _admit(exchange: Exchange[schemas.ProduceRequest], partition: Partition, batch: bytes) -> None:
+    """Check that a transactional batch may be written. :raises RequestRefused: Source:
+    ReplicaManager.maybeSendPartitionsToTransactionCoordinator."""
     header = batch_at(batch)
     if not header.is_transactional:
         return
@@ -149,9 +142,9 @@ def _admit(exchange: Exchange[ProduceRequest], partition: Partition, batch: byte
 
 def _refused(
     exchange: Exchange, topic: TopicInfo | None, index: int, error: RequestRefused, start: int
-) -> ProduceResponseResponsePartitionResponseFields:
+) -> schemas.ProduceResponseResponsePartitionResponseFields:
     records = error.records if isinstance(error, RecordsRefused) else ()
-    refused: ProduceResponseResponsePartitionResponseFields = {
+    refused: schemas.ProduceResponseResponsePartitionResponseFields = {
         "index": index,
         "error_code": error.code,
         "base_offset": NONE,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import by_topic
@@ -21,13 +20,7 @@ from wire.acls import (
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.security import (
-        CreateAclsRequest,
-        CreateAclsRequestCreation,
-        DeleteAclsRequest,
-        DeleteAclsRequestFilter,
-        DescribeAclsRequest,
-    )
+    from wire.messages.schemas import security as schemas
 
 
 LOGGED_IN = "SaslAuthenticate request received after successful authentication"
@@ -43,42 +36,30 @@ async def sasl_authenticate(_: Exchange) -> AnswerFields:
     return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "error_message": LOGGED_IN, "auth_bytes": b""}
 
 
-NO_AUTHORIZER_TO_DESCRIBE = "No Authorizer is configured on the broker"
 NO_AUTHORIZER = "No Authorizer is configured."
-NOT_AUTHORIZED = "Cluster authorization failed."
 
 
 def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[int, str] | None:
     """The error if ACLs cannot be shown or changed; `message` is used if there is no authorizer."""
-    if not exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
-        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED, NOT_AUTHORIZED
+    if not exchange.allows_cluster(operation):
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed."
     if exchange.cluster.security.authorizer is None:
         return ErrorCode.SECURITY_DISABLED, message
     return None
 
 
-async def describe_acls(exchange: Exchange[DescribeAclsRequest]) -> AnswerFields:
+async def describe_acls(exchange: Exchange[schemas.DescribeAclsRequest]) -> AnswerFields:
     """DescribeAcls v1–v3: ACLs grouped by resource."""
     acl_filter = _filter(exchange.request)
     authorizer = exchange.cluster.security.authorizer
-    refusal = _refusal(exchange, Operation.DESCRIBE, NO_AUTHORIZER_TO_DESCRIBE)
+    refusal = _refusal(exchange, Operation.DESCRIBE, "No Authorizer is configured on the broker")
     matching = [] if refusal is not None or authorizer is None else authorizer.matching(acl_filter)
     by_pattern = by_topic(((acl.resource_type, acl.name, acl.pattern), acl) for acl in matching)
-    return {
-        **_judged(refusal),
-        "resources": [
-            {
-                "resource_type": kind,
-                "resource_name": name,
-                "pattern_type": pattern,
-                "acls": [_entry(acl) for acl in acls],
-            }
-            for (kind, name, pattern), acls in by_pattern
-        ],
-    }
+    resources = [{**_resource(acls[0]), "acls": [_entry(acl) for acl in acls]} for _, acls in by_pattern]
+    return {**_judged(refusal), "resources": resources}
 
 
-async def create_acls(exchange: Exchange[CreateAclsRequest]) -> AnswerFields:
+async def create_acls(exchange: Exchange[schemas.CreateAclsRequest]) -> AnswerFields:
     """CreateAcls v1–v3: creates the valid ACLs of the request; existing ones stay."""
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
     acls = [_created(requested) for requested in exchange.request.creations]
@@ -91,43 +72,33 @@ async def create_acls(exchange: Exchange[CreateAclsRequest]) -> AnswerFields:
     return {"results": [_judged(error or failure) for error in errors]}
 
 
-async def delete_acls(exchange: Exchange[DeleteAclsRequest]) -> AnswerFields:
+async def delete_acls(exchange: Exchange[schemas.DeleteAclsRequest]) -> AnswerFields:
     """DeleteAcls v1–v3: deletes the ACLs that match each filter."""
     authorizer = exchange.cluster.security.authorizer
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
     filters = [_filter(requested) for requested in exchange.request.filters]
-    matching = [
-        [] if authorizer is None or refusal else authorizer.matching(acl_filter) for acl_filter in filters
-    ]
+    matching = [[] if authorizer is None or refusal else authorizer.matching(one) for one in filters]
     try:
         exchange.cluster.acls.delete([acl for acls in matching for acl in acls])
     except RequestRefused as error:
         refusal, matching = (error.code, str(error)), [[] for _ in filters]
-    return {
-        "filter_results": [
-            _deleted(refusal or _unknown_filter(acl_filter), acls)
-            for acl_filter, acls in zip(filters, matching, strict=True)
-        ]
-    }
-
-
-def _deleted(error: tuple[int, str] | None, acls: Sequence[Acl]) -> AnswerFields:
-    matching = [
+    results = [
         {
-            **_judged(None),
-            "resource_type": acl.resource_type,
-            "resource_name": acl.name,
-            "pattern_type": acl.pattern,
-            **_entry(acl),
+            **_judged(refusal or _unknown_filter(acl_filter)),
+            "matching_acls": [{**_judged(None), **_resource(acl), **_entry(acl)} for acl in acls],
         }
-        for acl in acls
+        for acl_filter, acls in zip(filters, matching, strict=True)
     ]
-    return {**_judged(error), "matching_acls": matching}
+    return {"filter_results": results}
 
 
 def _judged(error: tuple[int, str] | None) -> AnswerFields:
     code, message = error or (ErrorCode.NONE, "")
     return {"error_code": code, "error_message": message}
+
+
+def _resource(acl: Acl) -> AnswerFields:
+    return {"resource_type": acl.resource_type, "resource_name": acl.name, "pattern_type": acl.pattern}
 
 
 def _entry(acl: Acl) -> AnswerFields:
@@ -139,47 +110,36 @@ def _entry(acl: Acl) -> AnswerFields:
     }
 
 
-def _filter(requested: DescribeAclsRequest | DeleteAclsRequestFilter) -> AclFilter:
-    """:raises PeerFault: a field is UNKNOWN; Kafka closes the connection too"""
-    _refuse_unknown(
-        requested.resource_type_filter,
-        requested.pattern_type_filter,
-        requested.operation,
-        requested.permission_type,
-    )
+def _filter(requested: schemas.DescribeAclsRequest | schemas.DeleteAclsRequestFilter) -> AclFilter:
+    """:raises PeerFault: see `_known`"""
     return AclFilter(
-        resource_type=ResourceType(requested.resource_type_filter),
         name=requested.resource_name_filter,
-        pattern=PatternType(requested.pattern_type_filter),
         principal=requested.principal_filter,
         host=requested.host_filter,
-        operation=Operation(requested.operation),
-        permission=Permission(requested.permission_type),
+        **_known(requested, requested.resource_type_filter, requested.pattern_type_filter),
     )
 
 
-def _created(requested: CreateAclsRequestCreation) -> Acl:
-    """:raises PeerFault: see `_filter`"""
-    _refuse_unknown(
-        requested.resource_type,
-        requested.resource_pattern_type,
-        requested.operation,
-        requested.permission_type,
-    )
+def _created(requested: schemas.CreateAclsRequestCreation) -> Acl:
+    """:raises PeerFault: see `_known`"""
     return Acl(
-        resource_type=ResourceType(requested.resource_type),
         name=requested.resource_name,
-        pattern=PatternType(requested.resource_pattern_type),
         principal=requested.principal,
         host=requested.host,
-        operation=Operation(requested.operation),
-        permission=Permission(requested.permission_type),
+        **_known(requested, requested.resource_type, requested.resource_pattern_type),
     )
 
 
-def _refuse_unknown(*numbers: int) -> None:
-    if ResourceType.UNKNOWN in numbers:  # 0 in each of these enums
-        raise PeerFault("an ACL with an UNKNOWN field")
+def _known(requested: Any, resource_type: int, pattern: int) -> dict[str, Any]:
+    """:raises PeerFault: a field is UNKNOWN; Kafka closes the connection too"""
+    if ResourceType.UNKNOWN in (resource_type, pattern, requested.operation, requested.permission_type):
+        raise PeerFault("an ACL with an UNKNOWN field")  # 0 in each of these enums
+    return {
+        "resource_type": ResourceType(resource_type),
+        "pattern": PatternType(pattern),
+        "operation": Operation(requested.operation),
+        "permission": Permission(requested.permission_type),
+    }
 
 
 def _unknown_filter(acl_filter: AclFilter) -> tuple[int, str] | None:

@@ -6,12 +6,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
-from coordinator.engine.topics import TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.server.apis.configs import created
+from coordinator.server.apis.fields import judged
+from coordinator.server.apis.permissions import hiding_configs, keeping, not_created, not_deleted, not_grown
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.placement import Replicas
@@ -19,30 +21,22 @@ from coordinator.server.topics import Topics, check_distinct, check_name
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.admin import (
-        CreatePartitionsRequest,
-        CreatePartitionsRequestTopic,
-        CreateTopicsRequest,
-        CreateTopicsRequestTopic,
-        DeleteTopicsRequest,
-    )
+    from wire.messages.schemas import admin as schemas
 
 
 MOST_PARTITIONS = 10_000
 """New partitions per request. Each is one record of the controller, which writes at most this many at once."""
-
-
 TOO_MANY = "Unable to perform excessively large batch operation."
-
-
-_MANUAL = "The manual partition assignment includes"
+UNSET = -1
+TWICE = "Duplicate topic name."
+DELETES_BY_ID = 6
+TopicKey: TypeAlias = tuple[str | None, UUID | None]
+"""A name or an id."""
 
 
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
-    """Validate the brokers of each partition; `factor`: the replication factor, None: as the first partition.
-
-    Source: ReplicationControlManager.validateManualPartitionAssignment. :raises RequestRefused:
-    """
+    """Validate the brokers of each partition; `factor`: the replication factor, None: as the first partition. Source:
+    ReplicationControlManager.validateManualPartitionAssignment. :raises RequestRefused:"""
     for brokers in replicas:
         why = _replica_problem(brokers, known)
         if why is None and factor not in (None, len(brokers)):
@@ -51,7 +45,9 @@ def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: in
                 f"which have {factor} replica(s)."
             )
         if why is not None:
-            raise RequestRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} {why}")
+            raise RequestRefused(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"The manual partition assignment includes {why}"
+            )
         factor = len(brokers)
 
 
@@ -66,28 +62,18 @@ def _replica_problem(brokers: Replicas, known: Container[int]) -> str | None:
     return None
 
 
-UNSET = -1
-
-
-TWICE = "Duplicate topic name."
-
-
-FAR_TOO_MANY = "Excessively large number of partitions per request."
-
-
-_BY_HAND = "A manual partition assignment was specified, but"
-
-
-async def create_topics(exchange: Exchange[CreateTopicsRequest]) -> AnswerFields:
+@keeping("topics", "topics", not_created)
+@hiding_configs
+async def create_topics(exchange: Exchange[schemas.CreateTopicsRequest]) -> AnswerFields:
     """CreateTopics v2–v7: returns the new topic's configs since v5 (KIP-525)."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
     creatable = [topic for topic in request.topics if named[topic.name] == 1]
-    excess = _excess(cluster, creatable)
-    if excess is not None:
-        return {
-            "topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, excess) for topic in request.topics]
-        }
+    partitions = sum(max(0, _count(cluster, topic)) for topic in creatable)
+    if partitions + len(creatable) > MOST_PARTITIONS:
+        far_too_many = "Excessively large number of partitions per request."
+        why = far_too_many if partitions > MOST_PARTITIONS else TOO_MANY
+        return {"topics": [_refused(topic.name, ErrorCode.POLICY_VIOLATION, why) for topic in request.topics]}
     async with cluster.topics.changing:
         # As on a broker, topics of one request are not checked for collisions with each other.
         before = cluster.topics.image.topics
@@ -114,26 +100,15 @@ async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
         cluster.topics_changed()
 
 
-def _excess(cluster: Cluster, topics: Sequence[CreateTopicsRequestTopic]) -> str | None:
-    """The error if the request has too many partitions in total."""
-    partitions = sum(max(0, _count(cluster, topic)) for topic in topics)
-    if partitions > MOST_PARTITIONS:
-        return FAR_TOO_MANY
-    return TOO_MANY if partitions + len(topics) > MOST_PARTITIONS else None
-
-
-def _count(cluster: Cluster, requested: CreateTopicsRequestTopic) -> int:
+def _count(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic) -> int:
     """The number of partitions; -1 uses the broker's default, a manual assignment is counted."""
-    if requested.assignments:
-        return len(requested.assignments)
-    if requested.num_partitions == UNSET:
-        return cluster.settings.num_partitions
-    return requested.num_partitions
+    count = len(requested.assignments) or requested.num_partitions
+    return cluster.settings.num_partitions if count == UNSET else count
 
 
 def _create(
     cluster: Cluster,
-    requested: CreateTopicsRequestTopic,
+    requested: schemas.CreateTopicsRequestTopic,
     before: Collection[str],
     collisions: Mapping[str, str | None],
     dry_run: bool,
@@ -142,9 +117,21 @@ def _create(
         check_name(requested.name)
         if requested.name not in before:
             check_distinct(requested.name, collisions[requested.name])
-        replicas = () if requested.name in cluster.topics.image.topics else _placed(cluster, requested)
+        is_new = requested.name not in cluster.topics.image.topics
+        replicas = _placed(cluster, requested) if is_new else ()
         settings = _own_settings(cluster, requested)
-        topic = _made(cluster, requested, replicas, settings, dry_run)
+        # The configs are stored first: a topic never exists without them.
+        stores = bool(settings) and not dry_run and is_new
+        if stores:
+            cluster.configs.set_topic(requested.name, settings)
+        try:
+            topic = cluster.topics.create(
+                requested.name, _count(cluster, requested), replicas=replicas, dry_run=dry_run
+            )
+        except RequestRefused:
+            if stores:
+                cluster.configs.set_topic(requested.name, {})
+            raise
     except RequestRefused as error:
         return _refused(requested.name, error.code, error.message)
     return {
@@ -159,7 +146,7 @@ def _create(
     }
 
 
-def _own_settings(cluster: Cluster, requested: CreateTopicsRequestTopic) -> dict[str, str]:
+def _own_settings(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic) -> dict[str, str]:
     """The new topic's configs. :raises RequestRefused:"""
     settings = {one.name: one.value for one in requested.configs if one.value is not None}
     nulls = [one.name for one in requested.configs if one.value is None]
@@ -172,52 +159,31 @@ def _own_settings(cluster: Cluster, requested: CreateTopicsRequestTopic) -> dict
     return settings
 
 
-def _made(
-    cluster: Cluster,
-    requested: CreateTopicsRequestTopic,
-    replicas: Sequence[Replicas],
-    settings: Mapping[str, str],
-    dry_run: bool,
-) -> TopicInfo:
-    """Create a topic. Its configs are stored first: a topic never exists without them."""
-    is_new = settings and not dry_run and requested.name not in cluster.topics.image.topics
-    if is_new:
-        cluster.configs.set_topic(requested.name, settings)
-    try:
-        return cluster.topics.create(
-            requested.name, _count(cluster, requested), replicas=replicas, dry_run=dry_run
-        )
-    except RequestRefused:
-        if is_new:
-            cluster.configs.set_topic(requested.name, {})
-        raise
-
-
-def _placed(cluster: Cluster, requested: CreateTopicsRequestTopic) -> Sequence[Replicas]:
+def _placed(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic) -> Sequence[Replicas]:
     """Validate a new topic's partitions and replicas, and assign brokers. :raises RequestRefused:"""
     factor, partitions = requested.replication_factor, requested.num_partitions
     if requested.assignments:
         return _manually_placed(cluster, requested)
     if factor == 0 or factor < UNSET:
-        raise RequestRefused(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            "Replication factor must be larger than 0, or -1 to use the default value.",
-        )
+        why = "Replication factor must be larger than 0, or -1 to use the default value."
+        raise RequestRefused(ErrorCode.INVALID_REPLICATION_FACTOR, why)
     if partitions == 0 or partitions < UNSET:
-        raise RequestRefused(
-            ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
-        )
+        why = "Number of partitions was set to an invalid non-positive value."
+        raise RequestRefused(ErrorCode.INVALID_PARTITIONS, why)
     replicas = None if factor == UNSET else factor
     return cluster.topics.place(requested.name, range(_count(cluster, requested)), replicas)
 
 
-def _manually_placed(cluster: Cluster, requested: CreateTopicsRequestTopic) -> Sequence[Replicas]:
+def _manually_placed(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic) -> Sequence[Replicas]:
     for value, what in (
         (requested.replication_factor, "replication factor"),
         (requested.num_partitions, "numPartitions"),
     ):
         if value != UNSET:
-            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"{_BY_HAND} {what} was not set to -1.")
+            raise RequestRefused(
+                ErrorCode.INVALID_REQUEST,
+                f"A manual partition assignment was specified, but {what} was not set to -1.",
+            )
     numbers = Counter(one.partition_index for one in requested.assignments)
     for number, count in numbers.items():
         if count > 1:
@@ -244,16 +210,18 @@ def _refused(name: str, code: int, message: str | None) -> AnswerFields:
     }
 
 
-async def create_partitions(exchange: Exchange[CreatePartitionsRequest]) -> AnswerFields:
+@keeping("topics", "results", not_grown)
+async def create_partitions(exchange: Exchange[schemas.CreatePartitionsRequest]) -> AnswerFields:
     """CreatePartitions v0–v3."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
-    results = [_grown(name, ErrorCode.INVALID_REQUEST, TWICE) for name, count in named.items() if count > 1]
+    twice = {"error_code": ErrorCode.INVALID_REQUEST, "error_message": TWICE}
+    results: list[AnswerFields] = [{"name": name, **twice} for name, count in named.items() if count > 1]
     room = MOST_PARTITIONS
     async with cluster.topics.changing:
         for topic in request.topics:
             if named[topic.name] == 1:
-                before = _partitions(cluster, topic.name)
+                before = cluster.topics.image.counts.get(topic.name, 0)
                 grown = await asyncio.to_thread(_grow, cluster, topic, before, room, request.validate_only)
                 results.append(grown)
                 if not grown["error_code"]:
@@ -262,62 +230,37 @@ async def create_partitions(exchange: Exchange[CreatePartitionsRequest]) -> Answ
     return {"results": results}
 
 
-def _partitions(cluster: Cluster, name: str) -> int:
-    """The number of partitions; 0 if there is no such topic."""
-    topic = cluster.topics.image.topics.get(name)
-    return 0 if topic is None else topic.partitions
-
-
 def _grow(
-    cluster: Cluster, requested: CreatePartitionsRequestTopic, before: int, room: int, dry_run: bool
+    cluster: Cluster, requested: schemas.CreatePartitionsRequestTopic, before: int, room: int, dry_run: bool
 ) -> AnswerFields:
     more = requested.count - before
-    replicas = None
-    try:
-        if before and more > 0:
-            if more > room:
-                raise RequestRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
-            replicas = _more_assigned(cluster, requested, more)
+
+    def grow() -> None:
+        if before and more > room:
+            raise RequestRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
+        replicas = _more_assigned(cluster, requested, more) if before and more > 0 else None
         cluster.topics.grow(requested.name, requested.count, replicas=replicas, dry_run=dry_run)
-    except RequestRefused as error:
-        return _grown(requested.name, error.code, error.message)
-    return _grown(requested.name, ErrorCode.NONE, None)
+
+    return {"name": requested.name, **judged(grow)}
 
 
 def _more_assigned(
-    cluster: Cluster, requested: CreatePartitionsRequestTopic, more: int
+    cluster: Cluster, requested: schemas.CreatePartitionsRequestTopic, more: int
 ) -> Sequence[Replicas] | None:
     if requested.assignments is None:
         return None
     if len(requested.assignments) != more:
-        raise RequestRefused(
-            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"Attempted to add {more} additional partition(s), but only {len(requested.assignments)} "
-            "assignment(s) were specified.",
-        )
+        count = f"only {len(requested.assignments)} assignment(s) were specified."
+        why = f"Attempted to add {more} additional partition(s), but {count}"
+        raise RequestRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
     replicas = [tuple(one.broker_ids) for one in requested.assignments]
     check_placed(replicas, cluster.brokers, len(cluster.placement.replicas(requested.name, 0)))
     return replicas
 
 
-def _grown(name: str, code: int, message: str | None) -> AnswerFields:
-    return {"name": name, "error_code": code, "error_message": message}
-
-
-DELETES_BY_ID = 6
-NO_SUCH_NAME = "This server does not host this topic-partition."
-NO_SUCH_ID = "This server does not host this topic ID."
-NEITHER = "Neither topic name nor id were specified."
-BOTH = "You may not specify both topic name and topic id."
-NAME_TWICE = "Duplicate topic name."
-ID_TWICE = "Duplicate topic id."
-NAME_AND_ID = "The provided topic name maps to an ID that was already supplied."
-
-TopicKey: TypeAlias = tuple[str | None, UUID | None]
-"""A name or an id."""
-
-
-async def delete_topics(exchange: Exchange[DeleteTopicsRequest]) -> AnswerFields:
+@keeping("topics", "responses", not_deleted)
+@keeping("topic_names", "responses", not_deleted)
+async def delete_topics(exchange: Exchange[schemas.DeleteTopicsRequest]) -> AnswerFields:
     """DeleteTopics v1–v6: by id since v6 (KIP-516)."""
     request, topics = exchange.request, exchange.cluster.topics
     if exchange.version >= DELETES_BY_ID:
@@ -341,32 +284,27 @@ def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[AnswerFiel
         if refusal is not None:
             yield _deletion(name, topic_id, ErrorCode.INVALID_REQUEST, refusal)
         elif topic is None and topic_id is not None:
-            yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID)
+            why = "This server does not host this topic ID."
+            yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, why)
         elif topic is None:
-            yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NO_SUCH_NAME)
+            why = "This server does not host this topic-partition."
+            yield _deletion(name, topic_id, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
         elif name is not None and (None, topic.id) in requested:
-            yield _deletion(name, topic.id, ErrorCode.INVALID_REQUEST, NAME_AND_ID)
+            why = "The provided topic name maps to an ID that was already supplied."
+            yield _deletion(name, topic.id, ErrorCode.INVALID_REQUEST, why)
         elif name is not None or topic.id not in named:
-            yield _deleted(topics, topic)
-
-
-def _deleted(topics: Topics, topic: TopicInfo) -> AnswerFields:
-    try:
-        topics.delete(topic)
-    except RequestRefused as error:
-        return _deletion(topic.name, topic.id, error.code, error.message)
-    return _deletion(topic.name, topic.id, ErrorCode.NONE, None)
+            yield {"name": topic.name, "topic_id": topic.id, **judged(partial(topics.delete, topic))}
 
 
 def _refusal(name: str | None, topic_id: UUID | None, times: int) -> str | None:
     """The error of an invalid request, regardless of which topics exist."""
     if name is None and topic_id is None:
-        return NEITHER
+        return "Neither topic name nor id were specified."
     if name is not None and topic_id is not None:
-        return BOTH
+        return "You may not specify both topic name and topic id."
     if times == 1:
         return None
-    return ID_TWICE if name is None else NAME_TWICE
+    return "Duplicate topic id." if name is None else TWICE
 
 
 def _deletion(name: str | None, topic_id: UUID | None, error: int, message: str | None) -> AnswerFields:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
+from coordinator.engine.offsets.commit import TxnOffsetCommit
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import LazyEntries, judged_partition
 from coordinator.server.apis.fields import by_topic as gathered
 from coordinator.server.apis.leadership import led_partition, refusal
-from coordinator.server.apis.offsets import forbidden_commits
+from coordinator.server.apis.offsets import committed_offsets, forbidden_commits
+from coordinator.server.apis.permissions import keeping, producers_hidden
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS, OFFSETS_TOPIC
 from coordinator.store.producers import EndTransactionMarker, Producer
@@ -24,26 +25,17 @@ from coordinator.transactions.transaction import (
     TransactionVersion,
 )
 from groups.regex.broker import InvalidRegexError, compile_filter
-from wire.acls import CLUSTER_NAME, Operation, ResourceType
+from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
 
 if TYPE_CHECKING:
+    from wire.messages.schemas import transactions as schemas
     from wire.messages.schemas.log_records import InitProducerIdRequest
-    from wire.messages.schemas.transactions import (
-        AddOffsetsToTxnRequest,
-        AddPartitionsToTxnRequest,
-        DescribeProducersRequest,
-        DescribeTransactionsRequest,
-        EndTxnRequest,
-        ListTransactionsRequest,
-        TxnOffsetCommitRequest,
-        WriteTxnMarkersRequest,
-    )
 
 
 FORBIDDEN = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-NO_PRODUCER = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
 KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}
 """The first version whose clients know PRODUCER_FENCED (KIP-360)."""
 OF_BROKERS = 4
@@ -59,33 +51,29 @@ KNOWS_ABORTABLE = 4
 async def init_producer_id(exchange: Exchange[InitProducerIdRequest]) -> AnswerFields:
     """InitProducerId v0–v5: a producer that continues after an error v3 (KIP-360)."""
     request = exchange.request
-    if not _may_produce(exchange, request.transactional_id):
-        is_transactional = request.transactional_id is not None
-        return _initialized(FORBIDDEN if is_transactional else NO_PRODUCER, ProducerIdentity())
+    transactional_id = request.transactional_id
+    if transactional_id is not None and not _may_write(exchange, transactional_id):
+        return _initialized(FORBIDDEN, ProducerIdentity())
+    # Without a transaction, a caller that may write to some topic may have a producer id (KIP-679).
+    if transactional_id is None and not (
+        exchange.allows_cluster(Operation.IDEMPOTENT_WRITE)
+        or exchange.allows_some(Operation.WRITE, ResourceType.TOPIC)
+    ):
+        return _initialized(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ProducerIdentity())
     has_id, has_epoch = request.producer_id != NO_PRODUCER_ID, request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch:
         return _initialized(ErrorCode.INVALID_REQUEST, ProducerIdentity())
-    transactional_id = request.transactional_id
     if transactional_id is None:
         return _initialized(ErrorCode.NONE, ProducerIdentity(next(exchange.cluster.producer_ids), 0))
     expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
     outcome = await _settled(
         exchange,
         transactional_id,
-        lambda coordinator: coordinator.init_producer_id(
-            transactional_id, request.transaction_timeout_ms, expected, exchange.cluster.now_ms()
+        lambda coordinator, now_ms: coordinator.init_producer_id(
+            transactional_id, request.transaction_timeout_ms, expected, now_ms
         ),
     )
     return _initialized(_error(exchange, "InitProducerId", outcome.error), outcome.producer)
-
-
-def _may_produce(exchange: Exchange, transactional_id: str | None) -> bool:
-    """Whether the caller may have a producer id: for a transaction, or because it may write to some topic (KIP-679)."""
-    if transactional_id is not None:
-        return _may_write(exchange, transactional_id)
-    return exchange.allows(
-        Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME
-    ) or exchange.allows_some(Operation.WRITE, ResourceType.TOPIC)
 
 
 def _may_write(exchange: Exchange, transactional_id: str) -> bool:
@@ -96,13 +84,11 @@ def _initialized(error: ErrorCode, producer: ProducerIdentity) -> AnswerFields:
     return {"error_code": error, "producer_id": producer.id, "producer_epoch": producer.epoch}
 
 
-async def add_partitions_to_txn(exchange: Exchange[AddPartitionsToTxnRequest]) -> AnswerFields:
+async def add_partitions_to_txn(exchange: Exchange[schemas.AddPartitionsToTxnRequest]) -> AnswerFields:
     """AddPartitionsToTxn v0–v5: for clients; from v4 also for brokers, which may only verify (KIP-890)."""
     request = exchange.request
     if exchange.version < OF_BROKERS:
-        requested = {
-            _partition(topic.name, one) for topic in request.v3_and_below_topics for one in topic.partitions
-        }
+        requested = {(topic.name, one) for topic in request.v3_and_below_topics for one in topic.partitions}
         if not _may_write(exchange, request.v3_and_below_transactional_id):
             return {"results_by_topic_v3_and_below": _topic_results(dict.fromkeys(requested, FORBIDDEN))}
         producer = ProducerIdentity(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
@@ -110,12 +96,12 @@ async def add_partitions_to_txn(exchange: Exchange[AddPartitionsToTxnRequest]) -
             exchange, request.v3_and_below_transactional_id, producer, requested, TransactionVersion.TV_0
         )
         return {"results_by_topic_v3_and_below": _topic_results(errors)}
-    if not exchange.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
+    if not exchange.allows_cluster(Operation.CLUSTER_ACTION):
         return {"error_code": ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "results_by_transaction": ()}
     results = []
     for one in request.transactions:
         producer = ProducerIdentity(one.producer_id, one.producer_epoch)
-        requested = {_partition(topic.name, number) for topic in one.topics for number in topic.partitions}
+        requested = {(topic.name, number) for topic in one.topics for number in topic.partitions}
         version = None if one.verify_only else TransactionVersion.TV_2
         errors = await _added(exchange, one.transactional_id, producer, requested, version)
         results.append({"transactional_id": one.transactional_id, "topic_results": _topic_results(errors)})
@@ -130,11 +116,15 @@ async def _added(
     version: TransactionVersion | None,
 ) -> Mapping[TopicPartition, ErrorCode]:
     """Add all partitions, or none if one cannot be added; without a version, only verify them."""
-    refused = {partition: error for partition in requested if (error := _not_added(exchange, partition))}
+    is_client = exchange.version < OF_BROKERS
+    refused = {}
+    for partition in requested:
+        if is_client and not exchange.allows(Operation.WRITE, ResourceType.TOPIC, partition[0]):
+            refused[partition] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        elif not _exists(exchange, partition):
+            refused[partition] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if refused:
-        return {
-            partition: refused.get(partition, ErrorCode.OPERATION_NOT_ATTEMPTED) for partition in requested
-        }
+        return dict.fromkeys(requested, ErrorCode.OPERATION_NOT_ATTEMPTED) | refused
     if version is None:
         if not _coordinates(exchange, transactional_id):
             return dict.fromkeys(requested, ErrorCode.NOT_COORDINATOR)
@@ -143,19 +133,11 @@ async def _added(
     outcome = await _settled(
         exchange,
         transactional_id,
-        lambda coordinator: coordinator.add_partitions(
-            transactional_id, producer, requested, version, exchange.cluster.now_ms()
+        lambda coordinator, now_ms: coordinator.add_partitions(
+            transactional_id, producer, requested, version, now_ms
         ),
     )
     return dict.fromkeys(requested, _error(exchange, "AddPartitionsToTxn", outcome.error))
-
-
-def _not_added(exchange: Exchange, partition: TopicPartition) -> ErrorCode:
-    """The error of a partition that cannot be added, as far as it is known before the coordinator decides."""
-    is_client = exchange.version < OF_BROKERS
-    if is_client and not exchange.allows(Operation.WRITE, ResourceType.TOPIC, partition[0]):
-        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    return ErrorCode.NONE if _exists(exchange, partition) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[AnswerFields]:
@@ -171,28 +153,26 @@ def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[AnswerFie
     ]
 
 
-async def add_offsets_to_txn(exchange: Exchange[AddOffsetsToTxnRequest]) -> AnswerFields:
+async def add_offsets_to_txn(exchange: Exchange[schemas.AddOffsetsToTxnRequest]) -> AnswerFields:
     """AddOffsetsToTxn v0–v4: adds the partition that holds a group's offsets."""
     request = exchange.request
     if not _may_write(exchange, request.transactional_id):
         return {"error_code": FORBIDDEN}
     if not exchange.allows(Operation.READ, ResourceType.GROUP, request.group_id):
         return {"error_code": ErrorCode.GROUP_AUTHORIZATION_FAILED}
+    producer = ProducerIdentity(request.producer_id, request.producer_epoch)
+    partitions = [_offsets_partition(exchange, request.group_id)]
     outcome = await _settled(
         exchange,
         request.transactional_id,
-        lambda coordinator: coordinator.add_partitions(
-            request.transactional_id,
-            ProducerIdentity(request.producer_id, request.producer_epoch),
-            [_offsets_partition(exchange, request.group_id)],
-            TransactionVersion.TV_0,
-            exchange.cluster.now_ms(),
+        lambda coordinator, now_ms: coordinator.add_partitions(
+            request.transactional_id, producer, partitions, TransactionVersion.TV_0, now_ms
         ),
     )
     return {"error_code": _error(exchange, "AddOffsetsToTxn", outcome.error)}
 
 
-async def txn_offset_commit(exchange: Exchange[TxnOffsetCommitRequest]) -> AnswerFields:
+async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) -> AnswerFields:
     """TxnOffsetCommit v0–v5: the group's member v3 (KIP-447); v5 adds the offsets partition itself (KIP-890)."""
     request = exchange.request
     producer = ProducerIdentity(request.producer_id, request.producer_epoch)
@@ -202,18 +182,7 @@ async def txn_offset_commit(exchange: Exchange[TxnOffsetCommitRequest]) -> Answe
         generation_or_epoch=request.generation_id,
         member=request.member_id,
         instance=request.group_instance_id,
-        offsets=tuple(
-            Offset(
-                topic=topic.name,
-                topic_id=None,
-                partition=one.partition_index,
-                offset=one.committed_offset,
-                leader_epoch=one.committed_leader_epoch,
-                metadata=one.committed_metadata,
-            )
-            for topic in request.topics
-            for one in topic.partitions
-        ),
+        offsets=committed_offsets(request),
     )
     if not _may_write(exchange, request.transactional_id):
         return _committed((offset.topic, offset.partition, FORBIDDEN) for offset in call.offsets)
@@ -234,11 +203,12 @@ async def txn_offset_commit(exchange: Exchange[TxnOffsetCommitRequest]) -> Answe
                 is_abortable=exchange.version >= KNOWS_ABORTABLE,
             )
         except RequestRefused as error:
-            codes = [error.code if is_known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for is_known in known]
-            judged = sorted(zip(call.offsets, codes, known, strict=True), key=lambda is_known: is_known[2])
-            return _committed(
-                [*hidden, *((is_known.topic, is_known.partition, code) for is_known, code, _ in judged)]
-            )
+            judged = sorted(zip(call.offsets, known, strict=True), key=lambda entry: entry[1])
+            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            codes = [
+                (one.topic, one.partition, error.code if is_known else unknown) for one, is_known in judged
+            ]
+            return _committed([*hidden, *codes])
     committed = await exchange.ask(call)
     answered = [(topic, partition, error) for topic, _, partition, error in committed.partitions]
     return _committed([*hidden, *answered])
@@ -251,38 +221,27 @@ def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> AnswerFields
     }
 
 
-async def end_txn(exchange: Exchange[EndTxnRequest]) -> AnswerFields:
+async def end_txn(exchange: Exchange[schemas.EndTxnRequest]) -> AnswerFields:
     """EndTxn v0–v5: since v5 it returns the epoch of the next transaction (KIP-890)."""
     request = exchange.request
     if not _may_write(exchange, request.transactional_id):
-        return {"error_code": FORBIDDEN, "producer_id": NO_PRODUCER_ID, "producer_epoch": NO_PRODUCER_EPOCH}
+        return _initialized(FORBIDDEN, ProducerIdentity())
+    producer = ProducerIdentity(request.producer_id, request.producer_epoch)
+    version = TransactionVersion.TV_2 if exchange.version >= BUMPS_EPOCH else TransactionVersion.TV_0
     outcome = await _settled(
         exchange,
         request.transactional_id,
-        lambda coordinator: coordinator.end(
-            request.transactional_id,
-            ProducerIdentity(request.producer_id, request.producer_epoch),
-            committed=request.committed,
-            version=TransactionVersion.TV_2 if exchange.version >= BUMPS_EPOCH else TransactionVersion.TV_0,
-            now_ms=exchange.cluster.now_ms(),
+        lambda coordinator, now_ms: coordinator.end(
+            request.transactional_id, producer, committed=request.committed, version=version, now_ms=now_ms
         ),
     )
-    return {
-        "error_code": _error(exchange, "EndTxn", outcome.error),
-        "producer_id": outcome.producer.id,
-        "producer_epoch": outcome.producer.epoch,
-    }
+    return _initialized(_error(exchange, "EndTxn", outcome.error), outcome.producer)
 
 
-async def write_txn_markers(exchange: Exchange[WriteTxnMarkersRequest]) -> AnswerFields:
+async def write_txn_markers(exchange: Exchange[schemas.WriteTxnMarkersRequest]) -> AnswerFields:
     """WriteTxnMarkers v1–v2: for brokers, and for `kafka-transactions abort` of a hanging transaction (KIP-664).
-
-    Committed offsets cannot be part of a hanging transaction: the engine tracks every transaction.
-    """
+    Committed offsets cannot be part of a hanging transaction: the engine tracks every transaction."""
     request = exchange.request
-    is_allowed = exchange.allows(
-        Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
-    ) or exchange.allows(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME)
     markers = []
     for one in request.markers:
         end = EndTransactionMarker(
@@ -292,12 +251,7 @@ async def write_txn_markers(exchange: Exchange[WriteTxnMarkersRequest]) -> Answe
             {
                 "name": topic.name,
                 "partitions": [
-                    {
-                        "partition_index": number,
-                        "error_code": _marked(exchange, topic.name, number, end)
-                        if is_allowed
-                        else ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-                    }
+                    {"partition_index": number, "error_code": _marked(exchange, topic.name, number, end)}
                     for number in topic.partition_indexes
                 ],
             }
@@ -309,6 +263,8 @@ async def write_txn_markers(exchange: Exchange[WriteTxnMarkersRequest]) -> Answe
 
 
 def _marked(exchange: Exchange, topic: str, number: int, end: EndTransactionMarker) -> ErrorCode:
+    if not (exchange.allows_cluster(Operation.CLUSTER_ACTION) or exchange.allows_cluster(Operation.ALTER)):
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     known = exchange.cluster.topics.image.topics.get(topic)
     if known is None or topic in INTERNAL_TOPICS:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -320,13 +276,9 @@ def _marked(exchange: Exchange, topic: str, number: int, end: EndTransactionMark
     return ErrorCode.NONE
 
 
-async def describe_transactions(exchange: Exchange[DescribeTransactionsRequest]) -> AnswerFields:
+async def describe_transactions(exchange: Exchange[schemas.DescribeTransactionsRequest]) -> AnswerFields:
     """DescribeTransactions v0 (KIP-664)."""
-    return {
-        "transaction_states": [
-            _described(exchange, transactional_id) for transactional_id in exchange.request.transactional_ids
-        ]
-    }
+    return {"transaction_states": [_described(exchange, one) for one in exchange.request.transactional_ids]}
 
 
 def _described(exchange: Exchange, transactional_id: str) -> AnswerFields:
@@ -334,19 +286,13 @@ def _described(exchange: Exchange, transactional_id: str) -> AnswerFields:
     is_shown = exchange.allows(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id)
     if transaction is None or not is_shown or not _coordinates(exchange, transactional_id):
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if transactional_id else ErrorCode.INVALID_REQUEST
-        if not _coordinates(exchange, transactional_id):
-            error = ErrorCode.NOT_COORDINATOR
         if not is_shown:
             error = FORBIDDEN
+        elif not _coordinates(exchange, transactional_id):
+            error = ErrorCode.NOT_COORDINATOR
         unknown = {"transaction_state": "", "transaction_timeout_ms": 0, "transaction_start_time_ms": 0}
-        return {
-            "error_code": error,
-            "transactional_id": transactional_id,
-            **unknown,
-            "producer_id": 0,
-            "producer_epoch": 0,
-            "topics": (),
-        }
+        names = {"error_code": error, "transactional_id": transactional_id, "topics": ()}
+        return {**names, **unknown, "producer_id": 0, "producer_epoch": 0}
     return {
         "error_code": ErrorCode.NONE,
         "transactional_id": transactional_id,
@@ -366,7 +312,7 @@ def _described(exchange: Exchange, transactional_id: str) -> AnswerFields:
 _STATES = {state.shown: state for state in TransactionState}
 
 
-async def list_transactions(exchange: Exchange[ListTransactionsRequest]) -> AnswerFields:
+async def list_transactions(exchange: Exchange[schemas.ListTransactionsRequest]) -> AnswerFields:
     """ListTransactions v0–v2: filter by duration v1 (KIP-994), by an RE2/J regex v2 (KIP-1152)."""
     request = exchange.request
     matches = None
@@ -375,11 +321,8 @@ async def list_transactions(exchange: Exchange[ListTransactionsRequest]) -> Answ
             compiled = await exchange.cluster.limits.run(compile_filter, request.transactional_id_pattern)
             matches = compiled.fullmatch
         except InvalidRegexError:
-            return {
-                "error_code": ErrorCode.INVALID_REGULAR_EXPRESSION,
-                "unknown_state_filters": (),
-                "transaction_states": (),
-            }
+            error = ErrorCode.INVALID_REGULAR_EXPRESSION
+            return {"error_code": error, "unknown_state_filters": (), "transaction_states": ()}
     states = {_STATES[name] for name in request.state_filters if name in _STATES}
     started_before_ms = exchange.cluster.now_ms() - request.duration_filter
     listed = [
@@ -406,7 +349,8 @@ async def list_transactions(exchange: Exchange[ListTransactionsRequest]) -> Answ
     }
 
 
-async def describe_producers(exchange: Exchange[DescribeProducersRequest]) -> AnswerFields:
+@keeping("topics", "topics", producers_hidden)
+async def describe_producers(exchange: Exchange[schemas.DescribeProducersRequest]) -> AnswerFields:
     """DescribeProducers v0 (KIP-664)."""
     return {
         "topics": [
@@ -434,20 +378,19 @@ def _producers(exchange: Exchange, topic: str, number: int) -> AnswerFields:
     return {
         "partition_index": number,
         "error_code": error,
-        "active_producers": [_shown_producer(producer_id, one) for producer_id, one in producers],
-    }
-
-
-def _shown_producer(producer_id: int, producer: Producer) -> AnswerFields:
-    return {
-        "producer_id": producer_id,
-        "producer_epoch": producer.epoch,
-        "last_sequence": producer.last_sequence,
-        "last_timestamp": producer.last_timestamp,
-        "coordinator_epoch": producer.coordinator_epoch,
-        "current_txn_start_offset": NO_START
-        if producer.transaction_from is None
-        else producer.transaction_from,
+        "active_producers": [
+            {
+                "producer_id": producer_id,
+                "producer_epoch": one.epoch,
+                "last_sequence": one.last_sequence,
+                "last_timestamp": one.last_timestamp,
+                "coordinator_epoch": one.coordinator_epoch,
+                "current_txn_start_offset": NO_START
+                if one.transaction_from is None
+                else one.transaction_from,
+            }
+            for producer_id, one in producers
+        ],
     }
 
 
@@ -458,14 +401,14 @@ def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
 
 
 async def _settled(
-    exchange: Exchange, transactional_id: str, decide: Callable[[TransactionCoordinator], Outcome]
+    exchange: Exchange, transactional_id: str, decide: Callable[[TransactionCoordinator, int], Outcome]
 ) -> Outcome:
     """The outcome, once it is stored. A storage failure or another coordinator's id is refused."""
     if not _coordinates(exchange, transactional_id):
         return Outcome(error=ErrorCode.NOT_COORDINATOR)
     try:
         transactions = exchange.cluster.transactions
-        return await transactions.settle(decide(transactions.coordinator))
+        return await transactions.settle(decide(transactions.coordinator, exchange.cluster.now_ms()))
     except RequestRefused as error:
         return Outcome(error=error.code)
 
@@ -474,10 +417,6 @@ def _error(exchange: Exchange, api: str, error: ErrorCode) -> ErrorCode:
     """The error in terms of the request's version."""
     is_older = exchange.version < KNOWS_FENCED[api]
     return ErrorCode.INVALID_PRODUCER_EPOCH if is_older and error is ErrorCode.PRODUCER_FENCED else error
-
-
-def _partition(topic: str, number: int) -> TopicPartition:
-    return topic, number
 
 
 def _offsets_partition(exchange: Exchange, group: str) -> TopicPartition:

@@ -1,11 +1,6 @@
-"""An error as the answer of any API, in the fields that the response's layout has for it.
-
-The error is set at the outermost level that has a field for it: at the top, otherwise in every element of the arrays
-that have one, which get the names and numbers of the request's elements. An error about a partition or a topic is set
-at the innermost level instead: Fetch answers OFFSET_OUT_OF_RANGE per partition, although it has a top-level error.
-Source: `AbstractRequest.getErrorResponse` of each request, which uses the same fields (for five APIs inner ones, too)
-and does not distinguish errors.
-"""
+"""An error as the answer of any API: at the outermost level of the response that has a field for it; an error about a
+partition or topic at the innermost one, as Fetch answers OFFSET_OUT_OF_RANGE. Source:
+`AbstractRequest.getErrorResponse`."""
 
 from __future__ import annotations
 

@@ -1,16 +1,6 @@
-"""Faults as trees of plain values: one on the wire and on the command line, many with times in a file.
-
-A faults file is YAML or JSON (docs/serve.md)::
-
-    kohort: 1
-    faults: {loss: 0.01, delay_ms: [1, 80]}
-    events:
-      - {at: 5, delay: 2, api: Heartbeat, client: app-1, for: 30}
-      - {at: 10, coordinator: move, group: billing, for: 2}
-
-Each event has one verb of `VERBS`, and in a file `at`. `faults` are the network faults of a scenario that a server
-can inject. An error in a file reports the line and the field of its value.
-"""
+"""Faults as trees of plain values: one on the wire and on the command line, many with times in a file (docs/serve.md).
+Each event has one verb of `VERBS`, and in a file `at`. An error in a file reports the line and the field of its
+value."""
 
 from __future__ import annotations
 
@@ -109,10 +99,8 @@ def _plain(value: object) -> object:
 
 
 def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
-    """The events of a faults file sorted by time; events of the same time are in the order of the file.
-
-    :raises TreeError: it cannot be read, or is not a faults file; with line and column
-    """
+    """The events of a faults file sorted by time; events of the same time are in the order of the file. :raises
+    TreeError: it cannot be read, or is not a faults file; with line and column"""
     text = read_text(file)
     tree = load_tree(file, text)
     try:
@@ -122,10 +110,8 @@ def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
 
 
 def network_rules(faults: NetworkFaults) -> tuple[Lasting, ...]:
-    """Loss and delay of a scenario's network as rules for all requests.
-
-    A lost message also closes its connection, and a request and its answer are two messages.
-    """
+    """Loss and delay of a scenario's network as rules for all requests. A lost message also closes its connection, and
+    a request and its answer are two messages."""
     rules: list[Lasting] = []
     if faults.delay_ms != NetworkFaults().delay_ms:
         least, greatest = faults.delay_ms

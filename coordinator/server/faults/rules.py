@@ -1,9 +1,6 @@
-"""The active rules, and their effect on a request. No I/O; the clock is an argument.
-
-Rules are applied in the order in which they were added. Delays add up; the first rule that ends the request, with an
-error or without an answer, is the last one applied. A Fetch within a session does not name its partitions: if a rule
-matches partitions, the session is refused first. A rule expires after its number of requests, or after its duration.
-"""
+"""The active rules, and their effect on a request, in the order in which they were added: delays add up, and the first
+rule that ends the request is the last one applied. No I/O; the clock is an argument. A Fetch within a session does not
+name its partitions: if a rule matches partitions, the session is refused first."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""The permissions of ACLs, by the rules of Kafka's StandardAuthorizer.
-
-A matching DENY overrides every ALLOW. READ, WRITE, DELETE and ALTER imply DESCRIBE, ALTER_CONFIGS implies
-DESCRIBE_CONFIGS; a DENY implies nothing. A super user may do everything. If no ACL matches the resource, the setting
-`allow.everyone.if.no.acl.found` decides.
-"""
+"""The permissions of ACLs, by the rules of Kafka's StandardAuthorizer: a matching DENY overrides every ALLOW and
+implies nothing. Without an ACL for the resource, `allow.everyone.if.no.acl.found` decides."""
 
 from __future__ import annotations
 
@@ -66,11 +62,7 @@ class Authorizer:
     """The ACLs, indexed by resource. They are replaced as a whole, so that other threads can read meanwhile."""
 
     def __init__(
-        self,
-        acls: Iterable[Acl] = (),
-        *,
-        super_users: Collection[str] = (),
-        allow_if_no_acl: bool = False,
+        self, acls: Iterable[Acl] = (), *, super_users: Collection[str] = (), allow_if_no_acl: bool = False
     ) -> None:
         self._super_users = frozenset(super_users)
         self._allow_if_no_acl = allow_if_no_acl
@@ -159,12 +151,9 @@ CHANGE, CREATED, DELETED = "change", "created", "deleted"
 
 
 class StoredAcls:
-    """The ACLs that clients create and delete: applied to the authorizer at once, and stored in the data directory.
-
-    Only the differences from the ACLs given at the start are stored: a given ACL is in effect until a client deletes
-    it, and again once a client creates it again. Restarts do not change this. Without an authorizer stored ACLs stay
-    unchanged and have no effect.
-    """
+    """The ACLs that clients create and delete: applied to the authorizer at once; the differences from the ACLs given
+    at the start are stored, so that restarts change nothing. Without an authorizer they stay unchanged and have no
+    effect."""
 
     def __init__(self, authorizer: Authorizer | None, data: DataDirectory | None) -> None:
         """:raises Unusable: the stored ACLs are invalid"""

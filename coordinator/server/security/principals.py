@@ -75,10 +75,7 @@ DEFAULT = (PrincipalRule(),)
 
 
 def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
-    """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that matches a name applies.
-
-    :raises InvalidSetting:
-    """
+    """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that matches a name applies. :raises InvalidSetting:"""
     rules, position = [], 0
     while position < len(text):
         match = _RULE.match(text, position)
@@ -97,10 +94,8 @@ def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
 
 
 def principal_of(certificate: Mapping[str, object] | None, rules: Sequence[PrincipalRule] = DEFAULT) -> str:
-    """The principal of `SSLSocket.getpeercert()`; without a certificate it is ANONYMOUS.
-
-    :raises UnknownPrincipal: no rule matches its name
-    """
+    """The principal of `SSLSocket.getpeercert()`; without a certificate it is ANONYMOUS. :raises UnknownPrincipal: no
+    rule matches its name"""
     if not certificate:
         return ANONYMOUS
     name = distinguished_name(certificate)

@@ -1,11 +1,7 @@
-"""The server's side of a SASL login: PLAIN and SCRAM, for one connection, without I/O.
-
-Theory of operation. `SaslLogin.receive` gets every frame before it is parsed as a request. Until the client is
-authenticated, only ApiVersions is passed to the server, and SaslHandshake and SaslAuthenticate are answered here
-(KIP-43, KIP-152); after a handshake of version 0 frames are bare tokens. Anything else closes the connection without an
-answer, as in Kafka's `SaslServerAuthenticator`. After the login every frame is passed to the server, until the session
-expires (KIP-368): a new handshake before that starts another login, of the same user with the same mechanism.
-"""
+"""The server's side of a SASL login: PLAIN and SCRAM, for one connection, without I/O. `SaslLogin.receive` gets every
+frame before it is parsed as a request: until the login only ApiVersions is passed on, anything unexpected closes the
+connection (KIP-43, KIP-152, KIP-368; SaslServerAuthenticator). After a handshake of version 0 frames are bare
+tokens."""
 
 from __future__ import annotations
 
@@ -126,10 +122,7 @@ class SaslLogin:
         return self._state is LoginState.COMPLETE
 
     def receive(self, content: bytes, now_ms: int) -> Reply | None:
-        """Take a frame. None: it is a request for the server to answer.
-
-        :raises DecodeError: it is malformed
-        """
+        """Take a frame. None: it is a request for the server to answer. :raises DecodeError: it is malformed"""
         if self._state is LoginState.COMPLETE:
             return self._during_session(content, now_ms)
         if self._state is LoginState.AUTHENTICATE and self._handshake_version < TOKENS_IN_REQUESTS:

@@ -52,9 +52,7 @@ def secure(settings: SecuritySettings, file: AccessFile) -> Security:
         settings=settings,
         users=Users(file.passwords),
         authorizer=Authorizer(
-            file.acls or (),
-            super_users=settings.super_users,
-            allow_if_no_acl=settings.allow_if_no_acl,
+            file.acls or (), super_users=settings.super_users, allow_if_no_acl=settings.allow_if_no_acl
         )
         if has_authorizer
         else None,

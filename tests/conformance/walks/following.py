@@ -1,8 +1,6 @@
-"""Kohort's server in this process, with the ids that a real broker has given: to topics, and to members.
-
-What a broker decides by the order of a hash map, who leads, who gets which partition, hangs on these ids. Where both
-have the same ones, both decide alike, and can be compared to the last detail.
-"""
+"""Kohort's server in this process, with the ids that a real broker has given: to topics, and to members. What a broker
+decides by the order of a hash map, who leads, who gets which partition, hangs on these ids. Where both have the same
+ones, both decide alike, and can be compared to the last detail."""
 
 from __future__ import annotations
 

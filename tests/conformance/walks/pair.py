@@ -1,7 +1,5 @@
-"""One group on two servers, request by request: Kohort must answer, and wait, as the real broker does.
-
-A request may wait on both for others to come; it is then looked at again after every request that follows.
-"""
+"""One group on two servers, request by request: Kohort must answer, and wait, as the real broker does. A request may
+wait on both for others to come; it is then looked at again after every request that follows."""
 
 from __future__ import annotations
 

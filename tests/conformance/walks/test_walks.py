@@ -1,9 +1,6 @@
-"""Random walks through both protocols: at every step Kohort answers, waits and shows what a real broker does.
-
-In the end both have written the same into their logs.
-
-A failure names its seed. KOHORT_WALK_SEED=… repeats it, KOHORT_WALK_STEPS=… walks further (`make walks`).
-"""
+"""Random walks through both protocols: at every step Kohort answers, waits and shows what a real broker does. In the
+end both have written the same into their logs. A failure names its seed. KOHORT_WALK_SEED=… repeats it,
+KOHORT_WALK_STEPS=… walks further (`make walks`)."""
 
 from __future__ import annotations
 

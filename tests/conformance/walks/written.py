@@ -1,9 +1,7 @@
-"""The records that both servers wrote about a group: equal, in the same order.
-
-They are compared as a broker that loads them has them. Topics by id stand in the order of its map: where they share a
-bin the order in which they were written shows. Times are left out. Offsets that are deleted together are sorted: a
-broker deletes them in the order of a hash map, Kohort in the order of their commits.
-"""
+"""The records that both servers wrote about a group: equal, in the same order. They are compared as a broker that loads
+them has them. Topics by id stand in the order of its map: where they share a bin the order in which they were written
+shows. Times are left out. Offsets that are deleted together are sorted: a broker deletes them in the order of a hash
+map, Kohort in the order of their commits."""
 
 from __future__ import annotations
 

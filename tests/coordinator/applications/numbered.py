@@ -28,9 +28,8 @@ class NumberedProducer:
         """The key and the value of every record, as a journal has them, by partition and offset."""
 
     def write(self, partitions: Sequence[Partition], count: int, first_at_ms: int = 0) -> None:
-        """Write `count` records to each of `partitions`, and return when all are acknowledged.
-
-        `first_at_ms` is the timestamp of the first ones, the next ones being a millisecond younger; 0 is now.
+        """Write `count` records to each of `partitions`, and return when all are acknowledged. `first_at_ms` is the
+        timestamp of the first ones, the next ones being a millisecond younger; 0 is now.
 
         Raises:
             AssertionError: one was refused, or not answered within a minute.

@@ -1,8 +1,6 @@
-"""SIGKILL of `kohort serve --data` under load: producers and consumers continue, and nothing acknowledged is lost.
-
-Two rounds here; `make served-kills` plays a hundred (`KOHORT_SERVED_KILLS`). The clients live through all of them: the
-server restarts on its port each time, and continues from its directory.
-"""
+"""SIGKILL of `kohort serve --data` under load: producers and consumers continue, and nothing acknowledged is lost. Two
+rounds here; `make served-kills` plays a hundred (`KOHORT_SERVED_KILLS`). The clients live through all of them: the
+server restarts on its port each time, and continues from its directory."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Sends and reads records with kafka-python and aiokafka, in a separate process because of their warnings.
 
     python -m tests.coordinator.server.other_clients BOOTSTRAP TOPIC COUNT
-
-The topic already has COUNT records. Prints the records that were sent, and those that each client read.
-"""
+The topic already has COUNT records. Prints the records that were sent, and those that each client read."""
 
 from __future__ import annotations
 

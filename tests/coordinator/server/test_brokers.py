@@ -118,10 +118,7 @@ async def test_only_the_coordinator_answers_for_a_group(cluster: Cluster) -> Non
     assert await committed(first, others) == (-1, wrong)
     assert await committed(first, mine) == (5, NONE)
     described = await ask(first, "DescribeGroups", 5, groups=[mine, others])
-    assert {one["group_id"]: one["error_code"] for one in described["groups"]} == {
-        mine: NONE,
-        others: wrong,
-    }
+    assert {one["group_id"]: one["error_code"] for one in described["groups"]} == {mine: NONE, others: wrong}
     described = await ask(first, "ConsumerGroupDescribe", 0, group_ids=[others])
     assert [one["error_code"] for one in described["groups"]] == [wrong]
     listed = await ask(first, "ListGroups", 4, states_filter=[])

@@ -1,9 +1,7 @@
-"""Floods on `kohort serve`: what a client sends must cost other clients neither time nor the server memory.
-
-Each flood runs next to two members that send heartbeats every 50 ms. `make test` runs small floods with generous
-bounds; `make fuzz` runs those of the issue's size, prints the longest wait and the memory, and compares them with a
-real broker: `python -m pytest -s tests/coordinator/server/test_floods.py`.
-"""
+"""Floods on `kohort serve`: what a client sends must cost other clients neither time nor the server memory. Each flood
+runs next to two members that send heartbeats every 50 ms. `make test` runs small floods with generous bounds; `make
+fuzz` runs those of the issue's size, prints the longest wait and the memory, and compares them with a real broker:
+`python -m pytest -s tests/coordinator/server/test_floods.py`."""
 
 from __future__ import annotations
 

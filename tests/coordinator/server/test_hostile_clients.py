@@ -1,8 +1,6 @@
 """Hostile clients of `kohort serve`: each is answered by the protocol or disconnected, and other clients continue.
-
 While each of these clients runs, two members send heartbeats, none of which may fail. No answer is
-UNKNOWN_SERVER_ERROR, and the server only logs which connections it closed.
-"""
+UNKNOWN_SERVER_ERROR, and the server only logs which connections it closed."""
 
 from __future__ import annotations
 

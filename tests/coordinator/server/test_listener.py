@@ -259,11 +259,7 @@ def test_as_many_connections_as_there_are_files() -> None:
 
 @pytest.mark.parametrize(
     ("host", "shown"),
-    [
-        ("127.0.0.1", "/127.0.0.1"),
-        ("::1", "/0:0:0:0:0:0:0:1"),
-        ("fe80::a0:1%lo", "/fe80:0:0:0:0:0:a0:1"),
-    ],
+    [("127.0.0.1", "/127.0.0.1"), ("::1", "/0:0:0:0:0:0:0:1"), ("fe80::a0:1%lo", "/fe80:0:0:0:0:0:a0:1")],
 )
 def test_hosts_are_shown_as_java_shows_them(host: str, shown: str) -> None:
     assert as_java_shows(host) == shown

@@ -14,12 +14,7 @@ from wire.messages.layout import Array, Scalar, Struct, Type
 from wire.messages.reader import DICTIONARIES, message_reader, snake
 from wire.messages.writer import message_writer
 
-VALUES = {
-    Scalar.STRING: "name",
-    Scalar.BYTES: b"bytes",
-    Scalar.UUID: UUID(int=7),
-    Scalar.BOOL: True,
-}
+VALUES = {Scalar.STRING: "name", Scalar.BYTES: b"bytes", Scalar.UUID: UUID(int=7), Scalar.BOOL: True}
 OF_THE_REQUEST, OF_A_PARTITION = ErrorCode.NOT_COORDINATOR, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 VERSIONS = [
     pytest.param(served.api, version, id=f"{served.api.name}-{version}")

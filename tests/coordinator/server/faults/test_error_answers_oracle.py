@@ -16,7 +16,7 @@ from wire.messages.reader import DICTIONARIES, OBJECTS, message_reader
 from wire.messages.writer import message_writer
 
 REPEATED_INSIDE = {
-    *("Fetch", "Metadata", "ElectLeaders", "AlterPartitionReassignments", "DescribeUserScramCredentials"),
+    *("Fetch", "Metadata", "ElectLeaders", "AlterPartitionReassignments", "DescribeUserScramCredentials")
 }
 """APIs for which Kafka sets the error both at the top and in the elements."""
 WITHOUT_ROOM = {("DescribeLogDirs", 1), ("DescribeLogDirs", 2)}

@@ -100,12 +100,7 @@ def test_groups_and_topics_are_found_wherever_a_request_names_them(
 @pytest.mark.parametrize(
     ("api", "version", "fields", "topics"),
     [
-        (
-            FETCH,
-            12,
-            {**FETCH_FIELDS, "topics": [{"topic": "orders", "partitions": [FETCHED]}]},
-            {"orders"},
-        ),
+        (FETCH, 12, {**FETCH_FIELDS, "topics": [{"topic": "orders", "partitions": [FETCHED]}]}, {"orders"}),
         (
             FETCH,
             13,

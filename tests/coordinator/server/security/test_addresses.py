@@ -2,12 +2,7 @@
 
 import pytest
 
-from coordinator.server.security.addresses import (
-    ListenAddress,
-    check_reach,
-    parse_advertised,
-    parse_listen,
-)
+from coordinator.server.security.addresses import ListenAddress, check_reach, parse_advertised, parse_listen
 from coordinator.server.security.settings import ClientAuth, SecuritySettings
 from wire.client.errors import InvalidAddress
 from wire.client.security import SecurityProtocol

@@ -13,15 +13,7 @@ from hypothesis import strategies as st
 from coordinator.server.security.authorizer import Authorizer
 from tests.kafka.programs import SILENT, Answerer
 from tests.support.long import cases
-from wire.acls import (
-    OPERATIONS,
-    Acl,
-    AclFilter,
-    Operation,
-    PatternType,
-    Permission,
-    ResourceType,
-)
+from wire.acls import OPERATIONS, Acl, AclFilter, Operation, PatternType, Permission, ResourceType
 
 pytestmark = pytest.mark.kafka
 
@@ -67,9 +59,7 @@ def oracle(kafka_jars: Path) -> Iterator[Answerer]:
 
 @settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=5_000))
 @given(
-    acls=st.lists(acls, max_size=8, unique=True),
-    filters=st.lists(filters, max_size=4),
-    is_open=st.booleans(),
+    acls=st.lists(acls, max_size=8, unique=True), filters=st.lists(filters, max_size=4), is_open=st.booleans()
 )
 def test_entries_allow_what_they_allow_in_kafka(
     oracle: Answerer, acls: list[Acl], filters: list[AclFilter], is_open: bool
@@ -100,10 +90,4 @@ def test_entries_allow_what_they_allow_in_kafka(
 def _action(
     principal: str, host: str, operation: Operation, kind: ResourceType, name: str | None
 ) -> dict[str, Any]:
-    return {
-        "principal": principal,
-        "host": host,
-        "operation": operation,
-        "resource_type": kind,
-        "name": name,
-    }
+    return {"principal": principal, "host": host, "operation": operation, "resource_type": kind, "name": name}
