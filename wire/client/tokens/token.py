@@ -26,8 +26,7 @@ class Token:
 
 
 def token_of(text: str, where: str, *, expires_s: float | None = None, client_id: str = "") -> Token:
-    """A token with its own expiry, or else the given one. :raises AuthenticationFailed: there is none, or it has expired; without
-    the text"""
+    """A token with its own expiry, or else the given one. :raises AuthenticationFailed: invalid or expired"""
     if not text or any(not 0x21 <= ord(character) <= 0x7E for character in text):
         raise AuthenticationFailed(
             f"{where}: not a token: it is empty, or contains blanks or other invalid characters"
