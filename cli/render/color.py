@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import TextIO
 
-from cli.render.lines import Line, Role
+from cli.render.lines import Line, Role, plain
 
 VARIABLE = "KOHORT_COLOR"
 """The environment variable with the value of `--color`."""
@@ -59,31 +59,23 @@ def has_color(stream: TextIO | None) -> bool:
 
 def painted(line: Line, codes: Mapping[Role, str] = CODES) -> str:
     """The line for a terminal, each piece between its code and a reset."""
-    return "".join(_painted(piece.text, codes[piece.role]) for piece in line)
+    return "".join(
+        f"\x1b[{codes[piece.role]}m{piece.text}\x1b[0m" if codes[piece.role] and piece.text else piece.text
+        for piece in line
+    )
 
 
 def text_lines(lines: Iterable[Line], *, color: bool) -> Iterable[str]:
     """The text of lines, without trailing blanks, each with a line feed."""
     for line in lines:
-        bare = "".join(piece.text for piece in line)
-        blanks = len(bare) - len(bare.rstrip())
-        if color:
-            yield painted(_without_blanks(line, blanks)) + "\n"
-        else:
-            yield bare.rstrip() + "\n"
+        yield (painted(_without_blanks(line)) if color else plain(line)) + "\n"
 
 
-def _without_blanks(line: Line, blanks: int) -> Line:
-    """The line without this many characters at its end."""
+def _without_blanks(line: Line) -> Line:
+    """The line without the blanks at its end."""
     left = list(line)
-    while blanks and left:
-        piece = left.pop()
-        kept = piece.text[: max(len(piece.text) - blanks, 0)]
-        blanks -= len(piece.text) - len(kept)
+    while left and (kept := left[-1].text.rstrip()) != left[-1].text:
+        last = left.pop()
         if kept:
-            left.append(piece._replace(text=kept))
+            return (*left, last._replace(text=kept))
     return tuple(left)
-
-
-def _painted(text: str, code: str) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text

@@ -101,8 +101,7 @@ def _shaped(block: Block, shape: Shape) -> Block | None:
 def _narrowed(table: Table, places: Sequence[int]) -> Table:
     columns = tuple(table.columns[index] for index in places)
     if len(places) == 1:
-        (index,) = places
-        return replace(table, columns=columns, rows=[(row[index],) for row in table.rows])
+        return replace(table, columns=columns, rows=[(row[places[0]],) for row in table.rows])
     return replace(table, columns=columns, rows=list(map(itemgetter(*places), table.rows)))
 
 

@@ -8,23 +8,10 @@ from typing import TypeAlias
 from cli.render.cells import Cell, Duration
 from cli.render.lines import Role
 
-DURATIONS = frozenset(
-    {
-        "CONVERGED",
-        "DURATION",
-        "ENDS-IN",
-        "GAIN",
-        "GATE-OPEN-AFTER",
-        "LAG-TIME",
-        "LASTED",
-        "MAX-LAG-TIME",
-        "MAX-UNOWNED-TIME",
-        "REBALANCING",
-        "UNOWNED-TIME",
-        "ZERO-IN",
-        "ZOMBIE-OVERLAP",
-    }
-)
+DURATIONS = frozenset({
+    "CONVERGED", "DURATION", "ENDS-IN", "GAIN", "GATE-OPEN-AFTER", "LAG-TIME", "LASTED", "MAX-LAG-TIME",
+    "MAX-UNOWNED-TIME", "REBALANCING", "UNOWNED-TIME", "ZERO-IN", "ZOMBIE-OVERLAP",
+})  # fmt: skip
 """Durations: tables contain `5 min 8 s`, CSV seconds, and its headings end in -S."""
 
 RoleOf: TypeAlias = Callable[[Cell], Role]
@@ -33,28 +20,11 @@ LAG_WARNING, LAG_BAD = 1_000, 100_000
 LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS = 60_000, 600_000
 
 _WORDS: Mapping[str, Role] = {
-    "Stable": Role.GOOD,
-    "Empty": Role.FAINT,
-    "Unknown": Role.FAINT,
-    "Dead": Role.BAD,
-    "NotReady": Role.BAD,
-    "PreparingRebalance": Role.WARNING,
-    "CompletingRebalance": Role.WARNING,
-    "Assigning": Role.WARNING,
-    "Reconciling": Role.WARNING,
-    "ready": Role.GOOD,
-    "ok": Role.GOOD,
-    "safe": Role.GOOD,
-    "yes": Role.GOOD,
-    "warning": Role.WARNING,
-    "warnings": Role.WARNING,
-    "error": Role.BAD,
-    "blocker": Role.BAD,
-    "blocked": Role.BAD,
-    "not safe": Role.BAD,
-    "no": Role.BAD,
-    "info": Role.FAINT,
-    "note": Role.FAINT,
+    **dict.fromkeys(("Stable", "ready", "ok", "safe", "yes"), Role.GOOD),
+    **dict.fromkeys(("Empty", "Unknown", "info", "note"), Role.FAINT),
+    **dict.fromkeys(("Dead", "NotReady", "error", "blocker", "blocked", "not safe", "no"), Role.BAD),
+    **dict.fromkeys(("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"), Role.WARNING),
+    **dict.fromkeys(("warning", "warnings"), Role.WARNING),
 }
 
 
@@ -73,12 +43,10 @@ def _lag(cell: Cell) -> Role:
     """The role of a lag; a negative one, an offset beyond the end of the log, is as bad as a large one."""
     if not isinstance(cell, int):
         return Role.PLAIN
-    warning, bad = (
-        (LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS) if isinstance(cell, Duration) else (LAG_WARNING, LAG_BAD)
-    )
-    if cell < 0 or cell >= bad:
+    is_time = isinstance(cell, Duration)
+    if cell < 0 or cell >= (LAG_TIME_BAD_MS if is_time else LAG_BAD):
         return Role.BAD
-    return Role.WARNING if cell >= warning else Role.PLAIN
+    return Role.WARNING if cell >= (LAG_TIME_WARNING_MS if is_time else LAG_WARNING) else Role.PLAIN
 
 
 def _any(role: Role) -> RoleOf:
@@ -102,10 +70,6 @@ _ROLES: Mapping[str, RoleOf] = {
 }
 
 
-def _plain(_: Cell) -> Role:
-    return Role.PLAIN
-
-
 def role_of(heading: str) -> RoleOf:
     """The role of each cell under a heading."""
-    return _ROLES.get(heading.upper(), _plain)
+    return _ROLES.get(heading.upper(), lambda _: Role.PLAIN)

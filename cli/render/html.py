@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
+from cli.render import document as doc
 from cli.render.cells import Cell, cell_text
-from cli.render.document import (
-    Block,
-    Bullets,
-    Checklist,
-    Code,
-    Details,
-    Document,
-    Heading,
-    Item,
-    Picture,
-    Plot,
-    Table,
-    Text,
-)
 from cli.render.headings import role_of
 from cli.render.lines import Role
 from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
@@ -30,7 +17,7 @@ BOX = "\N{BALLOT BOX}"
 """A box to tick."""
 
 
-def render_html(document: Document, stream: TextIO) -> None:
+def render_html(document: doc.Document, stream: TextIO) -> None:
     """Write the whole page."""
     stream.write(page_head(_title(document), _style(document)))
     if document.errors:
@@ -40,16 +27,16 @@ def render_html(document: Document, stream: TextIO) -> None:
     stream.write(PAGE_END)
 
 
-def _style(document: Document) -> str:
-    if not any(isinstance(block, Plot) for block in document.blocks):
+def _style(document: doc.Document) -> str:
+    if not any(isinstance(block, doc.Plot) for block in document.blocks):
         return STYLE
     from cli.render.plots import PLOTS_STYLE
 
     return PLOTS_STYLE
 
 
-def _title(document: Document) -> str:
-    headings = [block.text for block in document.blocks if isinstance(block, Heading)]
+def _title(document: doc.Document) -> str:
+    headings = [block.text for block in document.blocks if isinstance(block, doc.Heading)]
     return headings[0] if headings else f"kohort {document.command}"
 
 
@@ -59,41 +46,41 @@ def _errors(errors: Sequence[Problem]) -> Iterator[str]:
     yield "</ul>\n</section>\n"
 
 
-def _lines(block: Block, position: int | str) -> Iterator[str]:
-    if isinstance(block, Heading):
+def _lines(block: doc.Block, position: int | str) -> Iterator[str]:
+    if isinstance(block, doc.Heading):
         level = min(block.level, DEEPEST)
         yield f"<h{level}>{text_html(block.text)}</h{level}>\n"
-    elif isinstance(block, Text):
+    elif isinstance(block, doc.Text):
         yield f"<p{_role(block.role)}>{prose_html(block.text)}</p>\n"
-    elif isinstance(block, Item):
+    elif isinstance(block, doc.Item):
         yield from _item(block)
-    elif isinstance(block, Plot):
+    elif isinstance(block, doc.Plot):
         yield from block.html()
-    elif isinstance(block, Bullets):
+    elif isinstance(block, doc.Bullets):
         yield "<ul>\n"
         yield from (f"<li>{prose_html(item)}</li>\n" for item in block.items)
         yield "</ul>\n"
-    elif isinstance(block, Details):
+    elif isinstance(block, doc.Details):
         yield f"<details>\n<summary>{prose_html(block.summary)}</summary>\n"
         for inner_position, inner in enumerate(block.blocks):
             yield from _lines(inner, f"{position}-{inner_position}")
         yield "</details>\n"
-    elif isinstance(block, Code):
+    elif isinstance(block, doc.Code):
         lines = "\n".join(map(text_html, block.lines))
         yield f'<pre><code class="language-{text_html(block.language)}">{lines}</code></pre>\n'
-    elif isinstance(block, Checklist):
+    elif isinstance(block, doc.Checklist):
         yield '<ul class="todo">\n'
         write = prose_html if block.is_prose else text_html
         for item in block.items:
             yield f'<li><label><input type="checkbox"><span>{write(item)}</span></label></li>\n'
         yield "</ul>\n"
-    elif isinstance(block, Picture):
+    elif isinstance(block, doc.Picture):
         yield from _figure(block, position)
     else:
         yield from _table(block)
 
 
-def _item(item: Item) -> Iterator[str]:
+def _item(item: doc.Item) -> Iterator[str]:
     """A line whose label has the color of its role; with further lines, a card."""
     lead = f"<b{_role(item.role)}>{prose_html(item.lead)}</b>"
     line = f"<p>{lead} {prose_html(item.text)}".rstrip() + "</p>\n"
@@ -111,7 +98,7 @@ def _role(role: Role, *others: str) -> str:
     return f' class="{" ".join(classes)}"' if classes else ""
 
 
-def _figure(picture: Picture, position: int | str) -> Iterator[str]:
+def _figure(picture: doc.Picture, position: int | str) -> Iterator[str]:
     from cli.render.lanes import draw
 
     yield "<figure>\n"
@@ -119,7 +106,7 @@ def _figure(picture: Picture, position: int | str) -> Iterator[str]:
     yield f"<figcaption>{prose_html(picture.text)}</figcaption>\n</figure>\n"
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: doc.Table) -> Iterator[str]:
     """The HTML of a table, one row at a time, because tables may be long."""
     numbers = [_role(Role.PLAIN, *["n"] * column.number) for column in table.columns]
     roles = [role_of(column.name) for column in table.columns]

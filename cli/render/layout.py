@@ -10,35 +10,9 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TypeAlias
 
+from cli.render import document as doc
+from cli.render import fit
 from cli.render.cells import MISSING, cell_text, safe_text, text_width
-from cli.render.document import (
-    Block,
-    Bullets,
-    Checklist,
-    Code,
-    Column,
-    Details,
-    Document,
-    Heading,
-    Item,
-    Picture,
-    Table,
-    Text,
-)
-from cli.render.fit import (
-    FEW_SECTIONS,
-    GAP,
-    column_widths,
-    foldable_width,
-    folded_widths,
-    head_lines,
-    is_sentence,
-    repeating_columns,
-    section_count,
-    shortened_ids,
-    stacked_heads,
-    table_width,
-)
 from cli.render.headings import role_of
 from cli.render.lines import Line, Piece, Role, folded
 
@@ -50,78 +24,78 @@ SCREENFUL = 200
 """The most rows that a person may read: a longer table is not fitted to the width."""
 LEAST_VALUE = 12
 """Minimum width of the values of a record."""
-_LISTED = (Bullets, Checklist, Code, Item)
+_LISTED = (doc.Bullets, doc.Checklist, doc.Code, doc.Item)
 """Blocks that form a list with the block after them."""
-_GAP = " " * GAP
+_GAP = " " * fit.GAP
 _BOX = "[ ] "
 _BULLET = "- "
 Texts: TypeAlias = Sequence[Sequence[Piece]]
 
 
 def document_lines(
-    document: Document, width: int, pieces: Callable[[Table], Texts] | None = None
+    document: doc.Document, width: int, pieces: Callable[[doc.Table], Texts] | None = None
 ) -> Iterator[Line]:
     """The blocks of a document, and whether ids were shortened; `pieces` are the cells of its tables."""
     shortened = False
-    before: Block | None = None
+    before: doc.Block | None = None
     for block in document.text_blocks:
         if before is not None and is_parted(before, block):
             yield ()
         before = block
-        if isinstance(block, Table):
+        if isinstance(block, doc.Table):
             cells = (pieces or table_pieces)(block)
             lines, is_shortened = table_lines(block, cells, width, whole=not document.more)
             shortened |= is_shortened
             yield from lines
         else:
-            room = width if isinstance(block, Heading) else min(width, READABLE_WIDTH)
+            room = width if isinstance(block, doc.Heading) else min(width, READABLE_WIDTH)
             yield from block_lines(block, room)
     if shortened:
         note = f"Ids are shortened to fit this terminal; {document.more} shows them in full."
         yield from folded(note, width, Role.FAINT, indent=0)
 
 
-def is_parted(before: Block, block: Block) -> bool:
+def is_parted(before: doc.Block, block: doc.Block) -> bool:
     """Whether an empty line comes between two blocks: not after a heading or a colon, and not within a list."""
-    if isinstance(before, Heading):
+    if isinstance(before, doc.Heading):
         return False
-    if isinstance(before, Text) and before.text.endswith(":"):
+    if isinstance(before, doc.Text) and before.text.endswith(":"):
         return False
     return not (isinstance(before, _LISTED) and isinstance(block, _LISTED))
 
 
-def block_lines(block: Block, width: int) -> Iterator[Line]:
+def block_lines(block: doc.Block, width: int) -> Iterator[Line]:
     """The lines of a block other than a table; commands and settings are not wrapped, because they are copied."""
-    if isinstance(block, Heading):
+    if isinstance(block, doc.Heading):
         yield from folded(safe_text(block.text), width, Role.HEADING)
-    elif isinstance(block, Item):
+    elif isinstance(block, doc.Item):
         first, *more = folded(f"{block.lead} {safe_text(block.text)}".rstrip(), width, breaks=False)
         yield (Piece(block.lead, block.role), Piece(first[0].text.removeprefix(block.lead)))
         yield from more
         for detail in block.details:
             lines = wrap(safe_text(detail), width - 2, break_long_words=False, break_on_hyphens=False)
             yield from ((Piece(f"  {line}"),) for line in lines)
-    elif isinstance(block, Text):
+    elif isinstance(block, doc.Text):
         yield from folded(safe_text(block.text), width, block.role, indent=0, breaks=False) or [()]
-    elif isinstance(block, Picture):
+    elif isinstance(block, doc.Picture):
         yield from folded(safe_text(block.text), width, indent=0, breaks=False)
-    elif isinstance(block, Code):
+    elif isinstance(block, doc.Code):
         role = Role.STRONG if block.language == "sh" else Role.PLAIN
         yield from ((Piece("    "), Piece(safe_text(line), role)) for line in block.lines)
-    elif isinstance(block, Checklist | Bullets):
-        mark = _BOX if isinstance(block, Checklist) else _BULLET
+    elif isinstance(block, doc.Checklist | doc.Bullets):
+        mark = _BOX if isinstance(block, doc.Checklist) else _BULLET
         for item in block.items:
             yield from folded(mark + safe_text(item), width, indent=len(mark), breaks=False)
-    elif isinstance(block, Details):
+    elif isinstance(block, doc.Details):
         yield from folded(safe_text(block.summary), width, Role.HEADING)
         for inner in block.blocks:
-            if isinstance(inner, Table):
+            if isinstance(inner, doc.Table):
                 yield from table_lines(inner, table_pieces(inner), width, whole=True)[0]
             else:
                 yield from block_lines(inner, width)
 
 
-def table_pieces(table: Table) -> list[list[Piece]]:
+def table_pieces(table: doc.Table) -> list[list[Piece]]:
     """The cells of a table, each with the role that its heading gives it."""
     roles = [role_of(column.name) for column in table.columns]
     return [
@@ -133,38 +107,38 @@ def table_pieces(table: Table) -> list[list[Piece]]:
     ]
 
 
-def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tuple[list[Line], bool]:
+def table_lines(table: doc.Table, pieces: Texts, width: int, *, whole: bool) -> tuple[list[Line], bool]:
     """The lines of a table, and whether ids were shortened; with `whole` none are."""
     columns, texts = table.columns, [[piece.text for piece in row] for row in pieces]
-    widths = column_widths(columns, texts)
-    if table_width(widths) <= width:
+    widths = fit.column_widths(columns, texts)
+    if fit.table_width(widths) <= width:
         return list(column_lines(columns, pieces, widths, with_heads=table.header)), False
-    stacked = stacked_heads(columns, texts)
-    short = texts if whole else shortened_ids(stacked, texts, width)
+    stacked = fit.stacked_heads(columns, texts)
+    short = texts if whole else fit.shortened_ids(stacked, texts, width)
     is_short = short != texts
-    if len(texts) > SCREENFUL or table_width(column_widths(stacked, short)) <= width:
-        cells, widths = _with_texts(pieces, short), column_widths(stacked, short)
+    if len(texts) > SCREENFUL or fit.table_width(fit.column_widths(stacked, short)) <= width:
+        cells, widths = _with_texts(pieces, short), fit.column_widths(stacked, short)
         return list(column_lines(stacked, cells, widths, with_heads=table.header)), is_short
     candidates = [(columns, texts), (stacked, texts), *([(stacked, short)] if is_short else [])]
     for takes, folds in ((False, True), (True, False), (True, True)):
         fitting = []
         for heads, rows in candidates:
-            taken = repeating_columns(heads, rows, width) if takes else []
+            taken = fit.repeating_columns(heads, rows, width) if takes else []
             rest = [position for position in range(len(columns)) if position not in taken]
             left = [heads[position] for position in rest]
             inner = [[row[position] for position in rest] for row in texts]
             if rows is not texts:
-                room = width + (foldable_width(left, inner) if folds else 0)
-                inner = shortened_ids(left, inner, room)
-            widths = folded_widths(left, inner, width) if folds else column_widths(left, inner)
-            if table_width(widths) <= width:
+                room = width + (fit.foldable_width(left, inner) if folds else 0)
+                inner = fit.shortened_ids(left, inner, room)
+            widths = fit.folded_widths(left, inner, width) if folds else fit.column_widths(left, inner)
+            if fit.table_width(widths) <= width:
                 cells = _with_texts([[row[position] for position in rest] for row in pieces], inner)
                 shared = [[row[position] for position in taken] for row in pieces]
                 names = [columns[position].name for position in taken]
                 lines = list(_sections(names, shared, left, cells, widths, with_heads=table.header))
-                fitting.append((section_count(texts, taken), lines, rows is not texts))
+                fitting.append((fit.section_count(texts, taken), lines, rows is not texts))
         if fitting:
-            _, lines, is_short = min(fitting, key=lambda candidate: max(candidate[0], FEW_SECTIONS))
+            _, lines, is_short = min(fitting, key=lambda candidate: max(candidate[0], fit.FEW_SECTIONS))
             return lines, is_short
     if (noted := _noted_rows(columns, pieces, texts, width, with_heads=table.header)) is not None:
         return noted
@@ -172,17 +146,22 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
 
 
 def _noted_rows(
-    columns: Sequence[Column], pieces: Texts, texts: Sequence[Sequence[str]], width: int, *, with_heads: bool
+    columns: Sequence[doc.Column],
+    pieces: Texts,
+    texts: Sequence[Sequence[str]],
+    width: int,
+    *,
+    with_heads: bool,
 ) -> tuple[list[Line], bool] | None:
     """Rows with the sentences of their last column below them; None if that does not help."""
     left, whole = columns[:-1], [row[:-1] for row in texts]
-    if not any(is_sentence(row[-1]) for row in texts) or any(
-        is_sentence(text) for row in whole for text in row
+    if not any(fit.is_sentence(row[-1]) for row in texts) or any(
+        fit.is_sentence(text) for row in whole for text in row
     ):
         return None
-    short = shortened_ids(left, whole, width + foldable_width(left, whole))
-    widths = folded_widths(left, short, width)
-    if table_width(widths) > width:
+    short = fit.shortened_ids(left, whole, width + fit.foldable_width(left, whole))
+    widths = fit.folded_widths(left, short, width)
+    if fit.table_width(widths) > width:
         return None
     cells = _with_texts([row[:-1] for row in pieces], short)
     name = Piece(f"  {columns[-1].name}", Role.HEADING)
@@ -202,14 +181,18 @@ def _with_texts(pieces: Texts, texts: Sequence[Sequence[str]]) -> Texts:
 
 
 def column_lines(
-    columns: Sequence[Column], rows: Texts, widths: Sequence[int] | None = None, *, with_heads: bool = True
+    columns: Sequence[doc.Column],
+    rows: Texts,
+    widths: Sequence[int] | None = None,
+    *,
+    with_heads: bool = True,
 ) -> Iterator[Line]:
     """The lines of columns as wide as they need to be, or of the given widths, in which texts are folded."""
     if widths is None:
         texts = [[piece.text for piece in row] for row in rows]
-        widths = column_widths(columns, texts, with_heads=with_heads)
+        widths = fit.column_widths(columns, texts, with_heads=with_heads)
     if with_heads:
-        heads = zip_longest(*(head_lines(column) for column in columns), fillvalue="")
+        heads = zip_longest(*(fit.head_lines(column) for column in columns), fillvalue="")
         for names in heads:
             yield _row(columns, widths, [Piece(name, Role.HEADING) for name in names])
     for row in rows:
@@ -219,7 +202,7 @@ def column_lines(
             yield _row(columns, widths, pieces)
 
 
-def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece]) -> Line:
+def _row(columns: Sequence[doc.Column], widths: Sequence[int], cells: Sequence[Piece]) -> Line:
     pieces: list[Piece] = []
     for position, (column, width, cell) in enumerate(zip(columns, widths, cells, strict=True)):
         blank = " " * (width - text_width(cell.text))
@@ -247,7 +230,7 @@ def _folded_cell(text: str, width: int) -> list[str]:
 def _sections(
     names: Sequence[str],
     shared: Texts,
-    columns: Sequence[Column],
+    columns: Sequence[doc.Column],
     rows: Texts,
     widths: Sequence[int],
     *,
@@ -266,13 +249,13 @@ def _sections(
         yield from column_lines(columns, inner, widths, with_heads=with_heads)
 
 
-def _records(columns: Sequence[Column], rows: Texts, width: int) -> Iterator[Line]:
+def _records(columns: Sequence[doc.Column], rows: Texts, width: int) -> Iterator[Line]:
     name_width = max(text_width(column.name) for column in columns)
-    room = max(width - name_width - GAP, LEAST_VALUE)
+    room = max(width - name_width - fit.GAP, LEAST_VALUE)
     for number, row in enumerate(rows):
         if number:
             yield ()
         for column, cell in zip(columns, row, strict=True):
             first, *more = _folded_cell(cell.text, room)
             yield (Piece(f"{column.name:{name_width}}", Role.HEADING), Piece(_GAP), cell._replace(text=first))
-            yield from ((Piece(" " * (name_width + GAP)), cell._replace(text=text)) for text in more)
+            yield from ((Piece(" " * (name_width + fit.GAP)), cell._replace(text=text)) for text in more)

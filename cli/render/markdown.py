@@ -8,20 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
+from cli.render import document as doc
 from cli.render.cells import cell_text, prose_parts, safe_text
-from cli.render.document import (
-    Block,
-    Bullets,
-    Checklist,
-    Code,
-    Details,
-    Document,
-    Heading,
-    Item,
-    Picture,
-    Table,
-    Text,
-)
 from cli.render.page import text_html
 
 _LINKED = re.compile(
@@ -39,7 +27,7 @@ _STARTS_BLOCK = re.compile(r"^(\d{0,9})([#>+=.)-])")
 _OUTER_BLANKS = re.compile("^ +| +$")
 
 
-def render_markdown(document: Document, stream: TextIO) -> None:
+def render_markdown(document: doc.Document, stream: TextIO) -> None:
     """Write GitHub-flavored Markdown; an empty line separates blocks."""
     for position, block in enumerate(document.blocks):
         if position:
@@ -98,37 +86,37 @@ def _free_run(text: str, least: int) -> int:
     return max([least, *(len(run) + 1 for run in re.findall("`+", text))])
 
 
-def _lines(block: Block) -> Iterator[str]:
-    if isinstance(block, Heading):
+def _lines(block: doc.Block) -> Iterator[str]:
+    if isinstance(block, doc.Heading):
         yield "#" * block.level + " " + re.sub("#$", r"\#", text_markdown(block.text))
-    elif isinstance(block, Text | Picture):
+    elif isinstance(block, doc.Text | doc.Picture):
         yield _paragraph(block.text)
-    elif isinstance(block, Item) and not block.details:
+    elif isinstance(block, doc.Item) and not block.details:
         yield _paragraph(f"{block.lead} {block.text}".rstrip())
-    elif isinstance(block, Item):
+    elif isinstance(block, doc.Item):
         yield f"- **{text_markdown(block.lead)}** {prose_markdown(block.text)}".rstrip()
         for detail in block.details:
             yield from ("", f"  {_paragraph(detail)}")
-    elif isinstance(block, Bullets):
+    elif isinstance(block, doc.Bullets):
         yield from (f"- {_paragraph(item)}" for item in block.items)
-    elif isinstance(block, Details):
+    elif isinstance(block, doc.Details):
         yield from ("<details>", f"<summary>{text_html(block.summary)}</summary>", "")
         for inner in block.blocks:
             yield from (*_lines(inner), "")
         yield "</details>"
-    elif isinstance(block, Code):
+    elif isinstance(block, doc.Code):
         fence = "`" * _free_run("\n".join(block.lines), 3)
         yield fence + re.sub(r"[^\w-]", "", block.language)
         yield from map(safe_text, block.lines)
         yield fence
-    elif isinstance(block, Checklist):
+    elif isinstance(block, doc.Checklist):
         write = prose_markdown if block.is_prose else text_markdown
         yield from (f"- [ ] {write(item)}" for item in block.items)
     else:
         yield from _table(block)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: doc.Table) -> Iterator[str]:
     if table.header:
         yield _row([text_markdown(column.name) for column in table.columns])
         yield _row(["---:" if column.number else "---" for column in table.columns])

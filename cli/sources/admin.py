@@ -97,9 +97,10 @@ class AdminSource(LiveSource):
         super().__init__(settings)
         self.admin = admin_client(settings)
         self.timeout_s = self.timeout_ms / 1000
+        login = f"only the AdminClient can log in with sasl.mechanism={settings.sasl_mechanism}"
+        self.why_no_records = f"{login}, which reads no records"
         self.notices.add(
-            "epochs, subscriptions and share, streams and connect groups are not shown: only the AdminClient "
-            f"can log in with sasl.mechanism={settings.sasl_mechanism}"
+            f"epochs, subscriptions and share, streams and connect groups are not shown: {login}"
         )
 
     def cluster(self) -> Cluster:
@@ -302,9 +303,6 @@ class AdminSource(LiveSource):
             },
             problems=tuple(replace(_problem(group, error), group=group) for group, error in failed.items()),
         )
-
-    def close(self) -> None:
-        """Do nothing: librdkafka closes its connections with the client."""
 
 
 def brokers_settings(

@@ -5,21 +5,14 @@ stays unknown."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError
 from cli.sources.live_answers import SHOWN, in_lines, problem_of, with_offsets
-from cli.sources.source import (
-    AuthorizedOperations,
-    FoundRecords,
-    Notices,
-    OpenTransactions,
-    ReadResult,
-    SettingsOfGroups,
-)
+from cli.sources.source import ReadResult, Source
 from groups.counts import first_names
 from groups.listing import GroupFilter, GroupListing, GroupType, Problem
 from wire.client.security import ConnectionSettings, SecurityProtocol
@@ -27,22 +20,21 @@ from wire.client.security import ConnectionSettings, SecurityProtocol
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from groups.model import Cluster, Group, Offsets, PendingOffsets, Topic
-    from migration.access import Access
+    from groups.model import Group, Offsets, PendingOffsets, Topic
     from wire.client.errors import Answers
     from wire.client.metadata import ClusterMetadata
     from wire.client.offsets import NewOffset, OffsetSpec, Outcomes
 
 
-class LiveSource(ABC):
-    """A `Source` over a cluster."""
+class LiveSource(Source):
+    """A cluster."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         """Prepare; the first request connects, and raises a WireError if that fails. Every request takes at most the
         settings' `api_timeout_ms`."""
+        super().__init__(settings.remarks)
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
-        self.notices = Notices(settings.remarks)
 
     def check_cluster(self, expected: str) -> None:
         """Refuse a cluster with another id: the address may belong to another cluster by now. :raises CommandError: the
@@ -54,9 +46,6 @@ class LiveSource(ABC):
                 f"{self.name} is the cluster {reported}, and the context is for {expected}. Check its "
                 "bootstrap_server, or its cluster_id."
             )
-
-    @abstractmethod
-    def cluster(self) -> Cluster: ...
 
     @abstractmethod
     def cluster_id(self) -> str | None:
@@ -91,9 +80,6 @@ class LiveSource(ABC):
         """The offsets of each partition that meet the specs."""
 
     @abstractmethod
-    def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations: ...
-
-    @abstractmethod
     def commit_offsets(
         self,
         offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]],
@@ -105,9 +91,6 @@ class LiveSource(ABC):
     @abstractmethod
     def delete_groups(self, groups: Sequence[str]) -> Answers[str, bool]:
         """Delete groups with their offsets."""
-
-    @abstractmethod
-    def close(self) -> None: ...
 
     def list_groups(self) -> ReadResult[GroupListing]:
         return self.select_groups(GroupFilter(), described=True)
@@ -153,44 +136,26 @@ class LiveSource(ABC):
         )
 
     def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        from cli.sources.librdkafka import librdkafka_config
-        from cli.sources.offsets_topic import read_commit_times
-
-        return read_commit_times(librdkafka_config(self.settings), groups, self.timeout_ms / 1000)
+        return self._timed(groups, last_members=False)
 
     def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
+        return self._timed(groups, last_members=True)
+
+    def _timed(self, groups: Sequence[Group], *, last_members: bool) -> ReadResult[Group]:
         from cli.sources.librdkafka import librdkafka_config
         from cli.sources.offsets_topic import read_commit_times
 
-        settings = librdkafka_config(self.settings)
-        return read_commit_times(settings, groups, self.timeout_ms / 1000, last_members=True)
-
-    def topics(
-        self,
-        names: Collection[str] | None,
-        *,
-        end_offsets: bool,
-        start_offsets: bool = False,
-        stable_offsets: bool = False,
-    ) -> ReadResult[Topic]:
-        # End offsets are read last, so that none precedes the start or last stable offset shown with it.
-        requested = {
-            "start_offsets": start_offsets,
-            "stable_offsets": stable_offsets,
-            "end_offsets": end_offsets,
-        }
-        read = self._topics(names, [name for name, is_wanted in requested.items() if is_wanted])
-        if names is None and not read.items and not read.problems:
-            self._notify_hidden("no topics found: there are none, or this user may not describe any")
-        return ReadResult(read.items, in_lines(read.problems))
+        config, timeout_s = librdkafka_config(self.settings), self.timeout_ms / 1000
+        return read_commit_times(config, groups, timeout_s, last_members=last_members)
 
     def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
-        """Topics with ids and racks, and the `wanted` offsets, which are None if no leader answered."""
         if names is not None and not names:
             return ReadResult(())
         read, leaders = self._bare_topics(names)
+        if names is None and not read.items and not read.problems:
+            self._notify_hidden("no topics found: there are none, or this user may not describe any")
         if not requested:
-            return read
+            return replace(read, problems=in_lines(read.problems))
         from wire.client.offsets import EARLIEST, LAST_STABLE, LATEST
 
         specs = {"start_offsets": EARLIEST, "stable_offsets": LAST_STABLE, "end_offsets": LATEST}
@@ -201,25 +166,4 @@ class LiveSource(ABC):
             problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
         ]
         topics = tuple(with_offsets(topic, requested, answers.found) for topic in read.items)
-        return ReadResult(topics, (*read.problems, *problems))
-
-    def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        return ReadResult(tuple(groups))
-
-    def next_records(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
-        why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"
-        return FoundRecords(records={}, remark=f"lag time is not known: {why}, which reads no records")
-
-    def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
-        return OpenTransactions()
-
-    def with_pending_offsets(
-        self, groups: Sequence[Group], _places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
-    ) -> tuple[Group, ...]:
-        return tuple(groups)
-
-    def group_settings(self, _groups: Sequence[str], /) -> SettingsOfGroups:
-        return SettingsOfGroups()
-
-    def access(self) -> Access | None:
-        return None
+        return ReadResult(topics, in_lines((*read.problems, *problems)))

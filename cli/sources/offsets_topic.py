@@ -12,8 +12,9 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from cli.progress import Progress
 from cli.sources.permissions import cause_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
 
 
+T = TypeVar("T")
 READER = "kohort-reads-offsets-topic"
 """librdkafka requires a group id; the group is never joined."""
 FIRST_WINDOW = 2_000
@@ -42,6 +44,9 @@ GROWTH = 4
 MOST_BYTES = 256 * 1024 * 1024
 """Maximum bytes of keys and values read in one partition: about two million commits."""
 BATCH = 5_000
+OFFSET = slice(2, 10)
+"""The offset's bytes in a value, after its version."""
+SHOWN = 3
 PATIENCE_S = 0.05
 """Timeout of one poll, which also waits for it after the last record; the deadline is checked between polls."""
 
@@ -54,8 +59,7 @@ class Unavailable:
     cause: Cause = Cause.UNREAD
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRecord:
+class FoundRecord(NamedTuple):
     """A record that was found."""
 
     offset: int
@@ -67,6 +71,16 @@ class FoundRecord:
     same_since_ms: int | None = None
     """The timestamp of the earliest of the records before it that have its key and the same offset, as far as they were
     read; None if the previous one has another."""
+
+    def after(self, before: FoundRecord | None) -> FoundRecord:
+        """The record with what is known from the one before it."""
+        if before is None:
+            return self
+        is_same = (
+            self.value is not None and before.value is not None and self.value[OFFSET] == before.value[OFFSET]
+        )
+        since_ms = before.timestamp_ms if before.same_since_ms is None else before.same_since_ms
+        return self._replace(before_ms=before.timestamp_ms, same_since_ms=since_ms if is_same else None)
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]
@@ -89,15 +103,10 @@ def read_newest(
 
     deadline = time.monotonic() + timeout_s
     try:
-        consumer = Consumer({**config, **_READING})
+        with closing(Consumer({**config, **_READING})) as consumer:
+            return _read(consumer, keys, accept, frozenset(optional), deadline)
     except KafkaException as error:
         return dict.fromkeys(keys, _refused(error.args[0]))
-    try:
-        return _read(consumer, keys, accept, frozenset(optional), deadline)
-    except KafkaException as error:
-        return dict.fromkeys(keys, _refused(error.args[0]))
-    finally:
-        consumer.close()
 
 
 _READING: Settings = {
@@ -170,23 +179,6 @@ class _LimitError(Exception):
     """The deadline has passed, or there is too much to read."""
 
 
-class _Met(NamedTuple):
-    """A record with a key, and the one before it."""
-
-    at_ms: int
-    value: bytes | None
-    before_ms: int | None = None
-    same_since_ms: int | None = None
-
-    @classmethod
-    def after(cls, before: _Met | None, value: bytes | None, at_ms: int) -> _Met:
-        if before is None:
-            return cls(at_ms, value)
-        is_same = value is not None and before.value is not None and value[OFFSET] == before.value[OFFSET]
-        since_ms = before.at_ms if before.same_since_ms is None else before.same_since_ms
-        return cls(at_ms, value, before.at_ms, since_ms if is_same else None)
-
-
 class _Scan:
     """Reads windows of one partition, and counts what it read."""
 
@@ -201,7 +193,7 @@ class _Scan:
         """The newest accepted message with each of the keys in a range of offsets, compacted or not."""
         from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-        records, met = dict[bytes, FoundRecord](), dict[bytes, _Met]()
+        records, met = dict[bytes, FoundRecord](), dict[bytes, FoundRecord]()
         self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
         while True:
             if _left(self.deadline) <= 0:
@@ -223,11 +215,10 @@ class _Scan:
                     return records
                 self.read_bytes += len(key) + len(value or b"")
                 if key in keys:
-                    met[key] = now = _Met.after(met.get(key), value, message.timestamp()[1])
+                    record = FoundRecord(offset, key, value, message.timestamp()[1])
+                    met[key] = record = record.after(met.get(key))
                     if accept(key, value):
-                        records[key] = FoundRecord(
-                            offset, key, value, now.at_ms, now.before_ms, now.same_since_ms
-                        )
+                        records[key] = record
                 if offset == end - 1:
                     return records
             if self.read_bytes > MOST_BYTES:
@@ -254,20 +245,16 @@ class LeaderRecord:
     members: frozenset[str] = frozenset()
 
 
-LeaderRecords: TypeAlias = Mapping[str, LeaderRecord | Unavailable]
-"""Records by group."""
-
-
-def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> LeaderRecords:
+def read_leaders(
+    config: Settings, groups: Iterable[str], timeout_s: float
+) -> Mapping[str, LeaderRecord | Unavailable]:
     """The newest record of each group, or why it could not be read; never raises for an error of the cluster. `config`
     may contain secrets. Takes little more than `timeout_s` seconds."""
     keys = {
         encode_record(ClassicGroupRecord(group=group, value=None))[0]: group for group in sorted(set(groups))
     }
     newest = read_newest(config, keys, timeout_s)
-    return {
-        keys[key]: item if isinstance(item, Unavailable) else _decoded(item) for key, item in newest.items()
-    }
+    return {keys[key]: _decoded(item, _leader) for key, item in newest.items()}
 
 
 def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
@@ -281,24 +268,22 @@ def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
     return replace(group, leader=record.leader, generation=generation, members=members)
 
 
-def _decoded(raw_record: FoundRecord) -> LeaderRecord | Unavailable:
+def _decoded(item: FoundRecord | Unavailable, read: Callable[[FoundRecord, object], T]) -> T | Unavailable:
+    """What is read from a found record and its decoded form, or why it is not known."""
+    if isinstance(item, Unavailable):
+        return item
     try:
-        record = decode_record(raw_record.key, raw_record.value)
+        return read(item, decode_record(item.key, item.value))
     except (DecodeError, UnknownKeyType) as error:
-        return Unavailable(f"its record at offset {raw_record.offset} cannot be read: {error}")
+        return Unavailable(f"its record at offset {item.offset} cannot be read: {error}")
+
+
+def _leader(_: FoundRecord, record: object) -> LeaderRecord:
     value = record.value if isinstance(record, ClassicGroupRecord) else None
     if value is None:
         return LeaderRecord(leader=None, generation=None)
-    return LeaderRecord(
-        leader=value.leader,
-        generation=value.generation,
-        members=frozenset(member.member for member in value.members),
-    )
-
-
-OFFSET = slice(2, 10)
-"""The offset's bytes in a value, after its version."""
-SHOWN = 3
+    members = frozenset(member.member for member in value.members)
+    return LeaderRecord(leader=value.leader, generation=value.generation, members=members)
 
 
 def read_commit_times(
@@ -307,14 +292,15 @@ def read_commit_times(
     """The groups with times of commits, intervals between commits, and topic ids; and why some are unknown. Groups with
     members get the times of their last rebalances, if those are newer than the commits. With `last_members`, groups
     without members also get the times at which their last members left."""
-    keys: dict[bytes, str] = {}
-    places: dict[bytes, tuple[str, int]] = {}
+    places: dict[bytes, tuple[str, str, int]] = {}
     offsets: dict[bytes, bytes] = {}
     for group in groups:
         for topic, partition, committed in _committed(group):
-            key = _key(group.id, topic, partition)
-            keys[key], places[key] = group.id, (topic, partition)
+            record = OffsetRecord(group=group.id, topic=topic, partition=partition, value=None)
+            key, _ = encode_record(record)
+            places[key] = group.id, topic, partition
             offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
+    keys = {key: group for key, (group, _, _) in places.items()}
     emptied = {_group_key(group): group.id for group in groups if _had_members(group)} if last_members else {}
     rebalanced = {
         _group_key(group): group.id for group in groups if group.members and group.type in _GROUP_KEYS
@@ -326,52 +312,36 @@ def read_commit_times(
         return value is not None and (key not in offsets or value[OFFSET] == offsets[key])
 
     newest = read_newest(config, keys | emptied | rebalanced, timeout_s, is_wanted, rebalanced.keys())
-    last = {
-        key: _commit(answer) if isinstance(answer, FoundRecord) else answer
-        for key, answer in newest.items()
-        if key in keys
+    last = {key: _decoded(answer, _commit) for key, answer in newest.items() if key in keys}
+    changed = {key: _decoded(answer, _changed) for key, answer in newest.items() if key not in keys}
+    left = {key: answer for key, answer in changed.items() if key in emptied}
+    since = {emptied[key]: time_ms for key, time_ms in left.items() if isinstance(time_ms, int)}
+    rebalances = {
+        group: time_ms for key, group in rebalanced.items() if isinstance(time_ms := changed.get(key), int)
     }
-    left = {
-        key: _changed(answer) if isinstance(answer, FoundRecord) else answer
-        for key, answer in newest.items()
-        if key in emptied
-    }
-    problems = [
+    commits: dict[str, dict[tuple[str, int], tuple[StoredOffset, int | None]]] = defaultdict(dict)
+    gaps: dict[str, list[int]] = defaultdict(list)
+    for key, (group_id, topic, partition) in places.items():
+        raw, commit = newest[key], last[key]
+        if isinstance(raw, FoundRecord):
+            if isinstance(commit, StoredOffset):
+                commits[group_id][topic, partition] = commit, raw.same_since_ms
+            if raw.before_ms is not None:
+                gaps[group_id].append(raw.timestamp_ms - raw.before_ms)
+    timed = (
+        replace(
+            _with_times(group, commits[group.id]),
+            emptied_ms=since.get(group.id),
+            rebalanced_ms=rebalances.get(group.id),
+            commit_gap_ms=min(gaps[group.id], default=None),
+        )
+        for group in groups
+    )
+    problems = (
         *_problems(last, keys, "the last commit of", "partition"),
         *_problems(left, emptied, "when the last member left", "group"),
-    ]
-    since = {emptied[key]: time_ms for key, time_ms in left.items() if isinstance(time_ms, int)}
-    changed = {
-        group: changed_ms
-        for key, group in rebalanced.items()
-        if isinstance(record := newest.get(key), FoundRecord)
-        and isinstance(changed_ms := _changed(record), int)
-    }
-    commits: dict[str, dict[tuple[str, int], StoredOffset]] = {}
-    for key, answer in last.items():
-        if isinstance(answer, StoredOffset):
-            commits.setdefault(keys[key], {})[places[key]] = answer
-    gaps: dict[str, list[int]] = defaultdict(list)
-    for key, record in newest.items():
-        if isinstance(record, FoundRecord) and record.before_ms is not None and key in keys:
-            gaps[keys[key]].append(record.timestamp_ms - record.before_ms)
-    same: dict[str, dict[tuple[str, int], int]] = {}
-    for key, record in newest.items():
-        if key in keys and isinstance(record, FoundRecord) and record.same_since_ms is not None:
-            same.setdefault(keys[key], {})[places[key]] = record.same_since_ms
-    timed = (_with_times(group, commits.get(group.id, {}), same.get(group.id, {})) for group in groups)
-    return ReadResult(
-        tuple(
-            replace(
-                group,
-                emptied_ms=since.get(group.id),
-                rebalanced_ms=changed.get(group.id),
-                commit_gap_ms=min(gaps[group.id], default=None),
-            )
-            for group in timed
-        ),
-        tuple(problems),
     )
+    return ReadResult(tuple(timed), problems)
 
 
 _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
@@ -394,20 +364,11 @@ def _group_key(group: Group) -> bytes:
     return encode_key(number, {name: group.id})
 
 
-def _changed(raw_record: FoundRecord) -> int | Unavailable:
+def _changed(raw_record: FoundRecord, record: object) -> int:
     """When a group last changed, in its newest record: its last member left, or a rebalance. A classic group's record
     has the time of its state; a record of another type was written with the increased epoch."""
-    try:
-        record = decode_record(raw_record.key, raw_record.value)
-    except (DecodeError, UnknownKeyType) as error:
-        return Unavailable(f"its record at offset {raw_record.offset} cannot be read: {error}")
-    if (
-        isinstance(record, ClassicGroupRecord)
-        and record.value is not None
-        and record.value.state_since_ms > 0
-    ):
-        return record.value.state_since_ms
-    return raw_record.timestamp_ms
+    value = record.value if isinstance(record, ClassicGroupRecord) else None
+    return value.state_since_ms if value is not None and value.state_since_ms > 0 else raw_record.timestamp_ms
 
 
 def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
@@ -420,32 +381,23 @@ def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
                 yield topic, partition, committed
 
 
-def _key(group: str, topic: str, partition: int) -> bytes:
-    return encode_record(OffsetRecord(group=group, topic=topic, partition=partition, value=None))[0]
-
-
-def _commit(raw_record: FoundRecord) -> StoredOffset | Unavailable:
-    try:
-        record = decode_record(raw_record.key, raw_record.value)
-    except (DecodeError, UnknownKeyType) as error:
-        return Unavailable(f"its record at offset {raw_record.offset} cannot be read: {error}")
+def _commit(raw_record: FoundRecord, record: object) -> StoredOffset | Unavailable:
     if not isinstance(record, OffsetRecord) or record.value is None:
         return Unavailable(f"its record at offset {raw_record.offset} is not a commit")
     return record.value
 
 
-def _with_times(
-    group: Group, commits: Mapping[tuple[str, int], StoredOffset], same: Mapping[tuple[str, int], int]
-) -> Group:
+def _with_times(group: Group, commits: Mapping[tuple[str, int], tuple[StoredOffset, int | None]]) -> Group:
+    """The group with its commits, and since when each has been repeated."""
     if not commits:
         return group
     offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
-    for (topic, partition), commit in commits.items():
+    for (topic, partition), (commit, same_since_ms) in commits.items():
         offsets[topic][partition] = replace(
             offsets[topic][partition],
             timestamp=commit.commit_ms,
             topic_id=commit.topic_id,
-            same_since_ms=same.get((topic, partition)),
+            same_since_ms=same_since_ms,
         )
     return replace(group, offsets=offsets)
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from cli.errors import CommandError
-from cli.sources.source import FileSource, ReadResult, SettingsOfGroups
+from cli.sources.source import ReadResult, SettingsOfGroups, Source
 from coordinator.store.copies import Notice
 from coordinator.store.described_groups import (
     committed_offsets,
@@ -36,10 +36,10 @@ EMBEDDED_FEATURES = {"group.version": 1}
 """Features of the embedded coordinator: it always supports the consumer protocol. A broker's log lacks them."""
 
 
-class ReplayedSource(FileSource):
-    """A `Source` over log directories. They are only read, and a broker may be running on them."""
+class ReplayedSource(Source):
+    """Log directories. They are only read, and a broker may be running on them."""
 
-    knows_no_records = "the log of a coordinator contains no records and no end offsets of topics"
+    why_no_records = "the log of a coordinator contains no records and no end offsets of topics"
 
     def __init__(
         self,
@@ -83,9 +83,9 @@ class ReplayedSource(FileSource):
         return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None), features=features)
 
     def list_groups(self) -> ReadResult[GroupListing]:
-        return self.select_groups(GroupFilter())
+        return self.select_groups(GroupFilter(), described=True)
 
-    def select_groups(self, query: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
+    def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:  # noqa: ARG002
         log = self.log
         rows = list(map(listed_group, [*log.state.groups.values(), *log.others.values()]))
         defaults = default_assignors(rows)
@@ -144,17 +144,14 @@ class ReplayedSource(FileSource):
                 return SettingsOfGroups()
         return SettingsOfGroups(by_group={group: own_configs(known.get(group, {})) for group in groups})
 
-    def topics(
-        self, names: Collection[str] | None, *, end_offsets: bool, **_other_offsets: bool
-    ) -> ReadResult[Topic]:
+    def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
         """Topics without offsets, which the coordinator's log does not contain. A topic whose number of partitions is
         not known is left out, with a problem, unless only the end offsets of certain topics were requested."""
         known = self.known_topics
-        requested = sorted(known if names is None else known.keys() & set(names))
-        topics = [known[name] for name in requested]
+        topics = [known[name] for name in sorted(known if names is None else known.keys() & set(names))]
         sized = [topic for topic in topics if topic.partitions is not None]
         problems: tuple[Problem, ...] = ()
-        if names is None or not end_offsets:
+        if names is None or "end_offsets" not in requested:
             problems = tuple(_unsized(topic.name) for topic in topics if topic.partitions is None)
             self._notify_guesses(sized)
         return ReadResult(tuple(sized_topics(sized)), problems)

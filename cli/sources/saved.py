@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cli.sources.source import FileSource, ReadResult, SettingsOfGroups
+from cli.sources.source import ReadResult, SettingsOfGroups, Source
 from groups.described import unreadable_members
 from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
 from groups.settings import own_configs
 from groups.snapshot import Snapshot, SnapshotFault, read_snapshot, with_usable_racks
 
 
-class SavedSource(FileSource):
-    """A `Source` over a snapshot."""
+class SavedSource(Source):
+    """The groups of a snapshot."""
 
-    knows_no_records = "a snapshot contains no records"
+    why_no_records = "a snapshot contains no records"
 
     def __init__(self, file: Path) -> None:
         self.name = str(file)
@@ -58,14 +58,7 @@ class SavedSource(FileSource):
             by_group={name: own_configs(settings) for name, settings in facts.items() if settings is not None}
         )
 
-    def topics(
-        self,
-        names: Collection[str] | None,
-        *,
-        end_offsets: bool,
-        start_offsets: bool = False,
-        stable_offsets: bool = False,
-    ) -> ReadResult[Topic]:
+    def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
         known = self.snapshot.topics
         topic_names = known if names is None else known.keys() & set(names)
         topics = [with_usable_racks(known[name]) for name in sorted(topic_names)]
@@ -74,12 +67,8 @@ class SavedSource(FileSource):
             for fault in self.snapshot.faults
             if fault.topic is not None and (names is None or fault.topic in names)
         )
-        requested = {
-            "start_offsets": start_offsets,
-            "end_offsets": end_offsets,
-            "stable_offsets": stable_offsets,
-        }
-        unwanted: dict[str, Any] = dict.fromkeys(name for name, flag in requested.items() if not flag)
+        kinds = {"start_offsets", "stable_offsets", "end_offsets"}
+        unwanted: dict[str, Any] = dict.fromkeys(kinds.difference(requested))
         return ReadResult(tuple(replace(topic, **unwanted) for topic in topics), problems)
 
 

@@ -1,10 +1,11 @@
-"""The interface of every source of groups."""
+"""The base of every source of groups."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from groups.listing import GroupFilter, GroupListing, Problem
 
@@ -76,52 +77,73 @@ class OpenTransactions:
     problems: tuple[Problem, ...] = ()
 
 
-class Source(Protocol):
-    """A source of groups. Methods raise only if nothing can be read."""
+GroupPlaces: TypeAlias = Mapping[str, Collection[tuple[str, int]]]
+"""Partitions, as (topic, partition), by group."""
 
-    notices: Notices
 
-    @property
-    def name(self) -> str:
-        """The name for messages: the bootstrap servers, or the file."""
+class Source(ABC):
+    """A source of groups. Methods raise only if nothing can be read; by default, nothing more is known."""
 
+    name: str
+    """The name for messages: the bootstrap servers, or the file."""
+    why_no_records: str
+    """Why lag times are not known, if the source contains no records."""
+
+    def __init__(self, notices: Iterable[str] = ()) -> None:
+        self.notices = Notices(notices)
+
+    @abstractmethod
     def cluster(self) -> Cluster:
         """The known facts about the cluster itself."""
 
+    @abstractmethod
     def list_groups(self) -> ReadResult[GroupListing]:
         """All groups, by id."""
 
-    def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
+    def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:  # noqa: ARG002
         """The groups that a filter selects, by id; without `described`, assignors and member counts may be missing."""
+        listed = self.list_groups()
+        problems = (
+            problem for problem in listed.problems if problem.group is None or query.may_mean(problem.group)
+        )
+        return ReadResult(tuple(filter(query.passes, listed.items)), tuple(problems))
 
+    @abstractmethod
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         """The named groups, in the given order; with committed offsets if requested."""
 
     def with_pending_offsets(
-        self, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
+        self, groups: Sequence[Group], _: GroupPlaces | None = None, /
     ) -> tuple[Group, ...]:
         """Described groups with their offsets in open transactions, which a describe with offsets also returns. Offsets
-        in `places`, by group, are also shown if nothing was committed there before."""
+        in the places, by group, are also shown if nothing was committed there before."""
+        return tuple(groups)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """Described groups; classic groups with their leaders, or the reason why these are not known. No broker API
         reports leaders: a live source reads `__consumer_offsets`; others have already returned them."""
+        return tuple(groups)
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Described groups; streams groups with the nodes of their topologies, if brokers store these."""
+        return ReadResult(tuple(groups))
 
     def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Described groups with the times at which their offsets were committed, as far as they can be known. No broker
         API reports them: a live source reads `__consumer_offsets`; others have already returned them."""
+        return ReadResult(tuple(groups))
 
     def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Like `with_commit_times`, and with the times at which the last members left (`Group.emptied_ms`)."""
+        return ReadResult(tuple(groups))
 
-    def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
+    def next_records(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
         """The first record that can be read at or after each of the offsets of each (topic, partition)."""
+        return FoundRecords(records={}, remark=f"lag time is not known: {self.why_no_records}")
 
-    def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
+    def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
         """The open transactions of each (topic, partition), the oldest first."""
+        return OpenTransactions()
 
     def topics(
         self,
@@ -133,74 +155,25 @@ class Source(Protocol):
     ) -> ReadResult[Topic]:
         """The named topics that exist, or all of them, internal ones included; by name. Topics have the requested
         offsets of their logs, as far as they are known."""
+        # End offsets are read last, so that none precedes the start or last stable offset shown with it.
+        flags = {"start_offsets": start_offsets, "stable_offsets": stable_offsets, "end_offsets": end_offsets}
+        return self._topics(names, [name for name, is_requested in flags.items() if is_requested])
 
-    def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
+    @abstractmethod
+    def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
+        """`topics`, with the names of the requested offsets."""
+
+    def group_settings(self, _groups: Sequence[str], /) -> SettingsOfGroups:
         """Settings by group and name (`consumer.session.timeout.ms`), with the brokers' settings if they are known."""
+        return SettingsOfGroups()
 
-    def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
+    def authorized_operations(self, _groups: Sequence[Group], /) -> AuthorizedOperations:
         """The operations that this user may perform on each of the described groups."""
+        return AuthorizedOperations()
 
     def access(self) -> Access | None:
         """The ACLs of the cluster's authorizer; None if the source has no authorizer."""
+        return None
 
-    def close(self) -> None:
-        """Close the connections."""
-
-
-class FileSource:
-    """The methods shared by all sources except a live cluster."""
-
-    name: str
-    knows_no_records: str
-    """Why lag times are not known."""
-
-    def __init__(self, notices: Iterable[str] = ()) -> None:
-        self.notices = Notices(notices)
-
-    def select_groups(self: Source, query: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
-        """Filter the whole list."""
-        listed = self.list_groups()
-        problems = (
-            problem for problem in listed.problems if problem.group is None or query.may_mean(problem.group)
-        )
-        return ReadResult(tuple(filter(query.passes, listed.items)), tuple(problems))
-
-    def with_pending_offsets(
-        self, groups: Sequence[Group], _places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
-    ) -> tuple[Group, ...]:
-        """The same groups: what is known has been read with the offsets."""
-        return tuple(groups)
-
-    def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """The same groups: known leaders have already been read."""
-        return tuple(groups)
-
-    def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """The same groups: records contain no nodes."""
-        return ReadResult(tuple(groups))
-
-    def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """The same groups: known times have been read with the commits."""
-        return ReadResult(tuple(groups))
-
-    def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """The same groups: the times at which members left are not known."""
-        return ReadResult(tuple(groups))
-
-    def next_records(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
-        """No records, and the reason."""
-        return FoundRecords(records={}, remark=f"lag time is not known: {self.knows_no_records}")
-
-    def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
-        """An empty result: open transactions are not known."""
-        return OpenTransactions()
-
-    def authorized_operations(self, _groups: Sequence[Group], /) -> AuthorizedOperations:
-        """An empty result: there is no authorizer."""
-        return AuthorizedOperations()
-
-    def access(self) -> None:
-        """None: there is no authorizer."""
-
-    def close(self) -> None:
-        """Do nothing: there are no connections."""
+    def close(self) -> None:  # noqa: B027
+        """Close the connections, if there are any."""

@@ -26,6 +26,7 @@ from cli.sources.permissions import READING_CONFIGS, cause_of, with_missing_oper
 from cli.sources.source import (
     AuthorizedOperations,
     FoundRecords,
+    GroupPlaces,
     OpenTransactions,
     ReadResult,
     SettingsOfGroups,
@@ -195,7 +196,7 @@ class WireSource(LiveSource):
         return read_open_transactions(self.client, places)
 
     def with_pending_offsets(
-        self, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
+        self, groups: Sequence[Group], places: GroupPlaces | None = None, /
     ) -> tuple[Group, ...]:
         if not groups:
             return tuple(groups)

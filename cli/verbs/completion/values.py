@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.errors import CommandError
 from groups.model import GroupState, GroupType
@@ -30,8 +31,9 @@ def limit_ms() -> int:
     return int(chosen) if chosen.isascii() and chosen.isdecimal() else TIME_LIMIT_MS
 
 
-Described = Iterable[tuple[str, str]]
+Described: TypeAlias = Iterable[tuple[str, str]]
 """Names with descriptions."""
+Names: TypeAlias = "Callable[[Context], Described]"
 
 
 def _nothing(_: Context) -> Described:
@@ -43,23 +45,11 @@ class Values:
     """The possible values: `kind` for the scripts, names, `several` if separated by commas."""
 
     kind: str = "words"
-    names: Callable[[Context], Described] = _nothing
+    names: Names = _nothing
     several: bool = False
     suffix: str = ""
-
-    @property
-    def of_source(self) -> bool:
-        """Whether the names are read from a source."""
-        return self.names in (
-            _groups,
-            _topics,
-            _members,
-            _settings,
-            _member_ids,
-            _instance_ids,
-            _client_ids,
-            _hosts,
-        )
+    of_source: bool = False
+    """Whether the names are read from a source."""
 
 
 ANY = Values()
@@ -167,31 +157,16 @@ def _members(context: Context) -> Described:
         ]
 
 
-def _of_members(context: Context, value: Callable[[Member], str | None]) -> Described:
-    """Values of the members of the named groups, each once."""
-    with _source(context) as source:
-        members = [
-            member
-            for group in source.describe(_named_groups(context), offsets=False).items
-            for member in group.members
-        ]
-    return {name: member.client.host or "" for member in members if (name := value(member))}.items()
+def _of_members(value: Callable[[Member], str | None]) -> Values:
+    """A value of the members of the named groups, each once."""
 
+    def names(context: Context) -> Described:
+        with _source(context) as source:
+            groups = source.describe(_named_groups(context), offsets=False).items
+        members = (member for group in groups for member in group.members)
+        return {name: member.client.host or "" for member in members if (name := value(member))}.items()
 
-def _member_ids(context: Context) -> Described:
-    return _of_members(context, lambda member: member.id)
-
-
-def _instance_ids(context: Context) -> Described:
-    return _of_members(context, lambda member: member.instance)
-
-
-def _client_ids(context: Context) -> Described:
-    return _of_members(context, lambda member: member.client.id)
-
-
-def _hosts(context: Context) -> Described:
-    return _of_members(context, lambda member: member.client.address or "")
+    return Values(names=names, of_source=True)
 
 
 def _settings(context: Context) -> Described:
@@ -215,62 +190,35 @@ def _contexts(_: Context) -> Described:
     return [] if contexts is None else [(name, contexts.by_name[name].place) for name in contexts.by_name]
 
 
+def _names_in(module: str, collection: str) -> Names:
+    """The names in a collection of a module, which is imported when they are requested."""
+    return lambda _: [(name, "") for name in getattr(import_module(module), collection)]
+
+
+_rehearsals_settings = _names_in("migration.rehearsal.simulated_members", "NAMES")
+
+
+def _summaries(module: str, collection: str, *more: tuple[str, str]) -> Names:
+    return lambda _: [
+        *more,
+        *((item.name, item.summary) for item in getattr(import_module(module), collection).values()),
+    ]
+
+
 def _assignors(_: Context) -> Described:
     from assignors.registry import BUILT_IN
 
-    return [(name, "") for name in {assignor.name for assignor in BUILT_IN}]
+    return {assignor.name: "" for assignor in BUILT_IN}.items()
 
 
 def _protocols(context: Context) -> Described:
     return [*((name, "") for name in ("consumer", "connect", "share", "streams")), *_assignors(context)]
 
 
-def _libraries(_: Context) -> Described:
-    from migration.clients import LIBRARIES
-
-    return [(name, "") for name in LIBRARIES]
-
-
-def _frameworks(_: Context) -> Described:
-    from migration.frameworks import FRAMEWORKS
-
-    return [(name, "") for name in FRAMEWORKS]
-
-
 def _pages(_: Context) -> Described:
     from cli.verbs.help.command import page_names
 
     return [(name, "") for name in page_names()]
-
-
-def _worlds(_: Context) -> Described:
-    from coordinator.simulation.exploration.worlds import WORLDS
-
-    return [(world.name, world.summary) for world in WORLDS.values()]
-
-
-def _rules(_: Context) -> Described:
-    from coordinator.simulation.exploration.rules import RULES
-
-    return [("all", "each in turn"), *((rule.name, rule.summary) for rule in RULES.values())]
-
-
-def _simulations_rules(_: Context) -> Described:
-    from coordinator.simulation.broken_rules import BROKEN_RULES
-
-    return [(name, "") for name in BROKEN_RULES]
-
-
-def _simulations_settings(_: Context) -> Described:
-    from coordinator.simulation.variants import NAMES
-
-    return [(name, "") for name in NAMES]
-
-
-def _rehearsals_settings(_: Context) -> Described:
-    from migration.rehearsal.simulated_members import NAMES
-
-    return [(name, "") for name in NAMES]
 
 
 def _varied_settings(context: Context) -> Described:
@@ -319,28 +267,33 @@ def _states_and_groups(context: Context) -> Described:
     return [*_states(context), *groups]
 
 
-GROUPS = Values(names=_groups)
-TOPICS = Values(names=_topics)
-MEMBER = Values(names=_members, kind="more", suffix="=")
+GROUPS = Values(names=_groups, of_source=True)
+TOPICS = Values(names=_topics, of_source=True)
+MEMBERS = Values(names=_members, of_source=True)
+MEMBER_OF = replace(MEMBERS, kind="more", suffix="=")
+TOPIC_OF = replace(TOPICS, kind="more", suffix="=")
 CONTEXTS = Values(names=_contexts)
 STATES = Values(names=_states, several=True)
 TYPES = Values(names=_types, several=True)
-
+SETTINGS = Values(names=_settings, of_source=True)
+ASSIGNORS = Values(names=_assignors)
+LIBRARIES = Values(names=_names_in("migration.clients", "LIBRARIES"))
 SCENARIOS = Values(names=_scenarios)
-SETTING = Values(names=_simulations_settings, kind="more", suffix="=")
-RULES = Values(names=_simulations_rules)
+VARIANTS = Values(names=_names_in("coordinator.simulation.variants", "NAMES"), kind="more", suffix="=")
+RULES = Values(names=_names_in("coordinator.simulation.broken_rules", "BROKEN_RULES"))
+EXPLORATION = "coordinator.simulation.exploration"
 
 BY_COMMAND: Mapping[str, Values] = {
     "kohort describe --state": Values(names=_states_and_groups, several=True),
-    "kohort dry-run --assignor": Values(names=_assignors),
-    "kohort plan --assignor": Values(names=_assignors),
-    "kohort plan --client": Values(names=_libraries),
-    "kohort plan --framework": Values(names=_frameworks),
-    "kohort fleet audit --client": Values(names=_libraries),
-    "kohort fleet rehearse --client": Values(names=_libraries),
-    "kohort config get NAME": Values(names=_settings),
-    "kohort config unset NAME": Values(names=_settings),
-    "kohort config set NAME=VALUE": Values(names=_settings, kind="more", suffix="="),
+    "kohort dry-run --assignor": ASSIGNORS,
+    "kohort plan --assignor": ASSIGNORS,
+    "kohort plan --client": LIBRARIES,
+    "kohort plan --framework": Values(names=_names_in("migration.frameworks", "FRAMEWORKS")),
+    "kohort fleet audit --client": LIBRARIES,
+    "kohort fleet rehearse --client": LIBRARIES,
+    "kohort config get NAME": SETTINGS,
+    "kohort config unset NAME": SETTINGS,
+    "kohort config set NAME=VALUE": replace(SETTINGS, kind="more", suffix="="),
     "kohort context use NAME": CONTEXTS,
     "kohort context show NAME": CONTEXTS,
     "kohort context rename NAME": CONTEXTS,
@@ -353,25 +306,27 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort fault drop --api": Values(names=_apis),
     "kohort fault error --api": Values(names=_apis),
     "kohort fault error ERROR": Values(names=_errors),
-    "kohort fault expire MEMBER": Values(names=_members),
-    "kohort fault fence MEMBER": Values(names=_members),
-    "kohort members remove --member": Values(names=_member_ids),
-    "kohort members remove --instance": Values(names=_instance_ids),
-    "kohort members remove --client-id": Values(names=_client_ids),
-    "kohort members remove --host": Values(names=_hosts),
+    "kohort fault expire MEMBER": MEMBERS,
+    "kohort fault fence MEMBER": MEMBERS,
+    "kohort members remove --member": _of_members(lambda member: member.id),
+    "kohort members remove --instance": _of_members(lambda member: member.instance),
+    "kohort members remove --client-id": _of_members(lambda member: member.client.id),
+    "kohort members remove --host": _of_members(lambda member: member.client.address or ""),
     "kohort help TOPIC": Values(names=_pages),
     "kohort serve --topic": ANY,
     "kohort serve --scenario": SCENARIOS,
     "kohort simulate SCENARIO": SCENARIOS,
-    "kohort simulate --set": SETTING,
+    "kohort simulate --set": VARIANTS,
     "kohort simulate --break": RULES,
     "kohort fleet simulate SCENARIO…": SCENARIOS,
-    "kohort fleet simulate --vary": SETTING,
+    "kohort fleet simulate --vary": VARIANTS,
     "kohort fleet rehearse --vary": Values(names=_varied_settings, kind="more", suffix="="),
     "kohort rehearse --set": Values(names=_rehearsals_settings, kind="more", suffix="="),
     "kohort fleet simulate --break": RULES,
-    "kohort explore WORLD": Values(names=_worlds),
-    "kohort explore --break": Values(names=_rules),
+    "kohort explore WORLD": Values(names=_summaries(f"{EXPLORATION}.worlds", "WORLDS")),
+    "kohort explore --break": Values(
+        names=_summaries(f"{EXPLORATION}.rules", "RULES", ("all", "each in turn"))
+    ),
     "kohort-consumer-groups --state": STATES,
     "kohort-consumer-groups --type": TYPES,
 }
@@ -386,15 +341,15 @@ BY_METAVAR: Mapping[str, Values] = {
     "TO": GROUPS,
     "TOPIC": TOPICS,
     "TOPIC[:0,1]": TOPICS,
-    "TOPIC,…": Values(names=_topics, several=True),
+    "TOPIC,…": replace(TOPICS, several=True),
     "TYPE,…": TYPES,
     "STATE,…": STATES,
     "PROTOCOL,…": Values(names=_protocols, several=True),
-    "TOPIC=N": Values(names=_topics, kind="more", suffix="="),
-    "SOURCE=TARGET": Values(names=_topics, kind="more", suffix="="),
-    "MEMBER": Values(names=_members),
-    "MEMBER=TOPIC,…": MEMBER,
-    "MEMBER=RACK": MEMBER,
+    "TOPIC=N": TOPIC_OF,
+    "SOURCE=TARGET": TOPIC_OF,
+    "MEMBER": MEMBERS,
+    "MEMBER=TOPIC,…": MEMBER_OF,
+    "MEMBER=RACK": MEMBER_OF,
     "FILE": FILES,
     "JAR,…": FILES,
     "[MEMBER|LIBRARY=]FILE": FILES,

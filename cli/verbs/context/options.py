@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
-import typer
-
-from cli.options import NamedSource
+from cli.options import NamedSource, option
 from cli.render.output_format import OutputFormat
 from cli.times import TIMEOUT_BOUNDS_S, duration_parser
 
-PROPERTIES_PANEL = "Client properties"
-
-
 USUAL_PANEL = "Defaults for commands"
+_property = partial(option, rich_help_panel="Client properties")
+_usual = partial(option, rich_help_panel=USUAL_PANEL)
+_ASKED_HELP = (
+    "Secret client property, typed on the terminal or read from a line of standard input, "
+    "and kept in a file that only you can read; repeatable."
+)
+_VARIABLE_HELP = "Client property with its value in an environment variable; repeatable."
+_FILE_HELP = "Client property with its value in a file; repeatable."
+_TIMEOUT_HELP = "Maximum time to wait for the cluster: 30s, or a number of milliseconds."
+_timeout = duration_parser("ms", *TIMEOUT_BOUNDS_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,69 +29,18 @@ class ContextOptions(NamedSource):
 
     properties: Annotated[
         list[str] | None,
-        typer.Option(
-            "--property",
-            metavar="KEY=VALUE",
-            help="Client property that is not a secret; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
+        _property("--property", "Client property that is not a secret; repeatable.", "KEY=VALUE"),
     ] = None
-    secrets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret",
-            metavar="KEY",
-            help="Secret client property, typed on the terminal or read from a line of standard input, "
-            "and kept in a file that only you can read; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None
+    secrets: Annotated[list[str] | None, _property("--secret", _ASKED_HELP, "KEY")] = None
     secrets_in_environment: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret-env",
-            metavar="KEY=VARIABLE",
-            help="Client property with its value in an environment variable; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
+        list[str] | None, _property("--secret-env", _VARIABLE_HELP, "KEY=VARIABLE")
     ] = None
-    secrets_in_files: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--secret-file",
-            metavar="KEY=FILE",
-            help="Client property with its value in a file; repeatable.",
-            rich_help_panel=PROPERTIES_PANEL,
-        ),
-    ] = None
-    cluster_id: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster-id",
-            metavar="ID",
-            help="Refuse a cluster with another id.",
-            rich_help_panel=USUAL_PANEL,
-        ),
-    ] = None
-    timeout_ms: Annotated[
-        int | None,
-        typer.Option(
-            "--timeout",
-            metavar="DURATION",
-            parser=duration_parser("ms", *TIMEOUT_BOUNDS_S),
-            help="Maximum time to wait for the cluster: 30s, or a number of milliseconds.",
-            rich_help_panel=USUAL_PANEL,
-        ),
-    ] = None
-    output: Annotated[
-        OutputFormat | None,
-        typer.Option("--output", help="Output format of commands.", rich_help_panel=USUAL_PANEL),
-    ] = None
+    secrets_in_files: Annotated[list[str] | None, _property("--secret-file", _FILE_HELP, "KEY=FILE")] = None
+    cluster_id: Annotated[str | None, _usual("--cluster-id", "Refuse a cluster with another id.", "ID")] = (
+        None
+    )
+    timeout_ms: Annotated[int | None, _usual("--timeout", _TIMEOUT_HELP, "DURATION", parser=_timeout)] = None
+    output: Annotated[OutputFormat | None, _usual("--output", "Output format of commands.")] = None
     protected: Annotated[
-        bool,
-        typer.Option(
-            "--protected",
-            help="Ask for the context's name before each change, even with --yes.",
-            rich_help_panel=USUAL_PANEL,
-        ),
+        bool, _usual("--protected", "Ask for the context's name before each change, even with --yes.")
     ] = False

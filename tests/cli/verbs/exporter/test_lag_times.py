@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import cast
 
 import pytest
 
 import cli.verbs.exporter.polls as reading
-from cli.sources.source import FileSource, FoundRecords, Source
+from cli.sources.saved import SavedSource
+from cli.sources.source import FoundRecords
 from cli.verbs.exporter.polls import LagTimes
 from groups.lag import NextRecord, NextRecords
 from groups.model import Problem, Topic
@@ -16,13 +16,10 @@ from groups.model import Problem, Topic
 PLACE = ("orders", 0)
 
 
-class Log(FileSource):
+class Log(SavedSource):
     """The records after any offset of one partition; of the interface, the exporter's lookup needs only this."""
 
-    knows_no_records = ""
-
     def __init__(self, record: NextRecord | None) -> None:
-        super().__init__()
         self.record, self.asked = record, list[int]()
 
     def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
@@ -39,7 +36,7 @@ def topics(start: int = 0, stable: int = 100) -> Mapping[str, Topic]:
 def poll(
     known: LagTimes, log: Log, seen: Mapping[str, Topic]
 ) -> tuple[NextRecords, tuple[Problem, ...], int]:
-    return known.of(cast("Source", log), {PLACE: {10}}, seen)
+    return known.of(log, {PLACE: {10}}, seen)
 
 
 @pytest.mark.parametrize(
