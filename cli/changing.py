@@ -99,7 +99,7 @@ P = TypeVar("P", bound=Planned)
 
 
 @dataclass(slots=True, kw_only=True)
-class ClusterChange(ABC, Generic[P]):
+class ClusterChange(Change, ABC, Generic[P]):
     """A `Change` of groups; the plans of some groups may be refused."""
 
     did: ClassVar[str]
@@ -162,14 +162,10 @@ class ClusterChange(ABC, Generic[P]):
 
     def comparison(self, group: str, part: Part) -> str:
         """The command that shows whether a part of the change was made."""
-        topic = part if isinstance(part, str) and part in self._internal_topics(group) else None
-        if topic is not None:
-            return f"kafka-topics.sh --describe --topic {shlex.quote(topic)}"
-        return f"kohort {self.shown_by.format(group=shlex.quote(group))}"
-
-    def _internal_topics(self, group: str) -> Collection[str]:
         plans = (plan for plan in self.plans if plan.group == group)
-        return [topic for plan in plans for topic in getattr(plan, "internal_topics", ())]
+        if isinstance(part, str) and any(part in getattr(plan, "internal_topics", ()) for plan in plans):
+            return f"kafka-topics.sh --describe --topic {shlex.quote(part)}"
+        return f"kohort {self.shown_by.format(group=shlex.quote(group))}"
 
     def objections(self, plan: P) -> Sequence[Problem]:
         """The objections to a plan."""
@@ -198,7 +194,8 @@ class ClusterChange(ABC, Generic[P]):
 
     def compared(self, subject: str, group: str, before: object, now: object, *, was_asked: bool) -> None:
         """Report a value that has changed since the preview; if a user was asked, its group stays unchanged."""
-        text = f"was {_or_none(before)} at the preview, is {_or_none(now)}"
+        shown = ["none" if value is None else value for value in (before, now)]
+        text = f"was {shown[0]} at the preview, is {shown[1]}"
         if was_asked:
             message = f"{text}: another program has changed it; run the command again"
             self.moved.append(Problem(subject=subject, message=message, group=group))
@@ -260,13 +257,6 @@ class ClusterChange(ABC, Generic[P]):
     def send(self) -> Iterator[Outcome]:
         """Send the change to the cluster, and return the outcome of each of its requests."""
 
-    @property
-    @abstractmethod
-    def question(self) -> str: ...
-
-    @abstractmethod
-    def document(self) -> Document: ...
-
 
 @dataclass(slots=True, kw_only=True)
 class WrittenChange(ClusterChange[P]):
@@ -303,11 +293,8 @@ class CommittedChange(WrittenChange[Q]):
     def check_again(self, *, was_asked: bool) -> None:
         # What could not be read for the preview cannot be compared with it.
         unread = {problem.group for problem in self.problems}
-        plans = [
-            plan
-            for plan in self.plans_to_apply
-            if plan.described.offsets is not None and plan.group not in unread
-        ]
+        known = (plan for plan in self.plans_to_apply if plan.group not in unread)
+        plans = [plan for plan in known if plan.described.offsets is not None]
         before = {plan.group: self.committed_before(plan) for plan in plans}
         if self.writer is None or not before:
             return
@@ -325,13 +312,8 @@ class CommittedChange(WrittenChange[Q]):
             for partition in sorted({*before[group], *(committed if self.of_all_offsets else ())}):
                 shown, offset = before[group].get(partition), committed.get(partition)
                 if shown != offset and partition[0] not in gone:
-                    self.compared(
-                        f"{group}, {partition_name(partition)}", group, shown, offset, was_asked=was_asked
-                    )
-
-
-def _or_none(value: object) -> str:
-    return "none" if value is None else str(value)
+                    subject = f"{group}, {partition_name(partition)}"
+                    self.compared(subject, group, shown, offset, was_asked=was_asked)
 
 
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
@@ -54,20 +54,14 @@ class Command(TyperCommand):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                sections.setdefault(_heading(parameter), []).append(record)
-        for heading in sorted(sections, key=_position):
+                heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                panel = getattr(parameter, "rich_help_panel", None) or heading
+                sections.setdefault(panel, []).append(record)
+        last = {panel: position for position, panel in enumerate(_LAST_PANELS, 1)}
+        for heading in sorted(sections, key=lambda heading: last.get(heading, 0)):
             if sections[heading]:
                 with formatter.section(heading):
                     formatter.write_dl(sections[heading])
-
-
-def _position(heading: str) -> int:
-    return _LAST_PANELS.index(heading) + 1 if heading in _LAST_PANELS else 0
-
-
-def _heading(parameter: Any) -> str:
-    heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
-    return getattr(parameter, "rich_help_panel", None) or heading
 
 
 class LazyCommands(Mapping[str, object]):
@@ -218,7 +212,10 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def command(**arguments: Any) -> None:
         for value in arguments.values():
-            _refuse_bytes(value)
+            for text in value if isinstance(value, list | tuple) else [value]:
+                # Bytes that are not UTF-8 may name a file, but no group, topic or regex, which are texts.
+                if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+                    raise UsageError(f"{text!a} is not text in UTF-8")
         invocation = arguments[call] if call else arguments.pop(_CALL.name)
         choose_color(arguments.pop(_COLOR.name))
         for bundle, fields in names.items():
@@ -226,7 +223,7 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
         if SourceOptions in bundles.values():
             from cli.sources.contexts.resolve import resolve
 
-            arguments = resolve(arguments, _typed(invocation))
+            arguments = resolve(arguments, partial(_is_typed, invocation))
         function(**arguments)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -279,21 +276,10 @@ _COLOR = inspect.Parameter(
 """The global option `--color`, which may also follow the command."""
 
 
-def _typed(invocation: typer.Context) -> Callable[[str], bool]:
+def _is_typed(invocation: typer.Context, name: str) -> bool:
     """Whether the command line itself gave a parameter."""
-
-    def typed(name: str) -> bool:
-        source = invocation.get_parameter_source(name)
-        return source is not None and source.name == "COMMANDLINE"
-
-    return typed
-
-
-def _refuse_bytes(value: object) -> None:
-    """Bytes that are not UTF-8 may name a file, but no group, topic or regex, which are texts."""
-    for text in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
-            raise UsageError(f"{text!a} is not text in UTF-8")
+    source = invocation.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _fields_of(bundle: Any) -> list[inspect.Parameter]:

@@ -62,7 +62,11 @@ def check_consent(consent: ConsentOptions) -> None:
     changed there until the context's name is given, in answer to the question or as --confirm NAME. --yes is not
     enough."""
     if consent.wait_empty is not None:
-        _check_wait(consent.wait_empty, execute=consent.execute)
+        if not consent.execute:
+            raise UsageError("--wait-empty needs --execute: without it nothing is changed")
+        from cli.times import milliseconds
+
+        milliseconds(consent.wait_empty, "--wait-empty")
     flag = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None
     if flag and not consent.execute:
         raise UsageError(f"{flag} confirms --execute: without --execute nothing is changed")
@@ -88,30 +92,18 @@ def check_consent(consent: ConsentOptions) -> None:
         raise UsageError("--execute asks for confirmation, but there is no terminal; add --yes")
 
 
-def _check_wait(duration: str, *, execute: bool) -> None:
-    if not execute:
-        raise UsageError("--wait-empty needs --execute: without it nothing is changed")
-    from cli.times import milliseconds
-
-    milliseconds(duration, "--wait-empty")
-
-
 def can_ask() -> bool:
     """Whether standard input and standard error are a terminal."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
-def _discard_input() -> None:
-    """Discard what was typed before the question was visible."""
-    with suppress(OSError, termios.error):  # a terminal that was just closed answers no question either
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-
-
 def ask(question: str, origin: SourceOrigin | None = None) -> bool:
     """Ask on the terminal. Only `y` and `yes` confirm; for a protected context, only its name."""
     with cleared():
-        _discard_input()
+        # What was typed before the question was visible is no answer; neither does a terminal give one that was closed.
+        with suppress(OSError, termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
         notice(question)
         if origin is not None:  # printed before, but the change may fill the screen by now
             notice(f"the target is {origin}")

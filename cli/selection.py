@@ -25,7 +25,6 @@ from wire.suggestion import SIMILAR, did_you_mean
 
 if TYPE_CHECKING:
     from cli.sources.writer import ClusterWriter
-    from coordinator.store.topic_names import KnownTopic
     from groups.model import Group
 
 T = TypeVar("T")
@@ -46,7 +45,9 @@ def opened(options: SourceOptions) -> Iterator[Source]:
     except Exception:
         _print_place(options)
         raise
-    with closing(source), Spinner(f"reading {_place_of(options)}"):
+    named = (options.bootstrap_server, options.snapshot, *(options.log_dirs or ()), options.embedded)
+    place = safe_text(str(next(filter(None, named), "groups")))
+    with closing(source), Spinner(f"reading {place}"):
         _print_notices(source)
         try:
             yield source
@@ -72,11 +73,6 @@ def opened_for_change(
 
     with stoppable(), opened(options) as source:
         yield source, writer_of(source)
-
-
-def _place_of(options: SourceOptions) -> str:
-    named = (options.bootstrap_server, options.snapshot, *(options.log_dirs or ()), options.embedded)
-    return safe_text(str(next(filter(None, named), "groups")))
 
 
 def _print_notices(source: Source) -> None:
@@ -209,22 +205,16 @@ def is_log_directory(directory: Path) -> bool:
 
 
 def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | None) -> Source:
-    from cli.sources.log_directories import check_log_directories
+    from cli.sources.log_directories import check_log_directories, read_topics_file
+    from cli.sources.replayed import ReplayedSource
     from cli.times import moment
+    from groups.times import format_moment
 
-    as_of_ms = None if as_of is None else moment(as_of, "--as-of")
+    as_of_ms = moment(as_of, "--as-of")
     checked, notices = check_log_directories(directories)
     if as_of_ms is not None:
-        from groups.times import format_moment
-
         notices = (f"as of {format_moment(as_of_ms)}", *notices)
-    named: tuple[KnownTopic, ...] = ()
-    if topics_file is not None:
-        from cli.sources.log_directories import read_topics_file
-
-        named = read_topics_file(topics_file)
-    from cli.sources.replayed import ReplayedSource
-
+    named = () if topics_file is None else read_topics_file(topics_file)
     return ReplayedSource.read(checked, as_of_ms=as_of_ms, named=named, notices=notices)
 
 
@@ -327,11 +317,9 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
     if not readers.items and not readers.problems:
         notify_missing_topics(source, topics)
         raise _none_found(source, selection)
-    return (
-        readers
-        if offsets
-        else replace(readers, items=tuple(replace(group, offsets=None) for group in readers.items))
-    )
+    if offsets:
+        return readers
+    return replace(readers, items=tuple(replace(group, offsets=None) for group in readers.items))
 
 
 def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
@@ -344,16 +332,12 @@ def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
 
 def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """The problems; a problem of a missing group ends with the closest name of an existing group."""
-    absent = {
-        problem.group for problem in problems if problem.cause is Cause.ABSENT and problem.group is not None
-    }
+    absent = {problem.group for problem in problems if problem.cause is Cause.ABSENT and problem.group}
     if not absent or len(absent) > _MOST_SUGGESTIONS:
         return problems
+    hints = {group: _close_name(source, group) for group in absent}
     return tuple(
-        replace(problem, message=problem.message + _close_name(source, problem.group))
-        if problem.group in absent
-        else problem
-        for problem in problems
+        replace(problem, message=problem.message + hints.get(problem.group or "", "")) for problem in problems
     )
 
 
@@ -377,10 +361,10 @@ def group_filter(options: SelectionOptions) -> GroupFilter:
     """The filters that need only a list of groups; UsageError for a type or state that does not exist."""
     states = _parsed(GroupState.parse, options.states)
     if options.unused_for is not None:
-        from cli.unused import check_unused_for
+        from cli.times import milliseconds
         from groups.use import RESTING
 
-        check_unused_for(options.unused_for)
+        milliseconds(options.unused_for, "--unused-for", unit=None)
         states = states or frozenset(RESTING)
     return GroupFilter(
         types=_parsed(GroupType.parse, options.types),

@@ -23,7 +23,7 @@ def unused_groups(
 ) -> ReadResult[Group]:
     """The groups, described with their offsets, that are known to have been unused for this long. A group is a problem
     if this is not known, or if it was named and has been used."""
-    before_ms = time.time_ns() // 1_000_000 - _milliseconds(unused_for)
+    before_ms = time.time_ns() // 1_000_000 - milliseconds(unused_for, "--unused-for", unit=None)
     timed = source.with_last_use(read.items)
     kept: list[Group] = []
     problems = [*read.problems, *timed.problems]
@@ -35,33 +35,17 @@ def unused_groups(
         elif use.unknown is not None and not use.is_since(before_ms):
             unknown.setdefault(use.unknown, []).append(group.id)
         elif named:
-            problems.append(
-                Problem(
-                    subject=group.id,
-                    message=f"{_usage_text(use)}, not unused for {unused_for}",
-                    group=group.id,
-                )
-            )
+            at_ms = use.latest_ms
+            in_use = use.in_use or at_ms is None
+            usage = "it is in use" if in_use or at_ms is None else f"it was used at {format_moment(at_ms)}"
+            message = f"{usage}, not unused for {unused_for}"
+            problems.append(Problem(subject=group.id, message=message, group=group.id))
     for why, groups in sorted(unknown.items()):
         message = f"skipped, as it is not known whether they are unused for {unused_for}: {why}"
         if len(groups) == 1:
             message = message.replace("they are", "it is")
         problems.append(Problem(subject=first_names(groups, SHOWN, "groups"), message=message))
     return ReadResult(tuple(kept), tuple(problems))
-
-
-def check_unused_for(text: str) -> None:
-    """UsageError for anything but a duration with a unit."""
-    _milliseconds(text)
-
-
-def _milliseconds(text: str) -> int:
-    return milliseconds(text, "--unused-for", unit=None)
-
-
-def _usage_text(use: LastUse) -> str:
-    at_ms = use.latest_ms
-    return "it is in use" if use.in_use or at_ms is None else f"it was used at {format_moment(at_ms)}"
 
 
 def last_use_cells(use: LastUse) -> tuple[Cell, ...]:

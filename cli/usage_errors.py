@@ -91,7 +91,12 @@ def _about_option(name: str, context: Any) -> str:
         if option.startswith("-")
     }
     commands = getattr(context.command, "commands", ())
-    if name in _GROUP_OPTIONS and (commands or _takes_groups(context.command)):
+    parameters = context.command.params
+    takes_groups = any(
+        parameter.param_type_name == "argument" and "GROUP" in (parameter.metavar or "")
+        for parameter in parameters
+    )
+    if name in _GROUP_OPTIONS and (commands or takes_groups):
         return f"; groups are arguments: `{context.command_path} {'COMMAND ' if commands else ''}GROUP`"
     if name in _GROUP_OPTIONS and "match" in options:
         return "; did you mean --match REGEX, or `kohort describe GROUP`?"
@@ -126,10 +131,3 @@ def _match_option(text: str) -> str:
         return "--all-groups"
     regex = "".join({"*": ".*", "?": "."}.get(letter) or re.escape(letter) for letter in text)
     return f"--match {shlex.quote(f'^{regex}$'.removesuffix('.*$').replace('^.*', '', 1))}"
-
-
-def _takes_groups(command: Any) -> bool:
-    return any(
-        parameter.param_type_name == "argument" and "GROUP" in (parameter.metavar or "")
-        for parameter in command.params
-    )

@@ -62,8 +62,6 @@ _NO_OFFSET = -1001
 _NO_ANSWER = (
     "no answer in time from the partition's leader. Check that broker, or allow more time (--timeout)."
 )
-
-
 # confluent-kafka's OffsetSpec has no annotations.
 _SPECS: Mapping[int, OffsetSpec] = {
     EARLIEST.timestamp: OffsetSpec.earliest(),  # type: ignore[no-untyped-call]
@@ -309,18 +307,15 @@ def brokers_settings(
     admin: AdminClient, nodes: Iterable[int], timeout_s: float
 ) -> tuple[dict[str, dict[str, str | None]], dict[str, KafkaException]]:
     """The settings of each broker that reports them, and why the others do not, by node id as text."""
-    asked: dict[str, Future[Mapping[str, Any]]] = {}
+    asked: dict[str, Future[object]] = {}
     for node in nodes:
         # librdkafka supports one broker per call; all calls run concurrently.
         resource = ConfigResource(ConfigResource.Type.BROKER, str(node))
         asked[str(node)] = admin.describe_configs([resource], request_timeout=timeout_s)[resource]
-    settings: dict[str, dict[str, str | None]] = {}
-    failed: dict[str, KafkaException] = {}
-    for broker, future in asked.items():
-        try:
-            settings[broker] = {name: entry.value for name, entry in future.result().items()}
-        except KafkaException as error:
-            failed[broker] = error
+    answered, failed = _results(asked)
+    settings = {
+        broker: {name: entry.value for name, entry in entries.items()} for broker, entries in answered.items()
+    }
     return settings, failed
 
 
@@ -364,7 +359,6 @@ def _topic(described: Any) -> Topic:
         partition.id: tuple(node.rack for node in partition.replicas if node.rack)
         for partition in described.partitions
     }
-    known = any(racks.values())
     most, least = (
         described.topic_id.get_most_significant_bits(),
         described.topic_id.get_least_significant_bits(),
@@ -374,7 +368,7 @@ def _topic(described: Any) -> Topic:
         name=described.name,
         partitions=len(described.partitions),
         id=UUID(int=number) if number else None,
-        racks=racks if known else None,
+        racks=racks if any(racks.values()) else None,
     )
 
 

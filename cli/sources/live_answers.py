@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -214,7 +214,7 @@ def fetched_offsets(
         facts |= again.found
         failed |= again.failed
     bare = {
-        group.id: _uncommitted({*_owned(group), *places.get(group.id, ())}, facts[group.id])
+        group.id: sorted({*_owned(group), *places.get(group.id, ())} - _answered(facts[group.id]))
         for group in groups
         if group.id in facts
     }
@@ -243,14 +243,11 @@ def _owned(group: Group) -> Iterator[tuple[str, int]]:
                     yield topic, number
 
 
-def _uncommitted(places: Set[tuple[str, int]], answer: Any) -> list[tuple[str, int]]:
-    """The places for which the response has no offset."""
-    if not places:
-        return []
-    known = {
+def _answered(answer: Any) -> set[tuple[str, int]]:
+    """The partitions for which the response has an offset."""
+    return {
         (topic.name, partition.partition_index) for topic in answer.topics for partition in topic.partitions
     }
-    return sorted(places - known)
 
 
 def next_records(client: KafkaClient, requested: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +61,11 @@ def why_no_log(directory: Path, entries: Sequence[Path]) -> str:
     path = directory.resolve()
     if partition_of(path) is not None:
         return f"{directory} is one partition; name the directory that contains it: {path.parent}"
-    return (
-        f"{directory} contains no {OFFSETS_TOPIC}-N directory, {_found(entries)}{_suggestion(path, entries)}"
-    )
+    shown = f"but {first_names([entry.name for entry in entries], _SHOWN)}" if entries else "it is empty"
+    candidates = (path.parent, *filter(Path.is_dir, entries))
+    near = next(filter(holds_offsets, candidates), None)
+    hint = "" if near is None else f"; did you mean {near}?"
+    return f"{directory} contains no {OFFSETS_TOPIC}-N directory, {shown}{hint}"
 
 
 def partition_of(directory: Path) -> PartitionName | None:
@@ -75,21 +77,6 @@ def partition_of(directory: Path) -> PartitionName | None:
 def _is_partition(entry: Path) -> bool:
     name = partition_of(entry)
     return name is not None and name.suffix is DirectorySuffix.NONE and entry.is_dir()
-
-
-def _found(entries: Iterable[Path]) -> str:
-    names = [entry.name for entry in entries]
-    if not names:
-        return "it is empty"
-    return f"but {first_names(names, _SHOWN)}"
-
-
-def _suggestion(directory: Path, entries: Iterable[Path]) -> str:
-    near = [entry for entry in entries if entry.is_dir()]
-    for candidate in (directory.parent, *near):
-        if holds_offsets(candidate):
-            return f"; did you mean {candidate}?"
-    return ""
 
 
 _DESCRIBED = re.compile(

@@ -73,7 +73,10 @@ class ReplayedSource(Source):
         notices: Iterable[str] = (),
     ) -> ReplayedSource:
         """Read the directories. CommandError if they belong to different clusters."""
-        _check_one_cluster(directories)
+        clusters = _cluster_ids(directories)
+        if len(clusters) > 1:
+            places = " and ".join(f"{directory} is of {cluster}" for cluster, directory in clusters.items())
+            raise CommandError(f"the directories are of different clusters: {places}")
         return cls(
             load(directories, as_of_ms=as_of_ms), named=named, is_embedded=is_embedded, notices=notices
         )
@@ -138,11 +141,11 @@ class ReplayedSource(Source):
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         """The groups' settings; logs do not contain the brokers' own settings."""
         known = self._topics_in_log.group_configs
-        if known is None:
-            known = {}
-            if not self.is_embedded:
-                return SettingsOfGroups()
-        return SettingsOfGroups(by_group={group: own_configs(known.get(group, {})) for group in groups})
+        if known is None and not self.is_embedded:
+            return SettingsOfGroups()
+        return SettingsOfGroups(
+            by_group={group: own_configs((known or {}).get(group, {})) for group in groups}
+        )
 
     def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
         """Topics without offsets, which the coordinator's log does not contain. A topic whose number of partitions is
@@ -152,7 +155,9 @@ class ReplayedSource(Source):
         sized = [topic for topic in topics if topic.partitions is not None]
         problems: tuple[Problem, ...] = ()
         if names is None or "end_offsets" not in requested:
-            problems = tuple(_unsized(topic.name) for topic in topics if topic.partitions is None)
+            message = "its number of partitions is not known, so it is left out; name it with --topics FILE"
+            unsized = [topic.name for topic in topics if topic.partitions is None]
+            problems = tuple(Problem(subject=name, topics=(name,), message=message) for name in unsized)
             self._notify_guesses(sized)
         return ReadResult(tuple(sized_topics(sized)), problems)
 
@@ -184,11 +189,8 @@ class ReplayedSource(Source):
         return problems
 
     def _notify_guesses(self, topics: Iterable[KnownTopic]) -> None:
-        guessed = [
-            topic.name
-            for topic in topics
-            if not (topic.is_whole or self.is_embedded or topic.name.startswith(INTERNAL))
-        ]
+        partial = (topic.name for topic in topics if not topic.is_whole)
+        guessed = [name for name in partial if not (self.is_embedded or name.startswith(INTERNAL))]
         if guessed:
             more = f" and {len(guessed) - 3} more" if len(guessed) > 3 else ""
             self.notices.add(
@@ -208,24 +210,9 @@ def _merged(topic: KnownTopic, known: KnownTopic | None) -> KnownTopic:
     return replace(topic if topic.is_whole else known, id=topic.id, racks=known.racks)
 
 
-def _unsized(topic: str) -> Problem:
-    return Problem(
-        subject=topic,
-        topics=(topic,),
-        message="its number of partitions is not known, so it is left out; name it with --topics FILE",
-    )
-
-
 def _problem(notice: Notice) -> Problem:
     position = "" if notice.position is None else f", byte {notice.position}"
     return Problem(subject=f"{notice.file or 'the log'}{position}", message=notice.message)
-
-
-def _check_one_cluster(directories: Sequence[Path]) -> None:
-    clusters = _cluster_ids(directories)
-    if len(clusters) > 1:
-        places = " and ".join(f"{directory} is of {cluster}" for cluster, directory in clusters.items())
-        raise CommandError(f"the directories are of different clusters: {places}")
 
 
 def _cluster_ids(directories: Iterable[Path]) -> dict[str, Path]:

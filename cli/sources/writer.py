@@ -5,7 +5,7 @@ in, it deletes groups and commits offsets too, without metadata. Failures are re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,8 @@ def writer_of(source: Source) -> ClusterWriter:
 
 
 class ClusterWriter:
-    """Changes of one cluster. Every method takes at most the source's timeout."""
+    """Changes of one cluster. Every method takes at most the source's timeout, and raises UsageError for a change that
+    the AdminClient cannot make, if the wire client cannot log in."""
 
     def __init__(self, source: LiveSource) -> None:
         self._source = source
@@ -83,13 +84,12 @@ class ClusterWriter:
         if not offsets:
             return {}
         answers = self._source.commit_offsets(offsets, topic_ids)
-        return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
+        return _results(offsets, answers, COMMITTING)
 
     def alter_share_offsets(
         self, changes: Mapping[str, Sequence[OffsetChange]]
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Set start offsets of share groups, one request per group, all groups concurrently. :raises UsageError: the
-        wire client cannot log in to this cluster"""
+        """Set start offsets of share groups, one request per group, all groups concurrently."""
         from wire.client.offsets import alter_share_group_offsets
 
         if not changes:
@@ -97,13 +97,12 @@ class ClusterWriter:
         client = self._client("offsets of share groups cannot be set")
         offsets = {group: {item.place: item.after for item in items} for group, items in changes.items()}
         answers = alter_share_group_offsets(client, offsets)
-        return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
+        return _results(offsets, answers, COMMITTING)
 
     def delete_offsets(
         self, places: Mapping[str, Sequence[TopicPartition]]
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Delete committed offsets by group, one request per group. :raises UsageError: the wire client cannot log in
-        to this cluster"""
+        """Delete committed offsets by group, one request per group."""
         from wire.client.offsets import delete_offsets
 
         if not places:
@@ -114,8 +113,7 @@ class ClusterWriter:
     def delete_share_offsets(
         self, places: Mapping[str, Sequence[TopicPartition]]
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Delete start offsets of share groups for all partitions of the topics, one request per group. :raises
-        UsageError: the wire client cannot log in to this cluster"""
+        """Delete start offsets of share groups for all partitions of the topics, one request per group."""
         from wire.client.offsets import delete_share_group_offsets
 
         if not places:
@@ -155,8 +153,7 @@ class ClusterWriter:
         }
 
     def delete_topics(self, topics: Mapping[str, UUID | None]) -> dict[str, Failed | None]:
-        """Delete topics with their records, by their ids if all are known. :raises UsageError: the wire client cannot
-        log in to this cluster"""
+        """Delete topics with their records, by their ids if all are known."""
         from wire.client.settings import delete_topics
 
         failed = delete_topics(self._client("topics cannot be deleted"), topics).failed
@@ -180,12 +177,19 @@ class ClusterWriter:
         self, group: Group, members: Sequence[Member], reason: str
     ) -> dict[str, Failed | None]:
         """Remove members of a described group, by member id. A static member is removed only if it still has its
-        instance id. :raises UsageError: the wire client cannot log in to this cluster"""
+        instance id."""
         from wire.client.groups import LeavingMember, remove_members
+        from wire.messages.schemas.share_groups import SHARE_GROUP_HEARTBEAT
+        from wire.messages.schemas.streams_groups import STREAMS_GROUP_HEARTBEAT
 
+        # LeaveGroup removes the members of the other types.
+        heartbeats: Mapping[GroupType, Api] = {
+            GroupType.SHARE: SHARE_GROUP_HEARTBEAT,
+            GroupType.STREAMS: STREAMS_GROUP_HEARTBEAT,
+        }
         client = self._client("members cannot be removed")
         leaving = [LeavingMember(member_id=member.id, instance_id=member.instance) for member in members]
-        answers = remove_members(client, {group.id: leaving}, reason, by=_leave_api(group.type))
+        answers = remove_members(client, {group.id: leaving}, reason, by=heartbeats.get(group.type))
         whole, parts = answers.failed.get(group.id), answers.found.get(group.id, {})
         return {
             member.id: _failed(whole or parts.get(member.id, _LEFT_OUT), REMOVING_MEMBERS, _OF_MEMBERS)
@@ -193,23 +197,11 @@ class ClusterWriter:
         }
 
 
-def _leave_api(kind: GroupType) -> Api | None:
-    """The heartbeat API with which members of a type leave; None if LeaveGroup removes them."""
-    from wire.messages.schemas.share_groups import SHARE_GROUP_HEARTBEAT
-    from wire.messages.schemas.streams_groups import STREAMS_GROUP_HEARTBEAT
-
-    apis: Mapping[GroupType, Api] = {
-        GroupType.SHARE: SHARE_GROUP_HEARTBEAT,
-        GroupType.STREAMS: STREAMS_GROUP_HEARTBEAT,
-    }
-    return apis.get(kind)
-
-
 _LEFT_OUT = Failure(message="the coordinator's answer does not contain it")
 
 
 def _results(
-    places: Mapping[str, Sequence[TopicPartition]],
+    places: Mapping[str, Iterable[TopicPartition]],
     answers: Answers[str, dict[TopicPartition, Failure | None]],
     needs: Needs,
 ) -> dict[str, dict[TopicPartition, Failed | None]]:

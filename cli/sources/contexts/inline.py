@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,13 +25,6 @@ _CHOICES = {
     "ssl.keystore.type": "PEM",
     "ssl.truststore.type": "PEM",
 }
-
-
-def _stand_in(key: str) -> str | None:
-    """A valid substitute for a value that is not fetched because properties are only checked."""
-    if key in _NOT_EVEN_GUESSED:
-        return None
-    return _CHOICES.get(key, "1" if key.endswith(".ms") else "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +55,12 @@ class InlineProperties:
         return (*remarks, *settings.remarks)
 
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
-        """The value, or a substitute if it is unavailable or a command would have to be run: a check runs none."""
-        try:
-            return _stand_in(value.key) if value.store is ValueStore.COMMAND else self._fetched(value)
-        except ConfigFileError:
-            return _stand_in(value.key)
+        """The value, or a valid substitute if it is unavailable or a command would be run: a check runs none."""
+        if value.store is not ValueStore.COMMAND:
+            with suppress(ConfigFileError):
+                return self._fetched(value)
+        guess = "1" if value.key.endswith(".ms") else "-"
+        return None if value.key in _NOT_EVEN_GUESSED else _CHOICES.get(value.key, guess)
 
     def _entry(self, value: PropertyValue, text: str) -> Property:
         from wire.java_text import Property
@@ -103,16 +98,12 @@ class InlineProperties:
             from cli.sources.contexts.location import read_secret_file
 
             return read_secret_file(Path(value.text))
-        if value.store is ValueStore.COMMAND:
-            return self._printed(value)
-        text = os.environ.get(value.text)
-        if not text:
+        if value.store is ValueStore.ENVIRONMENT:
+            if text := os.environ.get(value.text):
+                return text
             raise self._error(
                 value, f" is kept in the environment variable {value.text}, which is not set. Set it."
             )
-        return text
-
-    def _printed(self, value: PropertyValue) -> str:
         import shlex
 
         from wire.client.commands import CommandFailed, printed_by

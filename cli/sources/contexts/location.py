@@ -17,6 +17,8 @@ from wire.client.config.config_file import ConfigFileError, check_writers
 VARIABLE = "KOHORT_CONFIG"
 MAX_BYTES = 1024 * 1024
 """Maximum size of a configuration file: a thousand contexts take a fifth of this."""
+MAX_SECRET_BYTES = 64 * 1024
+"""Maximum size of a secret's file: certificate chains with their keys take a fifth of this."""
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -105,10 +107,6 @@ def read_secret_file(path: Path) -> str:
             path, None, "this file contains no secret: it is empty or not text. Write it again."
         )
     return text
-
-
-MAX_SECRET_BYTES = 64 * 1024
-"""Maximum size of a secret's file: certificate chains with their keys take a fifth of this."""
 
 
 def _read(path: Path, limit: int) -> tuple[str, os.stat_result | None]:

@@ -14,15 +14,10 @@ MAX_NAME = 64
 _NAME = re.compile(r"\w[\w.@:+-]*")
 
 _SECRET_WORDS = ("password", "passphrase", "secret", "jaas.config")
-_SECRET_KEYS = frozenset(
-    {
-        "sasl.kerberos.kinit.cmd",
-        "sasl.oauthbearer.assertion.private.key.pem",
-        "sasl.oauthbearer.config",
-        "ssl.key.pem",
-        "ssl.keystore.key",
-    }
-)
+_SECRET_KEYS = frozenset({
+    "sasl.kerberos.kinit.cmd", "sasl.oauthbearer.assertion.private.key.pem", "sasl.oauthbearer.config", "ssl.key.pem",
+    "ssl.keystore.key",
+})  # fmt: skip
 _USER_INFO = re.compile(r"://[^/\s]*@")
 
 
@@ -37,14 +32,10 @@ NAME_RULE = (
 )
 
 
-def is_secret_key(key: str) -> bool:
-    """Whether the values of a client property are secret."""
-    return key in _SECRET_KEYS or any(word in key for word in _SECRET_WORDS)
-
-
 def is_secret(key: str, value: str) -> bool:
     """Whether a value must not be shown: its key is secret, or it contains a private key or a URL's password."""
-    return is_secret_key(key) or "PRIVATE KEY" in value or _USER_INFO.search(value) is not None
+    has_key = key in _SECRET_KEYS or any(word in key for word in _SECRET_WORDS)
+    return has_key or "PRIVATE KEY" in value or _USER_INFO.search(value) is not None
 
 
 class SourceKind(Enum):
@@ -82,11 +73,6 @@ class PropertyValue:
     def is_secret(self) -> bool:
         """Whether the value must not be shown."""
         return self.store is not ValueStore.LITERAL or is_secret(self.key, self.text)
-
-    @property
-    def is_literal_secret(self) -> bool:
-        """Whether the configuration file itself contains a secret."""
-        return self.store is ValueStore.LITERAL and self.is_secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +122,8 @@ class Context:
     @property
     def literal_secrets(self) -> tuple[str, ...]:
         """The keys whose secrets are in the configuration file itself."""
-        return tuple(value.key for value in self.properties if value.is_literal_secret)
+        literals = (value for value in self.properties if value.store is ValueStore.LITERAL)
+        return tuple(value.key for value in literals if value.is_secret)
 
     @property
     def warning(self) -> str | None:

@@ -245,23 +245,24 @@ def _read_context(name: str, tree: object, origin: ContextOrigin, base: Path) ->
         }
         read: _Entry = _TREES.read(_Entry, entry)
         kind = _kind(name, tree)
+        servers = _servers(read.bootstrap_server) if "bootstrap_server" in tree else None
+        texts = ((key, getattr(read, key)) for key in ("command_config", "snapshot", "embedded", "topics"))
+        paths: dict[str, Any] = {key: _located(base, text, key) for key, text in texts if text is not None}
+        properties = tree.get("properties") or {}
+        if not isinstance(properties, dict):
+            raise Malformed("expected a mapping of client properties: lines of NAME: VALUE", "properties")
+        values = tuple(_property(key, value, base) for key, value in properties.items())
+        log_dirs = tuple(_located(base, path, "log_dirs") for path in read.log_dirs)
+        if read.as_of is not None:
+            try:
+                read_moment(read.as_of, 0)
+            except ValueError as error:
+                raise Malformed(str(error), "as_of") from None
         return Context(
-            name=name,
-            origin=origin,
-            kind=kind,
-            bootstrap_server=_servers(read.bootstrap_server) if "bootstrap_server" in tree else None,
-            command_config=_path(base, read, "command_config"),
-            cluster_id=read.cluster_id,
-            properties=_properties(tree.get("properties") or {}, base),
-            snapshot=_path(base, read, "snapshot"),
-            embedded=_path(base, read, "embedded"),
-            log_dirs=tuple(_located(base, path, "log_dirs") for path in read.log_dirs),
-            as_of=_moment(read.as_of),
-            topics=_path(base, read, "topics"),
-            timeout_ms=read.timeout_ms,
-            output=read.output,
-            protected=read.protected,
-        )
+            name=name, origin=origin, kind=kind, bootstrap_server=servers, properties=values, log_dirs=log_dirs,
+            cluster_id=read.cluster_id, as_of=read.as_of, timeout_ms=read.timeout_ms, output=read.output,
+            protected=read.protected, **paths,
+        )  # fmt: skip
     except Malformed as error:
         error.path = (*origin.steps, *error.path)
         refused = _error(origin.file, origin.text, error)
@@ -320,11 +321,6 @@ def _servers(parts: Collection[str]) -> str:
     return servers
 
 
-def _path(base: Path, entry: _Entry, key: str) -> Path | None:
-    text = getattr(entry, key)
-    return None if text is None else _located(base, text, key)
-
-
 def _located(base: Path, text: str, *steps: str) -> Path:
     """An absolute path: as written, from ~ or from the directory of the configuration file."""
     if "\0" in text:
@@ -335,21 +331,6 @@ def _located(base: Path, text: str, *steps: str) -> Path:
             raise _Blank(f"{text!r} is in a home directory, and HOME is empty; set it", *steps)
         return Path(home + text[1:])
     return base / text
-
-
-def _moment(text: str | None) -> str | None:
-    if text is not None:
-        try:
-            read_moment(text, 0)
-        except ValueError as error:
-            raise Malformed(str(error), "as_of") from None
-    return text
-
-
-def _properties(tree: object, base: Path) -> tuple[PropertyValue, ...]:
-    if not isinstance(tree, dict):
-        raise Malformed("expected a mapping of client properties: lines of NAME: VALUE", "properties")
-    return tuple(_property(key, value, base) for key, value in tree.items())
 
 
 def _property(key: str, value: object, base: Path) -> PropertyValue:

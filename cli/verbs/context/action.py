@@ -80,16 +80,6 @@ def make_current(name: str | None) -> None:
     _note_override(name)
 
 
-def added(name: str, options: ContextOptions, *, use: bool) -> None:
-    """Add a context and print its file."""
-    path, context = add_context(name, options, use=use)
-    notice(f"added the context {name} to {path}: {context.place}")
-    if use:
-        _note_override(name)
-    else:
-        notice(f"--context {name} uses it; `kohort context use {name}` makes it the current one")
-
-
 def renamed(name: str, new: str) -> None:
     """Rename a context and print a message."""
     if not is_name(new):
@@ -128,10 +118,9 @@ def _note_override(current: str | None) -> None:
         notice(f"{name}={variables[name]} is set in the environment and overrides {overridden}")
 
 
-def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path, Context]:
-    """Add a context, with the entered secrets in separate files. Returns the directory and the context. :raises
-    UsageError: the name exists or is invalid; the options are invalid, or contain a secret :raises CommandError: the
-    file cannot be changed; nothing is changed then"""
+def added(name: str, options: ContextOptions, *, use: bool) -> None:
+    """Add a context, with the entered secrets in separate files, and print its directory. :raises UsageError: the name
+    exists or is invalid; the options are invalid, or contain a secret :raises CommandError: nothing can be changed"""
     if not is_name(name):
         raise UsageError(f"{name!r} is not a valid context name: {NAME_RULE}")
     properties = _properties(options)
@@ -151,10 +140,15 @@ def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path,
             store.use(name)
 
     try:
-        return change_contexts(change, may_create=True), context
+        directory = change_contexts(change, may_create=True)
     except BaseException:
         drop(kept.values())
         raise
+    notice(f"added the context {name} to {directory}: {context.place}")
+    if use:
+        _note_override(name)
+    else:
+        notice(f"--context {name} uses it; `kohort context use {name}` makes it the current one")
 
 
 def _refuse_taken(contexts: Contexts | None, name: str) -> None:
@@ -307,10 +301,7 @@ class Removal:
 
     def document(self) -> Document:
         files = [str(file) for file in self.secret_files]
-        rows: list[tuple[str, str]] = [
-            ("context", self.context.name),
-            (self.context.kind.value, self.context.place),
-        ]
+        rows = [("context", self.context.name), (self.context.kind.value, self.context.place)]
         rows += [("property", value.key) for value in self.context.properties]
         rows += [("secret file", file) for file in files]
         if self.is_current:

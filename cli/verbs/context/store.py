@@ -137,31 +137,29 @@ def _locked(directory: Path) -> Iterator[None]:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise CommandError(f"{directory}: cannot be read: {error.strerror or error}") from None
+    until = time.monotonic() + LOCK_WAIT_S
     try:
-        _lock(descriptor, directory)
+        while not _takes_lock(descriptor, directory):
+            if time.monotonic() > until:
+                waited = seconds_text(LOCK_WAIT_S)
+                raise CommandError(
+                    f"{directory}: another kohort has been changing files here for {waited}; try again"
+                )
+            time.sleep(0.02)
         yield
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, directory: Path) -> None:
-    until = time.monotonic() + LOCK_WAIT_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise CommandError(
-                    f"{directory}: another kohort has been changing files here for {seconds_text(LOCK_WAIT_S)}; "
-                    "try again"
-                ) from None
-            time.sleep(0.02)
-        except OSError as error:
-            raise CommandError(
-                f"{directory}: cannot be locked ({error.strerror or error}); edit its files by hand"
-            ) from None
-        else:
-            return
+def _takes_lock(descriptor: int, directory: Path) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        reason = error.strerror or error
+        raise CommandError(f"{directory}: cannot be locked ({reason}); edit its files by hand") from None
+    return True
 
 
 DIRECTORY = "secrets"
@@ -170,11 +168,20 @@ DIRECTORY = "secrets"
 def ask_for(keys: Iterable[str]) -> dict[str, str]:
     """A secret for each key: typed on the terminal without echo, or one line each of standard input. :raises
     UsageError: a secret is empty or missing"""
+    import getpass
+
     from cli.consent import can_ask
 
     secrets: dict[str, str] = {}
     for key in keys:
-        secret = _typed(key) if can_ask() else _line()
+        try:
+            if can_ask():
+                secret = getpass.getpass(f"{key} (not shown): ", sys.stderr)
+            else:
+                line = "" if sys.stdin is None else sys.stdin.readline(MAX_SECRET_BYTES + 2)
+                secret = line.removesuffix("\n").removesuffix("\r")
+        except (EOFError, UnicodeDecodeError):
+            secret = ""
         if not secret or "\0" in secret or len(_encoded(secret)) >= MAX_SECRET_BYTES:
             raise UsageError(
                 f"--secret {key}: no secret was given; type it when asked, or give it as a line of standard input"
@@ -185,24 +192,6 @@ def ask_for(keys: Iterable[str]) -> dict[str, str]:
 
 def _encoded(secret: str) -> bytes:
     return secret.encode("utf-8", "surrogateescape")
-
-
-def _typed(key: str) -> str:
-    import getpass
-
-    try:
-        return getpass.getpass(f"{key} (not shown): ", sys.stderr)
-    except EOFError:
-        return ""
-
-
-def _line() -> str:
-    if sys.stdin is None:
-        return ""
-    try:
-        return sys.stdin.readline(MAX_SECRET_BYTES + 2).removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError:
-        return ""
 
 
 def keep(base: Path, context: str, secrets: Mapping[str, str]) -> dict[str, Path]:

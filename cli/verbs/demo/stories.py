@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
 
-from assignors.assignor import Assignor, Side
+from assignors.assignor import Side
 from assignors.registry import find
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.member import ClientMember
@@ -35,6 +35,20 @@ from coordinator.simulation.world import World
 from coordinator.store.group_records import SESSION_TIMEOUT_MS
 from groups.model import Group, MemberProtocol, usual_protocol
 
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+DAYS = 6
+"""Length of the stories."""
+LAST_MS = 20 * MINUTE_MS
+"""Time since the group reached its state in the sample."""
+_WATCHED_S = 90
+"""Seconds between a restart and the next one."""
+_RECORDS_PER_HOUR = 25
+"""Records written to a partition in an hour."""
+_PLACES = 4
+"""Maximum number of members of a story at once."""
+_OPERATOR = SimulatedClient(id="kohort-offsets", host="/10.0.0.7")
 _AWAY_S = 30
 """Seconds that a restarted process is stopped."""
 _ANSWER_S = 1
@@ -59,10 +73,15 @@ class SimulatedGroup:
     give the same result."""
 
     def __init__(
-        self, group: str, scenario: Scenario, beginning: InitialState, member_ids: Mapping[str, str]
+        self,
+        group: str,
+        scenario: Scenario,
+        beginning: InitialState,
+        member_ids: Mapping[str, str],
+        end_ms: int,
     ) -> None:
-        """`member_ids`: ids of the members in the sample."""
-        self._group = group
+        """`member_ids`: ids of the members in the sample; `end_ms`: now, when the story ends."""
+        self._group, self._end_ms = group, end_ms
         self._beginning = beginning
         ids = {name: (member,) for name, member in member_ids.items()}
         seed = crc32(group.encode())  # with the same seed, all groups would have the same ids
@@ -123,11 +142,11 @@ class SimulatedGroup:
             Offset(
                 topic=topic.name,
                 topic_id=topic.id,
-                partition=number,
-                offset=topics.end(TopicPartition(topic.name, number)) - records,
+                partition=partition.partition,
+                offset=topics.end(partition) - records,
             )
             for topic in image.topics.values()
-            for number in range(topic.partitions)
+            for partition in (TopicPartition(topic.name, number) for number in range(topic.partitions))
         )
         request = OffsetCommit(group=GROUP, generation_or_epoch=-1, member="", instance=None, offsets=offsets)
         send = Send(number=1, node=self.world.coordinator.number, request=request, timeout_ms=30_000)
@@ -149,8 +168,15 @@ class SimulatedGroup:
 
         self._play(world.schedule.play(self.now_ms + world.settling.quiet_period_ms(), LIMIT, is_rebalancing))
 
+    def live_until(self, days_ago: float, every_ms: int = HOUR_MS, silent: str = "") -> None:
+        """Consume and commit until so many days before now, except for a `silent` member. The group must be stable."""
+        self.live(self._end_ms - round(days_ago * DAY_MS), every_ms, silent)
+
+    def live_to_sample(self, margin_ms: int = MINUTE_MS) -> None:
+        """Consume and commit until shortly before the group reached its state in the sample."""
+        self.live(self._end_ms - LAST_MS - margin_ms, HOUR_MS)
+
     def live(self, until_ms: int, every_ms: int, silent: str = "") -> None:
-        """Consume and commit until a time, except for a `silent` member. The group must be stable."""
         while self.now_ms < until_ms:
             self._play(self.world.skip(min(self.now_ms + every_ms, until_ms), LIMIT))
             running = (name for name, process in self.world.processes.items() if process.is_running)
@@ -177,54 +203,14 @@ class _Operator:
 
 
 def _make_member(new: NewMember) -> ClientMember:
-    """Make a member like the simulation; if only the application has its assignor, use a substitute."""
-    script = new.script
-    if not any("." in name for name in script.assignors):
+    """Make a member like the simulation; if only the application has its assignor, use a substitute: with one member,
+    all assignors give the same result."""
+    names = new.script.assignors
+    if not any("." in name for name in names):
         return make_member(new)
-    return ClassicConsumer(
-        identity_of(new),
-        subscription_of(script),
-        new.image,
-        new.position,
-        assignors=script.assignors,
-        custom=tuple(_like_range(name) for name in script.assignors),
-    )
-
-
-def _like_range(name: str) -> Assignor:
-    """A substitute for an application's own assignor: with one member, all assignors give the same result."""
-    return replace(find("range", Side.CLIENT), name=name)
-
-
-MINUTE_MS = 60_000
-HOUR_MS = 60 * MINUTE_MS
-DAY_MS = 24 * HOUR_MS
-DAYS = 6
-"""Length of the stories."""
-LAST_MS = 20 * MINUTE_MS
-"""Time since the group reached its state in the sample."""
-_WATCHED_S = 90
-"""Seconds between a restart and the next one."""
-_RECORDS_PER_HOUR = 25
-"""Records written to a partition in an hour."""
-_PLACES = 4
-"""Maximum number of members of a story at once."""
-_OPERATOR = SimulatedClient(id="kohort-offsets", host="/10.0.0.7")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calendar:
-    """The times of the events."""
-
-    now_ms: int
-
-    def ago(self, days: float) -> int:
-        """A time, by days before now."""
-        return self.now_ms - round(days * DAY_MS)
-
-    @property
-    def last_ms(self) -> int:
-        return self.now_ms - LAST_MS
+    custom = tuple(replace(find("range", Side.CLIENT), name=name) for name in names)
+    identity, subscription = identity_of(new), subscription_of(new.script)
+    return ClassicConsumer(identity, subscription, new.image, new.position, assignors=names, custom=custom)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,19 +221,18 @@ class Story:
     """Generation or group epoch, without members, at the start of the story."""
     assignor: str = ""
     """Assignors of its classic members; empty if all use the consumer protocol."""
-    play: Callable[[SimulatedGroup, Calendar], None]
+    play: Callable[[SimulatedGroup], None]
 
 
 def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> SimulatedGroup:
     """Play a story to its end. The same time gives the same result."""
-    calendar = Calendar(now_ms=now_ms)
-    start_ms, offsets = calendar.ago(DAYS), group.offsets or {}
+    start_ms, offsets = now_ms - DAYS * DAY_MS, group.offsets or {}
     before = MemberScript(
         assignors=(story.assignor,), topics=tuple(sorted(offsets)), config={"enable.auto.commit": "false"}
     )
     converted = replace(before, protocol="consumer", assignors=())
     members = {str(index): before if story.assignor else converted for index in range(_PLACES)}
-    now = {_now(index): member for index, member in enumerate(group.members)}
+    now = {f"now {index}": member for index, member in enumerate(group.members)}
     for name, member in now.items():
         is_classic = (member.protocol or usual_protocol(group.type)) is MemberProtocol.CLASSIC
         members[name] = before if is_classic else converted
@@ -270,15 +255,10 @@ def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Simulat
         },
         clients={name: _client(group, name) for name in members},
     )
-    simulated = SimulatedGroup(
-        group.id, scenario, beginning, {name: member.id for name, member in now.items()}
-    )
-    story.play(simulated, calendar)
+    member_ids = {name: member.id for name, member in now.items()}
+    simulated = SimulatedGroup(group.id, scenario, beginning, member_ids, now_ms)
+    story.play(simulated)
     return simulated
-
-
-def _now(index: int) -> str:
-    return f"now {index}"
 
 
 def _client(group: Group, name: str) -> SimulatedClient:
@@ -301,7 +281,6 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
         protocol=None,
         leader=None,
         state_since_ms=start_ms,
-        members=(),
     )
     return (ClassicGroupRecord(group=GROUP, value=value),)
 
@@ -309,73 +288,73 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
 def _deploy(simulated: SimulatedGroup, *places: int, is_last: bool = False) -> None:
     """Restart the members, one after another."""
     for index in places:
-        simulated.restart(str(index), _now(index) if is_last else str(index))
+        simulated.restart(str(index), f"now {index}" if is_last else str(index))
         simulated.run(_WATCHED_S)
 
 
-def _billing(simulated: SimulatedGroup, calendar: Calendar) -> None:
+def _billing(simulated: SimulatedGroup) -> None:
     simulated.join("0", "1", "2")
-    simulated.live(calendar.ago(5.3), HOUR_MS)
+    simulated.live_until(5.3)
     _deploy(simulated, 0, 1, 2)
-    simulated.live(calendar.ago(4.1), HOUR_MS)
+    simulated.live_until(4.1)
     simulated.crash("1")
     simulated.join("1")
-    simulated.live(calendar.ago(2.6), HOUR_MS)
+    simulated.live_until(2.6)
     simulated.join("3")
-    simulated.live(calendar.ago(1.6), HOUR_MS)
+    simulated.live_until(1.6)
     simulated.leave("3")
-    simulated.live(calendar.last_ms - 10 * MINUTE_MS, HOUR_MS)
+    simulated.live_to_sample(10 * MINUTE_MS)
     _deploy(simulated, 0, 1, is_last=True)
     simulated.leave("2")
 
 
-def _clickstream(simulated: SimulatedGroup, calendar: Calendar) -> None:
+def _clickstream(simulated: SimulatedGroup) -> None:
     simulated.join("now 0", "now 1", "2")
-    simulated.live(calendar.ago(4.2), HOUR_MS)
-    simulated.live(calendar.ago(3.2), HOUR_MS, silent="2")
+    simulated.live_until(4.2)
+    simulated.live_until(3.2, silent="2")
     simulated.crash("2")
     simulated.join("2")
-    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+    simulated.live_to_sample()
     simulated.leave("2")
 
 
-def _checkout(simulated: SimulatedGroup, calendar: Calendar) -> None:
+def _checkout(simulated: SimulatedGroup) -> None:
     simulated.join("now 0", "1", "2")
     for days in (5.5, 4.5, 3.5):
-        simulated.live(calendar.ago(days), HOUR_MS)
+        simulated.live_until(days)
         _deploy(simulated, 1, 2)
-    simulated.live(calendar.ago(0.9), HOUR_MS)
+    simulated.live_until(0.9)
     simulated.restart("1", "now 1")
-    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+    simulated.live_to_sample()
     simulated.leave("2")
 
 
-def _fraud(simulated: SimulatedGroup, calendar: Calendar) -> None:
+def _fraud(simulated: SimulatedGroup) -> None:
     simulated.join("0", "1")
-    simulated.live(calendar.ago(3.4), HOUR_MS)
+    simulated.live_until(3.4)
     simulated.crash("0")
     simulated.join("now 0")
-    simulated.live(calendar.ago(1.4), HOUR_MS)
+    simulated.live_until(1.4)
     simulated.restart("1", "now 1")
-    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+    simulated.live_to_sample()
 
 
-def _legacy_etl(simulated: SimulatedGroup, calendar: Calendar) -> None:
+def _legacy_etl(simulated: SimulatedGroup) -> None:
     simulated.join("0")
-    simulated.live(calendar.ago(3.1), HOUR_MS)
+    simulated.live_until(3.1)
     for _ in range(23):
         simulated.restart("0", "0")
     simulated.leave("0")
     simulated.set_back(_OPERATOR, 400)
     simulated.join("0")
-    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+    simulated.live_to_sample()
     simulated.leave("0")
 
 
-def _nightly_report(simulated: SimulatedGroup, calendar: Calendar) -> None:
+def _nightly_report(simulated: SimulatedGroup) -> None:
     simulated.set_back(_OPERATOR, 0)  # a group without members and offsets would be deleted
     for night in range(DAYS):
-        simulated.live(calendar.ago(DAYS - 1 - night + 0.04), DAY_MS)
+        simulated.live_until(DAYS - 1 - night + 0.04, DAY_MS)
         if night == 3:
             simulated.set_back(_OPERATOR, 1_500)
         simulated.join("0")
