@@ -169,7 +169,7 @@ class SimulatedGroup:
         self._play(world.schedule.play(self.now_ms + world.settling.quiet_period_ms(), LIMIT, is_rebalancing))
 
     def live_until(self, days_ago: float, every_ms: int = HOUR_MS, silent: str = "") -> None:
-        """Consume and commit until so many days before now, except for a `silent` member. The group must be stable."""
+        """Consume and commit until this time before now, except for a `silent` member. The group must be stable."""
         self.live(self._end_ms - round(days_ago * DAY_MS), every_ms, silent)
 
     def live_to_sample(self, margin_ms: int = MINUTE_MS) -> None:
