@@ -1,8 +1,6 @@
-"""Requests to the cluster: listed and described groups, committed offsets, log end offsets.
-
-As in the tool, a refusal, or a group that does not exist, ends the command. A part that could not be read does not: the
-rest is shown, the part is named, and the status is that of the part.
-"""
+"""Requests to the cluster: listed and described groups, committed offsets, log end offsets. As in the tool, a
+refusal, or a group that does not exist, ends the command. A part that could not be read does not: the rest is shown,
+the part is named, and the status is that of the part."""
 
 from __future__ import annotations
 
@@ -51,10 +49,8 @@ def open_cluster(options: Options) -> Iterator[LiveSource]:
 
 
 def client_of(source: LiveSource, instead: str) -> KafkaClient:
-    """The wire client of a cluster; `instead` names what can do the same without it.
-
-    :raises CommandError: only librdkafka supports this login, and it cannot do what is needed
-    """
+    """The wire client of a cluster; `instead` names what can do the same without it. :raises CommandError: only
+    librdkafka supports this login, and it cannot do what is needed"""
     if not isinstance(source, WireSource):
         raise CommandError(
             f"only librdkafka supports the login of {source.name} "
@@ -70,9 +66,7 @@ def by_name(name: str) -> bytes:
 
 def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitStatus]:
     """Groups of consumers, of type classic or consumer, by name; the tool lists them in the order of a hash table.
-
-    Where groups may be missing is printed, and is the status. :raises ToolFailure: no broker lists its groups
-    """
+    Where groups may be missing is printed, and is the status. :raises ToolFailure: no broker lists its groups"""
     listed, status = _listed(source)
     groups = [
         group
@@ -108,10 +102,8 @@ def _listed(source: LiveSource) -> tuple[Iterable[GroupListing], ExitStatus]:
 
 @dataclass(frozen=True, slots=True)
 class ReadGroups:
-    """The described groups, and why others, or assignments of members, could not be read.
-
-    `unassigned` are Java's exceptions by group and member.
-    """
+    """The described groups, and why others, or assignments of members, could not be read. `unassigned` are Java's
+    exceptions by group and member."""
 
     groups: Mapping[str, Group]
     failed: Mapping[str, Failure] = field(default_factory=dict)
@@ -168,8 +160,7 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed
 
 def unread_parts(described: Mapping[str, object], *, listed: bool) -> dict[str, Failure]:
     """The failures, by group, without which the other groups can be shown; of groups that the cluster has just
-    `listed`, any failure.
-    """
+    `listed`, any failure."""
     failed = {name: one for name, one in described.items() if isinstance(one, Failure)}
     if len(failed) == len(described):
         return {}
@@ -240,9 +231,7 @@ def committed_offsets(
     source: LiveSource, groups: Sequence[str]
 ) -> tuple[dict[str, Offsets], dict[str, Failure]]:
     """The committed offsets of each group, and why those of a group or of a partition (`a, orders-0`) are not known.
-
-    :raises ToolFailure: those of no group are known, or a group may not be described
-    """
+    :raises ToolFailure: those of no group are known, or a group may not be described"""
     from wire.client.offsets import fetch_offsets
 
     if not isinstance(source, WireSource):

@@ -6,12 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from cli.dropin.cluster import (
-    committed_offsets,
-    describe_consumer_groups,
-    end_offsets,
-    list_consumer_groups,
-)
+from cli.dropin.cluster import committed_offsets, describe_consumer_groups, end_offsets, list_consumer_groups
 from cli.dropin.errors import ToolFailure, ToolUsageError, exception_text, status_of
 from cli.dropin.parse import Options
 from cli.dropin.printing import NARROWEST, or_missing, print_error, print_remark, row, width_of
@@ -155,10 +150,8 @@ def _owner(member: Member | None) -> tuple[str, str, str]:
 
 
 def _member_table(group: Group, *, verbose: bool) -> list[str]:
-    """The heading and a line for each member.
-
-    Instance ids have a column if a member has one, and UPGRADED is a column if there are members of both protocols.
-    """
+    """The heading and a line for each member. Instance ids have a column if a member has one, and UPGRADED is a
+    column if there are members of both protocols."""
     members = group.members
     columns = [
         ("GROUP", NARROWEST, [group.id] * len(members)),

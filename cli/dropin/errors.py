@@ -1,7 +1,5 @@
 """Exceptions that stop `kohort-consumer-groups`, and the names and messages of Kafka's own exceptions.
-
-cli/dropin/main.py turns the former into exit statuses.
-"""
+cli/dropin/main.py turns the former into exit statuses."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ class ToolUsageError(CommandError):
 
 class ToolFailure(CommandError):
     """The command failed while it ran: `Error: Executing consumer group command failed due to …` goes to stdout.
-
-    `reason` goes to stderr: details that the tool prints only in its stack trace.
-    """
+    `reason` goes to stderr: details that the tool prints only in its stack trace."""
 
     def __init__(self, message: str, status: ExitStatus = ExitStatus.UNREADABLE, *, reason: str = "") -> None:
         super().__init__(message)

@@ -174,12 +174,9 @@ class Options:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read and check a command line; like the tool, warn on stderr if a reset has no `--execute`.
-
-    :raises ToolUsageError: if the tool would print an error and its usage; also for `--help` and without arguments
-    :raises BadValue: for a value that the tool rejects only while it runs
-    :raises VersionRequested: for `--version`
-    """
+    """Read and check a command line; like the tool, warn on stderr if a reset has no `--execute`. :raises
+    ToolUsageError: if the tool would print an error and its usage; also for `--help` and without arguments :raises
+    BadValue: for a value that the tool rejects only while it runs :raises VersionRequested: for `--version`"""
     flags = read_flags([_text(argument) for argument in arguments])
     if not flags.has("help", "version"):
         _check_available(flags)
@@ -328,10 +325,8 @@ def _long(flag: str, text: str) -> int:
 
 
 def java_number(text: str, bits: int) -> int | None:
-    """A whole number as Java's `Integer` and `Long` read it, in digits of any script.
-
-    None if Java finds no number, or one that does not fit into `bits`.
-    """
+    """A whole number as Java's `Integer` and `Long` read it, in digits of any script. None if Java finds no number,
+    or one that does not fit into `bits`."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None

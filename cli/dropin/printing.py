@@ -1,7 +1,5 @@
-"""The tool's output: messages, its usage, and left-justified columns, the last one without padding.
-
-Control characters are escaped: any client may have chosen a name.
-"""
+"""The tool's output: messages, its usage, and left-justified columns, the last one without padding. Control
+characters are escaped: any client may have chosen a name."""
 
 from __future__ import annotations
 

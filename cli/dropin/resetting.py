@@ -1,7 +1,5 @@
-"""`--reset-offsets`: set groups without members to other offsets, one group after another.
-
-The output is a table or, with `--export`, the CSV that `--from-file` reads.
-"""
+"""`--reset-offsets`: set groups without members to other offsets, one group after another. The output is a table or,
+with `--export`, the CSV that `--from-file` reads."""
 
 from __future__ import annotations
 
@@ -67,10 +65,8 @@ _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 
 
 def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) -> Scenario:
-    """The scenario of a command line; `planned` reads the offsets of `--from-file` by group.
-
-    :raises ToolUsageError: no scenario is given :raises BadValue: a time or duration cannot be read
-    """
+    """The scenario of a command line; `planned` reads the offsets of `--from-file` by group. :raises ToolUsageError:
+    no scenario is given :raises BadValue: a time or duration cannot be read"""
     if options.to_offset is not None:
         return ToOffset(options.to_offset)
     if options.to_earliest:
@@ -116,10 +112,8 @@ class PartitionLogs:
 def new_offsets(
     scenario: Scenario, group: str, places: Sequence[TopicPartition], committed: Offsets, positions: Positions
 ) -> dict[TopicPartition, int]:
-    """The new offset of each partition; warns if it is not the requested one.
-
-    :raises ToolUsageError: there is nothing to shift
-    """
+    """The new offset of each partition; warns if it is not the requested one. :raises ToolUsageError: there is
+    nothing to shift"""
     offsets: dict[TopicPartition, int] = {}
     for key in places:
         before = CommittedOffset(offset=committed[key]) if key in committed else None
@@ -201,10 +195,8 @@ _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
 
 
 def run(options: Options, source: LiveSource) -> int:
-    """Set offsets, or only print them; the exit status.
-
-    A failure stops the command at once, as it stops the tool: groups that were set before stay set.
-    """
+    """Set offsets, or only print them; the exit status. A failure stops the command at once, as it stops the tool:
+    groups that were set before stay set."""
     reset = _Reset(options, source)
     names, reset.status = chosen_groups(options, source)
     described = describe_each(reset.client, names)
@@ -331,10 +323,8 @@ class _Reset:
 
 
 def _state_of(described: Described) -> str:
-    """The group's state; a group that does not exist counts as Dead: a commit creates it.
-
-    :raises ToolFailure: the group could not be described
-    """
+    """The group's state; a group that does not exist counts as Dead: a commit creates it. :raises ToolFailure: the
+    group could not be described"""
     if not isinstance(described, Failure):
         state: str = described[1].group_state
         return state
@@ -359,11 +349,9 @@ def _unknown(partition: TopicPartition, failure: Failure) -> Failure:
 
 
 def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
-    """Offsets by group; `groups` as often as `--group` was given. If a partition is listed twice, the last line counts.
-
-    A file without groups is for a command line with one `--group`; with any other the tool finds no plan in it.
-    :raises ToolFailure: it cannot be read, or a line of it is not an offset
-    """
+    """Offsets by group; `groups` as often as `--group` was given. If a partition is listed twice, the last line
+    counts. A file without groups is for a command line with one `--group`; with any other the tool finds no plan in
+    it. :raises ToolFailure: it cannot be read, or a line of it is not an offset"""
     try:
         text = read_bounded(path, MOST_BYTES).decode("utf-8", JAVA)
     except (OSError, ValueError) as error:

@@ -11,10 +11,8 @@ from cli.sources.wire_source import WireSource
 
 
 def run_validation(options: Options) -> int:
-    """Print whether the brokers accept the regex and, if a cluster is named, which of its topics match.
-
-    The status is 1 for a regex that the brokers reject, and for one that would harm them.
-    """
+    """Print whether the brokers accept the regex and, if a cluster is named, which of its topics match. The status
+    is 1 for a regex that the brokers reject, and for one that would harm them."""
     from groups.regex.broker import judge
 
     regex = options.regex or ""

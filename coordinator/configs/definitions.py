@@ -1,7 +1,5 @@
-"""The configs that Kafka defines: names, types, defaults, valid values and documentation, from `kafka.tsv`.
-
-Values are validated as in `ConfigDef`, with the same messages.
-"""
+"""The configs that Kafka defines: names, types, defaults, valid values and documentation, from `kafka.tsv`. Values
+are validated as in `ConfigDef`, with the same messages."""
 
 from __future__ import annotations
 
@@ -34,12 +32,9 @@ class Type(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """One config.
-
-    `default` is text, or None; `valid` is ConfigDef's description of valid values. `read_only`: it cannot be changed
-    while the broker runs; `internal`: it is shown only if it was set. `synonyms` apply, in this order, if it is not
-    set; a topic's or group's synonym is the broker's config.
-    """
+    """One config. `default` is text, or None; `valid` is ConfigDef's description of valid values. `read_only`: it
+    cannot be changed while the broker runs; `internal`: it is shown only if it was set. `synonyms` apply, in this
+    order, if it is not set; a topic's or group's synonym is the broker's config."""
 
     name: str
     type: Type

@@ -1,8 +1,6 @@
-"""Configs of brokers, topics and groups: what is set, and what applies.
-
-A broker's config applies if a topic has no override. If several of `log.retention.ms`, `….minutes` and `….hours` are
-set, the one with the smallest unit applies (LogConfig, ServerTopicConfigSynonyms).
-"""
+"""Configs of brokers, topics and groups: what is set, and what applies. A broker's config applies if a topic has no
+override. If several of `log.retention.ms`, `….minutes` and `….hours` are set, the one with the smallest unit applies
+(LogConfig, ServerTopicConfigSynonyms)."""
 
 from __future__ import annotations
 
@@ -64,7 +62,6 @@ class BrokerConfigs:
 
 
 _DEFAULTS = {name: one.default for name, one in BROKER.items() if one.default is not None}
-
 
 _TIERED = "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage."
 _UNIT_MS = {"hours": 3_600_000, "minutes": 60_000}

@@ -1,11 +1,7 @@
-"""The features of the cluster and their finalized levels (KIP-584, KIP-1022).
-
-Features of share groups, streams groups and controllers are omitted, as they are not supported here. Level 0 is off.
-Turning `group.version` off leaves consumer groups unchanged: their members are not answered any more, and their
-sessions expire.
-
-Source: FeatureControlManager.
-"""
+"""The features of the cluster and their finalized levels (KIP-584, KIP-1022). Features of share groups, streams
+groups and controllers are omitted, as they are not supported here. Level 0 is off. Turning `group.version` off
+leaves consumer groups unchanged: their members are not answered any more, and their sessions expire. Source:
+FeatureControlManager."""
 
 from __future__ import annotations
 

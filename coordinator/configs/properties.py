@@ -1,7 +1,5 @@
-"""A broker's properties file: the settings that have an effect here, and notices about the others.
-
-A broker ignores names that it does not know; here they are refused, as most of them are typos.
-"""
+"""A broker's properties file: the settings that have an effect here, and notices about the others. A broker ignores
+names that it does not know; here they are refused, as most of them are typos."""
 
 from __future__ import annotations
 

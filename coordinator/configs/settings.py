@@ -1,8 +1,6 @@
 """The settings of the coordinator, of its brokers and of single groups: defaults, types and bounds, as in Kafka 4.3.
-
 A field is the setting's name with `_` for `.`. The settings of share and streams groups, and of threads and buffers,
-have no effect here and are unknown. Settings of topics and effective values: `coordinator.configs`.
-"""
+have no effect here and are unknown. Settings of topics and effective values: `coordinator.configs`."""
 
 from __future__ import annotations
 
@@ -27,7 +25,6 @@ ASSIGNORS = ("uniform", "range")
 _CLASSES = {
     f"org.apache.kafka.coordinator.group.assignor.{name.capitalize()}Assignor": name for name in ASSIGNORS
 }
-
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """The session timeout of a member's first join (CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS)."""
@@ -206,11 +203,9 @@ class Config:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """The settings of the brokers.
-
-    `num_partitions` and `default_replication_factor` are the defaults of new topics. The log settings apply to a data
-    directory; by default it is synchronized once a second, which a broker never does on its own.
-    """
+    """The settings of the brokers. `num_partitions` and `default_replication_factor` are the defaults of new topics.
+    The log settings apply to a data directory; by default it is synchronized once a second, which a broker never
+    does on its own."""
 
     node_id: int = _integer(1, 0)
     broker_rack: str | None = _other(None, lambda _, text: text or None)
@@ -250,7 +245,6 @@ _ORDERED = tuple(
 )
 """Pairs of settings; the second must not be smaller."""
 
-
 _BOUNDED = ("heartbeat_interval_ms", "session_timeout_ms", "assignment_interval_ms")
 """Settings that have a minimum and a maximum on the broker, in the order in which it validates them."""
 
@@ -273,9 +267,7 @@ class GroupOverrides:
     @classmethod
     def capped(cls, values: Mapping[str, str], broker: Config) -> GroupOverrides:
         """Configs that were validated earlier: a value outside the broker's current bounds is replaced by the bound.
-
-        RequestRefused INVALID_CONFIG: a config is unknown or not a number
-        """
+        RequestRefused INVALID_CONFIG: a config is unknown or not a number"""
         config = cls._read(values)
         caps = {}
         for what in _BOUNDED:

@@ -1,5 +1,4 @@
 """The member's side of both protocols, without I/O: the work of a Java or librdkafka consumer in and around `poll`.
-
 Theory of operation. Every input of a member contains the time; the member answers with outputs, which the driver
 takes (`ClientMember.take`) and handles. It has two threads, like Java's consumer: the application's, which is in
 `poll`, in a callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `called_back`), and a
@@ -18,5 +17,4 @@ requests that timed out or whose connection was lost to `failed`. Nothing here h
     leader              the leader's computations between JoinGroup and SyncGroup
     library             the differences between client libraries
 
-Requests and answers are those of `coordinator.engine`: see docs/decisions/shared-request-classes.md.
-"""
+Requests and answers are those of `coordinator.engine`: see docs/decisions/shared-request-classes.md."""

@@ -1,12 +1,8 @@
-"""A consumer of the classic protocol: JoinGroup, SyncGroup, Heartbeat; eager and cooperative (KIP-429).
-
-Theory of operation. All rebalancing happens in `poll` (KIP-568): `_advance` takes the next possible step, and is called
-again after each input. A library that rebalances in the background (librdkafka) takes the next step at any time, and
-leaves only callbacks and exceptions to `poll`.
-
-Source: kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16,
-rdkafka_cgrp.c, tried on a running broker.
-"""
+"""A consumer of the classic protocol: JoinGroup, SyncGroup, Heartbeat; eager and cooperative (KIP-429). Theory of
+operation. All rebalancing happens in `poll` (KIP-568): `_advance` takes the next possible step, and is called again
+after each input. A library that rebalances in the background (librdkafka) takes the next step at any time, and
+leaves only callbacks and exceptions to `poll`. Source: kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and
+AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
 """Membership in a classic group: id and generation, the heartbeats that keep them, and their involuntary loss.
-
 Theory of operation. The background thread heartbeats once JoinGroup is answered, whatever the application does; an
 answer marks the member to rejoin (REBALANCE_IN_PROGRESS) or resets its generation, whose partitions are lost at the
-next `poll`. The member leaves if the application has not been in `poll` for max.poll.interval.ms.
-
-Source: kafka-clients 4.3.1, AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker.
-"""
+next `poll`. The member leaves if the application has not been in `poll` for max.poll.interval.ms. Source:
+kafka-clients 4.3.1, AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""A member's rebalance in the classic protocol, eager or cooperative (KIP-429).
-
-Theory of operation. A rebalance has four steps:
+"""A member's rebalance in the classic protocol, eager or cooperative (KIP-429). Theory of operation. A rebalance has
+four steps:
 
     prepare     commit; then the listener revokes everything (eager) or what is no longer subscribed to (cooperative)
     join        JoinGroup, again with the id that the coordinator assigns
@@ -8,11 +7,8 @@ Theory of operation. A rebalance has four steps:
     complete    the listener revokes what the member lost (cooperative), then gets what is new
 
 `RebalancePhase` is the progress. Each step starts in `poll`; if the library rebalances in the background, only
-callbacks and exceptions wait for it.
-
-Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on
-a running broker.
-"""
+callbacks and exceptions wait for it. Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and
+librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker."""
 
 from __future__ import annotations
 
@@ -81,12 +77,9 @@ class RebalancingMember(ClassicMembership):
         history: Partitions = frozenset(),
     ) -> None:
         """`history` is the last assignment of another process of the member: claimed until there is a newer one.
-
-        `assignors` are preferred first; none: those of the library. `custom`: the application's assignors for unknown
-        names (they count as eager).
-
-        :raises NoCommonProtocolError: the assignors support no rebalance protocol in common
-        """
+        `assignors` are preferred first; none: those of the library. `custom`: the application's assignors for
+        unknown names (they count as eager). :raises NoCommonProtocolError: the assignors support no rebalance
+        protocol in common"""
         super().__init__(identity, image, position)
         library = identity.library
         self.assignors = tuple(assignors) or library.assignors

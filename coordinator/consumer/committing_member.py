@@ -315,10 +315,7 @@ class CommittingMember(ClientMember):
             return
         member, epoch = self._fetch_identity
         query = OffsetQuery(
-            group=self.identity.group,
-            member=member,
-            epoch=epoch,
-            topics=tuple(topics.items()),
+            group=self.identity.group, member=member, epoch=epoch, topics=tuple(topics.items())
         )
         self._fetches_offsets = True
         self._send(OffsetFetch(groups=(query,), require_stable=True), self._offsets_fetched)

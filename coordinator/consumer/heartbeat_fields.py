@@ -1,10 +1,7 @@
 """A member's assignment in the consumer protocol: its target, the part that it has reconciled, and its heartbeats.
-
-Topics are identified by id, as in the protocol; a topic waits until the client's metadata contains it. A heartbeat has
-all fields when the member joins or its last heartbeat may be lost, otherwise the changed ones.
-
-Source: KIP-848 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1.
-"""
+Topics are identified by id, as in the protocol; a topic waits until the client's metadata contains it. A heartbeat
+has all fields when the member joins or its last heartbeat may be lost, otherwise the changed ones. Source: KIP-848
+"ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1."""
 
 from __future__ import annotations
 
@@ -64,14 +61,10 @@ class Assignments:
     def next_step(
         self, image: TopicImage, owned: Partitions, known_topics: Container[str] | None = None
     ) -> Reconciliation | None:
-        """The next step towards the target; None if everything possible is done and reported.
-
-        A topic whose name was known once keeps it: a deleted topic is removed from the metadata before it is removed
-        from the target. While a topic is unknown, Java reports its partitions after each answered heartbeat; here the
-        report waits for the topic.
-
-        :param known_topics: topics that have metadata, by name; None: all
-        """
+        """The next step towards the target; None if everything possible is done and reported. A topic whose name was
+        known once keeps it: a deleted topic is removed from the metadata before it is removed from the target. While
+        a topic is unknown, Java reports its partitions after each answered heartbeat; here the report waits for the
+        topic. :param known_topics: topics that have metadata, by name; None: all"""
         if self._target is None:
             return None
         names = self._names

@@ -39,10 +39,8 @@ def subscriptions(
     rack: str | None,
     version: int,
 ) -> tuple[JoinProtocol, ...]:
-    """The protocols of a JoinGroup: the subscription for each assignor, with its own user data.
-
-    `owned` is what the member keeps while it rejoins, `last` its last assignment: a sticky member claims it again.
-    """
+    """The protocols of a JoinGroup: the subscription for each assignor, with its own user data. `owned` is what the
+    member keeps while it rejoins, `last` its last assignment: a sticky member claims it again."""
     protocols = []
     for name in assignors:
         subscription = EmbeddedSubscription(
@@ -74,13 +72,9 @@ def assign(
     version: int,
     custom: Sequence[Assignor] = (),
 ) -> tuple[tuple[str, bytes], ...]:
-    """The assignments of a SyncGroup, an entry for each member in the JoinGroup's answer, in its order.
-
-    `custom` are assignors of the application; other assignors are looked up by name.
-
-    :raises AssignorError: the real assignor, or the consumer around it, would throw
-    :raises DecodeError: a member's subscription cannot be read
-    """
+    """The assignments of a SyncGroup, an entry for each member in the JoinGroup's answer, in its order. `custom` are
+    assignors of the application; other assignors are looked up by name. :raises AssignorError: the real assignor, or
+    the consumer around it, would throw :raises DecodeError: a member's subscription cannot be read"""
     # Assignors other than Kafka's are checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
     customs = [checked(assignor) for assignor in custom if assignor.name == name]
     assignor = customs[0] if customs else find(name, Side.CLIENT, leader)

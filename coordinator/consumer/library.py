@@ -237,10 +237,8 @@ class MemberSettings:
 
     @classmethod
     def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
-        """Settings from Kafka's names and texts (or numbers).
-
-        :raises InvalidSetting: says what is wrong, with the nearest name
-        """
+        """Settings from Kafka's names and texts (or numbers). :raises InvalidSetting: says what is wrong, with the
+        nearest name"""
         known = {field.name.replace("_", "."): field for field in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in settings.items():

@@ -54,8 +54,7 @@ class LocalAssignor(Protocol):
 
 class LocalAssignors:
     """A member's own assignors: reports them, and computes the group's assignment on request (KIP-848 "Client Side
-    Mode").
-    """
+    Mode")."""
 
     __slots__ = (
         "_asks",
@@ -103,10 +102,8 @@ class LocalAssignors:
         return self._assignors[answer.assignor].assign(answer)
 
     def installed(self, answer: object) -> None:
-        """InstallAssignment was answered, or could not be sent.
-
-        STALE_MEMBER_EPOCH or a lost answer: retry after the next heartbeat. UNKNOWN_MEMBER_ID: another member computes.
-        """
+        """InstallAssignment was answered, or could not be sent. STALE_MEMBER_EPOCH or a lost answer: retry after the
+        next heartbeat. UNKNOWN_MEMBER_ID: another member computes."""
         self._asks = False
         self._must_ask = (
             not isinstance(answer, PrepareAssignmentAnswer | InstallAssignmentAnswer)

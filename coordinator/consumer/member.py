@@ -69,11 +69,8 @@ class PeriodicTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSubscription:
-    """Topics by name or, with `regex`, by a regular expression.
-
-    A classic member matches the expression itself, with `matches`; a member of the consumer protocol leaves it to the
-    broker.
-    """
+    """Topics by name or, with `regex`, by a regular expression. A classic member matches the expression itself, with
+    `matches`; a member of the consumer protocol leaves it to the broker."""
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
@@ -266,18 +263,14 @@ class ClientMember(ABC):
 
     @abstractmethod
     def commit(self, now_ms: int) -> None:
-        """`commitSync` of all positions; ends with `Committed`, and `Raised` if it fails.
-
-        The application waits for it. If it was in `poll`, it returns there when the commit has succeeded.
-        """
+        """`commitSync` of all positions; ends with `Committed`, and `Raised` if it fails. The application waits for
+        it. If it was in `poll`, it returns there when the commit has succeeded."""
 
     @abstractmethod
     def committed(self, now_ms: int) -> None:
-        """`Consumer.committed` of all that is owned; ends with `Raised` if there is no answer in time.
-
-        The application waits for it, then returns to `poll` if it was there. If positions are being looked up, it waits
-        for the same answer.
-        """
+        """`Consumer.committed` of all that is owned; ends with `Raised` if there is no answer in time. The
+        application waits for it, then returns to `poll` if it was there. If positions are being looked up, it waits
+        for the same answer."""
 
     @abstractmethod
     def close(self, now_ms: int) -> None:

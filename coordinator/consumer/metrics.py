@@ -1,7 +1,5 @@
-"""A consumer's metrics of rebalances, by their Kafka names (KIP-429 "Consumer Metrics").
-
-Latencies are in ms. Averages and rates cover the member's whole life, not Kafka's window of 30 seconds.
-"""
+"""A consumer's metrics of rebalances, by their Kafka names (KIP-429 "Consumer Metrics"). Latencies are in ms.
+Averages and rates cover the member's whole life, not Kafka's window of 30 seconds."""
 
 from __future__ import annotations
 

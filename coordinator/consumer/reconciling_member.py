@@ -1,13 +1,9 @@
 """Reconciliation of a consumer member's assignment, shared by its two threads, and the queue of events for `poll`.
-
 The target in a heartbeat's answer is reconciled in steps: commit, `revoked`, `assigned`, acknowledge. Callbacks and
-exceptions wait in a queue until the application is in `poll`, like the background events of Java's consumer. A commit
-and a revocation start only in `poll`; everything else is reconciled at once. A reconciliation that is obsolete in the
-member's state ends at its next step.
-
-Source: kafka-clients 4.3.1, AbstractMembershipManager, CommitRequestManager and AsyncKafkaConsumer, tried on a running
-broker.
-"""
+exceptions wait in a queue until the application is in `poll`, like the background events of Java's consumer. A
+commit and a revocation start only in `poll`; everything else is reconciled at once. A reconciliation that is
+obsolete in the member's state ends at its next step. Source: kafka-clients 4.3.1, AbstractMembershipManager,
+CommitRequestManager and AsyncKafkaConsumer, tried on a running broker."""
 
 from __future__ import annotations
 

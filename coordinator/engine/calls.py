@@ -1,7 +1,5 @@
-"""Calls of the coordinator, and their results.
-
-Each API has its own file with its request, its answer and its handler; `engine.HANDLERS` lists them.
-"""
+"""Calls of the coordinator, and their results. Each API has its own file with its request, its answer and its
+handler; `engine.HANDLERS` lists them."""
 
 from __future__ import annotations
 
@@ -24,11 +22,8 @@ SOME_NAMES = 256
 
 
 class Request(ABC, Generic[A]):
-    """A decoded request; A is the type of its answer.
-
-    A request contains its version only if Kafka's answer depends on it; None is a null in the message. Reasons, which
-    a broker only logs, are omitted.
-    """
+    """A decoded request; A is the type of its answer. It contains its version only if Kafka's answer depends on it;
+    None is a null in the message. Reasons, which a broker only logs, are omitted."""
 
     __slots__ = ()
 
@@ -83,11 +78,9 @@ class RegexRefresh:
 
 
 class CoordinatorResult(NamedTuple):
-    """Records to append, in order, and answers to send after they were appended.
-
-    `answers` identify calls by their tickets: this call, unless it has to wait, and earlier calls that waited until
-    now. Deadlines may have changed: call `next_deadline` again.
-    """
+    """Records to append, in order, and answers to send after they were appended. `answers` identify calls by their
+    tickets: this call, unless it has to wait, and earlier calls that waited until now. Deadlines may have
+    changed."""
 
     records: tuple[Record, ...] = ()
     written: tuple[Written, ...] = ()

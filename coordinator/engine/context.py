@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from coordinator.configs.settings import Config, ConsumerSettings, GroupOverrides, consumer_settings
 from coordinator.engine.calls import CoordinatorResult, RegexRefresh
@@ -12,7 +12,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.offsets.pending import TransactionOffsets
 from coordinator.engine.records import Record, StoredOffset, Written
-from coordinator.engine.timers import Timers
+from coordinator.engine.timers import TimerKey, TimerKind, Timers
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
@@ -22,7 +22,6 @@ from wire.log.batch_writer import encode_batch
 Group: TypeAlias = ClassicGroup | ConsumerGroup
 """A group of any type that is coordinated here. All types have `id`, `type`, `state`, `protocol_type`, `is_empty`,
 `has_member`, `subscribed_to`, `tombstones` and `timer_keys` (Kafka's `Group` interface)."""
-
 
 BATCH_OVERHEAD, RECORD_OVERHEAD = 61, 32
 """The size of a batch without its records, and the minimum size of a record without its key and value."""
@@ -49,7 +48,7 @@ class EngineContext:
     """The context of one engine. `records` and `answers` are filled during a call and taken at its end."""
 
     state: EngineState
-    timers: Timers
+    timers: Timers = field(default_factory=Timers)
     config: Config
     replay: Callable[[Record, int | None], None]
     encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None
@@ -81,12 +80,9 @@ class EngineContext:
         self.broker_settings = consumer_settings(None, config)
 
     def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
-        """Write records and apply them by replaying: all of them, or none.
-
-        With a `producer` they belong to its transaction, and no other records of the call may be written.
-
-        :raises CannotBeWritten: a name or number is too large, or the records do not fit into one batch
-        """
+        """Write records and apply them by replaying: all of them, or none. With a `producer` they belong to its
+        transaction, and no other records of the call may be written. :raises CannotBeWritten: a name or number is
+        too large, or the records do not fit into one batch"""
         if self.encode is not None:
             try:
                 encoded = [self.encode(record) for record in records]
@@ -105,15 +101,26 @@ class EngineContext:
         """Answer this call, or an earlier call that waited."""
         self.answers.append((ticket, answer))
 
-    def remove_group(
-        self, group: Group, *, before: Sequence[Record] = (), after: Sequence[Record] = ()
-    ) -> None:
-        """Write the tombstones of a group, between the records `before` and `after`, and cancel its timers.
+    def start(self, kind: TimerKind, group: str, member: str, after_ms: int) -> None:
+        """Start a timer, or start it again."""
+        self.timers.set(TimerKey(kind, group, member), self.now_ms + after_ms)
 
-        Its offsets stay, unless these records delete them. :raises CannotBeWritten: nothing changes
-        """
+    def stop(self, kind: TimerKind, group: str, member: str = "") -> None:
+        """Cancel a timer, if it is running."""
+        self.timers.cancel(TimerKey(kind, group, member))
+
+    def remove_group(
+        self,
+        group: Group,
+        *,
+        before: Sequence[Record] = (),
+        tombstones: Sequence[Record] | None = None,
+        after: Sequence[Record] = (),
+    ) -> None:
+        """Write the tombstones of a group, between the records `before` and `after`, and cancel its timers. Its
+        offsets stay, unless these records delete them. :raises CannotBeWritten: nothing changes"""
         keys = list(group.timer_keys())
-        self.emit(*before, *group.tombstones(), *after)
+        self.emit(*before, *(group.tombstones() if tombstones is None else tombstones), *after)
         for key in keys:
             self.timers.cancel(key)
         self.refreshing.pop(group.id, None)
@@ -169,7 +176,7 @@ def check_fits(records: Sequence[tuple[bytes, bytes | None]], most_bytes: int) -
         )
 
 
-def require_group_id(group: str) -> None:
+def check_group_id(request: Any, _config: object = None) -> None:
     """:raises RequestRefused: INVALID_GROUP_ID for the empty name"""
-    if not group:
+    if not request.group:
         raise RequestRefused(ErrorCode.INVALID_GROUP_ID)

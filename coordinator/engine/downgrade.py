@@ -1,10 +1,7 @@
-"""Online downgrade: a consumer group whose members all use the classic protocol becomes a classic group.
-
-The generation is the group epoch; every member's assignment is its target. If a member left, the classic group must
-rebalance; if a static member was replaced, it stays Stable, unless the target is out of date.
-
-Source: GroupMetadataManager.validateOnlineDowngrade…, convertToClassicGroup; ClassicGroup.fromConsumerGroup.
-"""
+"""Online downgrade: a consumer group whose members all use the classic protocol becomes a classic group, with the
+group epoch as its generation, and each member's target as its assignment. If a member left, the classic group must
+rebalance; if a static member was replaced, it stays Stable, unless the target is out of date. Source:
+GroupMetadataManager.validateOnlineDowngrade…, convertToClassicGroup; ClassicGroup.fromConsumerGroup."""
 
 from __future__ import annotations
 
@@ -36,21 +33,18 @@ def downgrades_on_leave(ctx: EngineContext, group: ConsumerGroup, leaving: Seque
     """Whether the group becomes a classic one when these members leave."""
     gone = {member.id for member in leaving}
     left = [member for member in group.members.values() if member.id not in gone]
-    return bool(left) and _classic(left) and _allowed(ctx, len(left))
+    return bool(left) and _downgrades(ctx, left, len(left))
 
 
 def downgrades_on_replacement(ctx: EngineContext, group: ConsumerGroup, old: ConsumerMember) -> bool:
     """Whether the group becomes a classic one when a classic member replaces this one."""
     others = [member for member in group.members.values() if member.id != old.id]
-    return old.classic is None and _classic(others) and _allowed(ctx, len(group.members))
+    return old.classic is None and _downgrades(ctx, others, len(group.members))
 
 
-def _classic(members: Sequence[ConsumerMember]) -> bool:
-    return all(member.classic is not None for member in members)
-
-
-def _allowed(ctx: EngineContext, size: int) -> bool:
-    return ctx.config.group_consumer_migration_policy.downgrades and size <= ctx.config.group_max_size
+def _downgrades(ctx: EngineContext, remaining: Sequence[ConsumerMember], size: int) -> bool:
+    allowed = ctx.config.group_consumer_migration_policy.downgrades and size <= ctx.config.group_max_size
+    return allowed and all(member.classic is not None for member in remaining)
 
 
 def convert(
@@ -62,75 +56,51 @@ def convert(
     must_rebalance: bool,
 ) -> None:
     """Replace the consumer group with a classic group. The members' sessions restart."""
-    members = _members(group, {member.id for member in leaving}, replacement)
+    gone = {member.id for member in leaving} if replacement is None else {replacement.old.id}
+    members = [_convert(member) for member in group.in_order() if member.id not in gone]
+    if replacement is not None:
+        members.append(_convert(replacement.new))
     draft = ClassicGroup(id=group.id, state_since_ms=ctx.now_ms, generation=group.epoch)
     for member in members:
         draft.add(member, CONSUMER_PROTOCOL)
     draft.protocol = draft.elect_protocol()
-    assignments = {member.id: _assignment(ctx, group, draft, member, replacement) for member in members}
+    assignments = {}
+    for member in members:
+        # A replacement gets the target of the member that it replaces.
+        replaces = replacement is not None and replacement.new.id == member.id
+        holder = replacement.old.id if replacement is not None and replaces else member.id
+        subscription, payload = member.metadata(draft.protocol) or b"", group.payloads.get(holder, NO_PAYLOAD)
+        target = group.targets.get(holder, {})
+        assignments[member.id] = encode_assignment(ctx.topics, target, subscription, payload)
     made = ClassicGroupRecord(group=group.id, value=draft.value(assignments, ctx.now_ms))
     if replacement is None:
         ctx.remove_group(group, after=(made,))
     else:
         # The broker writes the final state of a group that it deletes at once.
-        keys, tombstones = list(group.timer_keys()), group.tombstones(replacement.old.id, replacement.new.id)
-        ctx.emit(*replacement.records, *tombstones, made)
-        for key in keys:
-            ctx.timers.cancel(key)
-    _enter(ctx, draft, must_rebalance)
-
-
-def _assignment(
-    ctx: EngineContext,
-    group: ConsumerGroup,
-    draft: ClassicGroup,
-    member: ClassicMember,
-    replacement: Replacement | None,
-) -> bytes:
-    """A member's target; a replacement gets the target of the member that it replaces."""
-    holder = replacement.old.id if replacement is not None and replacement.new.id == member.id else member.id
-    subscription, payload = member.metadata(draft.protocol) or b"", group.payloads.get(holder, NO_PAYLOAD)
-    return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, payload)
-
-
-def _enter(ctx: EngineContext, draft: ClassicGroup, must_rebalance: bool) -> None:
-    group = ctx.state.groups[draft.id]
-    if not isinstance(group, ClassicGroup):
-        raise AssertionError(f"{draft.id} was to become a classic group")
-    for member in list(group.members.values()):
+        tombstones = group.tombstones(replacement.old.id, replacement.new.id)
+        ctx.remove_group(group, before=replacement.records, tombstones=tombstones, after=(made,))
+    classic = ctx.state.groups[group.id]
+    if not isinstance(classic, ClassicGroup):
+        raise AssertionError(f"{group.id} was to become a classic group")
+    for member in list(classic.members.values()):
         # The record has only the chosen protocol; the others are still needed to choose the next one.
-        group.offer(member, draft.members[member.id].protocols)
-        rebalance.keep_alive(ctx, group, member)
+        classic.offer(member, draft.members[member.id].protocols)
+        rebalance.keep_alive(ctx, classic, member)
     if must_rebalance:
-        rebalance.prepare(ctx, group)
+        rebalance.prepare(ctx, classic)
 
 
 def encode_assignment(
     topics: TopicImage, partitions: TopicPartitions, subscription: bytes, payload: Payload = NO_PAYLOAD
 ) -> bytes:
-    """The partitions in the embedded protocol, at the version of the member's subscription, without deleted topics.
-
-    Topics are in the order of the broker's map. A client-side assignor's metadata is the user data.
-    """
+    """The partitions in the embedded protocol, at the version of the member's subscription, without deleted topics,
+    which are in the order of the broker's map. A client-side assignor's metadata is the user data."""
     ids = list(partitions)
     order = map_order(uuid_hashes(ids)).indices.tolist() if ids else []
     named = {topics.by_id[ids[i]].name: partitions[ids[i]] for i in order if ids[i] in topics.by_id}
     version = max(int.from_bytes(subscription[:2], "big", signed=True), 0)
-    return write_assignment(
-        EmbeddedAssignment(
-            version=version,
-            partitions=named,
-            user_data=None if payload.metadata is None else payload.metadata.data,
-        )
-    )
-
-
-def _members(group: ConsumerGroup, gone: set[str], replacement: Replacement | None) -> list[ClassicMember]:
-    """The remaining members in the broker's order, a replacement last."""
-    if replacement is not None:
-        gone = {replacement.old.id}
-    staying = [_convert(member) for member in group.in_order() if member.id not in gone]
-    return staying if replacement is None else [*staying, _convert(replacement.new)]
+    user_data = None if payload.metadata is None else payload.metadata.data
+    return write_assignment(EmbeddedAssignment(version=version, partitions=named, user_data=user_data))
 
 
 def _convert(member: ConsumerMember) -> ClassicMember:

@@ -1,16 +1,7 @@
-"""The coordinator: handles calls, records and the passing of time; returns records and answers.
-
-    engine = Engine(Config.parse(settings), topics)
-    engine.replay(record) ...           the whole log, with the ends of its transactions
-    engine.loaded(now_ms)               once, before the first call
-    engine.handle(call)                 then, in any order
-    engine.expire(now_ms)               as soon as next_deadline() has come
-    engine.unload(belongs, now_ms)      some groups move to another broker, and
-    engine.load(belongs, now_ms)        are coordinated again as after a restart
-
-The caller appends a result's records before it sends its answers. A call whose ticket is not among the answers waits
-until a later result, of another call or of `expire`, contains its answer.
-"""
+"""The coordinator: handles calls, records and the passing of time; returns records and answers. The caller replays
+the whole log, calls `loaded`, then `handle` in any order and `expire` as soon as `next_deadline` has come; it
+appends a result's records before it sends its answers. A call whose ticket is not among the answers waits until a
+later result contains its answer."""
 
 from __future__ import annotations
 
@@ -26,26 +17,15 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import EngineContext, EngineState, require_group_id
+from coordinator.engine.context import EngineContext, EngineState, check_group_id
 from coordinator.engine.offsets import commit, fetch, removal
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
-from coordinator.engine.replay import (
-    end_transaction,
-    replay_classic_group,
-    replay_consumer_group,
-    replay_offset,
-    unload,
-)
-from coordinator.engine.timers import TimerKey, TimerKind, Timers
+from coordinator.engine.replay import replay_classic_group, replay_consumer_group, replay_offset, unload
+from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topic_changes import put_regexes, topics_changed
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
-
-
-def _check_group_id(request: Any, _config: Config) -> None:
-    require_group_id(request.group)
-
 
 HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     join_group.JoinGroup: join_group.handle,
@@ -69,13 +49,12 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
 CHECKS: dict[type, Callable[[Any, Config], None]] = {
     join_group.JoinGroup: join_group.check,
     sync_group.SyncGroup: sync_group.check,
-    heartbeat.Heartbeat: _check_group_id,
-    leave_group.LeaveGroup: _check_group_id,
+    heartbeat.Heartbeat: check_group_id,
+    leave_group.LeaveGroup: check_group_id,
     consumer_heartbeat.ConsumerGroupHeartbeat: consumer_heartbeat.check,
-    removal.OffsetDelete: _check_group_id,
+    removal.OffsetDelete: check_group_id,
 }
-"""Validation that does not depend on the group: a broker that does not coordinate the group answers the error,
-too."""
+"""Validation that does not depend on the group: a broker that does not coordinate the group answers the error, too."""
 
 REFUSED_BY_PARTITION = frozenset({commit.OffsetCommit, commit.TxnOffsetCommit})
 """Requests with partitions that any broker answers."""
@@ -84,7 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 class Engine:
-    """See the module. One engine is the coordinator of all its groups."""
+    """One engine is the coordinator of all its groups."""
 
     def __init__(
         self,
@@ -95,23 +74,17 @@ class Engine:
         matches_elsewhere: bool = False,
     ) -> None:
         """`encode` returns key and value of a record for the log, and raises ValueError if a record cannot be
-        encoded, for example because a name is too long. A call with such a record is answered UNKNOWN_SERVER_ERROR,
-        as by a broker. `matches_elsewhere`: the caller matches regexes, see `regexes_matched`.
-        """
+        encoded, for example because a name is too long: its call is answered UNKNOWN_SERVER_ERROR, as by a broker.
+        `matches_elsewhere`: the caller matches regexes, see `regexes_matched`."""
+        self.state = EngineState()
         self._ctx = EngineContext(
-            state=EngineState(),
-            timers=Timers(),
+            state=self.state,
             config=config or Config(),
             replay=self.replay,
             encode=encode,
             topics=topics or TopicImage(),
             matches_elsewhere=matches_elsewhere,
         )
-
-    @property
-    def state(self) -> EngineState:
-        """Read-only."""
-        return self._ctx.state
 
     @property
     def config(self) -> Config:
@@ -134,21 +107,20 @@ class Engine:
             HANDLERS[kind](ctx, call, call.request)
         except RequestRefused as error:
             ctx.answer(call.ticket, call.request.refused(error))
-        except CannotBeWritten as error:
-            _log.warning("%s is refused: %s", type(call.request).__name__, error)
-            self._fail(call)
-        except Exception:  # a bug must not affect other groups
-            _log.exception("Unexpected error for %r", call.request)
-            self._fail(call)
+        except Exception as error:
+            if isinstance(error, CannotBeWritten):
+                _log.warning("%s is refused: %s", kind.__name__, error)
+            else:  # a bug must not affect other groups
+                _log.exception("Unexpected error for %r", call.request)
+            if all(ticket != call.ticket for ticket, _ in ctx.answers):
+                ctx.answer(call.ticket, call.request.refused(RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR)))
         return ctx.take()
 
     def replay(self, record: Record, producer_id: int | None = None) -> None:
-        """Apply a record: except for `end_transaction` the only way in which hard state changes.
-
-        Records come in the order of the log. `producer_id` is the producer of a transactional batch: an offset in the
-        batch stays pending until the transaction ends; other records are never transactional.
-        """
-        state = self._ctx.state
+        """Apply a record, in the order of the log: except for `end_transaction` the only way in which hard state
+        changes. `producer_id` is the producer of a transactional batch, whose offsets stay pending until the
+        transaction ends."""
+        state = self.state
         if isinstance(record, OffsetRecord):
             replay_offset(state, record, producer_id)
             return
@@ -161,19 +133,17 @@ class Engine:
 
     def note_other_type(self, group: str, *, exists: bool) -> None:
         """The only group with this id is of a type that is not coordinated here, or no longer exists."""
-        state = self._ctx.state
         if exists:
-            state.groups.pop(group, None)
-            state.other_types.add(group)
+            self.state.groups.pop(group, None)
+            self.state.other_types.add(group)
         else:
-            state.other_types.discard(group)
+            self.state.other_types.discard(group)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """Apply a COMMIT or ABORT marker; no effect if the producer has committed no offsets.
-
-        A transaction that wrote to several partitions of the log has a marker in each: do not mix the partitions.
-        """
-        end_transaction(self._ctx.state, producer_id, committed=committed)
+        """Apply a COMMIT or ABORT marker; no effect if the producer has committed no offsets. A transaction that
+        wrote to several partitions of the log has a marker in each: do not mix the partitions."""
+        for group, key, value in self.state.pending.end(producer_id, committed=committed):
+            self.state.offsets.setdefault(group, {})[key] = value
 
     def loaded(self, now_ms: int) -> CoordinatorResult:
         """After recovery, even of an empty log: start the timers."""
@@ -182,11 +152,8 @@ class Engine:
         return self._ctx.take()
 
     def unload(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
-        """Another broker coordinates the groups whose ids `belongs` accepts, until `load`.
-
-        Calls that wait for them are answered NOT_COORDINATOR. Until then these groups only take part in the deletion
-        of topics; the caller must refuse calls for them.
-        """
+        """Another broker coordinates the groups whose ids `belongs` accepts, until `load`: the caller must refuse
+        calls for them. Calls that wait for them are answered NOT_COORDINATOR."""
         self._ctx.now_ms = now_ms
         unload(self._ctx, belongs)
         return self._ctx.take()
@@ -198,11 +165,8 @@ class Engine:
 
     def _start_timers(self, now_ms: int, belongs: Callable[[str], bool]) -> None:
         self._ctx.now_ms = now_ms
-        for group in [group for group in self._ctx.state.groups.values() if belongs(group.id)]:
-            if isinstance(group, ClassicGroup):
-                session_expiry.classic_group_loaded(self._ctx, group)
-            else:
-                session_expiry.consumer_group_loaded(self._ctx, group)
+        for group in [group for group in self.state.groups.values() if belongs(group.id)]:
+            session_expiry.group_loaded(self._ctx, group)
 
     def update_topics(self, image: TopicImage, now_ms: int) -> CoordinatorResult:
         """Set the image of all current topics, after some were created, changed or deleted."""
@@ -215,36 +179,31 @@ class Engine:
         self._ctx.configure(config)
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the overrides of a group (resource type GROUP); an empty mapping removes them.
-
-        RequestRefused: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for any other problem.
-        """
+        """Replace the overrides of a group (resource type GROUP); an empty mapping removes them. RequestRefused:
+        INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for any other problem."""
         parsed = self.check_group_config(group, values)
         if values:
-            self._ctx.state.group_configs[group] = parsed
+            self.state.group_configs[group] = parsed
         else:
-            self._ctx.state.group_configs.pop(group, None)
+            self.state.group_configs.pop(group, None)
 
     def check_group_config(self, group: str, values: Mapping[str, str]) -> GroupOverrides:
         """The overrides that `set_group_config` would set; the same RequestRefused."""
         if not group:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
-        return GroupOverrides.parse(values, self._ctx.config)
+        return GroupOverrides.parse(values, self.config)
 
     def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Restore overrides after a restart, capped if the broker's bounds have changed since.
-
-        RequestRefused INVALID_CONFIG: no broker can have stored these overrides
-        """
-        self._ctx.state.group_configs[group] = GroupOverrides.capped(values, self._ctx.config)
+        """Restore overrides after a restart, capped if the broker's bounds have changed since. RequestRefused
+        INVALID_CONFIG: no broker can have stored them."""
+        self.state.group_configs[group] = GroupOverrides.capped(values, self.config)
 
     def next_deadline(self) -> int | None:
         """When to call `expire` next, in ms; None: not before the next call. Every call may change it."""
         return self._ctx.timers.next_deadline()
 
     def no_deadline_before(self) -> int | None:
-        """A time before which calling `expire` is unnecessary, in ms; at that time it may be too early. None: as in
-        `next_deadline`."""
+        """A time before which calling `expire` is unnecessary, in ms; None: as in `next_deadline`."""
         return self._ctx.timers.no_deadline_before()
 
     def expire(self, now_ms: int) -> CoordinatorResult:
@@ -286,18 +245,11 @@ class Engine:
         self._expire(key)
         return self._ctx.take()
 
-    def _fail(self, call: Call) -> None:
-        """Answer a call that failed, unless it is already answered."""
-        if all(ticket != call.ticket for ticket, _ in self._ctx.answers):
-            self._ctx.answer(
-                call.ticket, call.request.refused(RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR))
-            )
-
     def _expire(self, key: TimerKey) -> None:
         if key.kind is TimerKind.OFFSET_EXPIRY:
             removal.expire_offsets(self._ctx)
             return
-        group = self._ctx.state.groups.get(key.group)
+        group = self.state.groups.get(key.group)
         if isinstance(group, ClassicGroup):
             session_expiry.CLASSIC_TIMERS[key.kind](self._ctx, group, key)
         elif group is not None:

@@ -1,8 +1,6 @@
-"""ListGroups, DeleteGroups, DescribeGroups and ConsumerGroupDescribe.
-
-Source: GroupMetadataManager.listGroups, describeGroups; GroupCoordinatorShard.deleteGroups;
-modern.consumer.ConsumerGroup.asDescribedGroup, ConsumerGroupMember.asConsumerGroupDescribeMember.
-"""
+"""ListGroups, DeleteGroups, DescribeGroups and ConsumerGroupDescribe. Source: GroupMetadataManager.listGroups,
+describeGroups; GroupCoordinatorShard.deleteGroups; modern.consumer.ConsumerGroup.asDescribedGroup,
+ConsumerGroupMember.asConsumerGroupDescribeMember."""
 
 from __future__ import annotations
 
@@ -82,21 +80,19 @@ class DeleteGroups(Request[DeleteGroupsAnswer]):
 
 def delete_groups(ctx: EngineContext, call: Call, request: DeleteGroups) -> None:
     """Delete Empty groups and their offsets; a repeated name is answered once."""
-    names = tuple(dict.fromkeys(request.groups))
-    ctx.answer(call.ticket, DeleteGroupsAnswer(groups=tuple((name, _delete(ctx, name)) for name in names)))
-
-
-def _delete(ctx: EngineContext, name: str) -> ErrorCode:
-    group = ctx.state.groups.get(name)
-    if group is None:
-        return ErrorCode.GROUP_ID_NOT_FOUND
-    if not group.is_empty():
-        return ErrorCode.NON_EMPTY_GROUP
-    try:
-        ctx.remove_group(group, before=tombstones(ctx.state, name))
-    except CannotBeWritten:
-        return ErrorCode.UNKNOWN_SERVER_ERROR
-    return ErrorCode.NONE
+    codes = dict.fromkeys(request.groups, ErrorCode.NONE)
+    for name in codes:
+        group = ctx.state.groups.get(name)
+        if group is None:
+            codes[name] = ErrorCode.GROUP_ID_NOT_FOUND
+        elif not group.is_empty():
+            codes[name] = ErrorCode.NON_EMPTY_GROUP
+        else:
+            try:
+                ctx.remove_group(group, before=tombstones(ctx.state, name))
+            except CannotBeWritten:
+                codes[name] = ErrorCode.UNKNOWN_SERVER_ERROR
+    ctx.answer(call.ticket, DeleteGroupsAnswer(groups=tuple(codes.items())))
 
 
 Names: TypeAlias = Mapping[UUID, str]
@@ -211,6 +207,9 @@ def consumer_group(group: ConsumerGroup, names: Names, assignor: str | None) -> 
 
 def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> Member:
     metadata, classic = member.metadata, member.classic
+    both = dict(member.assigned)  # and what it is revoking
+    for topic, numbers in member.revoking.items():
+        both[topic] = both.get(topic, ()) + numbers
     return Member(
         id=member.id,
         instance=metadata.instance,
@@ -219,7 +218,7 @@ def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names)
         protocol=MemberProtocol.CONSUMER if classic is None else MemberProtocol.CLASSIC,
         protocols=None if classic is None else tuple(name for name, _ in classic.protocols),
         subscription=Subscription(topics=metadata.topics, regex=metadata.regex or None),
-        owned=by_name(_assigned_and_revoking(member), names),
+        owned=by_name(normal_partitions(both) if member.revoking else both, names),
         target=by_name(group.targets.get(member.id, {}), names),
         epoch=member.epoch,
     )
@@ -232,13 +231,3 @@ def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
         return named
     # Some have no name, or a deleted topic has the name of its successor.
     return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
-
-
-def _assigned_and_revoking(member: ConsumerMember) -> TopicPartitions:
-    """The partitions that a member has or is revoking: its assignment as describe shows it."""
-    if not member.revoking:
-        return member.assigned
-    has = {
-        topic: member.assigned.get(topic, ()) + member.revoking.get(topic, ()) for topic in member.revoking
-    }
-    return normal_partitions({**member.assigned, **has})

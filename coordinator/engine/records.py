@@ -13,7 +13,6 @@ from coordinator.engine.topics import TopicInfo
 TopicPartitions: TypeAlias = Mapping[UUID, tuple[int, ...]]
 """Partition numbers by topic id."""
 
-
 V = TypeVar("V")
 
 
@@ -31,11 +30,8 @@ class _MemberRecord(_GroupRecord[V]):
 
 
 class StoredOffset(NamedTuple):
-    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: the group's retention applies.
-
-    A named tuple, as a coordinator writes more offsets than all other records together, and creating one takes half
-    the time of a frozen dataclass.
-    """
+    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: the group's retention applies. A named tuple,
+    as most records of a coordinator are offsets, and creating one takes half the time of a frozen dataclass."""
 
     offset: int
     leader_epoch: int
@@ -100,10 +96,8 @@ class ConsumerGroupRecord(_GroupRecord[ConsumerGroupValue]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMetadataRecord(_GroupRecord[tuple[TopicInfo, ...]]):
-    """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 stored them.
-
-    Since then the hash in key 3 replaces it, and such a record is only deleted.
-    """
+    """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 stored them. Since then the
+    hash in key 3 replaces it, and such a record is only deleted."""
 
 
 class JoinProtocol(NamedTuple):
@@ -157,14 +151,14 @@ NO_PAYLOAD = Payload()
 class ConsumerMemberValue:
     """Value of key 5. Kafka's value has no client-side assignors: see `coordinator.store.client_side`."""
 
-    instance: str | None
-    rack: str | None
-    client_id: str
-    host: str
-    topics: tuple[str, ...]
-    regex: str
-    rebalance_timeout_ms: int
-    assignor: str | None
+    instance: str | None = None
+    rack: str | None = None
+    client_id: str = ""
+    host: str = ""
+    topics: tuple[str, ...] = ()
+    regex: str = ""
+    rebalance_timeout_ms: int = -1
+    assignor: str | None = None
     classic: ClassicMemberMetadata | None = None
     client_assignors: tuple[ClientAssignor, ...] = ()
     """Preferred first."""

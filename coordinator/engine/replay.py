@@ -1,10 +1,6 @@
-"""Records to state, the only way in which hard state changes; and state to records, for groups that are unloaded.
-
-The content of the log remains when another broker coordinates a group, as that broker would load it: hard state is
-exactly the applied records. So such groups are rebuilt from their last records, not read again.
-
-Source: CoordinatorRuntime (a shard is unloaded, and loaded elsewhere); GroupMetadataManager.onUnloaded.
-"""
+"""Records to state, and state to records. Hard state is exactly the applied records, so a group that another broker
+coordinates is rebuilt from its last records, as that broker would load it. Source: CoordinatorRuntime;
+GroupMetadataManager.onUnloaded."""
 
 from __future__ import annotations
 
@@ -12,11 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import DELETED_ASSIGNMENT, NEW_ASSIGNMENT, NEW_METADATA
-from coordinator.engine.context import EngineContext, EngineState, Group
-from coordinator.engine.offsets.pending import Partition
+from coordinator.engine.context import EngineContext, EngineState
 from coordinator.engine.records import (
     NO_PAYLOAD,
     ClassicGroupRecord,
@@ -59,48 +53,27 @@ def replay_consumer_group(state: EngineState, record: ConsumerRecord) -> None:
     if isinstance(record, ConsumerGroupRecord) and record.value is None:
         del state.groups[record.group]
         return
-    apply(group, record)
+    group.apply(record)
 
 
 def draft(group_id: str, records: Iterable[ConsumerRecord]) -> ConsumerGroup:
     """A group that is not part of the state: created from these records alone."""
     group = ConsumerGroup(group_id)
     for record in records:
-        apply(group, record)
+        group.apply(record)
     return group
-
-
-def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
-    """Apply a record to the group, unless it deletes the whole group."""
-    match record:
-        case ConsumerGroupRecord(value=value):
-            if value is not None:
-                group.set_epoch(value)
-        case PartitionMetadataRecord(value=topics):
-            group.has_partition_metadata = topics is not None
-        case ConsumerMemberRecord(member=member, value=value):
-            if value is None:
-                group.remove_member(member)
-            else:
-                group.set_metadata(member, value)
-        case TargetEpochRecord(value=value):
-            group.set_target_epoch(value)
-        case TargetMemberRecord(member=member, value=target, payload=payload):
-            group.set_target(member, target, payload)
-        case CurrentAssignmentRecord(member=member, value=current):
-            group.set_current(member, current)
-        case RegexRecord(regex=regex, value=resolved):
-            group.set_regex(regex, resolved)
 
 
 def replay_offset(state: EngineState, record: OffsetRecord, producer_id: int | None = None) -> None:
     """Store or delete an offset; an offset of a transaction, which has a producer id, stays pending until its end.
-
-    The first offset of an unknown group, even if pending, creates a simple group. A tombstone deletes at once.
-    """
+    The first offset of an unknown group creates a simple group. A tombstone deletes at once."""
     group, key, value = record.group, (record.topic, record.partition), record.value
     if value is None:
-        _remove_offset(state, group, key)
+        state.pending.drop(group, key)
+        offsets = state.offsets.get(group, {})
+        offsets.pop(key, None)
+        if not offsets:
+            state.offsets.pop(group, None)
         return
     if group not in state.groups and group not in state.other_types:
         state.groups[group] = ClassicGroup(id=group, state_since_ms=value.commit_ms)
@@ -111,48 +84,20 @@ def replay_offset(state: EngineState, record: OffsetRecord, producer_id: int | N
     state.offsets.setdefault(group, {})[key] = value
 
 
-def _remove_offset(state: EngineState, group: str, key: Partition) -> None:
-    state.pending.drop(group, key)
-    offsets = state.offsets.get(group, {})
-    offsets.pop(key, None)
-    if not offsets:
-        state.offsets.pop(group, None)
-
-
-def end_transaction(state: EngineState, producer_id: int, *, committed: bool) -> None:
-    """Make the transaction's offsets visible, or drop them; no effect if it has no offsets."""
-    for group, key, value in state.pending.end(producer_id, committed=committed):
-        state.offsets.setdefault(group, {})[key] = value
-
-
 def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:
-    """For the groups whose ids `belongs` accepts: answer waiting requests, stop the timers, and drop soft state."""
+    """See `Engine.unload`: answer waiting requests, stop the timers, and drop soft state."""
     groups = ctx.state.groups
     for group in [group for group in groups.values() if belongs(group.id)]:
         for key in list(group.timer_keys()):
             ctx.timers.cancel(key)
         ctx.refreshing.pop(group.id, None)
-        if isinstance(group, ClassicGroup):
-            _refuse_waiting(ctx, group)
-        groups[group.id] = _as_recorded(group)
-
-
-def _refuse_waiting(ctx: EngineContext, group: ClassicGroup) -> None:
-    for member in list(group.joining):
-        answer = JoinGroupAnswer(error=ErrorCode.NOT_COORDINATOR, member=member)
-        rebalance.answer_join(ctx, group, member, answer)
-    for member in list(group.syncing):
-        rebalance.answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.NOT_COORDINATOR))
-
-
-def _as_recorded(group: Group) -> Group:
-    """The group as its records would create it."""
-    if isinstance(group, ConsumerGroup):
-        return draft(group.id, records_of(group))
-    made = ClassicGroup(id=group.id, state_since_ms=group.state_since_ms)
-    if group.stored is not None:
-        made.store(group.stored)
-    return made
+        if isinstance(group, ConsumerGroup):
+            groups[group.id] = draft(group.id, records_of(group))
+        else:
+            rebalance.refuse_parked(ctx, group, ErrorCode.NOT_COORDINATOR)
+            groups[group.id] = made = ClassicGroup(id=group.id, state_since_ms=group.state_since_ms)
+            if group.stored is not None:
+                made.store(group.stored)
 
 
 def records_of(group: ConsumerGroup) -> Iterator[ConsumerRecord]:

@@ -10,7 +10,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.update import remove
-from coordinator.engine.context import EngineContext
+from coordinator.engine.context import EngineContext, Group
 from coordinator.engine.records import MemberState
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState
@@ -18,16 +18,14 @@ from groups.listing import GroupState
 
 def initial_delay_ended(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
     """Extend the delay if members joined during it and the rebalance timeout permits it; otherwise continue."""
-    if group.state is not GroupState.PREPARING_REBALANCE:
-        return
     remaining = group.initial_remaining_ms
     if not group.new_member_added or remaining == 0:
-        rebalance.complete(ctx, group)
-        return
-    group.new_member_added = False
-    group.initial_remaining_ms = max(0, remaining - group.initial_delay_ms)
-    group.initial_delay_ms = min(ctx.config.group_initial_rebalance_delay_ms, remaining)
-    ctx.timers.set(key, ctx.now_ms + group.initial_delay_ms)
+        join_timed_out(ctx, group, key)
+    elif group.state is GroupState.PREPARING_REBALANCE:
+        group.new_member_added = False
+        group.initial_remaining_ms = max(0, remaining - group.initial_delay_ms)
+        group.initial_delay_ms = min(ctx.config.group_initial_rebalance_delay_ms, remaining)
+        ctx.timers.set(key, ctx.now_ms + group.initial_delay_ms)
 
 
 def join_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> None:
@@ -37,28 +35,22 @@ def join_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> N
 
 def sync_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> None:
     """Remove members that have not synced, whether or not the group has become Stable without them."""
-    settled = group.state in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE)
-    if not settled or not group.pending_sync:
-        return
-    for member in sorted(group.pending_sync):
-        rebalance.drop_member(ctx, group, member)
-    rebalance.prepare(ctx, group)
+    if group.pending_sync and group.state in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE):
+        for member in sorted(group.pending_sync):
+            rebalance.drop_member(ctx, group, member)
+        rebalance.prepare(ctx, group)
 
 
 def session_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
     """Remove the member, unless it waits for an answer and is not new."""
     member = group.members.get(key.member)
-    if member is None:
-        return
-    waits = member.id in group.joining or member.id in group.syncing
-    if waits and not member.is_new:
+    if member is None or (not member.is_new and (member.id in group.joining or member.id in group.syncing)):
         return
     rebalance.drop_member(ctx, group, member.id)
-    if group.state is GroupState.PREPARING_REBALANCE:
-        if group.all_joined():
-            rebalance.complete(ctx, group)
-    else:
+    if group.state is not GroupState.PREPARING_REBALANCE:
         rebalance.prepare_or_complete(ctx, group)
+    elif group.all_joined():
+        rebalance.complete(ctx, group)
 
 
 def pending_member_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
@@ -66,15 +58,6 @@ def pending_member_timed_out(ctx: EngineContext, group: ClassicGroup, key: Timer
     group.pending.discard(key.member)
     if group.state is GroupState.PREPARING_REBALANCE and group.all_joined():
         rebalance.complete(ctx, group)
-
-
-def classic_group_loaded(ctx: EngineContext, group: ClassicGroup) -> None:
-    """Start every member's session after recovery; a group that is too large rebalances."""
-    group.learn_subscriptions()
-    for member in group.members.values():
-        rebalance.keep_alive(ctx, group, member)
-    if len(group.members) > ctx.config.group_max_size:
-        rebalance.prepare(ctx, group)
 
 
 CLASSIC_TIMERS: dict[TimerKind, Callable[[EngineContext, ClassicGroup, TimerKey], None]] = {
@@ -100,18 +83,20 @@ def rebalance_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey)
         remove(ctx, group, (member,))
 
 
-def resolve_regexes(ctx: EngineContext, group: ConsumerGroup, _key: TimerKey) -> None:
-    topic_changes.resolve_regexes(ctx, group)
-
-
-def consumer_group_loaded(ctx: EngineContext, group: ConsumerGroup) -> None:
-    """Start every member's session after recovery, and the rebalance timeout of members that are revoking."""
+def group_loaded(ctx: EngineContext, group: Group) -> None:
+    """Start every member's session after recovery; a classic group that is too large rebalances."""
+    if isinstance(group, ClassicGroup):
+        group.learn_subscriptions()
+        for classic in group.members.values():
+            rebalance.keep_alive(ctx, group, classic)
+        if len(group.members) > ctx.config.group_max_size:
+            rebalance.prepare(ctx, group)
+        return
     session_timeout_ms = ctx.consumer_settings(group.id).session_timeout_ms
     for member in group.members.values():
-        ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + session_timeout_ms)
+        ctx.start(TimerKind.SESSION, group.id, member.id, session_timeout_ms)
         if member.current.state is MemberState.UNREVOKED_PARTITIONS:
-            revocation = TimerKey(TimerKind.REBALANCE, group.id, member.id)
-            ctx.timers.set(revocation, ctx.now_ms + member.metadata.rebalance_timeout_ms)
+            ctx.start(TimerKind.REBALANCE, group.id, member.id, member.metadata.rebalance_timeout_ms)
 
 
 CONSUMER_TIMERS: dict[TimerKind, Callable[[EngineContext, ConsumerGroup, TimerKey], None]] = {
@@ -119,6 +104,6 @@ CONSUMER_TIMERS: dict[TimerKind, Callable[[EngineContext, ConsumerGroup, TimerKe
     TimerKind.REBALANCE: rebalance_timed_out,
     TimerKind.JOIN: member_timed_out,
     TimerKind.SYNC: member_timed_out,
-    TimerKind.REGEX: resolve_regexes,
+    TimerKind.REGEX: lambda ctx, group, _key: topic_changes.resolve_regexes(ctx, group),
     TimerKind.CLIENT_ASSIGNOR: client_assignment.computing_timed_out,
 }

@@ -1,9 +1,6 @@
-"""Static members (KIP-345): ownership of instance ids, fencing, and replacement of a restarted member.
-
-A restarted static member has no member id. Its JoinGroup or ConsumerGroupHeartbeat gets a new id, with the partitions
-of the old id, which is fenced. In a consumer group the old member must have left temporarily (epoch -2) before. A
-classic group does not rebalance for this unless its protocol would change.
-"""
+"""Static members (KIP-345): ownership of instance ids, fencing, and replacement of a restarted member. The restarted
+member has no member id: it gets a new one, with the partitions of the old id, which is fenced. In a consumer group
+the old member must have left temporarily (epoch -2) before."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from coordinator.engine.records import (
     Record,
     TargetMemberRecord,
 )
-from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.timers import TimerKind
 from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
@@ -34,10 +31,8 @@ _log = logging.getLogger(__name__)
 
 
 def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
-    """Check that the member holds the instance id, whose current holder is `holder`.
-
-    :raises RequestRefused: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if another member holds it
-    """
+    """Check that the member holds the instance id, whose current holder is `holder`. :raises RequestRefused:
+    UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if another member holds it"""
     if holder is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance} is unknown.")
     if holder != member:
@@ -95,25 +90,21 @@ def replace_in_classic_group(
     ctx: EngineContext, call: Call, group: ClassicGroup, new: ClassicMember, version: int
 ) -> None:
     """Give the instance a new member id, fence the old one, and rebalance only if the group's protocol would change.
-
     `new` is the member as described in its JoinGroup, which has that version. Source:
-    GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin.
-    """
-    instance = new.instance or ""
-    old, leader = group.static[instance], group.leader
-    before = replace(group.members[old])
-    _fence(ctx, group, old)
-    member = group.replace_static(instance, new.id)
-    rebalance.keep_alive(ctx, group, member)
-    group.offer(member, new.protocols)
-    member.session_timeout_ms = new.session_timeout_ms
-    member.rebalance_timeout_ms = new.rebalance_timeout_ms
+    GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin."""
+    old, leader = group.members[group.static[new.instance or ""]], group.leader
+    before = replace(old)
+    fenced = ErrorCode.FENCED_INSTANCE_ID
+    rebalance.answer_join(ctx, group, old.id, JoinGroupAnswer(error=fenced, member=old.id))
+    rebalance.answer_sync(ctx, group, old.id, SyncGroupAnswer(error=fenced))
+    _put_instance(ctx, group, new, before.session_timeout_ms)
     if group.state is GroupState.STABLE and group.elect_protocol() == group.protocol:
         try:
-            answer = _replace_silently(ctx, group, member, version, old if leader == old else None)
-        except CannotBeWritten as error:
-            _log.warning("Group %.80r keeps member %.80r: %s", group.id, old, error)
-            answer = _restore_instance(ctx, group, before, leader)
+            answer = _replace_silently(ctx, group, new.id, version, leader)
+        except CannotBeWritten as error:  # the instance keeps its previous member id
+            _log.warning("Group %.80r keeps member %.80r: %s", group.id, before.id, error)
+            _put_instance(ctx, group, before, before.session_timeout_ms)
+            answer = replace(rebalance.joined(group, ""), error=ErrorCode.UNKNOWN_SERVER_ERROR)
         ctx.answer(call.ticket, answer)
         return
     rebalance.park_join(ctx, group, new.id, call.ticket)
@@ -123,51 +114,28 @@ def replace_in_classic_group(
         rebalance.prepare(ctx, group)
 
 
-def _restore_instance(
-    ctx: EngineContext, group: ClassicGroup, before: ClassicMember, leader: str | None
-) -> JoinGroupAnswer:
-    """Let the instance keep its previous member id, as the new one cannot be written."""
-    instance = before.instance or ""
-    ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, group.static[instance]))
-    member = group.replace_static(instance, before.id)
-    group.offer(member, before.protocols)
-    member.session_timeout_ms = before.session_timeout_ms
-    member.rebalance_timeout_ms = before.rebalance_timeout_ms
-    rebalance.keep_alive(ctx, group, member)
-    return JoinGroupAnswer(
-        error=ErrorCode.UNKNOWN_SERVER_ERROR,
-        generation=group.generation,
-        protocol_type=group.protocol_type,
-        protocol=group.protocol,
-        leader=leader or "",
-    )
-
-
-def _fence(ctx: EngineContext, group: ClassicGroup, old: str) -> None:
-    fenced = ErrorCode.FENCED_INSTANCE_ID
-    rebalance.answer_join(ctx, group, old, JoinGroupAnswer(error=fenced, member=old))
-    rebalance.answer_sync(ctx, group, old, SyncGroupAnswer(error=fenced))
-    ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, old))
+def _put_instance(ctx: EngineContext, group: ClassicGroup, new: ClassicMember, session_ms: int) -> None:
+    """Give a static member the id, the protocols and the timeouts of `new`; the current session lasts `session_ms`."""
+    instance = new.instance or ""
+    ctx.stop(TimerKind.SESSION, group.id, group.static[instance])
+    member = group.replace_static(instance, new.id)
+    group.offer(member, new.protocols)
+    rebalance.keep_alive(ctx, group, member, session_ms)
+    member.session_timeout_ms = new.session_timeout_ms
+    member.rebalance_timeout_ms = new.rebalance_timeout_ms
 
 
 def _replace_silently(
-    ctx: EngineContext, group: ClassicGroup, member: ClassicMember, version: int, old_leader: str | None
+    ctx: EngineContext, group: ClassicGroup, member: str, version: int, old_leader: str | None
 ) -> JoinGroupAnswer:
-    """Write the new id, and answer with the current generation.
-
-    Since v9 a replaced leader gets the members and skips the assignment (KIP-814). Before, its answer names its old
-    id as the leader, so that it considers itself a follower.
-    """
+    """Write the new id, and answer with the current generation. Since v9 a replaced leader gets the members and skips
+    the assignment (KIP-814). Before, its answer names its old id as the leader: it considers itself a follower."""
     assignments = {member.id: member.assignment for member in group.members.values()}
     value = group.value(assignments, group.state_since_ms)
     ctx.emit(ClassicGroupRecord(group=group.id, value=value))
-    leads = group.leader == member.id and version >= 9
-    return JoinGroupAnswer(
-        generation=group.generation,
-        protocol_type=group.protocol_type,
-        protocol=group.protocol,
-        leader=(group.leader or "") if version >= 9 or old_leader is None else old_leader,
-        skip_assignment=leads,
-        member=member.id,
-        members=group.member_values(group.protocol, {}) if leads else (),
-    )
+    answer = rebalance.joined(group, member)
+    if group.leader != member:
+        return answer
+    if version < 9:
+        return replace(answer, leader=old_leader or "", members=())
+    return replace(answer, skip_assignment=True)

@@ -36,11 +36,9 @@ class TimerKey(NamedTuple):
 
 
 class Timers:
-    """Deadlines by key, in ms.
-
-    A key is in the heap once, at its deadline or earlier: every heartbeat extends a session timer, which is checked
-    again only when its old deadline comes. So setting a timer costs no more than a look-up.
-    """
+    """Deadlines by key, in ms. A key is in the heap once, at its deadline or earlier: every heartbeat extends a
+    session timer, which is checked again only when its old deadline comes. So setting a timer costs no more than a
+    look-up."""
 
     def __init__(self) -> None:
         self._deadlines: dict[TimerKey, tuple[int, int]] = {}
@@ -75,15 +73,14 @@ class Timers:
         while self._heap:
             queued, number, key = self._heap[0]
             entry = self._deadlines.get(key)
-            if self._queued.get(key) == queued:
-                if entry == (queued, number):
-                    return queued
-                heapq.heappop(self._heap)
+            is_queued = self._queued.get(key) == queued
+            if is_queued and entry == (queued, number):
+                return queued
+            heapq.heappop(self._heap)
+            if is_queued:
                 del self._queued[key]
                 if entry is not None:
                     self._push(*entry, key)
-            else:
-                heapq.heappop(self._heap)
         return None
 
     def no_deadline_before(self) -> int | None:

@@ -1,23 +1,12 @@
-"""Topic changes: created, changed and deleted topics bump the group epoch of subscribed consumer groups; their regexes
-are resolved again.
-
-A change only marks the groups. The next heartbeat of a member recomputes the hash of the subscribed topics, and if it
-differs from the hash in the group's record, the group epoch is bumped (`next_epoch`).
-
-A topic that is recreated under its name is a different topic, with another id.
-
-Regexes are resolved in a separate step, never while a heartbeat is answered: a heartbeat sets the timer, and the
-timer matches all regexes of the group against all topics. Two refreshes of a group are at least 10 s apart. A refresh
-is due for an unresolved regex, a new topic, and every `group.consumer.regex.refresh.interval.ms`.
-
-The matching itself is data for the caller, `calls.RegexRefresh`: it is linear in the names, and its memory is bounded
-(groups.regex.broker), but a hostile regex still takes a millisecond per name, which a server spends in a thread.
-
-A topic is not matched if the member whose heartbeat triggered the refresh may not describe it.
+"""Created, changed and deleted topics bump the group epoch of subscribed consumer groups; their regexes are resolved
+again. A change only marks the groups: the next heartbeat of a member compares the hash of the subscribed topics with
+the one in the group's record (`next_epoch`). A recreated topic is a different topic, with another id. A heartbeat
+never resolves regexes: it sets a timer, at least 10 s after the last refresh, for an unresolved regex, a new topic,
+and every `group.consumer.regex.refresh.interval.ms`. The caller may match them in a thread (`calls.RegexRefresh`), as
+a hostile regex takes a millisecond per name. Topics that the member of that heartbeat may not describe do not match.
 
 Source: GroupMetadataManager.onMetadataUpdate, maybeUpdateRegularExpressions, handleRegularExpressionsResult;
-TopicRegexResolver.
-"""
+TopicRegexResolver."""
 
 from __future__ import annotations
 
@@ -52,18 +41,11 @@ def topics_changed(ctx: EngineContext, image: TopicImage) -> None:
         for name in old.topics.keys() | image.topics.keys()
         if old.topics.get(name) != image.topics.get(name)
     }
-    for group in ctx.state.groups.values():
-        if isinstance(group, ConsumerGroup) and not changed.isdisjoint(group.subscribed_topics()):
-            group.refresh_metadata = True
-    _delete_offsets_of_deleted_topics(ctx, old, image)
-
-
-def _delete_offsets_of_deleted_topics(ctx: EngineContext, old: TopicImage, new: TopicImage) -> None:
-    """Delete the offsets of deleted topics. A recreated topic is a different one."""
-    gone = {name: topic.id for name, topic in old.topics.items() if topic.id not in new.by_id}
-    if not gone:
-        return
-    for group in dict.fromkeys((*ctx.state.offsets, *ctx.state.pending.groups())):
+    for subscribed in ctx.state.groups.values():
+        if isinstance(subscribed, ConsumerGroup) and not changed.isdisjoint(subscribed.subscribed_topics()):
+            subscribed.refresh_metadata = True
+    gone = {name: topic.id for name, topic in old.topics.items() if topic.id not in image.by_id}
+    for group in dict.fromkeys((*ctx.state.offsets, *ctx.state.pending.groups())) if gone else ():
         committed = ctx.state.offsets.get(group, {}).items()
         for (topic, partition), value in [*committed, *ctx.state.pending.of_group(group)]:
             doomed = topic in gone and value.topic_id in (None, gone[topic])
@@ -74,10 +56,8 @@ def _delete_offsets_of_deleted_topics(ctx: EngineContext, old: TopicImage, new: 
 def next_epoch(
     ctx: EngineContext, group: ConsumerGroup, names: Collection[str], *, moves: bool
 ) -> ConsumerGroupRecord | None:
-    """The record that bumps the group epoch, with the hash of the subscribed topics.
-
-    None if the request does not bump it (`moves`) and no topic of these names was created, changed or deleted.
-    """
+    """The record that bumps the group epoch, with the hash of the subscribed topics. None if the request does not
+    bump it (`moves`) and no topic of these names was created, changed or deleted."""
     fingerprint = metadata_hash(names, ctx.topics)
     if not moves and fingerprint == group.metadata_hash:
         return None
@@ -89,13 +69,10 @@ MIN_INTERVAL_MS = 10_000
 
 
 def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, unresolved: bool) -> bool:
-    """Whether a heartbeat triggers a refresh of the group's regexes.
-
-    `used` are the regexes of its members after the heartbeat; `unresolved`: whether one of them is new.
-    """
-    if not used or ctx.timers.deadline(TimerKey(TimerKind.REGEX, group.id)) is not None:
-        return False
-    if group.id in ctx.refreshing:
+    """Whether a heartbeat triggers a refresh of the group's regexes. `used` are its members' regexes after the
+    heartbeat; `unresolved`: whether one of them is new."""
+    is_running = ctx.timers.deadline(TimerKey(TimerKind.REGEX, group.id)) is not None
+    if not used or is_running or group.id in ctx.refreshing:
         return False
     last = next(iter(group.regexes.values()), None)
     if last is None:
@@ -130,10 +107,7 @@ def resolve_regexes(ctx: EngineContext, group: ConsumerGroup) -> None:
 def put_regexes(
     ctx: EngineContext, group: ConsumerGroup, refresh: RegexRefresh, matched: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Store the topics of regexes that members still use; a changed result bumps the group epoch.
-
-    Source: GroupMetadataManager.handleRegularExpressionsResult.
-    """
+    """Store the topics of regexes that members still use; a changed result bumps the group epoch."""
     resolved = {
         regex: RegexValue(topics=topics, version=refresh.topics.version, resolved_ms=ctx.now_ms)
         for regex, topics in matched.items()

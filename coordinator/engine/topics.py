@@ -16,7 +16,6 @@ from wire.java_text import length
 
 _LONG = Struct("<Q")
 
-
 _INT = Struct("<i")
 
 
@@ -31,11 +30,9 @@ class TopicInfo:
 
     @cached_property
     def metadata_hash(self) -> int:
-        """The broker's hash of id, name, partition count and racks: 64 bits, unsigned.
-
-        Source: coordinator.group.Utils.computeTopicHash: XXH3 of little-endian numbers, and of texts in hash4j's
-        form: their UTF-16 units, then the number of units.
-        """
+        """The broker's hash of id, name, partition count and racks: 64 bits, unsigned: XXH3 of little-endian
+        numbers, and of texts in hash4j's form (coordinator.group.Utils.computeTopicHash): their UTF-16 units, then
+        their number."""
         parts = [b"\0", *(_LONG.pack(half) for half in divmod(self.id.int, 1 << 64))]
         parts += _text(self.name), _INT.pack(self.partitions)
         for partition in range(self.partitions):
@@ -75,12 +72,8 @@ def _text(text: str) -> bytes:
 
 
 def metadata_hash(names: Iterable[str], image: TopicImage) -> int:
-    """The broker's hash of the subscribed topics that exist: 64 bits, signed; 0 if there are none.
-
-    Two coordinators that know the same topics compute the same hash.
-
-    Source: coordinator.group.Utils.computeGroupHash: XXH3 of the topics' own hashes in the order of their names.
-    """
+    """The broker's hash of the subscribed topics that exist: 64 bits, signed; 0 if there are none: XXH3 of the
+    topics' own hashes in the order of their names (coordinator.group.Utils.computeGroupHash)."""
     topics = [image.topics[name] for name in sorted(names, key=utf16) if name in image.topics]
     if not topics:
         return 0

@@ -1,10 +1,7 @@
-"""Online upgrade: a classic group with members becomes a consumer group (KIP-848 "Online Migration").
-
-The group epoch is the generation; targets and current assignments come from the leader's assignment. The members
-continue to use the classic protocol, inside a consumer group.
-
-Source: GroupMetadataManager.validateOnlineUpgrade, convertToConsumerGroup; ConsumerGroup.fromClassicGroup.
-"""
+"""Online upgrade: a classic group with members becomes a consumer group (KIP-848 "Online Migration"), with the
+generation as its epoch, and the leader's assignment as targets and current assignments. The members continue to use
+the classic protocol. Source: GroupMetadataManager.validateOnlineUpgrade, convertToConsumerGroup;
+ConsumerGroup.fromClassicGroup."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from collections.abc import Sequence
 from assignors.java.hash_map import FIRST_SLOTS, grown_slots
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
-from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.client_assignors import CLASSIC_VERSION
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import (
@@ -46,25 +42,27 @@ from coordinator.engine.replay import draft
 from coordinator.engine.topics import TopicImage, metadata_hash
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import (
-    EmbeddedAssignment,
-    read_assignment,
-    read_subscription,
-)
+from wire.messages.embedded_protocol import EmbeddedAssignment, read_assignment, read_subscription
 from wire.messages.reader import DecodeError
+
+_MALFORMED = "the embedded consumer protocol is malformed."
 
 
 def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
-    """The records that turn the group into a consumer group, and the resulting group: a draft.
-
-    The broker iterates over the draft to write the records: its map has another order than the draft afterwards.
-
-    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why the group cannot be upgraded
-    """
-    _validate(ctx, group)
+    """The records that turn the group into a consumer group, and the resulting group: a draft. The broker iterates
+    over the draft to write the records: its map has another order than the draft afterwards. :raises RequestRefused:
+    GROUP_ID_NOT_FOUND, with the reason why the group cannot be upgraded"""
+    if not ctx.config.group_consumer_migration_policy.upgrades:
+        raise _refused(group, "online upgrade is disabled.")
+    if not group.uses_consumer_protocol():
+        raise _refused(group, "the group does not use the consumer embedded protocol.")
+    if len(group.members) > ctx.config.group_consumer_max_size:
+        raise _refused(group, "the group size exceeds the consumer group maximum size.")
     handed_out = {member.id: _leader_assignment(ctx, group, member) for member in group.in_order()}
     members = [_convert(ctx.topics, group, member, handed_out[member.id]) for member in group.in_order()]
-    _check_owners(group, members)
+    owned = Counter(key for member in members for key in member.current.assigned_epochs)
+    if any(owners > 1 for owners in owned.values()):  # a leader may have done so; Kafka's handler fails there
+        raise _refused(group, "a partition is assigned to more than one member.")
     made = draft(group.id, _records(ctx, group, members))
     made.capacity = grown_slots(FIRST_SLOTS, len(made.members))  # the broker inserts each member only once
     return (*group.tombstones(), *_records(ctx, group, made.in_order())), made
@@ -90,37 +88,22 @@ def _records(
 
 def discard_classic_group(ctx: EngineContext, group: ClassicGroup) -> None:
     """Discard the classic group: its parked requests are answered, its members' sessions continue."""
-    for member in group.in_order():
-        again = JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member.id)
-        rebalance.answer_join(ctx, group, member.id, again)
-        sync_again = SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS)
-        rebalance.answer_sync(ctx, group, member.id, sync_again)
+    rebalance.refuse_parked(ctx, group, ErrorCode.REBALANCE_IN_PROGRESS)
     for key in list(group.timer_keys()):
         ctx.timers.cancel(key)
     for member in group.members.values():
         rebalance.keep_alive(ctx, group, member)
 
 
-def _validate(ctx: EngineContext, group: ClassicGroup) -> None:
-    if not ctx.config.group_consumer_migration_policy.upgrades:
-        raise _refused(group, "online upgrade is disabled.")
-    if not group.uses_consumer_protocol():
-        raise _refused(group, "the group does not use the consumer embedded protocol.")
-    if len(group.members) > ctx.config.group_consumer_max_size:
-        raise _refused(group, "the group size exceeds the consumer group maximum size.")
-
-
 def _leader_assignment(ctx: EngineContext, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
-    """The leader's assignment to a member. Raises GROUP_ID_NOT_FOUND if it cannot be converted.
-
-    It cannot if user data would be lost, because no client-side assignors use it.
-    """
+    """The leader's assignment to a member. Raises GROUP_ID_NOT_FOUND if it cannot be converted, or if user data
+    would be lost because no client-side assignors use it."""
     if not member.assignment:
         return EmbeddedAssignment(version=0, partitions={})
     try:
         assignment = read_assignment(member.assignment)
     except DecodeError:
-        raise _malformed(group) from None
+        raise _refused(group, _MALFORMED) from None
     if assignment.user_data and not ctx.config.group_consumer_client_assignors_enable:
         raise _refused(
             group,
@@ -138,7 +121,7 @@ def _convert(
     try:
         subscription = read_subscription(member.protocols[0].metadata if metadata is None else metadata)
     except DecodeError:
-        raise _malformed(group) from None
+        raise _refused(group, _MALFORMED) from None
     return ConsumerMember(
         id=member.id,
         metadata=ConsumerMemberValue(
@@ -151,8 +134,7 @@ def _convert(
             rebalance_timeout_ms=member.rebalance_timeout_ms,
             assignor=None,
             classic=ClassicMemberMetadata(
-                session_timeout_ms=member.session_timeout_ms,
-                protocols=member.protocols,
+                session_timeout_ms=member.session_timeout_ms, protocols=member.protocols
             ),
         ),
         current=normal_assignment(
@@ -165,28 +147,12 @@ def _convert(
                     for name, numbers in assignment.partitions.items()
                     if name in topics.topics
                 },
-                payload=_payload(assignment),
+                payload=Payload(metadata=ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data))
+                if assignment.user_data
+                else NO_PAYLOAD,
             )
         ),
     )
-
-
-def _payload(assignment: EmbeddedAssignment) -> Payload:
-    if not assignment.user_data:
-        return NO_PAYLOAD
-    return Payload(metadata=ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data))
-
-
-def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> None:
-    """Check that each partition has one owner: a leader may assign one to two members. Kafka's handler fails
-    there."""
-    owned = Counter(key for member in members for key in member.current.assigned_epochs)
-    if any(owners > 1 for owners in owned.values()):
-        raise _refused(group, "a partition is assigned to more than one member.")
-
-
-def _malformed(group: ClassicGroup) -> RequestRefused:
-    return _refused(group, "the embedded consumer protocol is malformed.")
 
 
 def _refused(group: ClassicGroup, why: str) -> RequestRefused:

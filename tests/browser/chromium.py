@@ -1,8 +1,6 @@
-"""A headless Chromium that is asked over its debugging pipe: what a page shows, says and fetches.
-
-Nothing but the browser is needed. Messages of the Chrome DevTools Protocol are JSON, each ended by a zero byte, on the
-browser's file descriptors 3 (to it) and 4 (from it).
-"""
+"""A headless Chromium that is asked over its debugging pipe: what a page shows, says and fetches. Nothing but the
+browser is needed. Messages of the Chrome DevTools Protocol are JSON, each ended by a zero byte, on the browser's
+file descriptors 3 (to it) and 4 (from it)."""
 
 from __future__ import annotations
 

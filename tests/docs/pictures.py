@@ -1,8 +1,6 @@
-"""Pictures of a terminal for README.md and the docs: what commands print of the sample fleet, as SVG.
-
-`python -m tests.docs.pictures` writes them to docs/pictures; with a directory, it draws the screens of
-tests/golden/screens there instead, on a dark and a light terminal.
-"""
+"""Pictures of a terminal for README.md and the docs: what commands print of the sample fleet, as SVG. `python -m
+tests.docs.pictures` writes them to docs/pictures; with a directory, it draws the screens of tests/golden/screens
+there instead, on a dark and a light terminal."""
 
 from __future__ import annotations
 
@@ -23,10 +21,7 @@ from tests.support.terminals import on_terminal
 
 DIRECTORY = Path(__file__).parents[2] / "docs" / "pictures"
 COLUMNS = 100
-PICTURES = {
-    "list": "list",
-    "plan": "plan legacy-etl --to consumer --client java:4.1.0",
-}
+PICTURES = {"list": "list", "plan": "plan legacy-etl --to consumer --client java:4.1.0"}
 """Commands by the name of their picture."""
 DARK, LIGHT = SVG_EXPORT_THEME, DEFAULT_TERMINAL_THEME
 _FRAME = """\

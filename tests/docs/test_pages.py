@@ -1,8 +1,6 @@
 """The output in the documentation is what Kohort prints: every console block is run again, page by page, in order.
-
 Each page starts in an empty directory and an empty home in which only `kohort demo` has run; the tutorial runs it.
-Pictures that a page draws are compared with those in its folder. KOHORT_WRITE_GOLDEN=1 writes output and pictures.
-"""
+Pictures that a page draws are compared with those in its folder. KOHORT_WRITE_GOLDEN=1 writes output and pictures."""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ Written from the commands themselves by `tests/docs/test_reference.py`; do not e
 same. [Scripting](scripting.md) describes standard output, standard error and the exit status.
 """
 
-
 SHARED = {SOURCE_PANEL: "--context", OUTPUT_PANEL: "--columns"}
 """Panels that are in the page once, and the option by which a command is known to have all options of the panel."""
 

@@ -1,7 +1,5 @@
 """`make matrix`: Kohort on a broker of every release, a table at the end; `python -m tests.matrix 4.4.0` tries one.
-
-The table is in docs/brokers.md too once all releases were tried.
-"""
+The table is in docs/brokers.md too once all releases were tried."""
 
 from __future__ import annotations
 

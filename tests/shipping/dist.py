@@ -1,8 +1,6 @@
-"""`make dist`: the sdist and the wheel, checked, installed alone into fresh environments, and run there.
-
-What must be in them is not listed here: it is what git has in the folders of the packages. The same commit gives the
-same bytes: SOURCE_DATE_EPOCH is the time of the commit unless it is set.
-"""
+"""`make dist`: the sdist and the wheel, checked, installed alone into fresh environments, and run there. What must
+be in them is not listed here: it is what git has in the folders of the packages. The same commit gives the same
+bytes: SOURCE_DATE_EPOCH is the time of the commit unless it is set."""
 
 from __future__ import annotations
 

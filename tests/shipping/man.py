@@ -1,8 +1,6 @@
-"""`make man`: a man page for `kohort`, for each command and each family of commands, from their own help.
-
-click-man lays the pages out. Its own walk over commands knows only click's classes, and Typer includes its own click,
-so the content of a page is assembled here.
-"""
+"""`make man`: a man page for `kohort`, for each command and each family of commands, from their own help. click-man
+lays the pages out. Its own walk over commands knows only click's classes, and Typer includes its own click, so the
+content of a page is assembled here."""
 
 from __future__ import annotations
 

@@ -18,10 +18,8 @@ def sections(text: str) -> dict[str, str]:
 
 
 def notes(text: str, version: str) -> str:
-    """The section of a version, as `1.2.0` or `v1.2.0`.
-
-    :raises LookupError: there is none, or it is empty; the message names those that are there
-    """
+    """The section of a version, as `1.2.0` or `v1.2.0`. :raises LookupError: there is none, or it is empty; the
+    message names those that are there"""
     known = sections(text)
     name = version.removeprefix("v")
     if not known.get(name):

@@ -1,9 +1,7 @@
-"""What `make site` does to the pages on their way into the site (a hook of MkDocs).
-
-The README is the first page; the contents of docs/, the changelog and CONTRIBUTING are pages too. The navigation is the
-list in docs/README.md. Links are those of the repository, where tests check them: a link to another page is changed to
-its place in the site, and a link to source code becomes text, because the site does not know where the repository is.
-"""
+"""What `make site` does to the pages on their way into the site (a hook of MkDocs). The README is the first page;
+the contents of docs/, the changelog and CONTRIBUTING are pages too. The navigation is the list in docs/README.md.
+Links are those of the repository, where tests check them: a link to another page is changed to its place in the
+site, and a link to source code becomes text, because the site does not know where the repository is."""
 
 from __future__ import annotations
 
@@ -40,10 +38,8 @@ def on_config(config: Any) -> Any:
 
 
 def navigation(contents: str) -> list[Any]:
-    """The headings of the contents as sections, and the pages listed below them.
-
-    The README of a folder is a section with all pages of the folder.
-    """
+    """The headings of the contents as sections, and the pages listed below them. The README of a folder is a section
+    with all pages of the folder."""
     top: list[Any] = []
     lists = [top]
     for heading, title, target in _ENTRY.findall(contents):

@@ -1,14 +1,7 @@
-"""A classic group: its members, its generation, and a rebalance in progress.
-
-Theory of operation. The last record is `stored`, the hard state: it changes only in `store`, when a record is
-replayed. Everything else comes from later requests of the members, and a restart loses it: a rebalance in progress,
-parked requests, pending members. A rebalance ends with a record that turns the soft state into hard state (after the
-leader's SyncGroup, or when the last member is gone), so a restored group is Stable or Empty, at that generation.
-
-Parked requests are tickets: `joining` and `syncing`, by member id. Methods here change one group and answer no request.
-
-Source: classic.ClassicGroup.
-"""
+"""A classic group: its members, its generation, and a rebalance in progress. Hard state is the last record,
+`stored`, which changes only in `store`. The rest (a rebalance in progress, parked requests, pending members) comes
+from later requests, and a restart loses it: a restored group is Stable or Empty. Parked requests are tickets:
+`joining` and `syncing`, by member id. Methods here answer no request. Source: classic.ClassicGroup."""
 
 from __future__ import annotations
 
@@ -39,7 +32,6 @@ PREVIOUS_STATES = {
     GroupState.STABLE: frozenset({GroupState.COMPLETING_REBALANCE}),
 }
 """The states from which a group can enter each state. Restoring from a record is not a transition."""
-
 
 CONSUMER_PROTOCOL = "consumer"
 """The protocol type whose metadata the broker can read."""
@@ -82,8 +74,6 @@ class ClassicGroup:
     _capacity: int = DEFAULT_CAPACITY
     """The array length of the HashMap in which a broker keeps the members; it never shrinks."""
 
-    # Common to all groups.
-
     def is_empty(self) -> bool:
         return self.state is GroupState.EMPTY
 
@@ -91,9 +81,7 @@ class ClassicGroup:
         return member in self.members
 
     def subscribed_to(self, topic: str) -> bool:
-        if self.subscribed is None:
-            return self.uses_consumer_protocol()
-        return topic in self.subscribed
+        return self.uses_consumer_protocol() if self.subscribed is None else topic in self.subscribed
 
     def tombstones(self) -> tuple[Record, ...]:
         return (ClassicGroupRecord(group=self.id, value=None),)
@@ -105,8 +93,6 @@ class ClassicGroup:
             yield TimerKey(TimerKind.SESSION, self.id, member)
         for member in self.pending:
             yield TimerKey(TimerKind.PENDING_MEMBER, self.id, member)
-
-    # Queries of the classic handlers.
 
     def uses_consumer_protocol(self) -> bool:
         return self.protocol_type == CONSUMER_PROTOCOL
@@ -145,8 +131,6 @@ class ClassicGroup:
 
     def can_rebalance(self) -> bool:
         return self.state in PREVIOUS_STATES[GroupState.PREPARING_REBALANCE]
-
-    # Soft changes.
 
     def transition(self, state: GroupState, now_ms: int) -> None:
         if self.state not in PREVIOUS_STATES[state]:
@@ -196,27 +180,18 @@ class ClassicGroup:
 
     def reelect_leader(self) -> bool:
         """Elect a leader among the members that have joined, unless the leader has joined. False if no member has."""
-        if self.leader is None:
-            return False
-        if self.leader not in self.joining:
+        if self.leader is not None and self.leader not in self.joining:
             joined = next((member.id for member in self.in_order() if member.id in self.joining), None)
-            if joined is None:
-                return False
-            self.leader = joined
-        return True
+            self.leader = joined or self.leader
+        return self.leader in self.joining
 
     def next_generation(self, now_ms: int) -> None:
         """Move to CompletingRebalance or, without members, to Empty, when all awaited members have joined."""
         self.generation += 1
         self.protocol = self.elect_protocol() if self.members else None
         self.learn_subscriptions()
-        self.transition(
-            GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY,
-            now_ms,
-        )
+        self.transition(GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY, now_ms)
         self.pending_sync.clear()
-
-    # Hard changes.
 
     def value(self, assignments: Mapping[str, bytes], state_since_ms: int) -> ClassicGroupValue:
         """The value of a record with these assignments; a member without an assignment gets an empty one."""
@@ -248,11 +223,8 @@ class ClassicGroup:
         )
 
     def store(self, value: ClassicGroupValue) -> None:
-        """Apply a record. Members that stay keep what a record does not contain.
-
-        A record of the current generation replaces a static member; the group keeps its subscribed topics until the
-        next generation or a restart.
-        """
+        """Apply a record. Members that stay keep what a record does not contain. A record of the current generation
+        replaces a static member; the group keeps its subscribed topics until the next generation or a restart."""
         replaces = self.state is GroupState.STABLE and self.generation == value.generation
         self.stored = value
         self.protocol_type, self.protocol = value.protocol_type, value.protocol
@@ -271,21 +243,36 @@ class ClassicGroup:
 
     def learn_subscriptions(self) -> None:
         """Read the subscribed topics from the members' metadata."""
-        if not self.uses_consumer_protocol():
-            self.subscribed = None
-            return
         metadata = [member.metadata(self.protocol) or b"" for member in self.members.values()]
-        self.subscribed = subscribed_topics(metadata)
+        self.subscribed = subscribed_topics(metadata) if self.uses_consumer_protocol() else None
 
     def _restore(self, value: ClassicMemberValue) -> None:
-        protocol = self.protocol or ""
+        """Create or update a member from a record, which has only the chosen protocol's metadata."""
+        offered = (JoinProtocol(name=self.protocol or "", metadata=value.subscription),)
+        # Records older than version 1 have no rebalance timeout.
+        timeout_ms = (
+            value.session_timeout_ms if value.rebalance_timeout_ms == -1 else value.rebalance_timeout_ms
+        )
         member = self.members.get(value.member)
         if member is None:
-            self._put(ClassicMember.restored(value, protocol))
+            member = ClassicMember(
+                id=value.member,
+                instance=value.instance,
+                client_id=value.client_id,
+                host=value.host,
+                rebalance_timeout_ms=timeout_ms,
+                session_timeout_ms=value.session_timeout_ms,
+                protocols=offered,
+                assignment=value.assignment,
+            )
+            self._put(member)
             return
-        member.restore(value)
-        if member.metadata(protocol) != value.subscription:
-            self.offer(member, (JoinProtocol(name=protocol, metadata=value.subscription),))
+        if value.rebalance_timeout_ms != member.rebalance_timeout_ms:
+            member.rebalance_timeout_ms = timeout_ms
+        member.session_timeout_ms, member.assignment = value.session_timeout_ms, value.assignment
+        member.client_id, member.host = value.client_id, value.host
+        if member.metadata(self.protocol or "") != value.subscription:
+            self.offer(member, offered)
 
     def _put(self, member: ClassicMember) -> None:
         self.members[member.id] = member
@@ -310,28 +297,6 @@ class ClassicMember:
     is_new: bool = False
     """Whether the member is in its first rebalance: even a parked JoinGroup does not keep it alive."""
 
-    @classmethod
-    def restored(cls, value: ClassicMemberValue, protocol: str) -> ClassicMember:
-        """From a record, which has only the chosen protocol's metadata."""
-        return cls(
-            id=value.member,
-            instance=value.instance,
-            client_id=value.client_id,
-            host=value.host,
-            rebalance_timeout_ms=_restored_timeout(value),
-            session_timeout_ms=value.session_timeout_ms,
-            protocols=(JoinProtocol(name=protocol, metadata=value.subscription),),
-            assignment=value.assignment,
-        )
-
-    def restore(self, value: ClassicMemberValue) -> None:
-        """Update a known member from a record, except for its protocols."""
-        if value.rebalance_timeout_ms != self.rebalance_timeout_ms:
-            self.rebalance_timeout_ms = _restored_timeout(value)
-        self.session_timeout_ms = value.session_timeout_ms
-        self.client_id, self.host = value.client_id, value.host
-        self.assignment = value.assignment
-
     def metadata(self, protocol: str | None) -> bytes | None:
         """The metadata for the protocol; None if the member does not support it."""
         return next((offered.metadata for offered in self.protocols if offered.name == protocol), None)
@@ -339,11 +304,6 @@ class ClassicMember:
     def protocol_names(self) -> list[str]:
         """The member's protocols, preferred first; a repeated name counts once."""
         return list(dict.fromkeys(protocol.name for protocol in self.protocols))
-
-
-def _restored_timeout(value: ClassicMemberValue) -> int:
-    # Records older than version 1 have no rebalance timeout.
-    return value.session_timeout_ms if value.rebalance_timeout_ms == -1 else value.rebalance_timeout_ms
 
 
 def count(counts: Counter[str], names: Iterable[str], change: int) -> None:

@@ -62,7 +62,7 @@ def _heartbeat_in_consumer_group(
 ) -> None:
     """REBALANCE_IN_PROGRESS if the member must revoke partitions or can be assigned some."""
     member, classic = classic_member(group, request.member, request.instance, request.generation)
-    keep_classic_member_alive(ctx, group, member, classic)
+    ctx.start(TimerKind.SESSION, group.id, member.id, classic.session_timeout_ms)
     state = member.current.state
     must_join = (
         member.epoch < group.assignment_epoch
@@ -85,13 +85,6 @@ def classic_member(
     if generation != member.epoch:
         raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
     return member, member.classic
-
-
-def keep_classic_member_alive(
-    ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember, classic: ClassicMemberMetadata
-) -> None:
-    session = TimerKey(TimerKind.SESSION, group.id, member.id)
-    ctx.timers.set(session, ctx.now_ms + classic.session_timeout_ms)
 
 
 def expect_join(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:

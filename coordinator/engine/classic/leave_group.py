@@ -52,7 +52,17 @@ def handle(ctx: EngineContext, call: Call, request: LeaveGroup) -> None:
 
 def _leave_classic_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
     """Remove the members one by one, then rebalance once."""
-    codes = [_remove(ctx, group, *member) for member in request.members]
+    codes = []
+    for member, instance in request.members:
+        # An administrator identifies a static member by its instance id only.
+        holder = member or ("" if instance is None else group.static.get(instance, ""))
+        try:
+            if not member or member not in group.pending:
+                check_classic_member(group, holder, instance)
+            rebalance.drop_member(ctx, group, holder)
+            codes.append(ErrorCode.NONE)
+        except RequestRefused as error:
+            codes.append(error.code)
     ctx.answer(call.ticket, _answer(request, codes))
     if ErrorCode.NONE not in codes:
         return
@@ -69,46 +79,20 @@ def _answer(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer
     return LeaveGroupAnswer(error=error, members=members)
 
 
-def _remove(ctx: EngineContext, group: ClassicGroup, member_id: str, instance: str | None) -> ErrorCode:
-    """An administrator identifies a static member by its instance id only."""
-    try:
-        member = _leaving_id(group, member_id, instance)
-    except RequestRefused as error:
-        return error.code
-    rebalance.drop_member(ctx, group, member)
-    return ErrorCode.NONE
-
-
-def _leaving_id(group: ClassicGroup, member: str, instance: str | None) -> str:
-    if not member:
-        holder = None if instance is None else group.static.get(instance)
-        if holder is None:
-            raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
-        return holder
-    if member not in group.pending:
-        check_classic_member(group, member, instance)
-    return member
-
-
 def _leave_consumer_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
     """Remove the listed members of either protocol in one step, except those that are refused."""
     leaving: dict[str, ConsumerMember] = {}
     codes = []
-    for named in request.members:
+    for name, instance in request.members:
         try:
-            member = _leaving_member(group, *named)
-        except RequestRefused as error:
-            codes.append(error.code)
-        else:
+            if instance is None:
+                member = group.member(name)
+            else:  # an administrator identifies a static member by its instance id only
+                holder = group.static_member(instance)
+                member = static_member(group, name or (holder.id if holder else ""), instance)
             leaving[member.id] = member
             codes.append(ErrorCode.NONE)
+        except RequestRefused as error:
+            codes.append(error.code)
     remove(ctx, group, tuple(leaving.values()))
     ctx.answer(call.ticket, _answer(request, codes))
-
-
-def _leaving_member(group: ConsumerGroup, member_id: str, instance: str | None) -> ConsumerMember:
-    """An administrator identifies a static member by its instance id only."""
-    if instance is None:
-        return group.member(member_id)
-    holder = group.static_member(instance)
-    return static_member(group, member_id or (holder.id if holder else ""), instance)

@@ -1,8 +1,6 @@
-"""The rebalance of a classic group: prepare, complete, distribute.
-
-PreparingRebalance waits for every known member's JoinGroup (or the rebalance timeout), CompletingRebalance for the
-leader's SyncGroup. Source: GroupMetadataManager.prepareRebalance, completeClassicGroupJoin, propagateAssignment.
-"""
+"""The rebalance of a classic group. PreparingRebalance waits for every known member's JoinGroup (or the rebalance
+timeout), CompletingRebalance for the leader's SyncGroup. Source: GroupMetadataManager.prepareRebalance,
+completeClassicGroupJoin, propagateAssignment."""
 
 from __future__ import annotations
 
@@ -43,8 +41,8 @@ def keep_alive(
     ctx: EngineContext, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
 ) -> None:
     """Restart a member's session timer."""
-    timeout = member.session_timeout_ms if timeout_ms is None else timeout_ms
-    ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + timeout)
+    timeout_ms = member.session_timeout_ms if timeout_ms is None else timeout_ms
+    ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + timeout_ms)
 
 
 def prepare_or_complete(ctx: EngineContext, group: ClassicGroup) -> None:
@@ -62,22 +60,17 @@ def prepare(ctx: EngineContext, group: ClassicGroup) -> None:
             member.assignment = b""
         answer_syncs(ctx, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_sync.clear()
-    ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id))
+    ctx.stop(TimerKind.SYNC, group.id)
     initial = group.is_empty()
     group.transition(GroupState.PREPARING_REBALANCE, ctx.now_ms)
     if initial:
-        _delay_initially(ctx, group)
+        group.initial_delay_ms = max(0, ctx.config.group_initial_rebalance_delay_ms)
+        group.initial_remaining_ms = max(0, group.rebalance_timeout_ms() - group.initial_delay_ms)
+        ctx.start(TimerKind.INITIAL_DELAY, group.id, "", group.initial_delay_ms)
     elif group.all_joined():
         complete(ctx, group)
     else:
-        ctx.timers.set(TimerKey(TimerKind.JOIN, group.id), ctx.now_ms + group.rebalance_timeout_ms())
-
-
-def _delay_initially(ctx: EngineContext, group: ClassicGroup) -> None:
-    delay = max(0, ctx.config.group_initial_rebalance_delay_ms)
-    group.initial_delay_ms = delay
-    group.initial_remaining_ms = max(0, group.rebalance_timeout_ms() - delay)
-    ctx.timers.set(TimerKey(TimerKind.INITIAL_DELAY, group.id), ctx.now_ms + delay)
+        ctx.start(TimerKind.JOIN, group.id, "", group.rebalance_timeout_ms())
 
 
 def complete_if_all_joined(ctx: EngineContext, group: ClassicGroup) -> None:
@@ -89,31 +82,26 @@ def complete_if_all_joined(ctx: EngineContext, group: ClassicGroup) -> None:
 
 def complete(ctx: EngineContext, group: ClassicGroup) -> None:
     """End PreparingRebalance: dynamic members that did not join are removed, the others get the next generation."""
-    ctx.timers.cancel(TimerKey(TimerKind.INITIAL_DELAY, group.id))
-    ctx.timers.cancel(TimerKey(TimerKind.JOIN, group.id))
+    ctx.stop(TimerKind.INITIAL_DELAY, group.id)
+    ctx.stop(TimerKind.JOIN, group.id)
     for member in group.not_joined():
         if member.instance is None:
             group.remove(member.id)
-            ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, member.id))
+            ctx.stop(TimerKind.SESSION, group.id, member.id)
     if not group.reelect_leader() and group.members:
         # Only static members are left and none of them has joined: wait for them again.
-        wait = max(1, group.rebalance_timeout_ms())
-        ctx.timers.set(TimerKey(TimerKind.JOIN, group.id), ctx.now_ms + wait)
+        ctx.start(TimerKind.JOIN, group.id, "", max(1, group.rebalance_timeout_ms()))
         return
     group.next_generation(ctx.now_ms)
     if group.is_empty():
         ctx.emit(ClassicGroupRecord(group=group.id, value=group.value({}, ctx.now_ms)))
-    else:
-        _begin_sync(ctx, group)
-
-
-def _begin_sync(ctx: EngineContext, group: ClassicGroup) -> None:
+        return
     for member in group.members.values():
         answer_join(ctx, group, member.id, joined(group, member.id))
         keep_alive(ctx, group, member)
         member.is_new = False
         group.pending_sync.add(member.id)
-    ctx.timers.set(TimerKey(TimerKind.SYNC, group.id), ctx.now_ms + group.rebalance_timeout_ms())
+    ctx.start(TimerKind.SYNC, group.id, "", group.rebalance_timeout_ms())
 
 
 def joined(group: ClassicGroup, member: str) -> JoinGroupAnswer:
@@ -144,6 +132,13 @@ def answer_sync(ctx: EngineContext, group: ClassicGroup, member: str, answer: Sy
     return True
 
 
+def refuse_parked(ctx: EngineContext, group: ClassicGroup, error: ErrorCode) -> None:
+    """Answer every parked request with an error, in the order of the group."""
+    for member in group.in_order():
+        answer_join(ctx, group, member.id, JoinGroupAnswer(error=error, member=member.id))
+        answer_sync(ctx, group, member.id, SyncGroupAnswer(error=error))
+
+
 def answer_syncs(ctx: EngineContext, group: ClassicGroup, error: ErrorCode = ErrorCode.NONE) -> None:
     """Answer every parked SyncGroup, with the member's assignment unless there is an error."""
     for member in group.members.values():
@@ -160,9 +155,7 @@ def assigned(group: ClassicGroup, member: ClassicMember) -> SyncGroupAnswer:
 
 def park_join(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
     """Park a JoinGroup until the rebalance continues; an earlier parked JoinGroup of the same member is answered.
-
-    Kafka never answers the earlier one: if its connection is still open, the client would wait forever.
-    """
+    Kafka never answers the earlier one: if its connection is still open, the client would wait forever."""
     answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member))
     group.joining[member] = ticket
 
@@ -178,5 +171,5 @@ def drop_member(ctx: EngineContext, group: ClassicGroup, member: str) -> None:
     answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
     answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
     group.remove(member)
-    ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, member))
-    ctx.timers.cancel(TimerKey(TimerKind.PENDING_MEMBER, group.id, member))
+    ctx.stop(TimerKind.SESSION, group.id, member)
+    ctx.stop(TimerKind.PENDING_MEMBER, group.id, member)

@@ -9,14 +9,14 @@ from coordinator.configs.settings import Config
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup
-from coordinator.engine.classic.heartbeat import classic_member, expect_join, keep_classic_member_alive
+from coordinator.engine.classic.heartbeat import classic_member, expect_join
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import EngineContext, require_group_id
+from coordinator.engine.context import EngineContext, check_group_id
 from coordinator.engine.downgrade import encode_assignment
 from coordinator.engine.records import ClassicGroupRecord, MemberState
 from coordinator.engine.static_members import check_classic_member
-from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.timers import TimerKind
 from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
@@ -45,7 +45,7 @@ def check(request: SyncGroup, _config: Config) -> None:
     """:raises RequestRefused:"""
     if request.version >= 5 and (request.protocol_type is None or request.protocol is None):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    require_group_id(request.group)
+    check_group_id(request)
 
 
 def handle(ctx: EngineContext, call: Call, request: SyncGroup) -> None:
@@ -65,7 +65,7 @@ def _sync_classic_group(ctx: EngineContext, call: Call, request: SyncGroup, grou
         raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_sync.discard(request.member)
     if not group.pending_sync:
-        ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id))
+        ctx.stop(TimerKind.SYNC, group.id)
     if group.state is GroupState.STABLE:
         ctx.answer(call.ticket, rebalance.assigned(group, group.members[request.member]))
         return
@@ -86,10 +86,12 @@ def _validate(request: SyncGroup, group: ClassicGroup) -> None:
     check_classic_member(group, request.member, request.instance)
     if request.generation != group.generation:
         raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
-    for asked, actual in (
-        (request.protocol_type, group.protocol_type or None),
-        (request.protocol, group.protocol),
-    ):
+    _check_protocol(request, group.protocol_type or None, group.protocol)
+
+
+def _check_protocol(request: SyncGroup, protocol_type: str | None, protocol: str | None) -> None:
+    """None is not compared."""
+    for asked, actual in ((request.protocol_type, protocol_type), (request.protocol, protocol)):
         if asked is not None and actual is not None and asked != actual:
             raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
@@ -98,19 +100,13 @@ def _sync_consumer_group(ctx: EngineContext, call: Call, request: SyncGroup, gro
     """Answer with the member's assignment, which may still contain partitions that it must revoke."""
     member, classic = classic_member(group, request.member, request.instance, request.generation)
     first, subscription = classic.protocols[0]
-    for asked, actual in ((request.protocol_type, CONSUMER_PROTOCOL), (request.protocol, first)):
-        if asked is not None and asked != actual:
-            raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    _check_protocol(request, CONSUMER_PROTOCOL, first)
     unrevoked = member.current.state is MemberState.UNREVOKED_PARTITIONS
     if group.assignment_epoch > member.epoch and not unrevoked:
         expect_join(ctx, group, member)
         raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
-    ctx.timers.cancel(TimerKey(TimerKind.SYNC, group.id, member.id))
-    keep_classic_member_alive(ctx, group, member, classic)
+    ctx.stop(TimerKind.SYNC, group.id, member.id)
+    ctx.start(TimerKind.SESSION, group.id, member.id, classic.session_timeout_ms)
     assignment = encode_assignment(ctx.topics, member.assigned, subscription, member.current.payload)
-    ctx.answer(
-        call.ticket,
-        SyncGroupAnswer(
-            protocol_type=request.protocol_type, protocol=request.protocol, assignment=assignment
-        ),
-    )
+    kind, protocol = request.protocol_type, request.protocol
+    ctx.answer(call.ticket, SyncGroupAnswer(protocol_type=kind, protocol=protocol, assignment=assignment))

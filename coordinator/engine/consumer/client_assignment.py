@@ -1,14 +1,8 @@
-"""Client-side assignment: a heartbeat's answer asks a member to compute; the member prepares, computes and installs.
-
-The chosen member has its rebalance timeout for this, starting with that answer. If it times out, another member is
-chosen; it is not removed. The group epoch may change meanwhile: the assignment is validated against the input that it
-was computed from and installed for that epoch, and the next computation follows at once.
-
-The assignor's other results, metadata for each member and an error for all, reach a member with the target: in the
-answer that brings it to the target's epoch, or as the user data in its SyncGroup's answer.
-
-Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API".
-"""
+"""Client-side assignment: a heartbeat's answer asks a member to compute; the member prepares, computes and installs,
+in its rebalance timeout. If it times out, another one is chosen. The assignment is validated against the input that
+it was computed from and installed for that epoch, although the group epoch may have changed. Metadata for each
+member and an error for all reach a member with the target, or as the user data in its SyncGroup's answer. Source:
+KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API"."""
 
 from __future__ import annotations
 
@@ -17,11 +11,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
-from coordinator.engine.consumer.client_assignors import (
-    AssignorChoice,
-    Computation,
-    choose,
-)
+from coordinator.engine.consumer.client_assignors import AssignorChoice, Computation, choose
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember, normal_partitions, subscribed_names_of
 from coordinator.engine.context import EngineContext
@@ -79,8 +69,8 @@ class InstallAssignmentAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallAssignment(Request[InstallAssignmentAnswer]):
-    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, a code of the assignor, is the reason
-    of its failure, which is sent to all members, or 0."""
+    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, a code of the assignor, is the
+    reason of its failure, or 0; it is sent to all members, with the partial assignment."""
 
     group: str
     member: str
@@ -131,7 +121,14 @@ def prepare(ctx: EngineContext, call: Call, request: PrepareAssignment) -> None:
         group_epoch=group.epoch,
         assignor=choice.name,
         members=members,
-        subscribed={member.id: _subscribed(ctx, group, member) for member in members},
+        subscribed={
+            member.id: tuple(
+                topics[name].id
+                for name in sorted(subscribed_names_of(member.metadata, group.regexes))
+                if name in topics
+            )
+            for member in members
+        },
         assignors=choice.offers,
         targets={member.id: group.targets.get(member.id, {}) for member in members},
         topics=tuple((topic.id, topic.name, topic.partitions) for topic in known),
@@ -140,10 +137,7 @@ def prepare(ctx: EngineContext, call: Call, request: PrepareAssignment) -> None:
 
 
 def install(ctx: EngineContext, call: Call, request: InstallAssignment) -> None:
-    """Make a computed assignment the target. Raises RequestRefused.
-
-    An assignor that failed sends its error to all members, with the partial assignment.
-    """
+    """Make a computed assignment the target. Raises RequestRefused."""
     group = _check(ctx, request.group, request.member, request.epoch)
     computation = group.client.computation
     if computation is None or computation.group_epoch != request.group_epoch:
@@ -151,7 +145,19 @@ def install(ctx: EngineContext, call: Call, request: InstallAssignment) -> None:
             ErrorCode.INVALID_ASSIGNMENT, f"The assignment for epoch {request.group_epoch} was not prepared."
         )
     _validate(computation, request)
-    _install(ctx, group, request)
+    records: list[Record] = []
+    for member in group.in_order():  # members that have left get nothing, new members wait for the next one
+        target = normal_partitions(request.assignments.get(member.id, {}))
+        payload = Payload(error=request.error, metadata=request.metadata.get(member.id))
+        if group.targets.get(member.id) != target or group.payloads.get(member.id, NO_PAYLOAD) != payload:
+            records.append(
+                TargetMemberRecord(group=group.id, member=member.id, value=target, payload=payload)
+            )
+    computed = TargetEpochValue(epoch=request.group_epoch, assigned_ms=ctx.now_ms)
+    ctx.emit(*records, TargetEpochRecord(group=group.id, value=computed))
+    group.client.chosen = group.client.computation = None
+    group.client.failed.clear()
+    ctx.stop(TimerKind.CLIENT_ASSIGNOR, group.id, request.member)
     ctx.answer(call.ticket, InstallAssignmentAnswer())
 
 
@@ -169,7 +175,7 @@ def assignor_in_use(ctx: EngineContext, members: Sequence[ConsumerMember]) -> As
 
 
 def _next(group: ConsumerGroup, choice: AssignorChoice) -> str:
-    """The first member that can compute and has not failed. Once all have failed, all are asked again, the last one
+    """The first member that can compute and has not failed; once all have failed, all are asked again, the last one
     last."""
     client = group.client
     if set(choice.capable) <= set(client.failed):
@@ -181,30 +187,19 @@ def _check(ctx: EngineContext, group_id: str, member_id: str, epoch: int) -> Con
     if not group_id or not member_id or epoch < 0:
         raise RequestRefused(ErrorCode.INVALID_REQUEST)
     group = ctx.consumer_group(group_id)
-    member = group.member(member_id)
-    if member.epoch != epoch:
+    current = group.member(member_id).epoch
+    if current != epoch:
         raise RequestRefused(
-            ErrorCode.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not at {epoch}."
+            ErrorCode.STALE_MEMBER_EPOCH, f"The member is at epoch {current}, not at {epoch}."
         )
     if group.client.chosen != member_id:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} was not asked to compute.")
     return group
 
 
-def _subscribed(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> tuple[UUID, ...]:
-    topics = ctx.topics.topics
-    return tuple(
-        topics[name].id
-        for name in sorted(subscribed_names_of(member.metadata, group.regexes))
-        if name in topics
-    )
-
-
 def _validate(computation: Computation, request: InstallAssignment) -> None:
-    """Check that every partition is assigned exactly once, to a known member. Raises INVALID_ASSIGNMENT.
-
-    If the assignor failed, partitions may be unassigned.
-    """
+    """Check that every partition is assigned exactly once (at most once if the assignor failed), to a known member.
+    Raises INVALID_ASSIGNMENT."""
     strangers = request.assignments.keys() - computation.members
     if strangers:
         raise _invalid(f"{min(strangers)} is not a member of the group.")
@@ -223,24 +218,6 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
         raise _invalid("not all partitions are assigned.")
     if set(assigned) - expected:
         raise _invalid("there are partitions that do not exist or that no member subscribes to.")
-
-
-def _install(ctx: EngineContext, group: ConsumerGroup, request: InstallAssignment) -> None:
-    """Install the assignment: members that have left get nothing, new members wait for the next one."""
-    client = group.client
-    records: list[Record] = []
-    for member in group.in_order():
-        target = normal_partitions(request.assignments.get(member.id, {}))
-        payload = Payload(error=request.error, metadata=request.metadata.get(member.id))
-        if group.targets.get(member.id) != target or group.payloads.get(member.id, NO_PAYLOAD) != payload:
-            records.append(
-                TargetMemberRecord(group=group.id, member=member.id, value=target, payload=payload)
-            )
-    computed = TargetEpochValue(epoch=request.group_epoch, assigned_ms=ctx.now_ms)
-    ctx.emit(*records, TargetEpochRecord(group=group.id, value=computed))
-    client.chosen = client.computation = None
-    client.failed.clear()
-    ctx.timers.cancel(TimerKey(TimerKind.CLIENT_ASSIGNOR, group.id, request.member))
 
 
 def _invalid(why: str) -> RequestRefused:

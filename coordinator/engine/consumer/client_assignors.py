@@ -1,13 +1,8 @@
-"""Client-side assignors under the consumer protocol: the members' lists, and the elected one (KIP-848).
-
-Kafka never shipped this part of KIP-848; it is off unless `group.consumer.client.assignors.enable` is set.
-
-A client-side assignor is used if every member has it, and if some member can read the metadata of all others. A
-classic member has the assignors of its JoinGroup. The user data of its subscription is its metadata, the user data of
-its assignment is the metadata for it, and both have version -1: the coordinator does not convert them.
-
-Source: KIP-848 "Client Side Mode", "Client Side Assignor".
-"""
+"""Client-side assignors under the consumer protocol: the members' lists, and the elected one (KIP-848 "Client Side
+Assignor"). Kafka never shipped this; it is off unless `group.consumer.client.assignors.enable` is set. An assignor
+is used if every member has it and some member can read the metadata of all others. A classic member has the
+assignors of its JoinGroup; the user data of its subscription is its metadata, and the user data of its assignment
+the metadata for it, both of version -1."""
 
 from __future__ import annotations
 
@@ -119,11 +114,9 @@ def _offers_of(member: ConsumerMember) -> tuple[ClientAssignor, ...]:
 
 
 def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMember]) -> None:
-    """Check that some member can still read the metadata of all others for the group's assignor.
-
-    `before` and `after` are the members without and with the changes of the request.
-    :raises RequestRefused: UNSUPPORTED_ASSIGNOR: no member can any more, because of this request
-    """
+    """Check that some member can still read the metadata of all others for the group's assignor; `before` and
+    `after` are the members without and with the changes of the request. :raises RequestRefused:
+    UNSUPPORTED_ASSIGNOR: no member can any more, because of this request"""
     old, new = _elect(before), _elect(after)
     if new is None or new.capable or (old is not None and old.name == new.name and not old.capable):
         return
@@ -144,11 +137,9 @@ def check_reads_classic(members: Iterable[ConsumerMember], offers: Sequence[Clie
     }
     for offer in offers:
         if offer.name in said and offer.minimum_version > CLASSIC_VERSION:
-            raise RequestRefused(
-                ErrorCode.INVALID_REQUEST,
-                f"The assignor {offer.name} must support version {CLASSIC_VERSION}: members of the classic protocol "
-                "use it.",
-            )
+            message = f"The assignor {offer.name} must support version {CLASSIC_VERSION}"
+            why = "members of the classic protocol use it."
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"{message}: {why}")
 
 
 def _user_data(subscription: bytes) -> bytes:

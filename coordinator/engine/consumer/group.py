@@ -1,13 +1,7 @@
-"""A consumer group (KIP-848): three epochs, the members, their targets, and the owner of each partition.
-
-    group epoch        bumped when the members or their subscriptions change
-    assignment epoch   the group epoch that the target assignment was computed for
-    member epoch       the assignment epoch that a member has reached
-
-Hard state is the records of keys 3 to 8 and 16; only `replay` changes it. The rest is derived from it.
-
-Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGroup.
-"""
+"""A consumer group (KIP-848): its members, their targets, and the owner of each partition. The group epoch is bumped
+when members or their subscriptions change, the target is computed for an assignment epoch, and each member has a
+member epoch: the assignment epoch that it has reached. Hard state is the records of keys 3 to 8 and 16: only `apply`
+changes it, and the rest is derived from it. Source: modern.ModernGroup, modern.consumer.ConsumerGroup."""
 
 from __future__ import annotations
 
@@ -33,6 +27,7 @@ from coordinator.engine.records import (
     ConsumerGroupValue,
     ConsumerMemberRecord,
     ConsumerMemberValue,
+    ConsumerRecord,
     CurrentAssignmentRecord,
     CurrentAssignmentValue,
     MemberState,
@@ -58,6 +53,7 @@ MEMBER_TIMERS = (
     TimerKind.SYNC,
     TimerKind.CLIENT_ASSIGNOR,
 )
+NOT_RESOLVED = RegexValue(topics=(), version=0, resolved_ms=0)
 
 
 class ConsumerGroup:
@@ -96,53 +92,48 @@ class ConsumerGroup:
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
 
-    # Changes by records.
+    def apply(self, record: ConsumerRecord) -> None:
+        """Apply a record, unless it deletes the whole group."""
+        match record:
+            case ConsumerGroupRecord(value=ConsumerGroupValue() as value):
+                self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+            case PartitionMetadataRecord(value=topics):
+                self.has_partition_metadata = topics is not None
+            case ConsumerMemberRecord(member=name, value=None):
+                self._remove_member(name)
+            case ConsumerMemberRecord(member=name, value=ConsumerMemberValue() as metadata):
+                member = self.members.get(name, ConsumerMember(id=name))
+                self._put(replace(member, metadata=replace(metadata, topics=normal_topics(metadata.topics))))
+            case TargetEpochRecord(value=target):
+                computed = target or TargetEpochValue(epoch=-1)
+                self.assignment_epoch, self.assigned_ms = computed.epoch, computed.assigned_ms
+            case TargetMemberRecord(member=name, value=None):
+                self.targets.pop(name, None)
+                self.payloads.pop(name, None)
+            case TargetMemberRecord(member=name, value=partitions, payload=payload):
+                self.targets[name] = normal_partitions(partitions or {})
+                self.payloads.pop(name, None)
+                if payload != NO_PAYLOAD:
+                    self.payloads[name] = payload
+            case CurrentAssignmentRecord(member=name, value=None):
+                if name in self.members:
+                    self._put(replace(self.members[name], current=DELETED_ASSIGNMENT))
+            case CurrentAssignmentRecord(member=name, value=CurrentAssignmentValue() as current):
+                member = self.members.get(name, ConsumerMember(id=name))
+                self._put(replace(member, current=normal_assignment(current)))
+            case RegexRecord(regex=regex, value=resolved):
+                count(self._subscriptions, self.regexes.pop(regex, NOT_RESOLVED).topics, -1)
+                if resolved is not None:
+                    self.regexes[regex] = replace(resolved, topics=normal_topics(resolved.topics))
+                    count(self._subscriptions, self.regexes[regex].topics, 1)
 
-    def set_epoch(self, value: ConsumerGroupValue) -> None:
-        self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
-
-    def set_target_epoch(self, value: TargetEpochValue | None) -> None:
-        """Set the epoch of the target; None: the target was deleted."""
-        value = value or TargetEpochValue(epoch=-1)
-        self.assignment_epoch, self.assigned_ms = value.epoch, value.assigned_ms
-
-    def set_target(self, member: str, target: TopicPartitions | None, payload: Payload = NO_PAYLOAD) -> None:
-        self.payloads.pop(member, None)
-        if target is None:
-            self.targets.pop(member, None)
-            return
-        self.targets[member] = normal_partitions(target)
-        if payload != NO_PAYLOAD:
-            self.payloads[member] = payload
-
-    def set_metadata(self, member_id: str, value: ConsumerMemberValue) -> None:
-        old = self.members.get(member_id, ConsumerMember(id=member_id))
-        self._put(replace(old, metadata=replace(value, topics=normal_topics(value.topics))))
-
-    def set_current(self, member_id: str, value: CurrentAssignmentValue | None) -> None:
-        old = self.members.get(member_id)
-        if value is None:
-            if old is not None:
-                self._put(replace(old, current=DELETED_ASSIGNMENT))
-            return
-        self._put(replace(old or ConsumerMember(id=member_id), current=normal_assignment(value)))
-
-    def remove_member(self, member_id: str) -> None:
+    def _remove_member(self, member_id: str) -> None:
         member = self.members.pop(member_id, None)
-        if member is None:
-            return
-        self._remove_owner(member)
-        self._count(member, -1)
-        self.client.forget(member_id)
-        self._release_instance(member)
-
-    def set_regex(self, regex: str, value: RegexValue | None) -> None:
-        old = self.regexes.pop(regex, None)
-        if old is not None:
-            count(self._subscriptions, old.topics, -1)
-        if value is not None:
-            self.regexes[regex] = replace(value, topics=normal_topics(value.topics))
-            count(self._subscriptions, self.regexes[regex].topics, 1)
+        if member is not None:
+            self._remove_owner(member)
+            self._count(member, -1)
+            self.client.forget(member_id)
+            self._release_instance(member)
 
     def _put(self, member: ConsumerMember) -> None:
         old = self.members.get(member.id)
@@ -180,8 +171,6 @@ class ConsumerGroup:
                 if not owners:
                     del self._owners[topic]
 
-    # Derived state.
-
     @property
     def state(self) -> GroupState:
         if not self.members:
@@ -216,11 +205,10 @@ class ConsumerGroup:
 
     def member(self, member_id: str) -> ConsumerMember:
         """The member with that id. Raises UNKNOWN_MEMBER_ID if it does not exist."""
-        if member_id not in self.members:
-            raise RequestRefused(
-                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.id}."
-            )
-        return self.members[member_id]
+        if member_id in self.members:
+            return self.members[member_id]
+        message = f"Member {member_id} is not a member of group {self.id}."
+        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, message)
 
     def subscribed_topics(self) -> Set[str]:
         """Names that members subscribe to, and names that their resolved regexes match. A view: do not keep it."""
@@ -238,13 +226,9 @@ class ConsumerGroup:
 
     def requested_assignors(self) -> dict[str, int]:
         """How many members request each assignor, in the order of the broker's map."""
-        requested = Counter(
-            m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None
-        )
-        names = list(requested)
+        requested = Counter(member.metadata.assignor for member in self.members.values())
+        names = [name for name in requested if name is not None]
         return {names[index]: requested[names[index]] for index in (timeline_order(names) if names else ())}
-
-    # Common to all groups (coordinator.engine.group.Group).
 
     def is_empty(self) -> bool:
         return not self.members
@@ -269,10 +253,8 @@ class ConsumerGroup:
         )
 
     def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
-        """The records that delete the group, in the broker's order. A record of key 4 is always among them.
-
-        With `new` they name this member instead of `old`, if records that replace `old` are not replayed yet.
-        """
+        """The records that delete the group, in the broker's order; a record of key 4 is always among them. With
+        `new` they name this member instead of `old`, if records that replace `old` are not replayed yet."""
         members = [new if new is not None and member.id == old else member.id for member in self.in_order()]
         aimed = dict.fromkeys((*members, *(member for member in self.targets if member != old)))
         return (

@@ -1,12 +1,6 @@
-"""ConsumerGroupHeartbeat: joining, staying and leaving under the consumer protocol.
-
-    epoch 0     join, or rejoin after releasing everything
-    epoch > 0   alive; None in a field means unchanged
-    epoch -1    leave
-    epoch -2    a static member leaves temporarily
-
-Source: KIP-848 "ConsumerGroupHeartbeat"; GroupMetadataManager.consumerGroupHeartbeat.
-"""
+"""ConsumerGroupHeartbeat. A member joins, or rejoins after releasing everything, with epoch 0; leaves with -1; with
+-2 a static member leaves temporarily. None in a field means unchanged. Source: KIP-848 "ConsumerGroupHeartbeat";
+GroupMetadataManager.consumerGroupHeartbeat."""
 
 from __future__ import annotations
 
@@ -45,7 +39,7 @@ from coordinator.engine.static_members import (
     replace_in_consumer_group,
     static_member,
 )
-from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.timers import TimerKind
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 from wire.java_text import trim
@@ -98,19 +92,14 @@ def handle(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> N
     """Answer a heartbeat. Raises RequestRefused; then nothing has changed."""
     if request.group in ctx.state.other_types:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group} is not a consumer group.")
-    answer = (
-        _leave(ctx, request)
-        if request.epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH)
-        else _heartbeat(ctx, call, request)
-    )
-    ctx.answer(call.ticket, answer)
+    leaves = request.epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH)
+    ctx.answer(call.ticket, _leave(ctx, request) if leaves else _heartbeat(ctx, call, request))
 
 
 def _heartbeat(
     ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat
 ) -> ConsumerGroupHeartbeatAnswer:
-    opened = _open_group(ctx, request.group, joins=request.epoch == 0)
-    group = opened.group
+    group, opening, replaces = _open_group(ctx, request.group, joins=request.epoch == 0)
     check_room(group, request.member, ctx.config)
     member_id = request.member or format_uuid(call.fresh_id)
     before, records = _find(group, request, member_id)
@@ -124,8 +113,8 @@ def _heartbeat(
         group=group,
         before=before,
         after=_with_request(before, request, call),
-        records=[*opened.records, *records],
-        replaces=opened.replaces,
+        records=[*opening, *records],
+        replaces=replaces,
         may_describe=request.may_describe,
         asks_for_assignment=any(assignor.reason for assignor in request.client_assignors or ()),
     )
@@ -137,15 +126,15 @@ def _heartbeat(
     if before.classic is not None:
         # The member need not join or sync any more; Kafka lets these timers run and removes the member.
         for kind in (TimerKind.JOIN, TimerKind.SYNC):
-            ctx.timers.cancel(TimerKey(kind, group.id, member_id))
+            ctx.stop(kind, group.id, member_id)
     return _answer(ctx, request, update.before, update.after)
 
 
 def _changes_nothing(
     group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call
 ) -> bool:
-    """Whether the member only reports that it is alive, has reached the target, and nothing is due in its group: true
-    for most heartbeats."""
+    """Whether the member only reports that it is alive, has reached the target, and nothing is due: true for most
+    heartbeats."""
     return (
         request.epoch > 0
         and (request.topics, request.regex, request.assignor, request.rack) == (None, None, None, None)
@@ -207,8 +196,7 @@ def _answer(
     """The answer to a member that was `before` and is `after` the heartbeat."""
     group = ctx.consumer_group(request.group)
     settings = ctx.consumer_settings(request.group)
-    session = TimerKey(TimerKind.SESSION, request.group, after.id)
-    ctx.timers.set(session, ctx.now_ms + settings.session_timeout_ms)
+    ctx.start(TimerKind.SESSION, request.group, after.id, settings.session_timeout_ms)
     full = (
         request.rebalance_timeout_ms != -1
         and (request.topics is not None or request.regex is not None)
@@ -228,34 +216,25 @@ def _answer(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OpenGroup:
-    """The group of a heartbeat. A draft becomes part of the state when its records are written."""
-
-    group: ConsumerGroup
-    records: tuple[Record, ...] = ()
-    """Written before all other records."""
-    replaces: ClassicGroup | None = None
-
-
-def _open_group(ctx: EngineContext, group_id: str, *, joins: bool) -> _OpenGroup:
-    """The group of a heartbeat; a joining member creates it if it does not exist.
-
-    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason if a classic group cannot be upgraded
-    """
+def _open_group(
+    ctx: EngineContext, group_id: str, *, joins: bool
+) -> tuple[ConsumerGroup, tuple[Record, ...], ClassicGroup | None]:
+    """The group of a heartbeat, records to be written first, and the classic group that they replace. A joining
+    member creates the group; a draft becomes part of the state when its records are written. :raises RequestRefused:
+    GROUP_ID_NOT_FOUND, with the reason if a classic group cannot be upgraded"""
     group = ctx.state.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
-        return _OpenGroup(group=group)
+        return group, (), None
     if group is None:
         if not joins:
             raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {group_id} not found.")
-        return _OpenGroup(group=ConsumerGroup(group_id))
+        return ConsumerGroup(group_id), (), None
     if not joins or not isinstance(group, ClassicGroup):
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
     if group.is_empty():
-        return _OpenGroup(group=ConsumerGroup(group_id), records=group.tombstones(), replaces=group)
+        return ConsumerGroup(group_id), group.tombstones(), group
     records, draft = upgrade.convert(ctx, group)
-    return _OpenGroup(group=draft, records=records, replaces=group)
+    return draft, records, group
 
 
 def _leave(ctx: EngineContext, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
@@ -266,22 +245,19 @@ def _leave(ctx: EngineContext, request: ConsumerGroupHeartbeat) -> ConsumerGroup
     else:
         member = static_member(group, request.member, request.instance)
     if request.epoch == STATIC_LEAVE_EPOCH:
-        _leave_temporarily(ctx, group, member)
+        # It keeps its target and partitions until its session expires, and may rejoin under another id.
+        current = replace(
+            member.current,
+            epoch=STATIC_LEAVE_EPOCH,
+            revoking={},
+            assigned_epochs=dict.fromkeys(member.current.assigned_epochs, 0),
+        )
+        record = CurrentAssignmentRecord(group=group.id, member=member.id, value=normal_assignment(current))
+        ctx.emit(record)
+        ctx.stop(TimerKind.REBALANCE, group.id, member.id)
     else:
         remove(ctx, group, (member,))
     return ConsumerGroupHeartbeatAnswer(member=request.member, epoch=request.epoch)
-
-
-def _leave_temporarily(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:
-    """Keep the member, its target and partitions until its session expires; it may rejoin under another id."""
-    current = replace(
-        member.current,
-        epoch=STATIC_LEAVE_EPOCH,
-        revoking={},
-        assigned_epochs=dict.fromkeys(member.current.assigned_epochs, 0),
-    )
-    ctx.emit(CurrentAssignmentRecord(group=group.id, member=member.id, value=normal_assignment(current)))
-    ctx.timers.cancel(TimerKey(TimerKind.REBALANCE, group.id, member.id))
 
 
 def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
@@ -292,7 +268,13 @@ def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
     _not_blank(request.instance, "InstanceId")
     _not_blank(request.rack, "RackId")
     if request.epoch == 0:
-        _check_join(request)
+        if request.rebalance_timeout_ms == -1:
+            raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+        if request.owned is None or request.owned:
+            raise _invalid("TopicPartitions must be empty when (re-)joining.")
+        if request.topics is None and request.regex is None:
+            what = "Either SubscribedTopicNames or SubscribedTopicRegex"
+            raise _invalid(f"{what} must be non-null when (re-)joining.")
     elif request.epoch == STATIC_LEAVE_EPOCH:
         if request.instance is None:
             raise _invalid("InstanceId can't be null.")
@@ -302,10 +284,8 @@ def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
     if request.assignor is not None and request.assignor not in known:
         # The broker lists the known assignors in the order of a Java HashMap.
         names = ", ".join(known[index] for index in map_order(string_hashes(known)).indices.tolist())
-        raise RequestRefused(
-            ErrorCode.UNSUPPORTED_ASSIGNOR,
-            f"ServerAssignor {request.assignor} is not supported. Supported assignors: {names}.",
-        )
+        message = f"ServerAssignor {request.assignor} is not supported. Supported assignors: {names}."
+        raise RequestRefused(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
     if request.client_assignors:
         _check_client_assignors(request, config)
 
@@ -323,35 +303,21 @@ def _check_client_assignors(request: ConsumerGroupHeartbeat, config: Config) -> 
             raise _invalid(f"The versions of the assignor {assignor.name} are invalid.")
 
 
-def _check_join(request: ConsumerGroupHeartbeat) -> None:
-    if request.rebalance_timeout_ms == -1:
-        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
-    if request.owned is None or request.owned:
-        raise _invalid("TopicPartitions must be empty when (re-)joining.")
-    if request.topics is None and request.regex is None:
-        raise _invalid(
-            "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
-        )
-
-
 def _check_epoch(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
-    """Check the member's epoch. Raises FENCED_MEMBER_EPOCH.
-
-    The previous epoch is accepted if the answer with the current one may have been lost: then the member reports only
-    partitions that it was assigned.
-    """
+    """Check the member's epoch. Raises FENCED_MEMBER_EPOCH. The previous epoch is accepted if the answer with the
+    current one may have been lost: then the member reports only partitions that it was assigned."""
     if epoch in (0, member.epoch):
         return
     if epoch > member.epoch:
         raise _fenced("greater", epoch, member)
-    if epoch != member.current.previous_epoch or not _is_subset(owned, member.assigned):
+    assigned = member.assigned
+    if (
+        epoch != member.current.previous_epoch
+        or owned is None
+        or not owned.keys() <= assigned.keys()
+        or any(not set(numbers) <= set(assigned[topic]) for topic, numbers in owned.items())
+    ):
         raise _fenced("smaller", epoch, member)
-
-
-def _is_subset(owned: TopicPartitions | None, assigned: TopicPartitions) -> bool:
-    if owned is None:
-        return False
-    return all(topic in assigned and set(numbers) <= set(assigned[topic]) for topic, numbers in owned.items())
 
 
 def _not_blank(value: str | None, name: str) -> None:

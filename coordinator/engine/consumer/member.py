@@ -1,7 +1,5 @@
-"""A member of a consumer group: the content of its two records.
-
-Source: KIP-848 "Member metadata", "Current assignment"; modern.consumer.ConsumerGroupMember.
-"""
+"""A member of a consumer group: the content of its two records. Source: KIP-848 "Member metadata", "Current
+assignment"; modern.consumer.ConsumerGroupMember."""
 
 from __future__ import annotations
 
@@ -23,25 +21,12 @@ from wire.errors import ErrorCode
 LEAVE_EPOCH = -1
 """Epoch of a heartbeat that leaves, and of a member whose current assignment was deleted."""
 
-
 STATIC_LEAVE_EPOCH = -2
 """Epoch of a static member that has left temporarily."""
 
-
-NEW_METADATA = ConsumerMemberValue(
-    instance=None,
-    rack=None,
-    client_id="",
-    host="",
-    topics=(),
-    regex="",
-    rebalance_timeout_ms=-1,
-    assignor=None,
-)
-
+NEW_METADATA = ConsumerMemberValue()
 
 NEW_ASSIGNMENT = CurrentAssignmentValue(epoch=0, previous_epoch=-1, state=MemberState.STABLE)
-
 
 DELETED_ASSIGNMENT = CurrentAssignmentValue(
     epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, state=MemberState.STABLE
@@ -140,9 +125,7 @@ def subscribed_names(members: Iterable[ConsumerMember], regexes: Mapping[str, Re
 
 def is_homogeneous(members: Iterable[ConsumerMember]) -> bool:
     """Whether the broker considers all subscriptions equal: the same names and no regex, or one regex and no name.
-
-    This differs from real equality: a name in addition to a regex is enough for false.
-    """
+    This differs from real equality: a name in addition to a regex is enough for false."""
     everybody = list(members)
     used = {member.metadata.regex for member in everybody}
     named = {member.metadata.topics for member in everybody}

@@ -1,16 +1,13 @@
-"""Reconciliation: a member's steps to its target. The member never owns a partition that another member still has.
-
-A member first revokes the partitions that its target no longer contains; until it reports without them it keeps its
-epoch. Then it gets the target's epoch and the partitions that no other member has any more. It waits for the rest at
-its new epoch.
+"""Reconciliation: a member's steps to its target. The member never owns a partition that another member still has. It
+first revokes the partitions that its target no longer contains, and keeps its epoch until it reports without them.
+Then it gets the target's epoch and the partitions that no other member has, and waits for the rest at its new epoch.
 
     STABLE                    has its target and nothing else
     UNREVOKED_PARTITIONS      was asked to revoke partitions and still reports them
     UNRELEASED_PARTITIONS     waits for partitions that others still have
     UNKNOWN                   written by a broker with other states: the member must start over
 
-Source: KIP-848 "Member Reconciliation"; modern.consumer.CurrentAssignmentBuilder.
-"""
+Source: KIP-848 "Member Reconciliation"; modern.consumer.CurrentAssignmentBuilder."""
 
 from __future__ import annotations
 
@@ -49,15 +46,13 @@ class ReconciliationInput:
 
 
 def reconcile(current: CurrentAssignmentValue, goal: ReconciliationInput) -> CurrentAssignmentValue:
-    """The member's next assignment; `current` itself if nothing changes.
-
-    :raises RequestRefused: FENCED_MEMBER_EPOCH: the member must release everything and rejoin
-    """
+    """The member's next assignment; `current` itself if nothing changes. :raises RequestRefused:
+    FENCED_MEMBER_EPOCH: the member must release everything and rejoin"""
     match current.state:
         case MemberState.STABLE if current.epoch == goal.epoch:
-            return _trim(current, goal) if goal.subscription_changed else current
+            return _trim(current, goal)
         case MemberState.UNREVOKED_PARTITIONS if _still_has(current.revoking, goal.owned):
-            return _trim(current, goal) if goal.subscription_changed else current
+            return _trim(current, goal)
         case MemberState.UNKNOWN:
             if goal.owned is None or goal.owned:
                 raise RequestRefused(
@@ -105,7 +100,7 @@ def _next(current: CurrentAssignmentValue, goal: ReconciliationInput, epoch: int
 def _trim(current: CurrentAssignmentValue, goal: ReconciliationInput) -> CurrentAssignmentValue:
     """Remove topics that the member no longer subscribes to, before there is a new target (KIP-848, since 4.2)."""
     gone = {topic: numbers for topic, numbers in current.assigned.items() if topic not in goal.subscribed}
-    if not gone:
+    if not gone or not goal.subscription_changed:
         return current
     kept = {topic: set(numbers) for topic, numbers in current.assigned.items() if topic not in gone}
     revoking = {topic: set(numbers) for topic, numbers in current.revoking.items()}

@@ -1,21 +1,16 @@
-"""The target assignment of a consumer group: the partitions that each member will own in the end.
-
-Members are in the order of the broker's map, a joining member last; topics are the subscribed ones that exist. The
-order decides between equally good assignments.
-
-Source: KIP-848 "Target Assignment"; modern.TargetAssignmentBuilder.
-"""
+"""The target assignment of a consumer group: the partitions that each member will own in the end. Members are in the
+order of the broker's map, a joining member last; topics are the subscribed ones that exist. The order decides
+between equally good assignments. Source: KIP-848 "Target Assignment"; modern.TargetAssignmentBuilder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from assignors.assignor import Side
 from assignors.errors import AssignorError
 from assignors.java.hash_map import DEFAULT_CAPACITY, hash_map_order, presized_capacity, spread, string_hashes
-from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
 from coordinator.engine.consumer.member import (
     ConsumerMember,
@@ -51,24 +46,14 @@ def in_broker_order(
 
 
 def compute_target(inputs: AssignmentInput, assignor: str) -> dict[str, TopicPartitions]:
-    """The new target of every member, members and topics in the order of the broker's maps.
-
-    :raises RequestRefused: UNKNOWN_SERVER_ERROR, the assignor failed
-    """
-    group = DenseGroup.of(_spec(inputs))
+    """The new target of every member, members and topics in the order of the broker's maps. :raises RequestRefused:
+    UNKNOWN_SERVER_ERROR, the assignor failed"""
     try:
-        result = find(assignor, Side.BROKER).assign(group)
+        result = find(assignor, Side.BROKER).assign(DenseGroup.of(_spec(inputs)))
     except AssignorError as error:
-        raise RequestRefused(
-            ErrorCode.UNKNOWN_SERVER_ERROR,
-            f"Failed to compute a new target assignment for epoch {inputs.epoch}: {error}",
-        ) from error
-    return _in_map_order(inputs, result)
-
-
-def _in_map_order(inputs: AssignmentInput, result: Result) -> dict[str, TopicPartitions]:
-    """The assignment in the order of the broker's maps: the order of the records, which affects the next
-    assignment."""
+        message = f"Failed to compute a new target assignment for epoch {inputs.epoch}: {error}"
+        raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, message) from error
+    # The order of the records, which affects the next assignment.
     group, named = result.assignment.group, result.assignment.named()
     topics, members = group.spec.topics, group.spec.members
     orders = [range(len(topics))] * len(members) if result.map_order is None else result.map_order()
@@ -88,7 +73,8 @@ def _spec(inputs: AssignmentInput) -> GroupSpec:
     members = []
     for member in inputs.members:
         target = inputs.targets.get(member.id, {})
-        owned = {_name(inputs.topics, topic): numbers for topic, numbers in target.items()}
+        # A deleted topic gets an impossible name: it still takes a slot in the map of a target.
+        owned = {inputs.topics.names.get(topic, f"/{topic}"): numbers for topic, numbers in target.items()}
         names |= owned.keys() & topics.keys()
         members.append(
             MemberSpec(
@@ -110,16 +96,9 @@ def _spec(inputs: AssignmentInput) -> GroupSpec:
     )
 
 
-def _name(image: TopicImage, topic: UUID) -> str:
-    """A deleted topic gets an impossible name: it still takes a slot in the map of a target."""
-    return image.by_id[topic].name if topic in image.by_id else f"/{topic}"
-
-
 def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
     """By member: what makes the subscriptions unequal for the assignor; empty if the broker considers them equal.
-
-    The broker considers one common regex equal, and a regex in addition to a name unequal, whatever they match.
-    """
+    The broker considers one common regex equal, and a regex in addition to a name unequal, whatever they match."""
     if is_homogeneous(inputs.members):
         return {}
     by_member = {
@@ -135,24 +114,18 @@ def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
 
 def shown_assignor(requested_assignors: Mapping[str, int], default: str | None = None) -> str | None:
     """The assignor that describe shows; `requested_assignors` are in the order of the broker's map."""
-    return (
-        max(requested_assignors, key=lambda name: requested_assignors[name])
-        if requested_assignors
-        else default
-    )
+    return max(requested_assignors, key=lambda name: requested_assignors[name], default=default)
 
 
 def chosen_assignor(
     requested_assignors: Mapping[str, int], old: str | None, new: str | None, configured: Sequence[str]
 ) -> str:
-    """The assignor to use when a member requests `new` instead of `old`; None means no request.
-
-    If no member requests one, or the requested one is not configured any more, the first configured one is used.
-    """
+    """The assignor to use when a member requests `new` instead of `old` (None: no request): the first configured one
+    if no member requests one, or if the requested one is not configured any more."""
     counts, in_bin = dict(requested_assignors), list(requested_assignors)
-    if old is not None and old in counts:
+    if old is not None and counts.get(old):
         counts[old] -= 1
-        if counts[old] == 0:
+        if not counts[old]:
             del counts[old]
             in_bin.remove(old)
     if new is not None:
@@ -161,11 +134,8 @@ def chosen_assignor(
         counts[new] = counts.get(new, 0) + 1
     if not counts:
         return configured[0]
-    capacity = (
-        presized_capacity(int(len(requested_assignors) / 0.75 + 1))
-        if requested_assignors
-        else DEFAULT_CAPACITY
-    )
+    size = len(requested_assignors)
+    capacity = presized_capacity(int(size / 0.75 + 1)) if size else DEFAULT_CAPACITY
     bins = dict(zip(in_bin, (spread(string_hashes(in_bin)) & (capacity - 1)).tolist(), strict=True))
     winner = max(sorted(in_bin, key=lambda name: bins[name]), key=lambda name: counts[name])
     return winner if winner in configured else configured[0]

@@ -1,21 +1,12 @@
-"""A member's update: the changes of a request, as records that are not emitted yet.
-
-Everything is computed from the group's current state, and nothing is emitted before the whole request is known to
-succeed. The steps, in this order:
-
-subscribe          the member's metadata and regexes; a changed subscription bumps the group epoch
-retarget           a new target assignment, if the group epoch is newer
-reconcile_member   the member's next current assignment
-commit             emit the records and set the timers
-
-Source: KIP-848 "Heartbeat handling"; GroupMetadataManager.consumerGroupHeartbeat.
-"""
+"""A member's update: the changes of a request, as records that are not emitted before the whole request is known to
+succeed. The steps: `subscribe` (a changed subscription bumps the group epoch), `retarget` (a new target, if the
+group epoch is newer), `reconcile_member` (the member's next assignment), `commit`. Source: KIP-848 "Heartbeat
+handling"; GroupMetadataManager.consumerGroupHeartbeat."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 from coordinator.engine import downgrade, upgrade
 from coordinator.engine.classic.group import ClassicGroup
@@ -45,21 +36,11 @@ from coordinator.engine.records import (
     TargetMemberRecord,
     TopicPartitions,
 )
-from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.timers import TimerKind
 from coordinator.engine.topic_changes import next_epoch, refresh_is_due
 from coordinator.errors import RequestRefused
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
 from wire.errors import ErrorCode
-
-
-class RegexStatus(Enum):
-    """How a request changes the member's regex."""
-
-    UNCHANGED = "unchanged"
-    CHANGED = "changed"
-    """Changed to a regex that must be resolved before it takes effect."""
-    RESOLVED = "resolved"
-    """Changed to a regex that is already resolved, or removed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -109,21 +90,26 @@ class Update:
 
 
 def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
-    """Record the member's metadata and subscription. Raises RequestRefused for an invalid regex.
-
-    An unresolved regex bumps the group epoch only for a classic member (`regex_moves_epoch`).
-    """
-    group, before, after = update.group, update.before, update.after
-    if after.metadata != before.metadata:
-        update.records.append(ConsumerMemberRecord(group=group.id, member=after.id, value=after.metadata))
-    renamed = after.metadata.topics != before.metadata.topics
-    status = _change_regex(update)
-    update.changed = renamed or status is not RegexStatus.UNCHANGED
-    moves = update.changed if regex_moves_epoch else renamed or status is RegexStatus.RESOLVED
-    offers_changed = without_reason(after.metadata) != without_reason(before.metadata)
-    moves = moves or offers_changed or update.asks_for_assignment
-    if moves or group.refresh_metadata:
-        _refresh(update, moves)
+    """Record the member's metadata and subscription. Raises RequestRefused for an invalid regex. An unresolved regex
+    bumps the group epoch only for a classic member (`regex_moves_epoch`)."""
+    group, old, new = update.group, update.before.metadata, update.after.metadata
+    if new != old:
+        update.records.append(ConsumerMemberRecord(group=group.id, member=update.after.id, value=new))
+    is_unresolved = _change_regex(update, old.regex, new.regex)
+    renamed, update.changed = new.topics != old.topics, (new.topics, new.regex) != (old.topics, old.regex)
+    is_resolved = new.regex != old.regex and not is_unresolved and new.regex in ("", *group.regexes)
+    moves = (update.changed if regex_moves_epoch else renamed or is_resolved) or update.asks_for_assignment
+    moves = moves or without_reason(new) != without_reason(old)
+    if not moves and not group.refresh_metadata:
+        return
+    names = subscribed_names(update.members.values(), group.regexes)
+    record = next_epoch(update.ctx, group, names, moves=moves)
+    if record is not None:
+        update.epoch += 1
+        update.records.append(record)
+    if group.has_partition_metadata:
+        update.records.append(PartitionMetadataRecord(group=group.id, value=None))
+    update.refreshed = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +132,8 @@ def present_target(update: Update) -> MemberTarget:
 
 
 def retarget(update: Update) -> MemberTarget:
-    """The member's part of the target: the current one, or a new one for a new group epoch.
-
-    Within the assignment interval (4.3) the current one stays.
-    """
+    """The member's part of the target: the current one, or a new one for a new group epoch. Within the assignment
+    interval (4.3) the current one stays."""
     group, after = update.group, update.after
     present = present_target(update)
     if group.assignment_epoch >= update.epoch:
@@ -177,11 +161,8 @@ def retarget(update: Update) -> MemberTarget:
     for member, new in targets.items():
         if group.targets.get(member) != new or member in group.payloads:
             update.records.append(TargetMemberRecord(group=group.id, member=member, value=new))
-    update.records.append(
-        TargetEpochRecord(
-            group=group.id, value=TargetEpochValue(epoch=update.epoch, assigned_ms=update.ctx.now_ms)
-        )
-    )
+    computed = TargetEpochValue(epoch=update.epoch, assigned_ms=update.ctx.now_ms)
+    update.records.append(TargetEpochRecord(group=group.id, value=computed))
     return MemberTarget(epoch=update.epoch, partitions=targets[after.id])
 
 
@@ -222,65 +203,39 @@ def commit(update: Update) -> None:
             ctx.timers.cancel(key)
     if update.resolve:
         group.may_describe = update.may_describe
-        ctx.timers.set(TimerKey(TimerKind.REGEX, name), ctx.now_ms)
-    revocation = TimerKey(TimerKind.REBALANCE, name, after.id)
+        ctx.start(TimerKind.REGEX, name, "", 0)
     if update.moved and after.current.state is not MemberState.UNREVOKED_PARTITIONS:
-        ctx.timers.cancel(revocation)
+        ctx.stop(TimerKind.REBALANCE, name, after.id)
     elif update.moved and after.classic is None:
-        ctx.timers.set(revocation, ctx.now_ms + after.metadata.rebalance_timeout_ms)
+        ctx.start(TimerKind.REBALANCE, name, after.id, after.metadata.rebalance_timeout_ms)
 
 
-def _refresh(update: Update, moves: bool) -> None:
-    """Recompute the hash of the subscribed topics, and bump the group epoch if it changed."""
-    group = update.group
-    names = subscribed_names(update.members.values(), group.regexes)
-    record = next_epoch(update.ctx, group, names, moves=moves)
-    if record is not None:
-        update.epoch += 1
-        update.records.append(record)
-    if group.has_partition_metadata:
-        update.records.append(PartitionMetadataRecord(group=group.id, value=None))
-    update.refreshed = True
-
-
-def _change_regex(update: Update) -> RegexStatus:
-    group, ctx = update.group, update.ctx
-    old, new = update.before.metadata.regex, update.after.metadata.regex
-    users = group.regex_users
-    status, unresolved = RegexStatus.UNCHANGED, False
-    if old != new:
-        status = RegexStatus.CHANGED
-        if old and users[old] == 1:
-            update.records.append(RegexRecord(group=group.id, regex=old, value=None))
-        if new and new not in users:
-            _validate(new)
-            unresolved = True
-        elif not new or new in group.regexes:
-            status = RegexStatus.RESOLVED
-    if unresolved or users:
-        given_up = old if old != new and users[old] == 1 else ""
+def _change_regex(update: Update, old: str, new: str) -> bool:
+    """Whether the member changes to a regex that must be resolved before it takes effect."""
+    group, users = update.group, update.group.regex_users
+    given_up = old if old != new and users[old] == 1 else ""
+    if given_up:
+        update.records.append(RegexRecord(group=group.id, regex=given_up, value=None))
+    is_unresolved = old != new and new != "" and new not in users
+    if is_unresolved:
+        try:
+            compile_broker_regex(new)
+        except InvalidRegexError as error:
+            # Only RE2/J's description: the broker's message does not quote the construct.
+            description = error.reason.partition(": `")[0]
+            raise RequestRefused(
+                ErrorCode.INVALID_REGULAR_EXPRESSION,
+                f"SubscribedTopicRegex `{new}` is not a valid regular expression: {description}.",
+            ) from None
+    if is_unresolved or users:
         used = {*users, new} - {given_up, ""}
-        update.resolve = refresh_is_due(ctx, group, used, unresolved=unresolved)
-    return status
-
-
-def _validate(regex: str) -> None:
-    try:
-        compile_broker_regex(regex)
-    except InvalidRegexError as error:
-        # Only RE2/J's description: the broker's message does not quote the construct.
-        description = error.reason.partition(": `")[0]
-        raise RequestRefused(
-            ErrorCode.INVALID_REGULAR_EXPRESSION,
-            f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {description}.",
-        ) from None
+        update.resolve = refresh_is_due(update.ctx, group, used, unresolved=is_unresolved)
+    return is_unresolved
 
 
 def remove(ctx: EngineContext, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
-    """Remove members from the group, with their timers, and regexes that no member uses any more.
-
-    If only classic members are left, the group becomes a classic one, if the policy allows it.
-    """
+    """Remove members from the group, with their timers, and regexes that no member uses any more. If only classic
+    members are left, the group becomes a classic one, if the policy allows it."""
     if not members:
         return
     if downgrade.downgrades_on_leave(ctx, group, members):

@@ -11,7 +11,7 @@ from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.member import ConsumerMember, stale_epoch
-from coordinator.engine.context import EngineContext, Group, check_count, require_group_id
+from coordinator.engine.context import EngineContext, Group, check_count, check_group_id
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.static_members import check_classic_member
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -42,39 +42,39 @@ class Offset(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitAnswer:
     """Topic name, topic id, partition and error: unknown partitions first, then the others, each in the order of the
-    request. Clients use the first error that they find."""
+    request."""
 
     partitions: tuple[tuple[str, UUID | None, int, ErrorCode], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetCommit(Request[OffsetCommitAnswer]):
-    """OffsetCommit v2–v10."""
-
+class _Offsets(Request[OffsetCommitAnswer]):
     group: str
-    generation_or_epoch: int
-    member: str
-    instance: str | None
     offsets: tuple[Offset, ...]
-    retention_ms: int | None = None
-    version: int = 9
+    generation_or_epoch: int = -1
+    member: str = ""
+    instance: str | None = None
 
     def refused(self, error: RequestRefused) -> OffsetCommitAnswer:
-        return _answer(zip(self.offsets, [error.code] * len(self.offsets), strict=True))
+        return _answer((offset, error.code) for offset in self.offsets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetCommit(_Offsets):
+    """OffsetCommit v2–v10."""
+
+    retention_ms: int | None = None
+    version: int = 9
 
 
 PartitionCheck: TypeAlias = Callable[[str, UUID | None, int], None]
 """Raises RequestRefused if the member may not commit this topic (name, id if known) and partition."""
 
-
 BY_ID = 10
 """The first version in which topics are identified by id."""
 
-
-NEEDS_EPOCH = 9
-"""The first version of OffsetCommit that a consumer member may use."""
 BY_EPOCH = 9
-"""The first version that distinguishes an unknown group from an old generation."""
+"""The first version that a consumer member may use, and that distinguishes an unknown group from an old generation."""
 
 
 def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
@@ -86,7 +86,8 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
             raise RequestRefused(call.refusal)
         group = ctx.state.groups.get(request.group)
         check = _check_group(group, request)
-        _keep_alive(ctx, request, group)
+        if isinstance(group, ClassicGroup) and group.has_member(request.member):  # as a heartbeat does
+            rebalance.keep_alive(ctx, group, group.members[request.member])
         return check
 
     expire_ms = None if request.retention_ms in (None, -1) else ctx.now_ms + (request.retention_ms or 0)
@@ -95,21 +96,11 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TxnOffsetCommit(Request[OffsetCommitAnswer]):
-    """TxnOffsetCommit v0–v5: offsets that become visible when the transaction of the producer commits.
+class TxnOffsetCommit(_Offsets):
+    """TxnOffsetCommit v0–v5: offsets that become visible when the transaction of the producer commits. Before v3 the
+    request does not identify the member."""
 
-    Before v3 the request does not identify the member.
-    """
-
-    group: str
     producer: ProducerIdentity
-    offsets: tuple[Offset, ...]
-    generation_or_epoch: int = -1
-    member: str = ""
-    instance: str | None = None
-
-    def refused(self, error: RequestRefused) -> OffsetCommitAnswer:
-        return _answer(zip(self.offsets, [error.code] * len(self.offsets), strict=True))
 
 
 def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommit) -> None:
@@ -118,7 +109,7 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
     commit = _Commit(group=request.group, offsets=request.offsets, producer=request.producer)
 
     def admit() -> PartitionCheck | None:
-        require_group_id(request.group)
+        check_group_id(request)
         if call.refusal:
             raise RequestRefused(call.refusal)
         return _check_transactional(ctx, request)
@@ -171,10 +162,7 @@ def _write(
     topics: Sequence[TopicInfo | ErrorCode],
     admit: Callable[[], PartitionCheck | None],
 ) -> list[ErrorCode]:
-    """Validate everything, then write. Raises RequestRefused if nothing may be committed.
-
-    When it is replayed, the first offset of an unknown group creates the group.
-    """
+    """Validate everything, then write. Raises RequestRefused if nothing may be committed."""
     missing = [topic for topic in topics if isinstance(topic, ErrorCode)]
     if len(missing) == len(topics):
         return missing
@@ -191,7 +179,17 @@ def _write(
         else:
             if check is not None:
                 check(topic.name, topic.id, offset.partition)
-            records.append(_record(commit, offset, topic, ctx.now_ms))
+            value = StoredOffset(
+                offset=offset.offset,
+                leader_epoch=offset.leader_epoch,
+                metadata=offset.metadata or "",
+                commit_ms=ctx.now_ms,
+                expire_ms=commit.expire_ms,
+                topic_id=topic.id,
+            )
+            records.append(
+                OffsetRecord(group=commit.group, topic=topic.name, partition=offset.partition, value=value)
+            )
             codes.append(ErrorCode.NONE)
     ctx.emit(*records, producer=commit.producer)
     return codes
@@ -201,8 +199,8 @@ def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck |
     """Check that the request may commit. None: it may commit every partition. :raises RequestRefused:"""
     if group is None:
         if request.generation_or_epoch >= 0:
-            by_epoch = request.version >= BY_EPOCH
-            raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND if by_epoch else ErrorCode.ILLEGAL_GENERATION)
+            knows = request.version >= BY_EPOCH
+            raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND if knows else ErrorCode.ILLEGAL_GENERATION)
         return None
     if group.is_empty() and request.generation_or_epoch < 0:
         return None
@@ -210,7 +208,7 @@ def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck |
         _check_classic_group(group, request)
         return None
     member = group.member(request.member)
-    if member.classic is None and request.version < NEEDS_EPOCH:
+    if member.classic is None and request.version < BY_EPOCH:
         raise RequestRefused(
             ErrorCode.UNSUPPORTED_VERSION,
             "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
@@ -232,8 +230,7 @@ def _check_classic_group(group: ClassicGroup, request: OffsetCommit) -> None:
 
 def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
     """A commit may be late: an older epoch is accepted for a partition that was assigned to the member at that epoch
-    or before (4.3, KIP-1251). Source: modern.consumer.ConsumerGroup.validateOffsetCommit.
-    """
+    or before (4.3, KIP-1251). Source: modern.consumer.ConsumerGroup.validateOffsetCommit."""
     if epoch == member.epoch:
         return None
     if epoch > member.epoch:
@@ -241,25 +238,18 @@ def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
 
     def check(topic: str, topic_id: UUID | None, partition: int) -> None:
         since = None if topic_id is None else member.current.assigned_epochs.get((topic_id, partition))
+        where = f"partition {topic}-{partition}"
         if since is None:
-            raise stale_epoch(
-                member,
-                f"epoch {epoch} is old, and partition {topic}-{partition} is not assigned to the member.",
-            )
+            raise stale_epoch(member, f"epoch {epoch} is old, and {where} is not assigned to the member.")
         if epoch < since:
-            raise stale_epoch(
-                member,
-                f"epoch {epoch} is older than assignment epoch {since} for partition {topic}-{partition}.",
-            )
+            raise stale_epoch(member, f"epoch {epoch} is older than assignment epoch {since} for {where}.")
 
     return check
 
 
 def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> PartitionCheck | None:
-    """Check that a member may commit in its transaction; missing fields are not checked. :raises RequestRefused:
-
-    Source: OffsetMetadataManager.validateTransactionalOffsetCommit.
-    """
+    """Check that a member may commit in its transaction; missing fields are not checked. Source:
+    OffsetMetadataManager.validateTransactionalOffsetCommit. :raises RequestRefused:"""
     group = ctx.state.groups.get(request.group)
     is_named = request.generation_or_epoch >= 0 or bool(request.member) or request.instance is not None
     if group is None:
@@ -287,24 +277,6 @@ def _as_generation(check: Callable[P, R]) -> Callable[P, R]:
             raise RequestRefused(ErrorCode.ILLEGAL_GENERATION) from None
 
     return checked
-
-
-def _record(commit: _Commit, offset: Offset, topic: TopicInfo, now_ms: int) -> OffsetRecord:
-    value = StoredOffset(
-        offset=offset.offset,
-        leader_epoch=offset.leader_epoch,
-        metadata=offset.metadata or "",
-        commit_ms=now_ms,
-        expire_ms=commit.expire_ms,
-        topic_id=topic.id,
-    )
-    return OffsetRecord(group=commit.group, topic=topic.name, partition=offset.partition, value=value)
-
-
-def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) -> None:
-    """Keep a classic member alive, as a heartbeat does, except while commits are refused."""
-    if isinstance(group, ClassicGroup) and group.has_member(request.member):
-        rebalance.keep_alive(ctx, group, group.members[request.member])
 
 
 def _answer(judged: Iterable[tuple[Offset, ErrorCode]]) -> OffsetCommitAnswer:

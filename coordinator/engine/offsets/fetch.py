@@ -1,7 +1,5 @@
-"""OffsetFetch, for one group or for many at once.
-
-Source: KafkaApis.fetchOffsetsForGroup, OffsetMetadataManager.fetchOffsets.
-"""
+"""OffsetFetch, for one group or for many at once. Source: KafkaApis.fetchOffsetsForGroup,
+OffsetMetadataManager.fetchOffsets."""
 
 from __future__ import annotations
 
@@ -58,6 +56,9 @@ class FetchedOffset:
     error: ErrorCode = ErrorCode.NONE
 
 
+_UNKNOWN = FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueriedOffsets:
     """Offsets by topic (name or id, as requested) and partition."""
@@ -68,7 +69,6 @@ class QueriedOffsets:
 
 
 Topic: TypeAlias = tuple[str | UUID, tuple[tuple[int, FetchedOffset], ...]]
-
 
 BY_ID = 10
 """The first version in which topics are identified by id."""
@@ -99,11 +99,14 @@ class _Offsets:
 
 def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
     group = ctx.state.groups.get(fetch.group)
-    if isinstance(group, ConsumerGroup):  # a classic group ignores member id and epoch
-        try:
-            _check_member(group, fetch)
-        except RequestRefused as error:
-            return QueriedOffsets(group=fetch.group, error=error.code)
+    names_member = fetch.member is not None or fetch.epoch >= 0
+    if names_member and isinstance(group, ConsumerGroup):  # a classic group ignores member id and epoch
+        # A null member id with an epoch crashes Kafka's handler; here it is an unknown member.
+        member = group.members.get(fetch.member or "")
+        if member is None:
+            return QueriedOffsets(group=fetch.group, error=ErrorCode.UNKNOWN_MEMBER_ID)
+        if fetch.epoch != member.epoch:
+            return QueriedOffsets(group=fetch.group, error=stale_epoch(member, "").code)
     offsets = _Offsets(
         committed={} if group is None else ctx.state.offsets.get(fetch.group, {}),
         unstable=ctx.state.pending.partitions(fetch.group) if request.require_stable else (),
@@ -113,7 +116,7 @@ def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> Quer
     else:
         asked = [_asked(offsets, ctx.topics, topic, partitions) for topic, partitions in fetch.topics]
         # Topics that do not exist are last, as in a broker, which answers for them itself.
-        topics = tuple(sorted(asked, key=_is_unknown))
+        topics = tuple(sorted(asked, key=lambda topic: _UNKNOWN in (offset for _, offset in topic[1])))
     return QueriedOffsets(group=fetch.group, topics=topics)
 
 
@@ -122,12 +125,10 @@ def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, .
     by_topic: dict[str, list[tuple[int, FetchedOffset]]] = {}
     for topic, partition in sorted(offsets.committed):
         by_topic.setdefault(topic, []).append((partition, offsets.fetched(topic, partition)))
-    if not by_id:
-        return tuple((topic, tuple(offsets_of)) for topic, offsets_of in by_topic.items())
     return tuple(
-        (image.topics[topic].id, tuple(offsets_of))
+        (image.topics[topic].id if by_id else topic, tuple(offsets_of))
         for topic, offsets_of in by_topic.items()
-        if topic in image.topics
+        if not by_id or topic in image.topics
     )
 
 
@@ -136,24 +137,5 @@ def _asked(offsets: _Offsets, image: TopicImage, topic: str | UUID, partitions: 
         return topic, tuple((partition, offsets.fetched(topic, partition)) for partition in partitions)
     info = image.by_id.get(topic)
     if info is None:
-        unknown = FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)
-        return topic, tuple((partition, unknown) for partition in partitions)
+        return topic, tuple((partition, _UNKNOWN) for partition in partitions)
     return topic, tuple((partition, offsets.fetched(info.name, partition, topic)) for partition in partitions)
-
-
-def _is_unknown(topic: Topic) -> bool:
-    return any(offset.error is ErrorCode.UNKNOWN_TOPIC_ID for _, offset in topic[1])
-
-
-def _check_member(group: ConsumerGroup, fetch: OffsetQuery) -> None:
-    """Check the epoch of a request with a member id. :raises RequestRefused:
-
-    A null member id with an epoch crashes Kafka's handler (UNKNOWN_SERVER_ERROR); here it is an unknown member.
-    """
-    if fetch.member is None and fetch.epoch < 0:
-        return
-    member = group.member(fetch.member or "")
-    if fetch.epoch != member.epoch:
-        raise stale_epoch(
-            member, f"epoch {fetch.epoch} does not match the expected member epoch {member.epoch}."
-        )

@@ -1,11 +1,7 @@
-"""Pending offsets: offsets committed in open transactions.
-
-They are not visible before the transaction commits, and they keep their partitions unstable until it ends. The latest
-value in the log wins, from a plain commit or from a transaction, in whatever order the transactions end. Records are
-replayed in the order of the log, so the order here is the order of the log.
-
-Source: OffsetMetadataManager.pendingTransactionalOffsets, OpenTransactions, replayEndTransactionMarker.
-"""
+"""Pending offsets: offsets committed in open transactions. They are not visible before the transaction commits, and
+keep their partitions unstable until it ends. The latest value in the log wins, from a plain commit or from a
+transaction, in whatever order the transactions end. Source: OffsetMetadataManager.pendingTransactionalOffsets,
+OpenTransactions, replayEndTransactionMarker."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Removal of offsets: by OffsetDelete, with their group, or by expiry (KIP-211).
-
-Source: KafkaApis.handleOffsetDeleteRequest, OffsetMetadataManager.deleteOffsets, cleanupExpiredOffsets;
-GroupCoordinatorShard.cleanupGroupMetadata.
-"""
+"""Removal of offsets: by OffsetDelete, with their group, or by expiry (KIP-211). Source:
+KafkaApis.handleOffsetDeleteRequest, OffsetMetadataManager.deleteOffsets, cleanupExpiredOffsets;
+GroupCoordinatorShard.cleanupGroupMetadata."""
 
 from __future__ import annotations
 
@@ -86,33 +84,21 @@ def schedule(ctx: EngineContext) -> None:
 
 
 def expire_offsets(ctx: EngineContext) -> None:
-    """Delete expired offsets, then Empty groups that have none left, also if they have pending members.
-
-    An open transaction keeps the partitions that it committed, and its group.
-    """
+    """Delete expired offsets, then Empty groups that have none left, also if they have pending members. An open
+    transaction keeps the partitions that it committed, and its group."""
     for group in list(ctx.state.groups.values()):
-        _expire_offsets(ctx, group)
+        unstable = ctx.state.pending.partitions(group.id)
+        for (topic, partition), value in list(ctx.state.offsets.get(group.id, {}).items()):
+            base = None if group.subscribed_to(topic) else _base_ms(group, value)
+            if base is None or (topic, partition) in unstable:
+                continue
+            end_ms = base + ctx.config.offsets_retention_ms if value.expire_ms is None else value.expire_ms
+            if ctx.now_ms >= end_ms:
+                ctx.emit(OffsetRecord(group=group.id, topic=topic, partition=partition, value=None))
         has_offsets = ctx.state.offsets.get(group.id) or ctx.state.pending.partitions(group.id)
         if not has_offsets and group.is_empty():
             ctx.remove_group(group)
     schedule(ctx)
-
-
-def _expire_offsets(ctx: EngineContext, group: Group) -> None:
-    unstable = ctx.state.pending.partitions(group.id)
-    for (topic, partition), value in list(ctx.state.offsets.get(group.id, {}).items()):
-        kept = group.subscribed_to(topic) or (topic, partition) in unstable
-        if not kept and _is_expired(ctx, group, value):
-            ctx.emit(OffsetRecord(group=group.id, topic=topic, partition=partition, value=None))
-
-
-def _is_expired(ctx: EngineContext, group: Group, value: StoredOffset) -> bool:
-    base = _base_ms(group, value)
-    if base is None:
-        return False
-    if value.expire_ms is not None:
-        return ctx.now_ms >= value.expire_ms
-    return ctx.now_ms - base >= ctx.config.offsets_retention_ms
 
 
 def _base_ms(group: Group, offset: StoredOffset) -> int | None:

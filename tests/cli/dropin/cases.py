@@ -1,7 +1,5 @@
-"""The command lines that both tools are tried on: list, describe, validate-regex, and invalid ones.
-
-The scene `fleet` has a group of every kind (tests/cli/fleet.py), `quiet` the groups of tests/cli/dropin/scenes.py.
-"""
+"""The command lines that both tools are tried on: list, describe, validate-regex, and invalid ones. The scene
+`fleet` has a group of every kind (tests/cli/fleet.py), `quiet` the groups of tests/cli/dropin/scenes.py."""
 
 from tests.cli.dropin.harness import Case
 
@@ -146,10 +144,7 @@ PROPERTIES = [
 
 STEERING = [
     Case(line=line, scene="steering", differs=("control-characters",))
-    for line in (
-        "--describe --group {steering}",
-        "--describe --group {steering} --state",
-    )
+    for line in ("--describe --group {steering}", "--describe --group {steering} --state")
 ]
 
 ALL_GROUPS = [Case(line=f"--describe --all-groups{how}", scene="quiet") for how in HOW]

@@ -1,9 +1,7 @@
-"""One command line, both tools, the same broker and the same state: what they say must be the same.
-
-A `Case` is a command line with placeholders (`{simple}`), the scene that fills them in, and the names of the accepted
-differences that show in it. Each difference is a function that makes of the real tool's answer the one that ours is to
-give; a difference that changes nothing does not belong to the case. docs/kafka-consumer-groups.md explains them.
-"""
+"""One command line, both tools, the same broker and the same state: what they say must be the same. A `Case` is a
+command line with placeholders (`{simple}`), the scene that fills them in, and the names of the accepted differences
+that show in it. Each difference is a function that makes of the real tool's answer the one that ours is to give; a
+difference that changes nothing does not belong to the case. docs/kafka-consumer-groups.md explains them."""
 
 import re
 import shlex
@@ -224,9 +222,7 @@ def unordered(answer: Answer) -> Answer:
     warnings = sorted(block.strip() for block in blocks if _FALLBACK.match(block))
     rest = [block for block in blocks if not _FALLBACK.match(block)]
     return replace(
-        answer,
-        stdout="\n\n".join([*warnings, *rest]),
-        stderr="\n".join(sorted(answer.stderr.split("\n"))),
+        answer, stdout="\n\n".join([*warnings, *rest]), stderr="\n".join(sorted(answer.stderr.split("\n")))
     )
 
 

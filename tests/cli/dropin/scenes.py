@@ -32,13 +32,11 @@ ODD = "grüße %s %n 日本 𝄞\u0301"
 
 @contextmanager
 def quiet_cluster(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> Iterator[Mapping[str, str]]:
-    """Bring the groups about, and give their names by what is the matter with them.
-
-    `short` (its name, its topic's too), `odd` (a name that is not ASCII), `completing` (waits for its leader), `unused`
-    (its member has gone and committed nothing), `left` (the same of a group of type consumer, with offsets), `partial`
-    (owns partitions without offsets, has offsets of partitions without an owner), `connect`, `preparing` (waits for two
-    members to join again), `reconciling` (waits for a member to give partitions up).
-    """
+    """Bring the groups about, and give their names by what is the matter with them. `short` (its name, its topic's
+    too), `odd` (a name that is not ASCII), `completing` (waits for its leader), `unused` (its member has gone and
+    committed nothing), `left` (the same of a group of type consumer, with offsets), `partial` (owns partitions
+    without offsets, has offsets of partitions without an owner), `connect`, `preparing` (waits for two members to
+    join again), `reconciling` (waits for a member to give partitions up)."""
     create_topics(broker, TOPICS)
     _produce(broker)
     _commit(broker, "g", [("t", 0, 4)])

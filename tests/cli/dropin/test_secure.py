@@ -27,10 +27,8 @@ def scene(
     secure: SecureBroker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
     """Give groups of which the worker may describe two, and none of their topics; more of `ours`, `free` and `seen`.
-
-    `reading` has a member with a partition, `left` has only offsets, `hidden` is not accessible to the worker. `ours`
-    the worker may change, in the topic `free` only; `seen` may be described.
-    """
+    `reading` has a member with a partition, `left` has only offsets, `hidden` is not accessible to the worker.
+    `ours` the worker may change, in the topic `free` only; `seen` may be described."""
     files = tmp_path_factory.mktemp("secure")
     group, left, hidden, ours = "dropin-reading", "dropin-left", "dropin-hidden", "dropin-ours"
     topic, broker = fresh_name("pay"), secure.broker

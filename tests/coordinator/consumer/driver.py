@@ -1,8 +1,6 @@
-"""Plays members of either protocol against the real engine, on a clock that is set by the test.
-
-An application polls all the time, and polls again after an exception, unless a test says otherwise. Requests are
-answered at once, unless they are held, refused or lost.
-"""
+"""Plays members of either protocol against the real engine, on a clock that is set by the test. An application polls
+all the time, and polls again after an exception, unless a test says otherwise. Requests are answered at once, unless
+they are held, refused or lost."""
 
 from __future__ import annotations
 
@@ -106,10 +104,7 @@ class Play:
     refuses: Callable[[Request[Any]], ErrorCode | None] = lambda _request: None
 
     def __post_init__(self) -> None:
-        delays = {
-            "group.initial.rebalance.delay.ms": "0",
-            "group.consumer.assignment.interval.ms": "0",
-        }
+        delays = {"group.initial.rebalance.delay.ms": "0", "group.consumer.assignment.interval.ms": "0"}
         self.engine = Engine(Config.parse({**delays, **self.settings}), self.topics)
         self._tickets = 0
         self._asked: dict[int, tuple[Application, int]] = {}

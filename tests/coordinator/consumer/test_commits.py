@@ -37,7 +37,6 @@ def offsets(application: Application) -> list[int]:
 
 
 def test_no_automatic_commit_while_another_is_tried_again() -> None:
-    """A commit before a rebalance that was sent again set back what an automatic one had committed meanwhile."""
     play = Play()
     a = start(play, "a")
     a.positions[PLACE] = 5
@@ -67,7 +66,6 @@ def test_a_commit_is_not_tried_again_after_a_later_one() -> None:
 
 
 def test_a_commit_before_a_rebalance_is_retried_with_current_positions() -> None:
-    """Else a member that was fenced meanwhile would commit, at its new epoch, for another one's partitions."""
     play = Play()
     a = start(play, "a")
     a.positions.update({TopicPartition("foo", number): 5 for number in range(6)})
@@ -94,7 +92,6 @@ def test_a_commit_before_a_rebalance_is_retried_with_current_positions() -> None
 
 
 def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
-    """Else a member that was fenced meanwhile would join again and commit, at its new epoch, what is another's now."""
     play = Play()
     a = start(play, "a", enable_auto_commit=False)
     a.calls()

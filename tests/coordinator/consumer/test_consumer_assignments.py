@@ -14,7 +14,6 @@ OWNED = frozenset({TopicPartition("foo", 0)})
 
 
 def test_a_repeated_assignment_must_be_reported_again() -> None:
-    """The coordinator waits for the member to report it, though nothing changes for its listener."""
     assignments = Assignments()
     assignments.receive({FOO: (0,)})
     step = assignments.next_step(IMAGE, frozenset())

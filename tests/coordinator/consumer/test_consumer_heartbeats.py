@@ -64,7 +64,6 @@ def test_another_interval_counts_from_the_answer_that_says_it() -> None:
 
 
 def test_a_pattern_of_the_client_is_said_as_names() -> None:
-    """K16."""
     play = Play(topics=images(("foo", 1), ("bar", 1)))
 
     def make(identity: Identity, application: Application) -> AsyncConsumer:
@@ -84,7 +83,6 @@ def is_foo(name: str) -> bool:
 
 
 def test_a_heartbeat_says_only_what_changed() -> None:
-    """K2: null is unchanged."""
     play, a, _ = pair()
     play.advance(5_000)
     (beat,) = heartbeats(a)
@@ -138,7 +136,6 @@ def test_an_answer_from_before_the_member_left_does_not_count_for_its_join() -> 
 
 
 def test_a_lost_epoch_does_not_fence_the_member() -> None:
-    """The coordinator takes the previous epoch from a member that owns nothing that is not its."""
     play = Play()
     a, b = start(play, "a"), start(play, "b")
     hold_heartbeats(b)
@@ -170,7 +167,6 @@ def test_a_join_that_is_lost_is_sent_again_with_the_same_id(answered: bool) -> N
 
 @pytest.mark.parametrize("code", [ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE])
 def test_the_coordinator_is_looked_up_again(code: ErrorCode) -> None:
-    """K6."""
     play, a, _ = pair()
     refuse(play, code)
     play.advance(5_000)
@@ -188,14 +184,7 @@ def test_a_loading_coordinator_is_asked_again_after_a_growing_backoff() -> None:
     while len(times) < 7:
         play.advance(100)
         times += [play.now_ms] * len(heartbeats(a))
-    assert [later - sooner for sooner, later in pairwise(times)] == [
-        100,
-        200,
-        400,
-        800,
-        1_000,
-        1_000,
-    ]
+    assert [later - sooner for sooner, later in pairwise(times)] == [100, 200, 400, 800, 1_000, 1_000]
     assert (a.calls(), a.raised, a.owns) == ([], [], ALL[:3])
 
 
@@ -271,7 +260,6 @@ def test_a_fenced_member_without_partitions_rejoins_without_a_callback() -> None
     ],
 )
 def test_another_error_is_thrown_once_and_then_the_member_is_idle(code: ErrorCode, error: str) -> None:
-    """K4, K5."""
     play, a, _ = pair()
     refuse(play, code)
     play.advance(5_000)
@@ -341,7 +329,6 @@ def test_an_answer_that_comes_after_leaving_for_silence_is_ignored() -> None:
 
 
 def test_a_static_member_that_leaves_for_good_gives_its_place_up() -> None:
-    """K1."""
     play = Play()
     a, b = start(play, "a", instance="i"), start(play, "b")
     play.rest()

@@ -95,7 +95,6 @@ def test_errors_have_the_names_of_codes_and_fatal_is_one() -> None:
 
 
 def test_a_fatal_error_ends_what_is_being_reconciled_without_a_callback() -> None:
-    """rd_kafka_rebalance_op_incr: the assignment that follows the commit of what was revoked calls nothing."""
     play, a = alone()
     a.positions[TopicPartition("foo", 5)] = 7
     a.holds = lambda send: isinstance(send.request, OffsetCommit)
@@ -126,7 +125,6 @@ def _leaves_while_it_is_to_revoke(library: str) -> Application:
 
 
 def test_until_2_14_it_forgot_to_join_again() -> None:
-    """librdkafka#5541; confluent-kafka 2.14.0 did the same on a broker of 4.3.1."""
     a = _leaves_while_it_is_to_revoke("librdkafka-2.14")
     assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
     assert (a.raised, a.owns) == (["_MAX_POLL_EXCEEDED", "_FATAL"], [])
@@ -146,7 +144,6 @@ def test_until_2_14_a_member_that_left_with_nothing_to_revoke_joined_again() -> 
 
 
 def test_until_2_14_a_group_that_is_gone_was_ignored() -> None:
-    """librdkafka#5541: confluent-kafka 2.14.0 sent 28 heartbeats in 13.5 s, at an interval of 0.5 s."""
     play = Play()
     a = start(play, "a", library="librdkafka-2.14")
     epoch = a.member.epoch

@@ -27,7 +27,6 @@ def alone() -> tuple[Play, Application]:
 
 
 def test_what_is_given_up_is_not_fetched_while_revoked_runs() -> None:
-    """K8."""
     play, a = alone()
     a.listener["revoked"].takes_ms = 3_000
     start(play, "b")
@@ -39,7 +38,6 @@ def test_what_is_given_up_is_not_fetched_while_revoked_runs() -> None:
 
 
 def test_what_is_new_is_owned_and_not_fetched_while_assigned_runs() -> None:
-    """K9."""
     play = Play()
     a = start(play, "a")
     b = start(play, "b")
@@ -175,7 +173,6 @@ def test_close_waits_for_a_callback_that_runs() -> None:
 
 
 def test_no_leave_heartbeat_is_sent_before_revoked_has_returned() -> None:
-    """librdkafka#5541 does."""
     play, a = alone()
     a.listener["revoked"].takes_ms = 8_000
     heartbeats(a)
@@ -241,7 +238,6 @@ def test_close_after_leaving_calls_revoked_and_does_not_leave_again() -> None:
 
 @pytest.mark.parametrize("moment_ms", [0, 5_000, 6_000, 8_500])
 def test_a_copy_is_independent(moment_ms: int) -> None:
-    """The explorer copies members, in the middle of a callback, too."""
     play, a = alone()
     a.listener["revoked"].takes_ms = a.listener["assigned"].takes_ms = 3_000
     start(play, "b")

@@ -69,7 +69,6 @@ def _commits_for_20_s(library: str) -> tuple[Play, Application]:
 
 
 def test_an_automatic_commit_waits_for_the_last_one() -> None:
-    """CommitRequestManager.AutoCommitState.shouldAutoCommit."""
     play, a = _commits_for_20_s("java")
     assert len(commits(a)) == 1
     a.positions[FOO[0]] = 99
@@ -95,7 +94,6 @@ def test_librdkafka_commits_at_each_interval() -> None:
 
 
 def test_all_is_committed_before_revoked_is_called() -> None:
-    """K8."""
     play, a = alone(auto_commit_interval_ms=60_000)
     start(play, "b")
     a.holds = lambda send: isinstance(send.request, OffsetCommit)
@@ -119,7 +117,6 @@ def test_a_reconciliation_continues_although_its_commit_fails() -> None:
     "code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR]
 )
 def test_the_commit_of_a_reconciliation_is_tried_again(code: ErrorCode) -> None:
-    """K12: the epoch may have moved on."""
     play, a = alone(auto_commit_interval_ms=60_000)
     start(play, "b")
     refuse_commits(play, code, times=3)
@@ -151,7 +148,6 @@ def test_a_deleted_topic_does_not_hold_up_a_reconciliation() -> None:
     ],
 )
 def test_a_commit_of_the_application_that_is_refused_throws(code: ErrorCode, error: str) -> None:
-    """C3; the member stays: its heartbeat will know."""
     play, a = alone(enable_auto_commit=False)
     play.pause(a)
     refuse_commits(play, code)
@@ -164,7 +160,6 @@ def test_a_commit_of_the_application_that_is_refused_throws(code: ErrorCode, err
 
 
 def test_a_commit_in_lost_fails() -> None:
-    """C4."""
     play, a = alone(enable_auto_commit=False, max_poll_interval_ms=10_000)
     start(play, "b")
     play.rest()
@@ -178,7 +173,6 @@ def test_a_commit_in_lost_fails() -> None:
 
 
 def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:
-    """K12."""
     play = Play()
     stale = [True]
 
@@ -258,7 +252,6 @@ def test_committed_shares_the_fetch_of_positions_and_its_retry(code: ErrorCode) 
 
 @pytest.mark.parametrize("code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS])
 def test_until_4_3_a_retried_shared_fetch_was_never_answered(code: ErrorCode) -> None:
-    """KAFKA-20765. CommitRequestManager of 4.3.1 chained the retry 798 times, until its stack was full."""
     play, b = _asks_while_it_looks_up("java-4.3", code)
     play.advance(59_000)
     assert (b.requests(OffsetFetch), b.fetches, b.raised) == ([], [], [])

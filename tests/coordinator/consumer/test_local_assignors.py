@@ -86,13 +86,11 @@ def refuse_once(play: Play, kind: type[Request[object]], code: ErrorCode) -> Non
 
 
 def test_local_and_remote_assignors_exclude_each_other() -> None:
-    """K17."""
     with pytest.raises(InvalidSetting):
         start(Play(), "a", remote_assignor="range", local_assignors=(Reversed(),))
 
 
 def test_a_chosen_member_prepares_assigns_and_installs() -> None:
-    """K19."""
     play = play_with_local_assignors()
     assignor = Reversed()
     a = start(play, "a", local_assignors=(assignor,))
@@ -113,7 +111,6 @@ def test_all_members_get_what_one_computed() -> None:
 
 
 def test_an_assignor_gets_its_metadata_once_per_epoch() -> None:
-    """K9, X10."""
     play = play_with_local_assignors()
     assignor = Reversed()
     a = start(play, "a", local_assignors=(assignor,))
@@ -133,7 +130,6 @@ def test_an_error_of_the_assignor_reaches_its_members() -> None:
 
 
 def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None:
-    """K20."""
     play, a, _, one, other = pair()
     computed = one.computed + other.computed
     heartbeats(a)
@@ -147,7 +143,6 @@ def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None
 
 
 def test_a_reason_leads_to_another_computation() -> None:
-    """K20."""
     play, _, _, one, other = pair()
     computed = one.computed + other.computed
     one.reason = 3
@@ -157,7 +152,6 @@ def test_a_reason_leads_to_another_computation() -> None:
 
 @pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
 def test_a_stale_epoch_is_tried_again_after_the_next_heartbeat(kind: type[Request[object]]) -> None:
-    """K19."""
     play = play_with_local_assignors()
     refuse_once(play, kind, ErrorCode.STALE_MEMBER_EPOCH)
     assignor = Reversed()
@@ -172,7 +166,6 @@ def test_a_stale_epoch_is_tried_again_after_the_next_heartbeat(kind: type[Reques
 
 @pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
 def test_a_member_that_is_not_to_compute_gives_it_up(kind: type[Request[object]]) -> None:
-    """K19: another one is asked, or the same one again when its time is over."""
     play = play_with_local_assignors()
     refuse_once(play, kind, ErrorCode.UNKNOWN_MEMBER_ID)
     assignor = Reversed()

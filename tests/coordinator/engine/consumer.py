@@ -68,12 +68,7 @@ class Consumer:
         return self.send(epoch=epoch)
 
     def send(self, **fields: Any) -> ConsumerGroupHeartbeatAnswer:
-        values: dict[str, Any] = {
-            "group": self.group,
-            "member": self.id,
-            "instance": self.instance,
-            **fields,
-        }
+        values: dict[str, Any] = {"group": self.group, "member": self.id, "instance": self.instance, **fields}
         request = ConsumerGroupHeartbeat(**values)
         answer = self.driver.ask(request, ConsumerGroupHeartbeatAnswer)
         if answer.error is ErrorCode.NONE:

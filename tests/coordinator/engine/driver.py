@@ -88,10 +88,8 @@ class Driver:
         self.run_due()
 
     def restart(self) -> None:
-        """Replay all records into a new engine, as after a crash.
-
-        The old one's groups, unloaded and loaded, are the same, unless a test has added records that it never saw.
-        """
+        """Replay all records into a new engine, as after a crash. The old one's groups, unloaded and loaded, are the
+        same, unless a test has added records that it never saw."""
         old, self.engine = self.engine, Engine(self.engine.config, self.engine.topics)
         for record in self.records:
             self.engine.replay(record)

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 import pytest
 
-from coordinator.engine.classic.group import ClassicMember
+from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.records import ClassicMemberValue
+from coordinator.engine.records import ClassicGroupValue, ClassicMemberValue
 from tests.coordinator.engine.classic import (
     GROUP,
     Member,
@@ -136,12 +136,17 @@ def test_the_session_timeout_replaces_a_missing_rebalance_timeout() -> None:
         subscription=b"s",
         assignment=b"",
     )
-    member = ClassicMember.restored(value, "range")
-    assert member.rebalance_timeout_ms == 10_000
-    member.restore(replace(value, rebalance_timeout_ms=60_000))
-    assert member.rebalance_timeout_ms == 60_000
-    member.restore(replace(value, session_timeout_ms=20_000))
-    assert (member.rebalance_timeout_ms, member.session_timeout_ms) == (20_000, 20_000)
+    stored = ClassicGroupValue(
+        protocol_type="consumer", generation=1, protocol="range", leader="m", state_since_ms=0
+    )
+    group = ClassicGroup(id="g", state_since_ms=0)
+    for stored_member, timeouts in (
+        (value, (10_000, 10_000)),
+        (replace(value, rebalance_timeout_ms=60_000), (60_000, 10_000)),
+        (replace(value, session_timeout_ms=20_000), (20_000, 20_000)),
+    ):
+        group.store(replace(stored, members=(stored_member,)))
+        assert (group.members["m"].rebalance_timeout_ms, group.members["m"].session_timeout_ms) == timeouts
 
 
 @pytest.mark.parametrize(("rebalance_timeout_ms", "end_ms"), [(60_000, 3_000), (2_000, 2_000)])
@@ -160,13 +165,7 @@ def test_joins_extend_the_initial_delay_up_to_the_rebalance_timeout(
 
 def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> None:
     leader, follower, _ = stable(driver, Member(driver), Member(driver), Member(driver, instance="i"))
-    leaving = (
-        (follower.id, None),
-        ("", "i"),
-        ("", "stranger"),
-        ("x", None),
-        (follower.id, None),
-    )
+    leaving = ((follower.id, None), ("", "i"), ("", "stranger"), ("x", None), (follower.id, None))
     answer = driver.ask(LeaveGroup(group=GROUP, members=leaving), LeaveGroupAnswer)
     assert [error for _, _, error in answer.members] == [
         ErrorCode.NONE,
@@ -223,9 +222,7 @@ def static_pair(driver: Driver, session_timeout_ms: int = 10_000) -> tuple[Membe
 
 def test_rebalance_that_no_static_member_joins_waits_for_another_timeout(driver: Driver) -> None:
     member, other = stable(
-        driver,
-        Member(driver, instance="a", session_timeout_ms=LONG),
-        Member(driver, session_timeout_ms=LONG),
+        driver, Member(driver, instance="a", session_timeout_ms=LONG), Member(driver, session_timeout_ms=LONG)
     )
     dynamic = member if member.instance is None else other
     static = other if member.instance is None else member

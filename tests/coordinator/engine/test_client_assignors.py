@@ -31,10 +31,7 @@ MINE = ClientAssignor(name="mine", maximum_version=2, metadata=ClientMetadata(ve
 
 @pytest.fixture
 def driver() -> Driver:
-    return Driver(
-        images(("foo", 4)),
-        group_consumer_client_assignors_enable="true",
-    )
+    return Driver(images(("foo", 4)), group_consumer_client_assignors_enable="true")
 
 
 def foo(driver: Driver) -> UUID:
@@ -242,7 +239,6 @@ def test_another_member_computes_when_the_chosen_one_times_out(driver: Driver) -
 def test_the_error_of_an_assignor_is_passed_on_to_all_members(
     driver: Driver, assignment: dict[str, tuple[int, ...]]
 ) -> None:
-    """KIP-848: `GroupAssignment.error` comes with every member's assignment, and not all partitions are needed."""
     a, b = settled_pair(driver)
     c = join(driver, "c")
     prepare(c)
@@ -465,7 +461,6 @@ def test_the_coordinator_computes_where_the_setting_is_taken_away(driver: Driver
 
 
 def test_a_reason_asks_for_an_assignment_each_time_it_is_sent(driver: Driver) -> None:
-    """KIP-848: "power users … by either providing a non-zero reason or by updating the assignor metadata"."""
     a = alone(driver)
     because = (replace(MINE, reason=1),)
     for epoch in (3, 4):

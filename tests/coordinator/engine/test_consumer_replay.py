@@ -96,7 +96,6 @@ def test_records_of_a_member_may_come_in_any_order(driver: Driver) -> None:
 
 
 def test_partitions_without_an_epoch_count_as_assigned_at_the_members(driver: Driver) -> None:
-    """Brokers before 4.3 wrote none."""
     seed(driver, 3, {"a": {"foo": [0, 1]}})
     assert set(group_of(driver).members["a"].current.assigned_epochs.values()) == {3}
 
@@ -115,9 +114,7 @@ def test_a_member_in_a_state_that_is_not_known_has_to_start_over(driver: Driver)
     assert epochs(driver) == ("Stable", 3, 3)
 
 
-def test_partition_metadata_of_an_older_broker_is_deleted(
-    driver: Driver,
-) -> None:
+def test_partition_metadata_of_an_older_broker_is_deleted(driver: Driver) -> None:
     seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
     left_by_an_older_broker(driver)
     a = Consumer(driver, "a", epoch=3, owned={"foo": [0, 1, 2]})

@@ -59,7 +59,6 @@ def test_a_static_member_that_was_revoking_rejoins_without(driver: Driver) -> No
 
 
 def test_an_instance_id_is_free_once_its_member_has_another(driver: Driver) -> None:
-    """4.3.1 keeps it bound to that member, even when it is gone; mended in 4.4.0."""
     a = joined(driver, "a", instance="i")
     a.instance = "j"
     assert a.join().error is ErrorCode.NONE
@@ -210,7 +209,6 @@ def test_a_regex_that_was_resolved_is_known_after_a_restart(foos: Driver) -> Non
 
 
 def test_a_regex_resolved_by_another_coordinators_version_is_refreshed(foos: Driver) -> None:
-    """Each coordinator numbers the versions of the topics itself."""
     a = by_regex(foos, "a")
     a.join()
     a.beat()
@@ -225,10 +223,7 @@ def test_a_regex_resolved_by_another_coordinators_version_is_refreshed(foos: Dri
     assert group_of(foos).regexes["foo-.*"].version == foos.engine.topics.version
 
 
-def test_one_common_regex_is_homogeneous_and_regex_with_name_is_not(
-    foos: Driver,
-) -> None:
-    """ConsumerGroup.subscriptionType: it decides which of its two algorithms the uniform assignor takes."""
+def test_one_common_regex_is_homogeneous_and_regex_with_name_is_not(foos: Driver) -> None:
     a, b = by_regex(foos, "a"), by_regex(foos, "b")
     a.join()
     b.join()
@@ -282,9 +277,7 @@ def test_a_deleted_topic_takes_room_in_the_map_of_a_target() -> None:
     topics = [TopicInfo(name=name, id=UUID(int=number), partitions=1) for name, number in numbers.items()]
     orders = []
     for old in (["one", "two", "three"], ["one", "two", "three", "gone"]):
-        driver = Driver(
-            TopicImage.of([topic for topic in topics if topic.name in old], 1),
-        )
+        driver = Driver(TopicImage.of([topic for topic in topics if topic.name in old], 1))
         consumer = Consumer(driver, "a", topics=tuple(numbers))
         consumer.join()
         image = TopicImage.of([topic for topic in topics if topic.name != "gone"], 2)

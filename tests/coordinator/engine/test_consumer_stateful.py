@@ -1,8 +1,6 @@
-"""Random members of both protocols, random topics, random time: what must hold whatever they do.
-
-Nothing but protocol errors; a partition has one owner at most; no member is ahead of its group; a coordinator that
-replays the records knows what the one that wrote them knew.
-"""
+"""Random members of both protocols, random topics, random time: what must hold whatever they do. Nothing but
+protocol errors; a partition has one owner at most; no member is ahead of its group; a coordinator that replays the
+records knows what the one that wrote them knew."""
 
 from __future__ import annotations
 

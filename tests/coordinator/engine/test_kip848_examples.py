@@ -1,8 +1,5 @@
-"""The case studies of KIP-848, step by step with the numbers of the document.
-
-Where the document lets the coordinator compute a target by itself, a running broker computes it with the next
-heartbeat of a member.
-"""
+"""The case studies of KIP-848, step by step with the numbers of the document. Where the document lets the
+coordinator compute a target by itself, a running broker computes it with the next heartbeat of a member."""
 
 from __future__ import annotations
 
@@ -68,7 +65,6 @@ def test_member_join() -> None:
 
 @pytest.mark.parametrize("lost", [True, False])
 def test_a_lost_answer_is_forgiven(lost: bool) -> None:
-    """KIP-848 "Heartbeat handling": the previous epoch will do for what the member was assigned."""
     driver = driver_with(3)
     seed(driver, 2, {"A": {"foo": [0, 1, 2]}})
     a = consumer(driver, "A", 2, 0, 1, 2)

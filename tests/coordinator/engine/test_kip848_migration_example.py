@@ -1,7 +1,5 @@
-"""The case study "Online Migration" of KIP-848, with the numbers of the document.
-
-Except for one partition: the document lets C give up foo-4 at the end, the uniform assignor takes the last, foo-5.
-"""
+"""The case study "Online Migration" of KIP-848, with the numbers of the document. Except for one partition: the
+document lets C give up foo-4 at the end, the uniform assignor takes the last, foo-5."""
 
 from __future__ import annotations
 

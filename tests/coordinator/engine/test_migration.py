@@ -41,7 +41,6 @@ def two_classic(driver: Driver, second: Named) -> tuple[ClassicConsumer, Classic
 
 
 def test_a_group_that_never_completed_a_rebalance_is_upgraded_too() -> None:
-    """Kafka fails here: there is no protocol yet."""
     driver = Driver(group_initial_rebalance_delay_ms="3000")
     x = ClassicConsumer(driver)
     ticket = driver.send(x.join_request())
@@ -75,9 +74,7 @@ def test_the_session_of_a_classic_member_continues_after_a_downgrade(driver: Dri
     assert classic(driver).state.value == "Empty"
 
 
-def test_a_static_replacement_is_written_before_the_group_is_deleted(
-    driver: Driver,
-) -> None:
+def test_a_static_replacement_is_written_before_the_group_is_deleted(driver: Driver) -> None:
     a, x = mixed(driver, instance="ia")
     before = len(driver.records)
     new = ClassicConsumer(driver, instance="ia")
@@ -150,14 +147,7 @@ def test_members_of_both_protocols_leave_in_one_request(driver: Driver) -> None:
     _, x = mixed(driver)
     Consumer(driver, "b", instance="ib").join()
     request = LeaveGroup(
-        group="g",
-        members=(
-            ("a", None),
-            ("", "ib"),
-            ("stranger", None),
-            ("", "stranger"),
-            (x.id, None),
-        ),
+        group="g", members=(("a", None), ("", "ib"), ("stranger", None), ("", "stranger"), (x.id, None))
     )
     answer = driver.ask(request, LeaveGroupAnswer)
     assert answer.error == NONE

@@ -80,7 +80,6 @@ def test_an_installed_assignor_computes() -> None:
     ],
 )
 def test_an_assignor_that_fails_refuses_the_heartbeat(topic: str, why: str) -> None:
-    """PartitionAssignorException becomes UNKNOWN_SERVER_ERROR; the group stays as it was."""
     driver = Driver(images((topic, 2), ("foo", 2)), group_consumer_assignors=OWN)
     a = joined(driver, "a", topics=("foo",))
     records = len(driver.records)
