@@ -51,9 +51,9 @@ class Definition:
         try:
             value = _PARSERS[self.type](text)
         except ValueError:
-            raise self._invalid(
-                text, _EXPECTED.get(self.type, f"Not a number of type {self.type.name}")
-            ) from None
+            is_boolean = self.type is Type.BOOLEAN
+            expected = "Expected value to be either true or false" if is_boolean else _NUMBER + self.type.name
+            raise self._invalid(text, expected) from None
         self._check(value)
         return value
 
@@ -100,7 +100,7 @@ _CHOICES = re.compile(r"(~?)\[([^.]*)\]")
 _REPLICAS = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 _REPLICAS_EXPECTED = f"must be the literal '*' or a list of replicas in the following format: {_REPLICAS}"
 _REPLICA = re.compile(r"\d+:\d+")
-_EXPECTED = {Type.BOOLEAN: "Expected value to be either true or false"}
+_NUMBER = "Not a number of type "
 
 
 def _boolean(text: str) -> bool:

@@ -98,16 +98,11 @@ class TopicConfigs:
 
     def synonyms(self, topic: str, name: str) -> tuple[Synonym, ...]:
         """The values of a topic's config, in order of precedence."""
+        synonyms = [one for of in TOPIC[name].synonyms for one in self._brokers.synonyms(of, self._node_id)]
         overrides = self.own.get(topic, {}).get(name)
-        first = () if overrides is None else (Synonym(name=name, value=overrides, source=ConfigSource.TOPIC),)
-        return (
-            *first,
-            *(
-                synonym
-                for of in TOPIC[name].synonyms
-                for synonym in self._brokers.synonyms(of, self._node_id)
-            ),
-        )
+        if overrides is not None:
+            synonyms.insert(0, Synonym(name=name, value=overrides, source=ConfigSource.TOPIC))
+        return tuple(synonyms)
 
     def set(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the overrides of a topic; an empty mapping removes them."""
@@ -175,10 +170,9 @@ def _check_bounds(name: str, value: object, brokers: BrokerConfigs, node_id: int
     kind, _, rest = name.partition(".")
     for bound, than in (("min", "greater"), ("max", "less")):
         of = f"group.{kind}.{bound}.{rest.removeprefix('num.')}"
-        limit = int(brokers.value(of, node_id) or 0) if of in BROKER else None
-        if (
-            isinstance(value, int)
-            and limit is not None
-            and (value < limit if bound == "min" else value > limit)
-        ):
+        if not isinstance(value, int) or of not in BROKER:
+            continue
+        limit = int(brokers.value(of, node_id) or 0)
+        is_beyond = value < limit if bound == "min" else value > limit
+        if is_beyond:
             raise InvalidSetting(f"{name} must be {than} than or equal to {of}")

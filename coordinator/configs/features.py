@@ -1,7 +1,6 @@
-"""The features of the cluster and their finalized levels (KIP-584, KIP-1022). Features of share groups, streams
-groups and controllers are omitted, as they are not supported here. Level 0 is off. Turning `group.version` off
-leaves consumer groups unchanged: their members are not answered any more, and their sessions expire. Source:
-FeatureControlManager."""
+"""The features of the cluster and their finalized levels (KIP-584, KIP-1022); level 0 is off. Turning
+`group.version` off leaves consumer groups unchanged: their members are not answered any more, and their sessions
+expire. Source: FeatureControlManager."""
 
 from __future__ import annotations
 
@@ -67,10 +66,10 @@ class Features:
         for update in updates:
             why = self._refusal(update)
             if why is not None:
-                raise RequestRefused(
-                    ErrorCode.INVALID_UPDATE_VERSION,
-                    f"The update failed for all features since the following feature had an error: {why}",
+                message = (
+                    f"The update failed for all features since the following feature had an error: {why}"
                 )
+                raise RequestRefused(ErrorCode.INVALID_UPDATE_VERSION, message)
             levels[update.name] = update.level
         return levels
 
@@ -96,25 +95,20 @@ class Features:
         if update.level >= current:
             return None
         if update.type == UpgradeType.UPGRADE:
-            return (
-                f"{invalid} Can't downgrade the version of this feature without setting the upgrade type to either "
-                "safe or unsafe downgrade."
-            )
-        if update.name == METADATA_VERSION:
-            why = (
-                "Refusing to perform the requested downgrade because it might delete metadata information."
-                if update.type == UpgradeType.SAFE_DOWNGRADE
-                else "Unsafe metadata downgrade is not supported in this version."
-            )
-            return f"Unsupported metadata.version downgrade from {current} to {update.level}. {why}"
-        return None
+            how = "without setting the upgrade type to either safe or unsafe downgrade"
+            return f"{invalid} Can't downgrade the version of this feature {how}."
+        if update.name != METADATA_VERSION:
+            return None
+        why = "Unsafe metadata downgrade is not supported in this version."
+        if update.type == UpgradeType.SAFE_DOWNGRADE:
+            why = "Refusing to perform the requested downgrade because it might delete metadata information."
+        return f"Unsupported metadata.version downgrade from {current} to {update.level}. {why}"
 
 
 def parse_level(name: str, text: str) -> int:
     """Parse the level of a feature. :raises InvalidSetting:"""
     feature = FEATURES[name]
     if not text.strip().isdecimal() or not feature.lowest <= int(text) <= feature.highest:
-        raise InvalidSetting(
-            f"{name} must be a number from {feature.lowest} to {feature.highest}, not {text!r}"
-        )
+        bounds = f"from {feature.lowest} to {feature.highest}"
+        raise InvalidSetting(f"{name} must be a number {bounds}, not {text!r}")
     return int(text)

@@ -13,18 +13,10 @@ from coordinator.errors import InvalidSetting
 from wire.suggestion import did_you_mean
 
 EFFECTIVE_OF_TOPICS = (
-    "cleanup.policy",
-    "compression.type",
-    "max.message.bytes",
-    "message.timestamp.after.max.ms",
-    "message.timestamp.before.max.ms",
-    "message.timestamp.type",
-    "min.insync.replicas",
-    "retention.bytes",
-    "retention.ms",
-    "segment.bytes",
-    "segment.ms",
-)
+    "cleanup.policy", "compression.type", "max.message.bytes", "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms", "message.timestamp.type", "min.insync.replicas", "retention.bytes",
+    "retention.ms", "segment.bytes", "segment.ms",
+)  # fmt: skip
 """The topic configs that have an effect on records."""
 _EFFECTIVE = {
     "auto.create.topics.enable",

@@ -1,12 +1,13 @@
 """The settings of the coordinator, of its brokers and of single groups: defaults, types and bounds, as in Kafka 4.3.
-A field is the setting's name with `_` for `.`. The settings of share and streams groups, and of threads and buffers,
-have no effect here and are unknown. Settings of topics and effective values: `coordinator.configs`."""
+A field is the setting's name with `_` for `.`. Settings that have no effect here (share and streams groups, threads,
+buffers) are unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from assignors.assignor import Side
@@ -70,19 +71,17 @@ def _parse_boolean(name: str, text: str) -> bool:
 
 
 def _parse_assignors(name: str, text: str) -> tuple[str, ...]:
-    names = tuple(_assignor_name(name, part.strip()) for part in text.split(",") if part.strip())
+    """Their names in requests, from their names or the full names of Kafka's classes."""
+    names = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            names.append(find(_CLASSES.get(part, part), Side.BROKER).name)
+        except UnknownAssignorError:
+            choices = ", ".join(known(Side.BROKER))
+            raise InvalidSetting(f"{name}: there is no assignor {part!r}, only {choices}") from None
     if not names or len(set(names)) != len(names):
         raise InvalidSetting(f"{name} must list at least one assignor, each once, not {text!r}")
-    return names
-
-
-def _assignor_name(setting: str, text: str) -> str:
-    """The assignor's name in requests, from its name or the full name of Kafka's class."""
-    try:
-        return find(_CLASSES.get(text, text), Side.BROKER).name
-    except UnknownAssignorError:
-        names = ", ".join(known(Side.BROKER))
-        raise InvalidSetting(f"{setting}: there is no assignor {text!r}, only {names}") from None
+    return tuple(names)
 
 
 def _parse_policy(name: str, text: str) -> MigrationPolicy:
@@ -103,15 +102,12 @@ def _parse_ratio(name: str, text: str) -> float:
     return ratio
 
 
-def _integer(default: int, minimum: int | None = None, maximum: int = MAX_INT) -> Any:
-    def parse(name: str, text: str) -> int:
-        return parse_integer(name, text, minimum=minimum, maximum=maximum)
-
-    return field(default=default, metadata={"parse": parse})
-
-
 def _other(default: object, parse: Callable[[str, str], object]) -> Any:
     return field(default=default, metadata={"parse": parse})
+
+
+def _integer(default: int, minimum: int | None = None, maximum: int = MAX_INT) -> Any:
+    return _other(default, partial(parse_integer, minimum=minimum, maximum=maximum))
 
 
 def _defined(default: object) -> Any:
@@ -122,7 +118,7 @@ def _defined(default: object) -> Any:
 
         return BROKER[name].parse(text)
 
-    return field(default=default, metadata={"parse": parse})
+    return _other(default, parse)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,21 +170,17 @@ class Config:
     @classmethod
     def parse(cls, settings: Mapping[str, str]) -> Config:
         """Settings from their texts; missing settings have Kafka's defaults. InvalidSetting says what is wrong."""
-        parsers = {_setting(setting.name): setting for setting in fields(cls)}
+        return cls().altered(settings)
+
+    def altered(self, settings: Mapping[str, str]) -> Config:
+        """The config with other values for some settings, from their texts. InvalidSetting says what is wrong."""
+        parsers = {_setting(setting.name): setting for setting in fields(self)}
         values: dict[str, Any] = {}
         for name, text in settings.items():
             if name not in parsers:
                 hint = did_you_mean(name, parsers)
                 raise InvalidSetting(f"{name} is not a setting of the group coordinator{hint}")
             values[parsers[name].name] = parsers[name].metadata["parse"](name, text)
-        return cls(**values)
-
-    def altered(self, settings: Mapping[str, str]) -> Config:
-        """The config with other values for some settings, from their texts. InvalidSetting says what is wrong."""
-        parsers = {_setting(setting.name): setting for setting in fields(self)}
-        values = {
-            parsers[name].name: parsers[name].metadata["parse"](name, text) for name, text in settings.items()
-        }
         return replace(self, **values)
 
     @classmethod
@@ -298,15 +290,11 @@ class ConsumerSettings:
 
 def consumer_settings(config: GroupOverrides | None, broker: Config) -> ConsumerSettings:
     """The overrides of a group if they are set, otherwise the broker's settings."""
-    settings = ConsumerSettings(
-        session_timeout_ms=broker.group_consumer_session_timeout_ms,
-        heartbeat_interval_ms=broker.group_consumer_heartbeat_interval_ms,
-        assignment_interval_ms=broker.group_consumer_assignment_interval_ms,
-    )
-    if config is None:
-        return settings
-    overrides = {what.name: getattr(config, f"consumer_{what.name}") for what in fields(ConsumerSettings)}
-    return replace(settings, **{name: value for name, value in overrides.items() if value is not None})
+    values = {}
+    for what in _BOUNDED:
+        override = None if config is None else getattr(config, f"consumer_{what}")
+        values[what] = getattr(broker, f"group_consumer_{what}") if override is None else override
+    return ConsumerSettings(**values)
 
 
 def _parse_group_value(name: str, text: str) -> int:
@@ -314,8 +302,8 @@ def _parse_group_value(name: str, text: str) -> int:
     try:
         value = parse_number(trim(text))
     except ValueError:
-        value = None
-    if value is None or not -MAX_INT - 1 <= value <= MAX_INT:
+        value = MAX_LONG
+    if not -MAX_INT - 1 <= value <= MAX_INT:
         raise _invalid_config(f"Invalid value {text} for configuration {name}: Not a number of type INT")
     if value < lowest:
         raise _invalid_config(
@@ -331,13 +319,11 @@ def _check_bounds(config: GroupOverrides, broker: Config) -> None:
             continue
         name = f"consumer.{what}".replace("_", ".")
         if value < getattr(broker, f"group_consumer_min_{what}"):
-            raise _invalid_config(
-                f"{name} must be greater than or equal to {name.replace('consumer', 'group.consumer.min')}"
-            )
+            bound = name.replace("consumer", "group.consumer.min")
+            raise _invalid_config(f"{name} must be greater than or equal to {bound}")
         if value > getattr(broker, f"group_consumer_max_{what}"):
-            raise _invalid_config(
-                f"{name} must be less than or equal to {name.replace('consumer', 'group.consumer.max')}"
-            )
+            bound = name.replace("consumer", "group.consumer.max")
+            raise _invalid_config(f"{name} must be less than or equal to {bound}")
     effective = consumer_settings(config, broker)
     if effective.session_timeout_ms <= effective.heartbeat_interval_ms:
         raise _invalid_config(

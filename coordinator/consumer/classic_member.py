@@ -1,8 +1,8 @@
-"""A consumer of the classic protocol: JoinGroup, SyncGroup, Heartbeat; eager and cooperative (KIP-429). Theory of
-operation. All rebalancing happens in `poll` (KIP-568): `_advance` takes the next possible step, and is called again
-after each input. A library that rebalances in the background (librdkafka) takes the next step at any time, and
-leaves only callbacks and exceptions to `poll`. Source: kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and
-AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker."""
+"""A consumer of the classic protocol: JoinGroup, SyncGroup, Heartbeat; eager and cooperative (KIP-429). All
+rebalancing happens in `poll` (KIP-568): `_advance` takes the next possible step, and is called again after each
+input. librdkafka takes the next step at any time, and leaves only callbacks and exceptions to `poll`. Source:
+kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c,
+tried on a running broker."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from wire.errors import ErrorCode
 
 class ClassicConsumer(RebalancingMember):
     """See the module."""
-
-    # Queries of the driver.
 
     @property
     def fetching(self) -> Partitions:
@@ -74,8 +72,6 @@ class ClassicConsumer(RebalancingMember):
         """Whether the member may join: not while the application stays outside `poll` for too long."""
         return self.in_poll or not self._is_silent
 
-    # Inputs from the driver.
-
     def wake(self, now_ms: int) -> None:
         self._work(now_ms)
         self._retry_commits(now_ms)
@@ -89,8 +85,7 @@ class ClassicConsumer(RebalancingMember):
 
     def refresh_topics(self, image: TopicImage, now_ms: int) -> None:
         self.image = image
-        self._looks_again = True
-        self._advance(now_ms)
+        self._subscribed(now_ms)
 
     def enforce_rebalance(self, now_ms: int) -> None:
         self._must_rejoin = True
@@ -105,8 +100,6 @@ class ClassicConsumer(RebalancingMember):
             self._commit(self._consumed(), now_ms, patience_ms, self._committed_before_leaving)
         else:
             self._revoke_all(now_ms)
-
-    # poll
 
     def _advance(self, now_ms: int) -> None:
         """Continue a rebalance, or the work of a consumer without one."""
@@ -126,7 +119,8 @@ class ClassicConsumer(RebalancingMember):
                     return
             else:
                 if self.in_poll:
-                    self._consume(now_ms)
+                    self._fetch_offsets(now_ms)
+                    self._auto_commit(now_ms)
                 return
 
     @property
@@ -155,12 +149,6 @@ class ClassicConsumer(RebalancingMember):
             case _:
                 return False
         return True
-
-    def _consume(self, now_ms: int) -> None:
-        self._fetch_offsets(now_ms)
-        self._auto_commit(now_ms)
-
-    # close
 
     def _committed_before_leaving(self, _error: str, now_ms: int) -> None:
         self._revoke_all(now_ms)

@@ -1,8 +1,8 @@
-"""Membership in a classic group: id and generation, the heartbeats that keep them, and their involuntary loss.
-Theory of operation. The background thread heartbeats once JoinGroup is answered, whatever the application does; an
-answer marks the member to rejoin (REBALANCE_IN_PROGRESS) or resets its generation, whose partitions are lost at the
-next `poll`. The member leaves if the application has not been in `poll` for max.poll.interval.ms. Source:
-kafka-clients 4.3.1, AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker."""
+"""Membership in a classic group: id and generation, the heartbeats that keep them, and their involuntary loss. The
+background thread heartbeats once JoinGroup is answered; an answer marks the member to rejoin or resets its
+generation, whose partitions are lost at the next `poll`. The member leaves if the application has not been in `poll`
+for max.poll.interval.ms. Source: kafka-clients 4.3.1, AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c,
+tried on a running broker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import Enum
 from functools import partial
 
 from coordinator.consumer.committing_member import CommittingMember
-from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Position
+from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Position, java_exception
 from coordinator.consumer.outputs import DueCallback, DueFailure
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup
@@ -32,15 +32,13 @@ class ClassicState(Enum):
     """SyncGroup is answered; callbacks may still be due."""
 
 
-FATAL = {
-    ErrorCode.FENCED_INSTANCE_ID: "FencedInstanceIdException",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL: "InconsistentGroupProtocolException",
-    ErrorCode.INVALID_SESSION_TIMEOUT: "InvalidSessionTimeoutException",
-    ErrorCode.INVALID_GROUP_ID: "InvalidGroupIdException",
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "GroupAuthorizationException",
-    ErrorCode.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
-    ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
-}
+FATAL = frozenset(
+    {
+        ErrorCode.FENCED_INSTANCE_ID, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.INVALID_SESSION_TIMEOUT,
+        ErrorCode.INVALID_GROUP_ID, ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.GROUP_MAX_SIZE_REACHED,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
+)  # fmt: skip
 """Errors of JoinGroup and SyncGroup that `poll` throws on each attempt."""
 
 _FENCED_ERRORS = frozenset(
@@ -121,15 +119,10 @@ class ClassicMembership(CommittingMember):
     def _has_lost_membership(self) -> bool:
         return self.generation == NO_GENERATION or not self._member_id
 
-    # Events that wait for `poll`
-
     def _notify(self, callback: DueCallback, now_ms: int) -> None:
         """Call the listener, in `poll` or in `close`, after everything that is already due."""
-        if (
-            self._behavior.rebalances_in_background
-            and not self.is_closing
-            and (self._due or not self.in_poll)
-        ):
+        is_later = bool(self._due) or not self.in_poll
+        if is_later and self._behavior.rebalances_in_background and not self.is_closing:
             self._due.append(callback)
         else:
             self._emit_due(callback, now_ms)
@@ -150,9 +143,7 @@ class ClassicMembership(CommittingMember):
         """The exception of an error that polling again does not resolve."""
         if code is ErrorCode.FENCED_INSTANCE_ID and self._behavior.fatal_error is not None:
             return self._behavior.fatal_error
-        return code.name if self._behavior.names_codes else FATAL[code]
-
-    # The background thread
+        return code.name if self._behavior.names_codes else java_exception(code)
 
     def _next_background(self) -> int:
         if self.is_closing or self.state is ClassicState.UNJOINED:
@@ -211,11 +202,9 @@ class ClassicMembership(CommittingMember):
             self._beat_at_ms = now_ms + self.settings.retry_backoff_ms
             return
         code = answer.error
-        if code is ErrorCode.NONE:
+        if code in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
             self._heard_at_ms = now_ms
-        elif code is ErrorCode.REBALANCE_IN_PROGRESS:
-            self._heard_at_ms = now_ms
-            if self.state is ClassicState.STABLE:
+            if code is ErrorCode.REBALANCE_IN_PROGRESS and self.state is ClassicState.STABLE:
                 self._must_rejoin = True
         elif code in _FENCED_ERRORS:
             if (generation, member) == (self.generation, self._member_id):
@@ -236,8 +225,6 @@ class ClassicMembership(CommittingMember):
             self._is_dead = True
             self._own(frozenset())
 
-    # Commits
-
     def _commit_identity(self) -> tuple[str, int] | str:
         if self.state is ClassicState.STABLE or self._unnoticed is not None:
             return self._member_id, self.generation if self._unnoticed is None else self._unnoticed
@@ -248,17 +235,16 @@ class ClassicMembership(CommittingMember):
         return "RebalanceInProgressException"
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
-        names_codes = self._behavior.names_codes
+        java = "KafkaException"
         if code is ErrorCode.REBALANCE_IN_PROGRESS:
-            self._must_rejoin = True
-            return code.name if names_codes else "RebalanceInProgressException"
-        if code is ErrorCode.FENCED_INSTANCE_ID:
+            self._must_rejoin, java = True, "RebalanceInProgressException"
+        elif code is ErrorCode.FENCED_INSTANCE_ID:
             self._end_membership()
             return self._fatal(code)
-        if code in _FENCED_ERRORS:
+        elif code in _FENCED_ERRORS:
             self._commit_fenced(code)
-            return code.name if names_codes else "CommitFailedException"
-        return code.name if names_codes else "KafkaException"
+            java = "CommitFailedException"
+        return code.name if self._behavior.names_codes else java
 
     def _commit_fenced(self, code: ErrorCode) -> None:
         """A commit was refused because of its member or generation."""

@@ -1,14 +1,13 @@
-"""A member's rebalance in the classic protocol, eager or cooperative (KIP-429). Theory of operation. A rebalance has
-four steps:
+"""A member's rebalance in the classic protocol, eager or cooperative (KIP-429), in four steps:
 
     prepare     commit; then the listener revokes everything (eager) or what is no longer subscribed to (cooperative)
     join        JoinGroup, again with the id that the coordinator assigns
     sync        SyncGroup; the leader assigns
     complete    the listener revokes what the member lost (cooperative), then gets what is new
 
-`RebalancePhase` is the progress. Each step starts in `poll`; if the library rebalances in the background, only
-callbacks and exceptions wait for it. Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and
-librdkafka 2.16, rdkafka_cgrp.c, tried on a running broker."""
+Each step starts in `poll`; if the library rebalances in the background, only callbacks and exceptions wait for it.
+Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried
+on a running broker."""
 
 from __future__ import annotations
 
@@ -160,8 +159,6 @@ class RebalancingMember(ClassicMembership):
                 return True
         return False
 
-    # Prepare
-
     def _prepare(self, now_ms: int) -> None:
         """Commit before the rebalance; the old generation's commit is accepted until the others have joined."""
         if not self.settings.enable_auto_commit or not self._behavior.commits_before_revoked:
@@ -190,16 +187,12 @@ class RebalancingMember(ClassicMembership):
             self._given_up_eagerly = self.owned if self._behavior.remembers_eager else frozenset()
             self._revoke(self.owned, self._all_revoked, now_ms)
         else:
-            unwanted = frozenset(
-                partition for partition in self.owned if partition.topic not in self._topics()
-            )
-            gone = frozenset(
-                partition for partition in self.owned if partition.topic not in self.image.topics
-            )
+            topics = self._topics()
+            unwanted = frozenset(partition for partition in self.owned if partition.topic not in topics)
+            gone = frozenset(place for place in self.owned if place.topic not in self.image.topics)
             if gone and self._behavior.topic_error is not None:
-                self._notify(
-                    DueCallback(CallbackKind.LOST, gone, partial(self._partitions_revoked, gone)), now_ms
-                )
+                then = partial(self._partitions_revoked, gone)
+                self._notify(DueCallback(CallbackKind.LOST, gone, then), now_ms)
             elif unwanted:
                 self._revoke(unwanted, partial(self._partitions_revoked, unwanted), now_ms)
             else:
@@ -238,8 +231,6 @@ class RebalancingMember(ClassicMembership):
         if self._error:
             error, self._error = self._error, ""
             self._raise(error, now_ms, LISTENER_FAILED)
-
-    # Join
 
     def _join(self, now_ms: int) -> None:
         settings, identity = self.settings, self.identity
@@ -320,10 +311,10 @@ class RebalancingMember(ClassicMembership):
             self._watched = group_topics(joined.members)
             self._assigned_for = self._counts(self._watched)
             if not joined.skip_assignment:
-                library = self.identity.library.leader
+                library, version = self.identity.library.leader, self._version
                 try:
                     assignments = assign(
-                        self._protocol, library, joined.members, self.image, self._version, self._custom
+                        self._protocol, library, joined.members, self.image, version, self._custom
                     )
                 except (AssignorError, DecodeError) as error:
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
@@ -394,34 +385,24 @@ class RebalancingMember(ClassicMembership):
 
     def _commit_fenced(self, code: ErrorCode) -> None:
         """A library that commits while it joins knows that it may have joined another generation meanwhile."""
-        if (
-            code is not ErrorCode.ILLEGAL_GENERATION
-            or not self._behavior.rebalances_in_background
-            or not self._rejoins()
-        ):
+        is_late = code is ErrorCode.ILLEGAL_GENERATION and self._behavior.rebalances_in_background
+        if not is_late or not self._rejoins():
             super()._commit_fenced(code)
         elif self._behavior.forgets_generation:
             self.generation = NO_GENERATION
 
-    # Complete
-
     def _complete(self, now_ms: int) -> None:
         """ConsumerCoordinator.onJoinComplete; repeated at the next `poll` if a callback has thrown."""
-        if self.state is not ClassicState.STABLE:
-            self._end_rebalance()
-            self._must_rejoin = True
-            return
-        try:
-            assigned = self._read_assigned()
-        except DecodeError as error:
-            if self._behavior.tolerates_assignments:
-                self._end_rebalance()
-                self._must_rejoin = True
-            else:
-                self._fail("IllegalStateException", str(error))
-            return
+        assigned: Partitions | None = None
+        if self.state is ClassicState.STABLE:
+            try:
+                assigned = self._read_assigned()
+            except DecodeError as error:
+                if not self._behavior.tolerates_assignments:
+                    self._fail("IllegalStateException", str(error))
+                    return
         known_topics = self._topics() if self._behavior.checks_subscription else self.image.topics
-        if not all(partition.topic in known_topics for partition in assigned):
+        if assigned is None or not all(partition.topic in known_topics for partition in assigned):
             self._end_rebalance()
             self._must_rejoin = True
             return

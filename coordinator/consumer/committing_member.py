@@ -106,20 +106,21 @@ class CommittingMember(ClientMember):
         return None if not consumed or isinstance(who, str) else self._commit_request(consumed, *who)
 
     def commit(self, now_ms: int) -> None:
-        was_in_poll = self.in_poll or self._polls_next
-        self.leave_poll(now_ms)
-        self._waits_for_commit, self._polls_next = True, was_in_poll
+        self._wait_outside_poll(now_ms)
         self._commit(self._consumed(), now_ms, now_ms + COMMIT_TIMEOUT_MS, self._synced, is_sync=True)
 
     def committed(self, now_ms: int) -> None:
         if not self.owned:
             return
-        was_in_poll = self.in_poll or self._polls_next
-        self.leave_poll(now_ms)
-        self._waits_for_commit, self._polls_next = True, was_in_poll
+        self._wait_outside_poll(now_ms)
         self._committed_by_ms = now_ms + COMMIT_TIMEOUT_MS
         self._shares_fetch = self._fetches_offsets
         self._wait_for_committed(now_ms)
+
+    def _wait_outside_poll(self, now_ms: int) -> None:
+        was_in_poll = self.in_poll or self._polls_next
+        self.leave_poll(now_ms)
+        self._waits_for_commit, self._polls_next = True, was_in_poll
 
     def _synced(self, error: str, now_ms: int) -> None:
         polls, self._polls_next = self._polls_next, False
@@ -131,8 +132,6 @@ class CommittingMember(ClientMember):
         self._retries.clear()
         self._committed_by_ms = NEVER
         super()._end()
-
-    # For the protocols.
 
     @property
     @abstractmethod
@@ -161,8 +160,6 @@ class CommittingMember(ClientMember):
     def _fetch_identity(self) -> tuple[str | None, int]:
         """Member id and epoch in OffsetFetch; None and -1 if the protocol does not send them."""
 
-    # Commits.
-
     def _consumed(self, among: Partitions | None = None) -> Offsets:
         """The offsets to commit: positions of what is owned (or of `among`), in a fixed order."""
         return {
@@ -188,17 +185,13 @@ class CommittingMember(ClientMember):
         self._try_commit(commit, now_ms)
 
     def _try_commit(self, commit: _Commit, now_ms: int) -> None:
-        if not commit.offsets:
-            self._end_commit(commit, "", now_ms)
-            return
-        who = self._commit_identity()
+        who = self._commit_identity() if commit.offsets else ""
         if isinstance(who, str):
             self._end_commit(commit, who, now_ms)
-            return
-        if not self._find_coordinator(now_ms):
+        elif self._find_coordinator(now_ms):
+            self._send(self._commit_request(commit.offsets, *who), partial(self._commit_answered, commit))
+        else:
             self._retry_commit(commit, "TimeoutException", now_ms)
-            return
-        self._send(self._commit_request(commit.offsets, *who), partial(self._commit_answered, commit))
 
     def _commit_request(self, offsets: Offsets, member: str, epoch: int) -> OffsetCommit:
         return OffsetCommit(
@@ -259,22 +252,18 @@ class CommittingMember(ClientMember):
         commit.done(error, now_ms)
 
     def _retry_commits(self, now_ms: int) -> None:
-        if not self._retries:
-            return
         due = [commit for at_ms, commit in self._retries if at_ms <= now_ms]
-        if due:
-            self._retries = [(at_ms, commit) for at_ms, commit in self._retries if at_ms > now_ms]
-            for commit in due:
-                if commit is self._retried:
-                    if not commit.is_sync:
-                        # Partitions that are owned and read now (CommitRequestManager, ConsumerCoordinator).
-                        commit.offsets = self._consumed()
-                    self._try_commit(commit, now_ms)
-                else:
-                    self._end_commit(commit, "TimeoutException", now_ms)
+        self._retries = [(at_ms, commit) for at_ms, commit in self._retries if at_ms > now_ms]
+        for commit in due:
+            if commit is not self._retried:
+                self._end_commit(commit, "TimeoutException", now_ms)
+                continue
+            if not commit.is_sync:  # what is owned and read now (CommitRequestManager, ConsumerCoordinator)
+                commit.offsets = self._consumed()
+            self._try_commit(commit, now_ms)
 
     def _next_retry(self) -> int:
-        return min(at_ms for at_ms, _ in self._retries) if self._retries else NEVER
+        return min((at_ms for at_ms, _ in self._retries), default=NEVER)
 
     def _auto_commit(self, now_ms: int) -> None:
         """Commit what was consumed, without waiting, if an auto-commit is due and no other commit is in flight."""
@@ -293,8 +282,6 @@ class CommittingMember(ClientMember):
         self._auto_commits = False
         if error == "TimeoutException":
             self._auto_commit_at_ms = min(self._auto_commit_at_ms, now_ms + self.settings.retry_backoff_ms)
-
-    # Committed offsets.
 
     @property
     def _unpositioned(self) -> Partitions:

@@ -1,6 +1,5 @@
-"""A consumer of the new protocol (KIP-848), whose heartbeats carry everything, including its assignment. Theory of
-operation. The background thread heartbeats: at the coordinator's interval, and at once to join, to acknowledge and
-to leave; the assignment in an answer is reconciled in `poll` (see `reconciling_member`).
+"""A consumer of the new protocol (KIP-848). The background thread heartbeats at the coordinator's interval, and at once
+to join, to acknowledge and to leave; the assignment in an answer is reconciled in `poll` (see `reconciling_member`).
 
     UNSUBSCRIBED -poll-> JOINING -answer-> RECONCILING -assigned returned-> ACKNOWLEDGING -heartbeat-> STABLE
     any of those -FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID-> FENCED -lost returned-> JOINING
@@ -83,15 +82,7 @@ class AsyncConsumer(ReconcilingMember):
         client_side = LocalAssignors(local_assignors) if local_assignors else None
         super().__init__(identity, image, position, uuid=uuid, client_side=client_side)
         self.subscription = subscription
-        self._fields = HeartbeatFields(
-            identity.group,
-            uuid,
-            identity.instance,
-            identity.rack,
-            identity.settings.max_poll_interval_ms,
-            remote_assignor,
-            clears_regex=self._behavior.clears_regex,
-        )
+        self._fields = HeartbeatFields(identity, uuid, remote_assignor)
         self._keeps_place = identity.instance is not None
         self._is_new = True
         self._beat: int | None = None
@@ -101,8 +92,6 @@ class AsyncConsumer(ReconcilingMember):
         self._failures = 0
         self._closing = _Closing.NO
         self._close_by_ms = NEVER
-
-    # Queries of the driver.
 
     @property
     def is_settled(self) -> bool:
@@ -139,9 +128,8 @@ class AsyncConsumer(ReconcilingMember):
             if self._coordinator is None:
                 at_ms = min(at_ms, self._lookup_due_ms)
             else:
-                if self._beat is None:
-                    at_ms = min(at_ms, self._beat_at_ms)
-                at_ms = min(at_ms, self._poll_timeout_at_ms)
+                beat_at_ms = self._beat_at_ms if self._beat is None else NEVER
+                at_ms = min(at_ms, beat_at_ms, self._poll_timeout_at_ms)
         if self.in_poll:
             at_ms = min(at_ms, self._auto_commit_at_ms)
             if len(self.positioned) != len(self.owned) and not self._fetches_offsets and self._unpositioned:
@@ -154,8 +142,6 @@ class AsyncConsumer(ReconcilingMember):
         if self._coordinator is not None:
             return 0
         return NEVER if self._looking_up else self._lookup_at_ms
-
-    # Inputs from the driver.
 
     def enter_poll(self, now_ms: int) -> None:
         if self.is_closing or self._then is not None or self._waits_for_commit:
@@ -208,8 +194,6 @@ class AsyncConsumer(ReconcilingMember):
         self._close_by_ms = now_ms + min(_CLOSE_TIMEOUT_MS, self.settings.request_timeout_ms)
         self._advance(now_ms)
 
-    # Both threads.
-
     def _advance(self, now_ms: int) -> None:
         if self.is_closed:
             return
@@ -250,8 +234,6 @@ class AsyncConsumer(ReconcilingMember):
         ):
             self._send_heartbeat(now_ms)
 
-    # Heartbeats.
-
     def _send_heartbeat(self, now_ms: int) -> None:
         state = self.state
         if self._has_news or self._client_side is not None:
@@ -270,9 +252,8 @@ class AsyncConsumer(ReconcilingMember):
         self._beat = self._send(request, self._heartbeat_answered)
         self._beat_at_ms = now_ms + self._interval_ms
         if state is AsyncState.ACKNOWLEDGING:
-            self._become(
-                AsyncState.STABLE if self._assignments.is_reconciled else AsyncState.RECONCILING, now_ms
-            )
+            is_done = self._assignments.is_reconciled
+            self._become(AsyncState.STABLE if is_done else AsyncState.RECONCILING, now_ms)
         elif state is AsyncState.LEAVING:
             self._waiting[self._beat] = self._leave_answered
             self._beat = None
@@ -307,19 +288,16 @@ class AsyncConsumer(ReconcilingMember):
         """Report everything again, after the backoff. Java does not wait while it joins."""
         self._fields.forget()
         self._has_news = True
-        self._beat_at_ms = now_ms + min(
-            self.settings.retry_backoff_ms << min(self._failures, 10), _RETRY_BACKOFF_MAX_MS
-        )
+        backoff_ms = self.settings.retry_backoff_ms << min(self._failures, 10)
+        self._beat_at_ms = now_ms + min(backoff_ms, _RETRY_BACKOFF_MAX_MS)
         self._failures += 1
 
     def _refused(self, code: ErrorCode, message: str, now_ms: int) -> None:
-        if self.state in _WITHOUT_HEARTBEATS:
+        if self.state in _WITHOUT_HEARTBEATS or code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
             return
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
             self._beat_at_ms = now_ms
-        elif code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-            pass
         elif code is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
             self._fail(self._error_of(code), message)
         elif code in _FENCED_ERRORS:
@@ -329,16 +307,10 @@ class AsyncConsumer(ReconcilingMember):
         else:
             self._become_fatal(code, message, now_ms)
 
-    # Membership.
-
     def _join(self, now_ms: int) -> None:
-        if self._reconciles:
-            self._has_rejoined = True
-        if (
-            self.state is AsyncState.STALE
-            and not self._behavior.leaves_before_lost
-            and self._coordinator is not None
-        ):
+        self._has_rejoined = self._has_rejoined or self._reconciles
+        leaves = self.state is AsyncState.STALE and not self._behavior.leaves_before_lost
+        if leaves and self._coordinator is not None:
             self._leave()
         self._epoch = _JOINS
         self._assignments.forget_target()
@@ -397,8 +369,6 @@ class AsyncConsumer(ReconcilingMember):
     def _leave_epoch(self) -> int:
         return _GOES_AWAY if self._keeps_place else _LEAVES
 
-    # Client-side assignors.
-
     def _prepared(self, client_side: LocalAssignors, answer: object, _now_ms: int) -> None:
         computed = client_side.compute(answer)
         if computed is None or not isinstance(answer, PrepareAssignmentAnswer):
@@ -416,8 +386,6 @@ class AsyncConsumer(ReconcilingMember):
             error=computed.error,
         )
         self._send(request, partial(_installed, client_side))
-
-    # The end.
 
     def _begin_close(self, now_ms: int) -> None:
         """Start to close; callbacks that waited for `poll` are not called any more."""

@@ -1,15 +1,16 @@
 """A member's assignment in the consumer protocol: its target, the part that it has reconciled, and its heartbeats.
-Topics are identified by id, as in the protocol; a topic waits until the client's metadata contains it. A heartbeat
-has all fields when the member joins or its last heartbeat may be lost, otherwise the changed ones. Source: KIP-848
+Topics are identified by id; a topic waits until the client's metadata contains it. A heartbeat has all fields when
+the member joins or its last heartbeat may be lost, otherwise the changed ones. Source: KIP-848
 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1."""
 
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
+from coordinator.consumer.member import Identity
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.records import ClientAssignor, TopicPartitions
@@ -62,9 +63,8 @@ class Assignments:
         self, image: TopicImage, owned: Partitions, known_topics: Container[str] | None = None
     ) -> Reconciliation | None:
         """The next step towards the target; None if everything possible is done and reported. A topic whose name was
-        known once keeps it: a deleted topic is removed from the metadata before it is removed from the target. While
-        a topic is unknown, Java reports its partitions after each answered heartbeat; here the report waits for the
-        topic. :param known_topics: topics that have metadata, by name; None: all"""
+        known once keeps it, as a deleted topic is removed from the metadata first. `known_topics` have metadata;
+        None: all. (While a topic is unknown, Java reports its partitions after each answered heartbeat.)"""
         if self._target is None:
             return None
         names = self._names
@@ -123,33 +123,10 @@ class _SentFields(NamedTuple):
 class HeartbeatFields:
     """The heartbeats of one member, in order."""
 
-    __slots__ = (
-        "_assignor",
-        "_group",
-        "_instance",
-        "_member",
-        "_plain",
-        "_rack",
-        "_sent",
-        "_takes_regex_back",
-        "_timeout_ms",
-    )
+    __slots__ = ("_assignor", "_identity", "_member", "_plain", "_sent")
 
-    def __init__(
-        self,
-        group: str,
-        member: str,
-        instance: str | None,
-        rack: str | None,
-        rebalance_timeout_ms: int,
-        assignor: str | None,
-        *,
-        clears_regex: bool,
-    ) -> None:
-        """`clears_regex`: see `Behavior`."""
-        self._group, self._member, self._instance, self._rack = group, member, instance, rack
-        self._timeout_ms, self._assignor = rebalance_timeout_ms, assignor
-        self._takes_regex_back = clears_regex
+    def __init__(self, identity: Identity, member: str, assignor: str | None) -> None:
+        self._identity, self._member, self._assignor = identity, member, assignor
         self._sent: _SentFields | None = None
         self._plain: ConsumerGroupHeartbeat | None = None
 
@@ -160,8 +137,9 @@ class HeartbeatFields:
     def plain(self, epoch: int) -> ConsumerGroupHeartbeat:
         """A heartbeat without changes, as most are. Returns the same object while the epoch stays."""
         if self._plain is None or self._plain.epoch != epoch:
+            identity = self._identity
             self._plain = ConsumerGroupHeartbeat(
-                group=self._group, member=self._member, epoch=epoch, instance=self._instance
+                group=identity.group, member=self._member, epoch=epoch, instance=identity.instance
             )
         return self._plain
 
@@ -175,29 +153,27 @@ class HeartbeatFields:
         *,
         joins: bool,
     ) -> ConsumerGroupHeartbeat:
-        """:param regex: None if the member subscribes to topics by name"""
+        """`regex` is None if the member subscribes to topics by name."""
         before, now = self._sent, _SentFields(topics, regex, client_assignors, assignments.version)
         self._sent = now
         if before == now and not joins:
             return self.plain(epoch)
-        whole = joins or before is None
-        regex_said = None if before is None else before.regex
-        if regex != regex_said or (whole and self._takes_regex_back):
-            regex_now: str | None = regex or ""
-        else:
-            regex_now = regex if joins else None
-        return ConsumerGroupHeartbeat(
-            group=self._group,
-            member=self._member,
-            epoch=epoch,
-            instance=self._instance,
-            rack=self._rack if joins else None,
-            rebalance_timeout_ms=self._timeout_ms if whole else -1,
-            topics=topics if before is None or joins or topics != before.topics else None,
-            regex=regex_now,
-            assignor=self._assignor if whole else None,
-            owned=(assignments.owned or {}) if before is None or joins or now.owned != before.owned else None,
-            client_assignors=client_assignors
-            if before is None or joins or client_assignors != before.client_assignors
-            else None,
+        old_regex = None if before is None else before.regex
+        if joins:
+            before = None
+        clears = before is None and self._identity.library.behavior.clears_regex
+        new_regex = regex if joins else None
+        if regex != old_regex or clears:
+            new_regex = regex or ""
+        return replace(
+            self.plain(epoch),
+            rack=self._identity.rack if joins else None,
+            rebalance_timeout_ms=self._identity.settings.max_poll_interval_ms if before is None else -1,
+            topics=topics if before is None or topics != before.topics else None,
+            regex=new_regex,
+            assignor=self._assignor if before is None else None,
+            owned=(assignments.owned or {}) if before is None or now.owned != before.owned else None,
+            client_assignors=None
+            if before is not None and client_assignors == before.client_assignors
+            else client_assignors,
         )

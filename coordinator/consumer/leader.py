@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
@@ -43,25 +45,21 @@ def subscriptions(
     member keeps while it rejoins, `last` its last assignment: a sticky member claims it again."""
     protocols = []
     for name in assignors:
+        user_data = None
+        if name == COOPERATIVE_STICKY and leader is Leader.JAVA:
+            user_data = write_generation(generation)
+        elif last and name in (STICKY, COOPERATIVE_STICKY):
+            user_data = write_sticky(by_topic(last), generation)
         subscription = EmbeddedSubscription(
             version=version,
             topics=tuple(topics),
-            user_data=_user_data(name, leader, last, generation),
+            user_data=user_data,
             owned=by_topic(owned),
             generation=generation,
             rack=rack,
         )
         protocols.append(JoinProtocol(name, write_subscription(subscription)))
     return tuple(protocols)
-
-
-def _user_data(assignor: str, leader: Leader, last: Partitions, generation: int) -> bytes | None:
-    """User data as the library's assignor writes it: claims of partitions only after the first assignment."""
-    if assignor == COOPERATIVE_STICKY and leader is Leader.JAVA:
-        return write_generation(generation)
-    if assignor == STICKY or (assignor == COOPERATIVE_STICKY and leader is Leader.LIBRDKAFKA):
-        return write_sticky(by_topic(last), generation) if last else None
-    return None
 
 
 def assign(
@@ -72,9 +70,9 @@ def assign(
     version: int,
     custom: Sequence[Assignor] = (),
 ) -> tuple[tuple[str, bytes], ...]:
-    """The assignments of a SyncGroup, an entry for each member in the JoinGroup's answer, in its order. `custom` are
-    assignors of the application; other assignors are looked up by name. :raises AssignorError: the real assignor, or
-    the consumer around it, would throw :raises DecodeError: a member's subscription cannot be read"""
+    """The assignments of a SyncGroup, for each member in the JoinGroup's answer, in its order. `custom` are
+    assignors of the application; others are looked up by name. :raises AssignorError: the real assignor, or the
+    consumer around it, would throw :raises DecodeError: a member's subscription cannot be read"""
     # Assignors other than Kafka's are checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
     customs = [checked(assignor) for assignor in custom if assignor.name == name]
     assignor = customs[0] if customs else find(name, Side.CLIENT, leader)
@@ -90,17 +88,12 @@ def assign(
         # rd_kafka_sticky_assignor_assign_cb; the broker converts no such group online.
         copied = {member.member: read_subscription(member.subscription).user_data for member in members}
     result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
-    return tuple(
-        (
-            member,
-            write_assignment(
-                EmbeddedAssignment(
-                    version=version, partitions=_tuples(partitions), user_data=copied.get(member)
-                )
-            ),
-        )
-        for member, partitions in result.assignment.named().items()
-    )
+    assignments = []
+    for member, assigned in result.assignment.named().items():
+        partitions = {topic: tuple(numbers) for topic, numbers in assigned.items()}
+        embedded = EmbeddedAssignment(version=version, partitions=partitions, user_data=copied.get(member))
+        assignments.append((member, write_assignment(embedded)))
+    return tuple(assignments)
 
 
 def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
@@ -110,10 +103,8 @@ def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
     """Partition numbers by topic, both ascending."""
-    numbers: dict[str, list[int]] = {}
-    for topic, partition in sorted(partitions):
-        numbers.setdefault(topic, []).append(partition)
-    return _tuples(numbers)
+    by_name = groupby(sorted(partitions), key=itemgetter(0))
+    return {topic: tuple([partition for _, partition in places]) for topic, places in by_name}
 
 
 def places(partitions: Mapping[str, Iterable[int]]) -> Partitions:
@@ -123,12 +114,14 @@ def places(partitions: Mapping[str, Iterable[int]]) -> Partitions:
     )
 
 
-def _tuples(partitions: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    return {topic: tuple(numbers) for topic, numbers in partitions.items()}
-
-
 def _spec(member: ClassicMemberValue, assignor: str) -> MemberSpec:
     subscription = read_subscription(member.subscription)
+    data, claim = subscription.user_data, None
+    if data and assignor == COOPERATIVE_STICKY:
+        claim = Claim(generation=read_generation(data))
+    elif data and assignor == STICKY:
+        partitions, generation = read_sticky(data)
+        claim = Claim(partitions=partitions, generation=generation)
     owned = Claim(partitions=subscription.owned, generation=subscription.generation)
     return MemberSpec(
         id=member.member,
@@ -136,22 +129,11 @@ def _spec(member: ClassicMemberValue, assignor: str) -> MemberSpec:
         instance=member.instance,
         rack=subscription.rack,
         owned=owned,
-        user_data=_claimed(subscription.user_data, assignor),
+        user_data=claim,
     )
 
 
-def _claimed(user_data: bytes | None, assignor: str) -> Claim | None:
-    if not user_data:
-        return None
-    if assignor == COOPERATIVE_STICKY:
-        return Claim(generation=read_generation(user_data))
-    if assignor != STICKY:
-        return None
-    partitions, generation = read_sticky(user_data)
-    return Claim(partitions=partitions, generation=generation)
-
-
-# What is in bytes that others wrote: nothing, if they cannot be read. There are few different ones for each member.
+# What is in bytes that others wrote: nothing, if they cannot be read.
 
 REMEMBERED = 1024
 

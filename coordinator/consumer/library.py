@@ -33,7 +33,7 @@ class Behavior:
     closes_with_revoked: bool = False
     """Whether `close` calls `revoked` for an eager member even if nothing was assigned to it."""
     listener_can_refuse: bool = True
-    """Whether a callback that throws is called again; meanwhile nothing is acknowledged, and the group is not left."""
+    """Whether a callback that throws is called again, and nothing is acknowledged meanwhile."""
     commits_before_revoked: bool = True
     """Whether auto-commit commits everything before `revoked`, or only what is revoked after it."""
     awaits_auto_commit: bool = True
@@ -53,51 +53,48 @@ class Behavior:
     poll_timeout_error: str | None = None
     """Thrown if the application did not poll; None: nothing is thrown."""
     topic_error: str | None = None
-    """Thrown once by the classic consumer for a missing topic subscribed by name; partitions of a deleted topic are
-    lost. None: it waits for the topic, and revokes what the leader no longer assigns."""
+    """Thrown once by the classic consumer for a missing topic, and partitions of a deleted topic are lost. None: it
+    waits."""
     commit_retries: int | None = None
-    """How often a refused commit is sent again if all its partitions have retriable errors; the last partition's error
+    """How often a commit whose partitions all have retriable errors is sent again; the last partition's error
     counts. None: until its time limit, by the first error."""
     lost_error: str | None = None
     """The exception of a commit of partitions that are about to be lost; None: the coordinator decides."""
     fatal_codes: frozenset[ErrorCode] | None = None
-    """Errors of ConsumerGroupHeartbeat that end the membership for good; other errors that a retry does not resolve
-    are ignored. None: every error that a retry does not resolve ends it."""
+    """Errors of ConsumerGroupHeartbeat that end the membership; others are ignored. None: every one that a retry
+    does not resolve."""
     strands_shared_fetch: bool = False
-    """Whether `committed` is never answered if it waits for the OffsetFetch that looks up positions, and that
-    OffsetFetch must be sent again."""
+    """Whether `committed` is never answered if the OffsetFetch that it shares must be sent again."""
     deadlocks_without_coordinator: bool = False
     """Whether the client's threads deadlock if there was no coordinator for longer than request.timeout.ms."""
     cooperates_as_chosen: bool = False
-    """Whether a classic member is eager or cooperative according to the assignor chosen by the coordinator, or its
+    """Whether a classic member is eager or cooperative by the assignor that the coordinator chose, or by its
     list."""
     remembers_eager: bool = False
-    """Whether a member that revoked everything eagerly, and is cooperative at the next assignment, assumes that it
-    still owns the partitions that it gets again: it does not start to read them."""
+    """Whether a member that revoked eagerly and is cooperative at the next assignment does not start to read what it
+    gets again."""
     replaces_regex: bool = False
     """Whether `subscribe` accepts topics by name after a regular expression; otherwise it throws."""
     clears_regex: bool = False
-    """Whether a full heartbeat of the new consumer also clears the regex. If the field is missing, the coordinator
-    keeps the previous regex."""
+    """Whether a full heartbeat also clears the regex; if the field is missing, the coordinator keeps it."""
     forgets_to_rejoin: bool = False
-    """Whether a member that leaves during a reconciliation, because the application does not poll, considers itself a
-    member, at epoch 0, when the reconciliation has ended."""
+    """Whether a member that leaves during a reconciliation, as the application does not poll, considers itself a
+    member after it."""
     followers_watch: bool = False
     """Whether each member of a classic group rejoins when a topic that it subscribes to grows, or only the leader."""
     rebalances_in_background: bool = False
-    """Whether the background thread of the classic consumer joins, syncs and commits while the application is outside
-    `poll`. Callbacks wait for `poll` and are called as they were when they became due: partitions lost since then are
-    `revoked`, and committed."""
+    """Whether the classic consumer's background thread joins, syncs and commits while the application is outside
+    `poll`. Callbacks wait for `poll`, as they were when they became due: partitions lost since then are
+    `revoked`."""
     checks_subscription: bool = True
-    """Whether a member refuses partitions of topics that it does not subscribe to: a classic one rejoins, a new one
-    that subscribes by name waits. Otherwise it accepts what it is assigned. A static member may be assigned what its
-    predecessor subscribed to."""
+    """Whether a member refuses partitions of topics that it does not subscribe to, as a static member's predecessor
+    did: a classic one rejoins, a new one that subscribes by name waits."""
     tolerates_assignments: bool = False
-    """Whether an assignment of no bytes, which the coordinator sends to a member without an assignment, is an empty
-    one, and a member rejoins after one that it cannot read. Otherwise each `poll` throws (IllegalStateException)."""
+    """Whether an assignment of no bytes is an empty one, and a member rejoins after one that it cannot read.
+    Otherwise each `poll` throws (IllegalStateException)."""
     forgets_generation: bool = False
-    """Whether a commit that is refused during a rebalance makes the classic consumer forget the generation that it has
-    just joined, so that the assignment in SyncGroup's answer is lost."""
+    """Whether a commit that is refused during a rebalance makes the classic consumer forget the generation just
+    joined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +113,8 @@ class ClientLibrary:
     source: str
 
 
-_JAVA = ClientLibrary(
-    name="java", source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager"
-)
+_JAVA_SOURCE = "kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager"
+_JAVA = ClientLibrary(name="java", source=_JAVA_SOURCE)
 _LIBRDKAFKA = ClientLibrary(
     name="librdkafka",
     leader=Leader.LIBRDKAFKA,
@@ -245,17 +241,13 @@ class MemberSettings:
             if name not in known:
                 hint = did_you_mean(name, known)
                 raise InvalidSetting(f"{name} is not a setting that a simulated consumer has{hint}")
-            values[known[name].name] = _value(
-                name, str(value), is_boolean=isinstance(known[name].default, bool)
-            )
+            field, text = known[name], str(value)
+            if isinstance(field.default, bool):
+                if text.lower() not in ("true", "false"):
+                    raise InvalidSetting(f"{name} must be true or false, not {text!r}")
+                values[field.name] = text.lower() == "true"
+            elif not text.isdecimal() or not 0 < int(text) < 2**31:
+                raise InvalidSetting(f"{name} must be a number of ms from 1 to 2147483647, not {text!r}")
+            else:
+                values[field.name] = int(text)
         return cls(**values)
-
-
-def _value(name: str, text: str, *, is_boolean: bool) -> int | bool:
-    if is_boolean:
-        if text.lower() not in ("true", "false"):
-            raise InvalidSetting(f"{name} must be true or false, not {text!r}")
-        return text.lower() == "true"
-    if not text.isdecimal() or not 0 < int(text) < 2**31:
-        raise InvalidSetting(f"{name} must be a number of ms from 1 to 2147483647, not {text!r}")
-    return int(text)

@@ -71,8 +71,7 @@ class LocalAssignors:
         self._assignors = {assignor.name: assignor for assignor in assignors}
         self._in_use = next(iter(self._assignors), "")
         """The preferred assignor, or the one of the last computation: an assignment does not name its assignor."""
-        self._asks = False
-        self._must_ask = False
+        self._asks = self._must_ask = False
         self._metadata: ClientMetadata | None = None
         self._error = 0
         self._notified_epoch = 0
@@ -81,17 +80,29 @@ class LocalAssignors:
 
     def offers(self) -> tuple[ClientAssignor, ...] | None:
         """The assignors in a heartbeat; None without any."""
-        return tuple(map(_offer, self._assignors.values())) or None
+        offers = []
+        for assignor in self._assignors.values():
+            reason, metadata = assignor.metadata()
+            offers.append(
+                ClientAssignor(
+                    name=assignor.name,
+                    minimum_version=assignor.minimum_version,
+                    maximum_version=assignor.maximum_version,
+                    reason=reason,
+                    metadata=metadata,
+                )
+            )
+        return tuple(offers) or None
 
     def handle_heartbeat(self, answer: ConsumerGroupHeartbeatAnswer) -> bool:
         """Process a heartbeat's answer. Returns whether to prepare an assignment now."""
         if answer.assignment is not None:
             self._metadata, self._error = answer.metadata, answer.assignment_error
             self.has_news = answer.epoch != self._notified_epoch
-        must_ask = (answer.should_compute or self._must_ask) and not self._asks
-        if must_ask:
-            self._asks, self._must_ask = True, False
-        return must_ask
+        if self._asks or not (answer.should_compute or self._must_ask):
+            return False
+        self._asks, self._must_ask = True, False
+        return True
 
     def compute(self, answer: object) -> LocalAssignment | None:
         """The assignment to install, given PrepareAssignment's answer. None: none before the next heartbeat."""
@@ -118,17 +129,6 @@ class LocalAssignors:
             self._assignors[self._in_use].on_assignment(self._error, partitions, self._metadata, epoch)
 
 
-def _offer(assignor: LocalAssignor) -> ClientAssignor:
-    reason, metadata = assignor.metadata()
-    return ClientAssignor(
-        name=assignor.name,
-        minimum_version=assignor.minimum_version,
-        maximum_version=assignor.maximum_version,
-        reason=reason,
-        metadata=metadata,
-    )
-
-
 FAILED = 1
 """The error code of an assignor that has thrown; assignors define their own codes."""
 
@@ -150,30 +150,23 @@ class NamedAssignor:
     def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
         names = {topic: name for topic, name, _ in group.topics}
         ids = {name: topic for topic, name in names.items()}
-        members = tuple(
-            MemberSpec(
-                id=member.id,
-                topics=tuple(
-                    sorted(names[topic] for topic in group.subscribed.get(member.id, ()) if topic in names)
-                ),
-                instance=member.instance,
-                rack=member.metadata.rack,
-                owned=Claim(
-                    partitions={
-                        names[topic]: numbers
-                        for topic, numbers in group.targets.get(member.id, {}).items()
-                        if topic in names
-                    },
-                    generation=group.group_epoch,
-                ),
+        members = []
+        for member in group.members:
+            target = group.targets.get(member.id, {})
+            owned = {names[topic]: numbers for topic, numbers in target.items() if topic in names}
+            subscribed = {names[topic] for topic in group.subscribed.get(member.id, ()) if topic in names}
+            members.append(
+                MemberSpec(
+                    id=member.id,
+                    topics=tuple(sorted(subscribed)),
+                    instance=member.instance,
+                    rack=member.metadata.rack,
+                    owned=Claim(partitions=owned, generation=group.group_epoch),
+                )
             )
-            for member in group.members
-        )
-        topics = tuple(
-            TopicSpec(name=name, partitions=count, id=topic) for topic, name, count in group.topics
-        )
+        topics = tuple(TopicSpec(name=name, partitions=count, id=id_) for id_, name, count in group.topics)
         try:
-            result = self._assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=members)))
+            result = self._assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(members))))
         except AssignorError:
             return LocalAssignment(assignments={}, error=FAILED)
         return LocalAssignment(

@@ -69,8 +69,8 @@ class PeriodicTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSubscription:
-    """Topics by name or, with `regex`, by a regular expression. A classic member matches the expression itself, with
-    `matches`; a member of the consumer protocol leaves it to the broker."""
+    """Topics by name or, with `regex`, by a regular expression; a classic member matches it itself, with
+    `matches`."""
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
@@ -85,6 +85,11 @@ class ClientSubscription:
         if self.matches is None:
             return self.topics
         return tuple(sorted(name for name in image.topics if self.matches(name)))
+
+
+def java_exception(code: ErrorCode) -> str:
+    """Kafka's exception for an error code, as most are named."""
+    return "".join(map(str.capitalize, code.name.removesuffix("_FAILED").split("_"))) + "Exception"
 
 
 class ClientMember(ABC):
@@ -135,8 +140,6 @@ class ClientMember(ABC):
         outputs, self.outputs = self.outputs, []
         return outputs
 
-    # Queries of the driver.
-
     @property
     @abstractmethod
     def fetching(self) -> Partitions:
@@ -144,14 +147,13 @@ class ClientMember(ABC):
 
     @property
     def acquiring(self) -> Partitions:
-        """The partitions that it owns or is about to own, but has not reported in a heartbeat; empty in the classic
-        protocol."""
+        """The partitions that it owns or is about to own, but has not reported; empty in the classic protocol."""
         return frozenset()
 
     @property
     def watched(self) -> Mapping[str, int] | None:
         """Partition counts by topic that a classic member knew when it assigned or joined: it rejoins when they
-        change. None: it does not compare topics."""
+        change. None: it does not compare them."""
         return None
 
     @property
@@ -172,25 +174,22 @@ class ClientMember(ABC):
     @property
     @abstractmethod
     def periodic_tasks(self) -> tuple[PeriodicTask, ...] | None:
-        """Its heartbeats and auto-commits, if it will do nothing else as long as these are accepted; None if anything
-        else is pending."""
+        """Its heartbeats and auto-commits, if it will do nothing else as long as these are accepted; else None."""
 
     @abstractmethod
     def skip_periodic_tasks(
         self, since_ms: int, until_ms: int
     ) -> Iterator[tuple[int, Callable[[], AnyRequest | None]]]:
-        """Assume that `periodic_tasks` are done up to a moment. Yields for each task that is due before then the last
+        """Assume that `periodic_tasks` are done up to a moment. Yields for each one that is due before then the last
         time at which it is done, and a function that returns its request, if any, to be called at that time."""
 
     @abstractmethod
     def next_deadline(self) -> int | None:
         """When to call `wake` next, in ms. Every input may change it."""
 
-    # Inputs from the driver.
-
     def enter_poll(self, now_ms: int) -> None:
-        """The application calls `poll`, and stays there (calls it repeatedly) until `leave_poll`, a callback or
-        an exception (`Raised`)."""
+        """The application calls `poll`, and stays there until `leave_poll`, a callback or an exception
+        (`Raised`)."""
         if self.is_closing or self._then is not None:
             return
         if self._waits_for_commit:
@@ -264,26 +263,24 @@ class ClientMember(ABC):
     @abstractmethod
     def commit(self, now_ms: int) -> None:
         """`commitSync` of all positions; ends with `Committed`, and `Raised` if it fails. The application waits for
-        it. If it was in `poll`, it returns there when the commit has succeeded."""
+        it, then returns to `poll` if it was there and the commit has succeeded."""
 
     @abstractmethod
     def committed(self, now_ms: int) -> None:
         """`Consumer.committed` of all that is owned; ends with `Raised` if there is no answer in time. The
-        application waits for it, then returns to `poll` if it was there. If positions are being looked up, it waits
-        for the same answer."""
+        application waits for it, then returns to `poll` if it was there. It shares the answer of a lookup of
+        positions."""
 
     @abstractmethod
     def close(self, now_ms: int) -> None:
         """`Consumer.close`: commit, revoke, leave; ends with `Closed`."""
 
-    # For the protocols.
-
     @abstractmethod
     def _advance(self, now_ms: int) -> None:
         """Do what `poll`, or the background thread, can do now."""
 
-    def _send(self, request: AnyRequest, on_answer: OnAnswer, timeout_ms: int = 0) -> int:
-        """Send to the coordinator, which must be known."""
+    def _send(self, request: AnyRequest | FindCoordinator, on_answer: OnAnswer, timeout_ms: int = 0) -> int:
+        """Send to the coordinator, or to any broker while it is not known."""
         self._numbers += 1
         self._waiting[self._numbers] = on_answer
         timeout = timeout_ms or self.settings.request_timeout_ms
@@ -296,10 +293,7 @@ class ClientMember(ABC):
             return True
         if not self._looking_up and now_ms >= self._lookup_at_ms:
             self._looking_up = True
-            self._numbers += 1
-            self._waiting[self._numbers] = self._found_coordinator
-            lookup = FindCoordinator(self.identity.group)
-            self.outputs.append(Send(self._numbers, None, lookup, self.settings.request_timeout_ms))
+            self._send(FindCoordinator(self.identity.group), self._found_coordinator)
         return False
 
     def _found_coordinator(self, answer: object, now_ms: int) -> None:
@@ -308,11 +302,8 @@ class ClientMember(ABC):
             self._coordinator = answer
         else:
             self._lookup_at_ms = now_ms + self.settings.retry_backoff_ms
-            missing_ms = now_ms - self._missing_since_ms
-            if (
-                self._behavior.deadlocks_without_coordinator
-                and missing_ms >= self.settings.request_timeout_ms
-            ):
+            is_long = now_ms - self._missing_since_ms >= self.settings.request_timeout_ms
+            if is_long and self._behavior.deadlocks_without_coordinator:
                 self.outputs.append(Deadlocked())
 
     def _lose_coordinator(self, now_ms: int) -> None:
@@ -335,11 +326,8 @@ class ClientMember(ABC):
     @property
     def _poll_timeout_at_ms(self) -> int:
         """When max.poll.interval.ms will be over."""
-        if (
-            self.in_poll
-            or not self._is_watched
-            or (self._then is not None and not self._behavior.counts_callbacks)
-        ):
+        is_called = self._then is not None and not self._behavior.counts_callbacks
+        if self.in_poll or not self._is_watched or is_called:
             return NEVER
         return self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
 

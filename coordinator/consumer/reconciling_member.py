@@ -1,9 +1,8 @@
-"""Reconciliation of a consumer member's assignment, shared by its two threads, and the queue of events for `poll`.
-The target in a heartbeat's answer is reconciled in steps: commit, `revoked`, `assigned`, acknowledge. Callbacks and
-exceptions wait in a queue until the application is in `poll`, like the background events of Java's consumer. A
-commit and a revocation start only in `poll`; everything else is reconciled at once. A reconciliation that is
-obsolete in the member's state ends at its next step. Source: kafka-clients 4.3.1, AbstractMembershipManager,
-CommitRequestManager and AsyncKafkaConsumer, tried on a running broker."""
+"""Reconciliation of a consumer member's assignment, shared by its two threads, in steps: commit, `revoked`,
+`assigned`, acknowledge. Callbacks and exceptions wait in a queue for `poll`, like the background events of Java's
+consumer. A commit and a revocation start only in `poll`; a reconciliation that is obsolete in the member's state
+ends at its next step. Source: kafka-clients 4.3.1, AbstractMembershipManager, CommitRequestManager and
+AsyncKafkaConsumer, tried on a running broker."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from coordinator.consumer.committing_member import (
 )
 from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
 from coordinator.consumer.local_assignor import LocalAssignors
-from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position
+from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position, java_exception
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicImage
@@ -37,26 +36,19 @@ has changed meanwhile, this commit is retried, but a commit of the application f
 _EXCEPTIONS = {
     ErrorCode.UNKNOWN_MEMBER_ID: "CommitFailedException",
     ErrorCode.STALE_MEMBER_EPOCH: "CommitFailedException",
-    ErrorCode.FENCED_INSTANCE_ID: "FencedInstanceIdException",
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "GroupAuthorizationException",
-    ErrorCode.GROUP_ID_NOT_FOUND: "GroupIdNotFoundException",
-    ErrorCode.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
     ErrorCode.INVALID_REGULAR_EXPRESSION: "InvalidRegularExpression",
-    ErrorCode.INVALID_REQUEST: "InvalidRequestException",
     ErrorCode.OFFSET_METADATA_TOO_LARGE: "OffsetMetadataTooLarge",
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "TopicAuthorizationException",
     ErrorCode.UNKNOWN_SERVER_ERROR: "UnknownServerException",
-    ErrorCode.UNRELEASED_INSTANCE_ID: "UnreleasedInstanceIdException",
-    ErrorCode.UNSUPPORTED_ASSIGNOR: "UnsupportedAssignorException",
-    ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
-}
+    **{
+        code: java_exception(code)
+        for code in (
+            ErrorCode.FENCED_INSTANCE_ID, ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.GROUP_ID_NOT_FOUND,
+            ErrorCode.GROUP_MAX_SIZE_REACHED, ErrorCode.INVALID_REQUEST, ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+            ErrorCode.UNRELEASED_INSTANCE_ID, ErrorCode.UNSUPPORTED_ASSIGNOR, ErrorCode.UNSUPPORTED_VERSION,
+        )
+    },
+}  # fmt: skip
 """Java's exceptions for refused heartbeats and commits; our coordinator answers no other errors."""
-
-_FETCH_ERRORS = {
-    ErrorCode.UNKNOWN_MEMBER_ID: "UnknownMemberIdException",
-    ErrorCode.STALE_MEMBER_EPOCH: "StaleMemberEpochException",
-}
-"""Java's exceptions for refused offset fetches."""
 
 
 class AsyncState(Enum):
@@ -71,6 +63,9 @@ class AsyncState(Enum):
     LEAVING = "leaving"
     STALE = "stale"
     FATAL = "fatal"
+
+
+_RECONCILED = AsyncState.ACKNOWLEDGING, AsyncState.STABLE
 
 
 class ReconcilingMember(CommittingMember):
@@ -124,10 +119,8 @@ class ReconcilingMember(CommittingMember):
     @property
     def acquiring(self) -> Partitions:
         """Partitions whose `assigned` waits for `poll`, has not returned, or has thrown."""
-        waiting = (
-            due.partitions for due in self._due if isinstance(due, DueCallback) and due.assigned is not None
-        )
-        return (self.owned & self._awaiting).union(*waiting)
+        due = (event for event in self._due if isinstance(event, DueCallback) and event.assigned is not None)
+        return (self.owned & self._awaiting).union(*(event.partitions for event in due))
 
     @abstractmethod
     def _join(self, now_ms: int) -> None:
@@ -138,14 +131,9 @@ class ReconcilingMember(CommittingMember):
         if state is not self.state:
             if state is AsyncState.RECONCILING:
                 self.metrics.rebalance_began(now_ms, restarts=True)
-            elif self.state is AsyncState.RECONCILING and state in (
-                AsyncState.ACKNOWLEDGING,
-                AsyncState.STABLE,
-            ):
+            elif self.state is AsyncState.RECONCILING and state in _RECONCILED:
                 self.metrics.rebalance_ended(now_ms)
         self.state = state
-
-    # The application's thread.
 
     def _poll(self, now_ms: int) -> None:
         """The application thread's work without an event."""
@@ -203,8 +191,6 @@ class ReconcilingMember(CommittingMember):
         self._assignments.release()
         self._assignments.forget_target()
 
-    # Reconciliation.
-
     def _receive(self, assignment: TopicPartitions, now_ms: int) -> None:
         self._assignments.receive(assignment)
         if not (assignment or self._assignments.owned or self._behavior.calls_for_empty_first):
@@ -249,9 +235,8 @@ class ReconcilingMember(CommittingMember):
         return self.state is AsyncState.FATAL and not self._behavior.ends_with_membership
 
     def _is_overtaken(self) -> bool:
-        if not self._behavior.ends_with_membership:
-            return False
-        if self.state is AsyncState.RECONCILING and not self._has_rejoined:
+        continues = self.state is AsyncState.RECONCILING and not self._has_rejoined
+        if continues or not self._behavior.ends_with_membership:
             return False
         self._reconciles = self._has_rejoined = False
         return True
@@ -260,9 +245,8 @@ class ReconcilingMember(CommittingMember):
         if self._is_overtaken():
             return
         if step.revoked:
-            self._due.append(
-                DueCallback(CallbackKind.REVOKED, step.revoked & self.owned, partial(self._revoked, step))
-            )
+            then = partial(self._revoked, step)
+            self._due.append(DueCallback(CallbackKind.REVOKED, step.revoked & self.owned, then))
         else:
             self._assign(step)
 
@@ -319,8 +303,6 @@ class ReconcilingMember(CommittingMember):
         super()._own(partitions)
         self._revoking &= partitions
 
-    # Offsets.
-
     @property
     def _unpositioned(self) -> Partitions:
         """Positions are looked up even while `assigned` runs, but not for partitions that are being revoked."""
@@ -363,7 +345,7 @@ class ReconcilingMember(CommittingMember):
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         super()._offset_fetch_refused(code, now_ms)
         if code is ErrorCode.UNKNOWN_MEMBER_ID or (code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0):
-            self._fail(code.name if self._behavior.names_codes else _FETCH_ERRORS[code])
+            self._fail(code.name if self._behavior.names_codes else java_exception(code))
             self._end_committed("", now_ms)
         elif code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
             self._fail(self._error_of(code), f"Not authorized to access group: {self.identity.group}")
