@@ -227,9 +227,7 @@ def _partitions(assignment: Assignment) -> Partitions:
     )
 
 
-def committed_offsets(
-    group: Fetched,
-) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
+def committed_offsets(group: Fetched) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
     """The committed offsets of a group from an OffsetFetch response, and the partitions that could not be read."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}

@@ -161,8 +161,7 @@ def ask(
     specs = topic_specs([t for t in topics.values() if t.name in named], notes if racks_matter else [])
     notes += [
         Undetermined(
-            subject=member.id,
-            why="its member id is random when it joins; ids decide the order of members",
+            subject=member.id, why="its member id is random when it joins; ids decide the order of members"
         )
         for member in members
         if member.id.startswith(ADDED)

@@ -16,15 +16,7 @@ from groups.files import replace_file
 from groups.model import Cluster, Group, GroupState, GroupType, Problem, Topic, usual_protocol
 from groups.trees import UNWRITTEN, Faulty, Malformed, Trees, Unknown, dotted, path_to, shown
 from groups.trees import Path as TreePath
-from groups.yaml_files import (
-    TreeError,
-    check_kind,
-    check_newest,
-    line_of,
-    load_tree,
-    read_text,
-    yaml_lines,
-)
+from groups.yaml_files import TreeError, check_kind, check_newest, line_of, load_tree, read_text, yaml_lines
 from wire.files import MEBIBYTE
 
 MOST_BYTES = 512 * MEBIBYTE
@@ -191,16 +183,11 @@ def _check_members(group: Group) -> None:
     for position, member in enumerate(group.members):
         if member.id in seen:
             raise Malformed(
-                f"the member id {member.id!r} is listed twice; give each member its own",
-                "members",
-                position,
+                f"the member id {member.id!r} is listed twice; give each member its own", "members", position
             )
         seen.add(member.id)
 
 
 TREES = Trees(
-    sparse=True,
-    extra={Snapshot: ("kohort",)},
-    implied={Group: _imply_usual},
-    checks={Group: _check_members},
+    sparse=True, extra={Snapshot: ("kohort",)}, implied={Group: _imply_usual}, checks={Group: _check_members}
 )

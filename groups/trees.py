@@ -127,11 +127,7 @@ class Trees:
         self._faulty: Faulty | None = None
 
     def read(
-        self,
-        kind: type[T] | Any,
-        tree: object,
-        unknown: Unknown | None = None,
-        faulty: Faulty | None = None,
+        self, kind: type[T] | Any, tree: object, unknown: Unknown | None = None, faulty: Faulty | None = None
     ) -> Any:
         """Read an object of a class, or of any type that a field may have. Malformed if it cannot be read.
 
@@ -507,12 +503,7 @@ def _same(value: object) -> object:
     return value
 
 
-_SCALARS: Mapping[object, Read] = {
-    str: _read_text,
-    bool: _read_flag,
-    bytes: _read_bytes,
-    UUID: _read_uuid,
-}
+_SCALARS: Mapping[object, Read] = {str: _read_text, bool: _read_flag, bytes: _read_bytes, UUID: _read_uuid}
 _WRITTEN: Mapping[object, Write] = {
     bytes: lambda value: b2a_base64(value, newline=False).decode(),
     UUID: format_uuid,

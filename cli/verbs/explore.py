@@ -28,9 +28,7 @@ def explore(
     broken: Annotated[
         str | None,
         option(
-            "--break",
-            "Disable this safety rule, in the world where it shows; all: each in turn.",
-            "RULE",
+            "--break", "Disable this safety rule, in the world where it shows; all: each in turn.", "RULE"
         ),
     ] = None,
     limit: Annotated[

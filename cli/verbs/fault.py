@@ -189,10 +189,7 @@ def move(
     Examples:
       kohort fault move billing --loading 2s -b localhost:9092
     """
-    do(
-        source,
-        {"coordinator": "move", "group": group, "to": to, "for": _seconds(loading, "--loading")},
-    )
+    do(source, {"coordinator": "move", "group": group, "to": to, "for": _seconds(loading, "--loading")})
 
 
 def crash(

@@ -15,10 +15,7 @@ from cli.options import OutputOptions, option
 if TYPE_CHECKING:
     from cli.render.document import Block, Document
 
-PURPOSES = {
-    "spark": "kohort fleet",
-    "testing": "the pytest fixture kohort_broker",
-}
+PURPOSES = {"spark": "kohort fleet", "testing": "the pytest fixture kohort_broker"}
 """The purpose of each extra that is not a login, in the order shown."""
 FOR_DEVELOPERS = ("dev", "docs", "release")
 """Extras that no command needs."""
@@ -33,8 +30,7 @@ _REQUIREMENT = re.compile(
 def version(
     *,
     verbose: Annotated[
-        bool,
-        option("--verbose -v", "Show Python, libraries and missing features, for bug reports."),
+        bool, option("--verbose -v", "Show Python, libraries and missing features, for bug reports.")
     ] = False,
     output: OutputOptions,
 ) -> None:

@@ -9,15 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from groups.diagnosis import (
-    assignments,
-    lag,
-    members,
-    offsets,
-    rebalances,
-    stalls,
-    transactions,
-)
+from groups.diagnosis import assignments, lag, members, offsets, rebalances, stalls, transactions
 from groups.diagnosis.case import DiagnosisCase, DiagnosisRule, Need, Observation, Thresholds
 from groups.findings import Finding, Level, worst_first
 from groups.progress import GroupProgress, group_progress, readings_of

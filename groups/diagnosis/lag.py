@@ -9,17 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from groups.counts import counted
-from groups.diagnosis.case import (
-    DiagnosisCase,
-    Least,
-    Need,
-    all_names,
-    error,
-    names,
-    note,
-    rule,
-    warning,
-)
+from groups.diagnosis.case import DiagnosisCase, Least, Need, all_names, error, names, note, rule, warning
 from groups.diagnosis.rebalances import assigned_ms, is_unsettled
 from groups.findings import Finding
 from groups.model import Group, GroupType, TopicPartition

@@ -238,12 +238,7 @@ def expiring(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-@rule(
-    "left-over-offsets",
-    source="KIP-496",
-    needs=(Need.OFFSETS,),
-    applies=is_consuming,
-)
+@rule("left-over-offsets", source="KIP-496", needs=(Need.OFFSETS,), applies=is_consuming)
 def left_over(case: DiagnosisCase) -> Iterator[Finding]:
     """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
     unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets)) or ()

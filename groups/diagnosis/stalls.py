@@ -259,12 +259,7 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-@rule(
-    "stopped",
-    source=BURROW,
-    needs=(Need.OFFSETS, Need.END_OFFSETS),
-    applies=is_alone,
-)
+@rule("stopped", source=BURROW, needs=(Need.OFFSETS, Need.END_OFFSETS), applies=is_alone)
 def stopped(case: DiagnosisCase) -> Iterator[Finding]:
     """The group has no members, its offsets do not move, and there are unread records."""
     lagging = {partition: one for partition, one in case.progress.partitions.items() if (one.lag or 0) > 0}

@@ -88,12 +88,7 @@ def _evidence(one: OpenTransaction) -> Evidence:
     }
 
 
-@rule(
-    "pending-offsets",
-    source="KIP-447, UNSTABLE_OFFSET_COMMIT",
-    needs=(Need.PENDING,),
-    applies=has_offsets,
-)
+@rule("pending-offsets", source="KIP-447, UNSTABLE_OFFSET_COMMIT", needs=(Need.PENDING,), applies=has_offsets)
 def pending_offsets(case: DiagnosisCase) -> Iterator[Finding]:
     """Consumers that are assigned such a partition get no offset, and read nothing, until the transaction ends.
 
@@ -118,11 +113,7 @@ def pending_offsets(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-@rule(
-    "aborted-records",
-    source="KIP-98, Aborted transactions",
-    applies=has_offsets,
-)
+@rule("aborted-records", source="KIP-98, Aborted transactions", applies=has_offsets)
 def aborted_records(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag that consumers with `read_committed` never read; brokers do not show the isolation level of consumers."""
     after = {

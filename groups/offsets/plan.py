@@ -17,14 +17,7 @@ from groups.model import (
     commit_of,
     partition_name,
 )
-from groups.offsets.model import (
-    GroupChange,
-    OffsetChange,
-    PlannedChange,
-    Positions,
-    TopicScope,
-    committed_in,
-)
+from groups.offsets.model import GroupChange, OffsetChange, PlannedChange, Positions, TopicScope, committed_in
 from groups.offsets.scenarios import Scenario, reset
 
 _MEMBERS_NAMED = 5

@@ -35,8 +35,7 @@ def dry_run(
         option("--side", "Where the assignor runs; by default as usual for the group's type."),
     ] = None,
     leader: Annotated[
-        LeaderOption | None,
-        option("--leader", "Client library of the leader; by default the inferred one."),
+        LeaderOption | None, option("--leader", "Client library of the leader; by default the inferred one.")
     ] = None,
     compare: Annotated[bool, option("--compare", "Compare all assignors.")] = False,
     changes: WhatIfOptions,

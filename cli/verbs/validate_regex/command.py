@@ -18,8 +18,7 @@ def validate_regex(
         Path | None, option("--file", "File of regexes, one per line; - is standard input.", "FILE")
     ] = None,
     client: Annotated[
-        ClientEngine | None,
-        option("--from", "Compare with the classic consumer of this library."),
+        ClientEngine | None, option("--from", "Compare with the classic consumer of this library.")
     ] = None,
     source: SourceOptions,
     output: OutputOptions,

@@ -99,9 +99,7 @@ def test_share_group_that_does_not_reach_its_target() -> None:
 
 
 def test_missing_topic_is_a_warning_where_it_is_known() -> None:
-    wanting = group(
-        member("a", (0, 1, 2, 3, 4, 5), subscription=Subscription(topics=("orders", "gone"))),
-    )
+    wanting = group(member("a", (0, 1, 2, 3, 4, 5), subscription=Subscription(topics=("orders", "gone"))))
     finding = findings(observations(wanting, missing_topics=frozenset({"gone"})))["topic-missing"]
     assert (finding.level, finding.evidence["topics"]) == (Level.WARNING, ("gone",))
     unknown = diagnose("payments", observations(wanting, missing_topics=None), Thresholds())

@@ -138,12 +138,7 @@ def test_a_member_that_owns_and_does_not_consume() -> None:
     assert "stalled-member" not in found(*seen[:3])
     assert "stalled-member" not in found(*seen, commit_interval_ms=10_000)
     # Nor is a partition that the member has only just got, or a group in a rebalance.
-    before = look(
-        0,
-        {0: 10, 1: 10, 2: 20, 3: 10},
-        ends,
-        of=group(member("a", [1]), member("b", [0, 2, 3])),
-    )
+    before = look(0, {0: 10, 1: 10, 2: 20, 3: 10}, ends, of=group(member("a", [1]), member("b", [0, 2, 3])))
     assert "stalled-member" not in found(before, *seen[1:])
     # It is known at once when the record and the last commit are old.
     since = {(NAME, 0): START_MS - 600_000}

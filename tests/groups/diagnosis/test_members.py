@@ -2,14 +2,7 @@
 
 from groups.findings import Level
 from groups.model import Client, GroupState
-from tests.groups.diagnosis.groups import (
-    classic_group,
-    classic_member,
-    findings,
-    group,
-    member,
-    observations,
-)
+from tests.groups.diagnosis.groups import classic_group, classic_member, findings, group, member, observations
 
 A, B = member("a", (0, 1)), member("b", (2, 3))
 

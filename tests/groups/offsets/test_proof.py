@@ -18,12 +18,7 @@ AROUND = 4
 
 def record(offset: int, content: int = 0, *, time_ms: int = 0, key: bytes | None = None) -> RecordDigest:
     return RecordDigest(
-        offset=offset,
-        timestamp_ms=time_ms,
-        is_append_time=False,
-        key=key,
-        value=b"%d" % content,
-        headers=(),
+        offset=offset, timestamp_ms=time_ms, is_append_time=False, key=key, value=b"%d" % content, headers=()
     )
 
 

@@ -136,10 +136,7 @@ def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
     }
     table = scene.describe(scene.lagging, "--verbose", output="csv").rows
     reported = {(row["TOPIC"], row["PARTITION"]): (row["LOG-START-OFFSET"], row["REMARK"]) for row in table}
-    assert reported[scene.topic, "2"] == (
-        "5",
-        "3 offsets before the log start: deleted unread",
-    )
+    assert reported[scene.topic, "2"] == ("5", "3 offsets before the log start: deleted unread")
     assert reported[scene.topic, "0"] == ("0", "")
     assert "REMARK" not in scene.describe(scene.done, "--verbose", output="csv").rows[0]
     assert "LOG-START-OFFSET" not in scene.describe(scene.done, output="csv").rows[0]

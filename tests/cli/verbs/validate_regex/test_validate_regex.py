@@ -193,10 +193,7 @@ def test_topics_from_standard_input(kohort: Kohort) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "reason", "position"),
-    [
-        ("orders-(eu|us", "missing closing )", 7),
-        ("a\\", "trailing backslash at end of expression", None),
-    ],
+    [("orders-(eu|us", "missing closing )", 7), ("a\\", "trailing backslash at end of expression", None)],
 )
 def test_a_pattern_that_does_not_compile(
     kohort: Kohort, pattern: str, reason: str, position: int | None
