@@ -26,14 +26,12 @@ class Binding:
     """A package that bundles librdkafka or is linked with it."""
 
     name: str
-    also: tuple[str, ...] = ()
-    """Its other names."""
+    also: tuple[str, ...] = ()  # its other names
     has_its_number: bool = False
     """Whether a release has the version number of its librdkafka, except for those in `releases`."""
     releases: Mapping[str, str] = field(default_factory=dict)
     """The librdkafka that a release and later ones bundle; with `has_its_number`, that release alone."""
-    last: str | None = None
-    """The newest release for which `releases` was checked."""
+    last: str | None = None  # the newest release for which `releases` was checked
     source: str
 
 
@@ -137,12 +135,10 @@ _AFTER_PLUS = re.compile(r"\+v?(\d+(?:\.\d+)+)", re.ASCII)
 
 
 def bundled(binding: Binding, version: str) -> str | None:
-    """The librdkafka version of a release; None if it is not known.
-
-    A version may contain librdkafka's: bindings report it to the broker (`1.4.0-librdkafka-2.11.0`), and rdkafka-sys
-    has it in its own number (`4.9.0+2.10.0`). A shorter version (`3.6`) is known if all its releases bundle the same
-    librdkafka. With `has_its_number`, a release after the last known one has at least the librdkafka of that one.
-    """
+    """The librdkafka version of a release; None if it is not known. A version may contain librdkafka's: bindings report
+    it to the broker (`1.4.0-librdkafka-2.11.0`), and rdkafka-sys has it in its own number (`4.9.0+2.10.0`). A shorter
+    version (`3.6`) is known if all its releases bundle the same librdkafka. With `has_its_number`, a release after the
+    last known one has at least the librdkafka of that one."""
     named = _NAMED.search(version) or _AFTER_PLUS.search(version)
     if named:
         return named.group(1)
@@ -235,8 +231,7 @@ _FROM_IDS = tuple(
 )
 
 
-NOT_KNOWN = "not known"
-"""`known_by` of a member if nothing suggests its library."""
+NOT_KNOWN = "not known"  # `known_by` of a member if nothing suggests its library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,8 +240,7 @@ class KnownLibrary:
 
     name: str | None
     known_by: str
-    is_inferred: bool = False
-    """Whether only an id suggests the library; an operator may have chosen that id."""
+    is_inferred: bool = False  # whether only an id suggests the library; an operator may have chosen that id
 
 
 def assignors_of(library: str) -> str:

@@ -28,20 +28,16 @@ from groups.group_spec import (
 )
 from groups.model import Group, GroupType, Member, Partitions, Problem, Topic, each_partition, partition_name
 
-BROKERS_DEFAULT = "uniform"
-"""The first assignor in the default value of `group.consumer.assignors`."""
+BROKERS_DEFAULT = "uniform"  # the first assignor in the default value of `group.consumer.assignors`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunRequest:
     """The options of a dry run."""
 
-    assignor: str | None = None
-    """None: the group's own."""
-    side: Side | None = None
-    """None: the client for classic groups, the broker for consumer groups."""
-    leader: Leader | None = None
-    """The library of the leader; None: the known or inferred one."""
+    assignor: str | None = None  # None: the group's own
+    side: Side | None = None  # None: the client for classic groups, the broker for consumer groups
+    leader: Leader | None = None  # the library of the leader; None: the known or inferred one
     what_if: WhatIf = field(default_factory=WhatIf)
 
 
@@ -60,8 +56,7 @@ class DryRun:
     group: str
     assignor: str
     side: Side
-    leader: AssumedLeader | None
-    """None for an assignor on the broker."""
+    leader: AssumedLeader | None  # None for an assignor on the broker
     procedure: Procedure
     eager_members: tuple[str, ...]
     """Ids of members that revoke all partitions before each rebalance; empty for an assignor on the broker."""
@@ -77,8 +72,7 @@ class DryRun:
     members: tuple[MemberDiff, ...]
     before: Balance
     after: Balance
-    topics: Mapping[str, Balance]
-    """The balance among each topic's subscribers after the last rebalance."""
+    topics: Mapping[str, Balance]  # the balance among each topic's subscribers after the last rebalance
     undetermined: tuple[Undetermined, ...]
     oddities: tuple[Problem, ...]
 
@@ -123,11 +117,9 @@ def _failure(
 
 
 def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
-    """A dry run of one group with one assignor.
-
-    LookupError if there is no assignor for the group or none with the name, ValueError for a what-if that Kafka would
-    refuse, AssignorFailedError if the real assignor would throw, RuleBrokenError if a custom one breaks a rule.
-    """
+    """A dry run of one group with one assignor. LookupError if there is no assignor for the group or none with the
+    name, ValueError for a what-if that Kafka would refuse, AssignorFailedError if the real assignor would throw,
+    RuleBrokenError if a custom one breaks a rule."""
     why_not = inapplicable(group, request)
     if why_not:
         raise LookupError(why_not)
@@ -177,17 +169,13 @@ def inapplicable(group: Group, request: DryRunRequest) -> str | None:
 
 def uses_default_assignor(group: Group, request: DryRunRequest) -> bool:
     """Whether the brokers' default assignor is used: for a consumer group whose source does not show the assignor.
-
-    Brokers use it while no member requests another. It is a setting of the brokers, which no log contains.
-    """
+    Brokers use it while no member requests another. It is a setting of the brokers, which no log contains."""
     return group.type is GroupType.CONSUMER and not (request.assignor or group.protocol)
 
 
 def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
-    """The requested library, else the members' library, else Java.
-
-    An inferred library is not used if it cannot do what the group does, or what is requested.
-    """
+    """The requested library, else the members' library, else Java. An inferred library is not used if it cannot do what
+    the group does, or what is requested."""
     if request.leader is not None:
         return AssumedLeader(library=request.leader, known_by="asked for")
     library = library_of_all(group.members)
@@ -263,15 +251,12 @@ def compare(
     return tuple(runs), tuple(problems)
 
 
-MOST_NAMED = 5
-"""The most partitions listed in one line."""
+MOST_NAMED = 5  # the most partitions listed in one line
 
 
 def oddities_of(group: Group, topics: Mapping[str, Topic], *, shared: bool = False) -> tuple[Problem, ...]:
-    """All oddities, each with its member, partition, topic or group as the subject. None of them stops a dry run.
-
-    If partitions are `shared`, a partition with several owners is not odd.
-    """
+    """All oddities, each with its member, partition, topic or group as the subject. None of them stops a dry run. If
+    partitions are `shared`, a partition with several owners is not odd."""
     return tuple(_oddities(group, topics, shared))
 
 

@@ -33,10 +33,8 @@ class Finding:
     level: Level
     message: str
     remedy: str
-    source: str
-    """The source of the rule: a KIP, an issue, a trial on a running broker."""
-    member: str | None = None
-    """The affected member; None if it is about the whole group or several members."""
+    source: str  # the source of the rule: a KIP, an issue, a trial on a running broker
+    member: str | None = None  # the affected member; None if it is about the whole group or several members
     members: tuple[str, ...] = ()
     """All affected members if there are several; the message names the first of them."""
     since_ms: int | None = field(default=None, metadata=UNWRITTEN)

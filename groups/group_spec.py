@@ -29,8 +29,7 @@ class WhatIf:
     fail_rack: frozenset[str] = frozenset()
     """Members in these racks are removed, and replicas there are ignored."""
     remove: frozenset[str] = frozenset()
-    add: int = 0
-    """The number of members to add, each with the most frequent subscription."""
+    add: int = 0  # the number of members to add, each with the most frequent subscription
     subscribe: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The topics of a member that replace its subscription."""
     rack: Mapping[str, str] = field(default_factory=dict)
@@ -112,8 +111,7 @@ def _without_racks(topic: Topic, racks: frozenset[str]) -> Topic:
     return replace(topic, racks=left)
 
 
-ASSUMED_GENERATION = 1
-"""If the source does not show the generation, all members are assumed to have this one."""
+ASSUMED_GENERATION = 1  # if the source does not show the generation, all members are assumed to have this one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,14 +129,12 @@ def ask(
     eager: Container[str] = (),
     resubscribed: Container[str] = (),
 ) -> AssignorInput:
-    """The input of an assignor, as the group's leader or its coordinator would pass it.
-
-    sticky gets user data with the owned partitions and the generation. cooperative-sticky gets ownedPartitions and
-    the generation, without the partitions that `eager` members (ids, see `eager_members`) revoke first. range and
-    round robin use neither. A cooperative member that changes its subscription (`resubscribed`, member ids) revokes
-    the partitions of its old topics before it rejoins (ConsumerCoordinator.onJoinPrepare,
-    rd_kafka_cgrp_modify_subscription): it does not claim them. On the broker, the target assignment is used.
-    """
+    """The input of an assignor, as the group's leader or its coordinator would pass it. sticky gets user data with the
+    owned partitions and the generation. cooperative-sticky gets ownedPartitions and the generation, without the
+    partitions that `eager` members (ids, see `eager_members`) revoke first. range and round robin use neither. A
+    cooperative member that changes its subscription (`resubscribed`, member ids) revokes the partitions of its old
+    topics before it rejoins (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): it does not claim
+    them. On the broker, the target assignment is used."""
     notes: list[Undetermined] = []
     matches: dict[str, tuple[str, ...]] = {}
     regexes_differ = assignor.side is Side.BROKER and not _one_regex(group)
@@ -171,12 +167,9 @@ def ask(
 
 def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:
     """Ids of the members that revoke all partitions before they rejoin, according to their assignor lists (KIP-429).
-
     With an eager assignor, these are all members. A member whose list is unknown or does not contain the assignor is
-    assumed to list only that assignor.
-
-    :raises NoCommonProtocolError: the leader's library refuses the list of a member
-    """
+    assumed to list only that assignor. :raises NoCommonProtocolError: the leader's library refuses the list of a
+    member"""
     if assignor.side is Side.BROKER:
         return frozenset()
     lists = {member.id: _listed(member, assignor) for member in group.members}
@@ -190,10 +183,8 @@ def _listed(member: Member, assignor: Assignor) -> tuple[str, ...]:
 
 
 def members_of_unknown_lists(group: Group, assignor: Assignor) -> tuple[str, ...]:
-    """Ids of the members that may list an eager assignor too, as after the first of two rolling bounces.
-
-    Their lists are not known: a broker shows only the assignor in use of a classic member's list.
-    """
+    """Ids of the members that may list an eager assignor too, as after the first of two rolling bounces. Their lists
+    are not known: a broker shows only the assignor in use of a classic member's list."""
     if assignor.side is Side.BROKER or RebalanceProtocol.COOPERATIVE not in assignor.protocols:
         return ()
     return tuple(member.id for member in group.members if member.protocols is None and _may_mix(member))
@@ -205,11 +196,9 @@ def _may_mix(member: Member) -> bool:
 
 
 def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
-    """The members in the order in which the assignor's caller iterates over them.
-
-    That is the order of the source. A classic group that the broker assigns has the order after its conversion.
-    Members that join are last in both cases (TargetAssignmentBuilder.addOrUpdateMember).
-    """
+    """The members in the order in which the assignor's caller iterates over them. That is the order of the source. A
+    classic group that the broker assigns has the order after its conversion. Members that join are last in both cases
+    (TargetAssignmentBuilder.addOrUpdateMember)."""
     if assignor.side is Side.CLIENT or group.type is not GroupType.CLASSIC:
         return group.members
     there = [member for member in group.members if not _joins(member)]
@@ -297,18 +286,14 @@ def _subscribed(
 
 @lru_cache(maxsize=16)
 def _matching(regex: str, topics: tuple[str, ...]) -> tuple[str, ...]:
-    """The topics that a regex matches; cached, because the simulation of a plan repeats the call.
-
-    :raises InvalidRegexError: the broker would refuse it
-    """
+    """The topics that a regex matches; cached, because the simulation of a plan repeats the call. :raises
+    InvalidRegexError: the broker would refuse it"""
     return tuple(compile_broker_regex(regex).matches(topics))
 
 
 def _one_regex(group: Group) -> bool:
-    """Whether all members subscribe only by the same regex: the broker treats such subscriptions as equal.
-
-    Source: org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup.subscriptionType.
-    """
+    """Whether all members subscribe only by the same regex: the broker treats such subscriptions as equal. Source:
+    org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup.subscriptionType."""
     return len({member.subscription for member in group.members}) == 1 and all(
         member.subscription is not None and member.subscription.regex and not member.subscription.topics
         for member in group.members
@@ -333,12 +318,10 @@ Racks = tuple[str, ...]
 
 
 def topic_specs(topics: Sequence[Topic], notes: list[Undetermined]) -> tuple[TopicSpec, ...]:
-    """The topics, with the racks of each partition's replicas if any are known.
-
-    A partition without an entry in `Topic.racks` does not exist yet; the controller will place it. If all other
-    partitions have the same racks, it gets these too. Otherwise it is assumed to repeat the pattern of the topic's
-    existing partitions, and `notes` reports the assumption.
-    """
+    """The topics, with the racks of each partition's replicas if any are known. A partition without an entry in
+    `Topic.racks` does not exist yet; the controller will place it. If all other partitions have the same racks, it gets
+    these too. Otherwise it is assumed to repeat the pattern of the topic's existing partitions, and `notes` reports the
+    assumption."""
     known = {frozenset(racks) for topic in topics for racks in (topic.racks or {}).values()}
     alike = next(iter(known)) if len(known) == 1 else None
     return tuple(

@@ -27,26 +27,20 @@ from groups.model import NOTHING_COMMITTED, CommittedOffset, Group, Member, Topi
 from groups.times import duration_text, format_moment
 from groups.use import unsubscribed_topics
 
-CLOCKS_DIFFER_MS = 5_000
-"""A record may be this much in the future: its producer's clock is ahead."""
+CLOCKS_DIFFER_MS = 5_000  # a record may be this much in the future: its producer's clock is ahead
 _FIRST_RELEASE_MS = 1_293_840_000_000
 """2011: no record is older. Earlier times are written by clients that set none, or seconds instead of milliseconds."""
 
 
 class NextRecord(NamedTuple):
-    """The first record at or after an offset that is not of an aborted transaction, as found in the log.
-
-    A tuple, because a cluster may have a hundred thousand of them.
-    """
+    """The first record at or after an offset that is not of an aborted transaction, as found in the log. A tuple,
+    because a cluster may have a hundred thousand of them."""
 
     offset: int | None
     """None: there is none before the end of the log, or if `is_unknown`, before `searched_to`."""
-    written_ms: int | None = None
-    """Its timestamp in ms since 1970; None if it has none."""
-    aborted: int = 0
-    """The number of records of aborted transactions before it."""
-    searched_to: int | None = None
-    """The offset at which a search without a result ended."""
+    written_ms: int | None = None  # its timestamp in ms since 1970; None if it has none
+    aborted: int = 0  # the number of records of aborted transactions before it
+    searched_to: int | None = None  # the offset at which a search without a result ended
     is_unknown: bool = False
     """Whether the search ended at its limit, before the end of the log: there may be a record."""
 
@@ -75,13 +69,11 @@ class NextRecord(NamedTuple):
 class Readable(NamedTuple):
     """What a consumer can read of a partition from a committed offset. None means unknown."""
 
-    lost: int | None = None
-    """The number of offsets that were deleted unread: they are below the log start."""
+    lost: int | None = None  # the number of offsets that were deleted unread: they are below the log start
     most: int | None = None
     """The maximum number of records that are left to read, including those of open transactions. 0 is exact; other
     numbers include markers, gaps and aborted records after the first unread record."""
-    least: int = 0
-    """The number of records that are certain: a record was found, or none."""
+    least: int = 0  # the number of records that are certain: a record was found, or none
     held: int | None = None
     """How many of `most` consumers with `read_committed` get only after an open transaction has ended."""
     aborted: int = 0
@@ -144,11 +136,8 @@ def total_lag(lags: Iterable[int | None]) -> int | None:
 
 
 class PartitionLag(NamedTuple):
-    """A partition of a group. None means unknown; `committed` is also None if nothing was committed.
-
-    A tuple, because a cluster may have a hundred thousand of them: a frozen dataclass takes five times as long to
-    create.
-    """
+    """A partition of a group. None means unknown; `committed` is also None if nothing was committed. A tuple, because a
+    cluster may have a hundred thousand of them: a frozen dataclass takes five times as long to create."""
 
     topic: str
     partition: int
@@ -158,15 +147,12 @@ class PartitionLag(NamedTuple):
     leader_epoch: int | None
     metadata: str | None
     member: Member | None = None
-    last_commit_ms: int | None = None
-    """When the offset was committed, in ms since 1970."""
+    last_commit_ms: int | None = None  # when the offset was committed, in ms since 1970
     lag_ms: int | None = None
     """How long ago the first unread record was written; 0 if there is none. Not known if no record was requested, or
     if its timestamp is wrong (`NextRecord.wrong_time`)."""
-    log_start: int | None = None
-    """The offset of the oldest record that is kept."""
-    stable: int | None = None
-    """The last stable offset."""
+    log_start: int | None = None  # the offset of the oldest record that is kept
+    stable: int | None = None  # the last stable offset
     next_record: NextRecord | None = None
     """The first record from the committed offset on; None if it was not requested."""
     is_counted: bool = False
@@ -206,9 +192,7 @@ class PartitionLag(NamedTuple):
 
 def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
     """Owned partitions, those of the member with most partitions first, then partitions that no member owns.
-
-    kafka-consumer-groups has the same order.
-    """
+    kafka-consumer-groups has the same order."""
     owners = sorted(
         (member for member in group.members if member.owned),
         key=lambda member: -sum(map(len, (member.owned or {}).values())),
@@ -287,10 +271,8 @@ def _with_next_record(row: PartitionLag, records: NextRecords, now_ms: int) -> P
 
 
 def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
-    """The longest known lag time; None if it is not known for any partition, or for any partition that has lag.
-
-    Topics that no member reads do not count, unless there are only those.
-    """
+    """The longest known lag time; None if it is not known for any partition, or for any partition that has lag. Topics
+    that no member reads do not count, unless there are only those."""
     listed = list(rows)
     rows = [row for row in listed if row.is_subscribed] or listed
     times = [(row.lag_ms, bool(row.unread)) for row in rows if row.lag is not None]

@@ -84,8 +84,7 @@ class GroupFilter:
 
     types: frozenset[GroupType] = frozenset()
     states: frozenset[GroupState] = frozenset()
-    protocols: frozenset[str] = frozenset()
-    """Protocol types or assignors, in lower case."""
+    protocols: frozenset[str] = frozenset()  # Protocol types or assignors, in lower case
     has_name: Callable[[str], bool] | None = None
 
     def may_mean(self, name: str) -> bool:
@@ -118,10 +117,8 @@ class Cause(Enum):
 
     UNREAD = "unread"
     """The responsible broker did not answer, or its answer could not be read: the subject may exist."""
-    ABSENT = "absent"
-    """The responsible broker reports that the subject does not exist."""
-    FORBIDDEN = "forbidden"
-    """This user is not authorized."""
+    ABSENT = "absent"  # the responsible broker reports that the subject does not exist
+    FORBIDDEN = "forbidden"  # This user is not authorized
 
 
 MALFORMED = "MALFORMED"
@@ -132,14 +129,11 @@ MALFORMED = "MALFORMED"
 class Problem:
     """Something that could not be read; returned together with the data that could."""
 
-    subject: str
-    """The name of the unreadable thing, for people."""
+    subject: str  # the name of the unreadable thing, for people
     message: str
     cause: Cause = Cause.UNREAD
-    group: str | None = None
-    """The group that could not be read, or whose committed offsets could not be read."""
-    topics: tuple[str, ...] = ()
-    """The topics that could not be read."""
+    group: str | None = None  # the group that could not be read, or whose committed offsets could not be read
+    topics: tuple[str, ...] = ()  # the topics that could not be read
     error: str | None = None
     """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), if a broker reported one; or MALFORMED."""
 

@@ -24,11 +24,9 @@ Generation: TypeAlias = Annotated[int, Between(-1, INT32)]
 Epoch: TypeAlias = Annotated[int, Between(0, INT32)]
 Count: TypeAlias = Annotated[int, Between(0, INT64)]
 
-Partitions: TypeAlias = Mapping[str, PartitionNumbers]
-"""Partition numbers, ascending, by topic name."""
+Partitions: TypeAlias = Mapping[str, PartitionNumbers]  # Partition numbers, ascending, by topic name
 
-TopicPartition: TypeAlias = tuple[str, int]
-"""A topic and the number of one of its partitions."""
+TopicPartition: TypeAlias = tuple[str, int]  # a topic and the number of one of its partitions
 
 
 def each_partition(partitions: Mapping[str, Iterable[int]] | None) -> Iterator[TopicPartition]:
@@ -126,16 +124,12 @@ class Member:
     """The current assignment: the partitions that the member was assigned, or that it reports to own."""
     generation: Generation | None = None
     """The last generation of a classic member, if it differs from the group's."""
-    target: Partitions | None = None
-    """The target assignment of a consumer group's member."""
-    epoch: Annotated[int, Between(-2, INT32)] | None = None
-    """The member epoch."""
+    target: Partitions | None = None  # the target assignment of a consumer group's member
+    epoch: Annotated[int, Between(-2, INT32)] | None = None  # the member epoch
     is_new: bool | None = field(default=None, metadata=UNWRITTEN)
     """Whether a classic member joined after its group's last finished rebalance; None when not known."""
-    user_data: UserData | None = None
-    """The assignor's bytes; None when unknown or when the protocol has none."""
-    streams: StreamsMember | None = None
-    """The tasks and the process of a streams group's member."""
+    user_data: UserData | None = None  # the assignor's bytes; None when unknown or when the protocol has none
+    streams: StreamsMember | None = None  # the tasks and the process of a streams group's member
     unreadable: str | None = None
     """Why the embedded protocol of a classic member cannot be read; None if it can be read or is not known."""
 
@@ -150,10 +144,8 @@ NOTHING_COMMITTED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedOffset:
-    """A committed offset. `offset` is None when the partition could not be read.
-
-    It is -1 if a share group has not started to deliver the partition, or if a broker before 2.1 has no offset.
-    """
+    """A committed offset. `offset` is None when the partition could not be read. It is -1 if a share group has not
+    started to deliver the partition, or if a broker before 2.1 has no offset."""
 
     offset: Annotated[int, Between(-INT64 - 1, INT64)] | None
     leader_epoch: Generation | None = None
@@ -199,8 +191,7 @@ class OpenTransaction:
     producer_id: int
     producer_epoch: int
     coordinator_epoch: int
-    last_write_ms: int | None
-    """When its producer last wrote to the partition, in milliseconds since 1970."""
+    last_write_ms: int | None  # when its producer last wrote to the partition, in milliseconds since 1970
     transactional_id: str | None = None
     """The producer's transactional id; None: no coordinator knows the producer."""
     state: str | None = None
@@ -224,8 +215,7 @@ class PendingOffsets:
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] = field(default_factory=dict)
     """The open transactions in the group's partition of `__consumer_offsets`, the earliest first; the offsets belong to
     one or more of these. Empty if not known."""
-    problem: str | None = None
-    """Why the transactions are not known."""
+    problem: str | None = None  # Why the transactions are not known
 
     @classmethod
     def of(cls, places: Iterable[tuple[str, int]]) -> PendingOffsets:
@@ -247,8 +237,7 @@ class Group:
     state: GroupState
     protocol_type: str | None = None
     """`consumer`, `connect`, …; empty for a group that never had members, only commits."""
-    protocol: str | None = None
-    """The assignor in use."""
+    protocol: str | None = None  # the assignor in use
     coordinator: Node | None = None
     generation: Generation | None = None
     leader: str | None = None
@@ -265,8 +254,7 @@ class Group:
     """The committed offsets; None when they were not requested or could not be read."""
     pending: PendingOffsets | None = field(default=None, metadata=UNWRITTEN)
     """Offsets in open transactions; None when not requested or not known."""
-    topology: Topology | None = None
-    """The topology of a streams group; None before a member has sent it."""
+    topology: Topology | None = None  # the topology of a streams group; None before a member has sent it
     settings: Mapping[str, str] | None = None
     """The group's own settings (`consumer.session.timeout.ms`). None when not requested, or not known."""
     commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
@@ -323,8 +311,7 @@ class Cluster:
     """The cluster of the groups."""
 
     id: str | None = None
-    kafka: str | None = None
-    """The version of the brokers; None when not known."""
+    kafka: str | None = None  # the version of the brokers; None when not known
     features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)
     """Finalized features, such as group.version."""
     consumer_protocol: bool | None = None

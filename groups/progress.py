@@ -49,22 +49,19 @@ from typing import Final, NamedTuple
 from groups.lag import NextRecord, PartitionLag, partition_lags
 from groups.model import Group, Topic
 
-COMMIT_INTERVAL_MS = 5_000
-"""The default interval at which consumers commit (`auto.commit.interval.ms`)."""
+COMMIT_INTERVAL_MS = 5_000  # the default interval at which consumers commit (`auto.commit.interval.ms`)
 STILL_INTERVALS = 3
 """An offset must not move for this many commit intervals before it counts as stalled or stopped."""
 FEW_RECORDS = 10
 """Growth of at most this many records is ignored: on a quiet topic, the last records have just been written."""
-MARGIN = 1.1
-"""Rates of which one is larger by less than a tenth are not distinguished."""
+MARGIN = 1.1  # Rates of which one is larger by less than a tenth are not distinguished
 SAME_CLOCK = 0.02
 """The age of the oldest unread record is the same if it changes by less than this part of the time that passes."""
 TREND_INTERVALS = 6
 """After this many commit intervals, lag that has not grown by as much as is produced in one of them is steady."""
 RETENTION_CHECK_S = 300
 """How often a broker deletes old segments (`log.retention.check.interval.ms`): the log start moves in steps."""
-NEVER: Final = math.inf
-"""The time to catch up of a partition whose lag does not shrink."""
+NEVER: Final = math.inf  # the time to catch up of a partition whose lag does not shrink
 
 
 class BurrowVerdict(Enum):
@@ -88,30 +85,24 @@ class Trend(Enum):
     SHRINKS = "shrinks"
     DRAINS = "drains"
     """It shrinks now, but was produced faster than it is read: after a burst, or between two."""
-    UNKNOWN = "unknown"
-    """The readings are too few, or too close to each other."""
+    UNKNOWN = "unknown"  # the readings are too few, or too close to each other
 
 
 class Reading(NamedTuple):
-    """A partition of a group at one moment. None means unknown, or nothing committed.
-
-    A tuple, because a cluster may have a hundred thousand of them.
-    """
+    """A partition of a group at one moment. None means unknown, or nothing committed. A tuple, because a cluster may
+    have a hundred thousand of them."""
 
     at_ms: int
     committed: int | None
     end: int | None
     lag: int | None
     start: int | None = None
-    owned: bool = False
-    """Whether a member owns the partition."""
+    owned: bool = False  # whether a member owns the partition
     waiting_since_ms: int | None = None
     """The time since which there are unread records, if known: the later of the last commit and the write time of the
     first unread record."""
-    committed_ms: int | None = None
-    """When the offset was committed, if known."""
-    written_ms: int | None = None
-    """When the first unread record was written, if known."""
+    committed_ms: int | None = None  # when the offset was committed, if known
+    written_ms: int | None = None  # when the first unread record was written, if known
 
     @property
     def age_s(self) -> float | None:
@@ -123,8 +114,7 @@ class PartitionProgress(NamedTuple):
     """The progress of one partition between its first and its last reading. None means unknown."""
 
     verdict: BurrowVerdict | None = None
-    lag: int | None = None
-    """The lag in records at the last reading."""
+    lag: int | None = None  # the lag in records at the last reading
     lag_change: int | None = None
     committed_per_s: float | None = None
     """The speed of the committed offset in records per second; negative after a rewind. Between two commits whose times
@@ -137,11 +127,9 @@ class PartitionProgress(NamedTuple):
     overtaken_s: float | None = None
     """The time until the log start passes the committed offset at these rates and unread records are lost; `NEVER`
     if it does not approach."""
-    rewinds: int = 0
-    """How often the committed offset was lower than at the reading before."""
+    rewinds: int = 0  # how often the committed offset was lower than at the reading before
     trend: Trend = Trend.STEADY
-    age_s: float | None = None
-    """The age of the oldest unread record at the last reading, in seconds."""
+    age_s: float | None = None  # the age of the oldest unread record at the last reading, in seconds
 
 
 _IDLE = PartitionProgress(BurrowVerdict.OK, 0, 0, 0.0, 0.0, 0.0, 0, NEVER)
@@ -241,10 +229,8 @@ def group_progress(
 def partition_progress(
     readings: Sequence[Reading], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
 ) -> PartitionProgress:
-    """The progress of one partition from its readings in ascending order of time.
-
-    Readings without a known committed offset or lag do not count.
-    """
+    """The progress of one partition from its readings in ascending order of time. Readings without a known committed
+    offset or lag do not count."""
     if len(readings) == 2 and readings[0][1:4] == readings[1][1:4] and readings[1].lag == 0:
         return _IDLE  # most partitions of a fleet
     known = [reading for reading in readings if reading.committed is not None and reading.lag is not None]
@@ -334,10 +320,8 @@ def _trend(
 def _grows_in_time(
     first: Reading, last: Reading, produced: float, average: float | None, interval_ms: int
 ) -> bool:
-    """Whether the age of the oldest unread record grows, because the consumer is slower than its producers.
-
-    If the times of commits are not known, the offset may have moved since a commit interval before the first reading.
-    """
+    """Whether the age of the oldest unread record grows, because the consumer is slower than its producers. If the
+    times of commits are not known, the offset may have moved since a commit interval before the first reading."""
     if average is None or first.written_ms is None or last.written_ms is None or last.age_s is None:
         return False
     took_s = _commits_s(first, last) or (last.at_ms - first.at_ms - interval_ms) / 1000

@@ -35,10 +35,8 @@ _KINDS = {"errors": "share"}
 class ConfigOrigin(Enum):
     """The source of a group's setting."""
 
-    GROUP = "group"
-    """Set for this group."""
-    BROKER = "broker"
-    """Set on the brokers, for all groups of this type."""
+    GROUP = "group"  # set for this group
+    BROKER = "broker"  # set on the brokers, for all groups of this type
     DEFAULT = "default"
 
 
@@ -49,8 +47,7 @@ class GroupConfig:
     name: str
     value: str | None
     origin: ConfigOrigin
-    default: str | None = None
-    """The value for a group without its own setting; None when not known."""
+    default: str | None = None  # the value for a group without its own setting; None when not known
     minimum: int | None = None
     maximum: int | None = None
 
@@ -100,9 +97,7 @@ def faults(
     changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
 ) -> Iterator[tuple[str, str]]:
     """The name and fault of each change that the cluster would refuse; a value of None removes the group's setting.
-
-    `configs` must have every name of `changes`.
-    """
+    `configs` must have every name of `changes`."""
     wrong: set[str] = set()
     for name, text in changes.items():
         fault = None if text is None else _fault(text, configs[name])
@@ -155,10 +150,8 @@ _OTHER_GROUPS = ("group.share.", "group.streams.")
 def with_settings(
     cluster: Cluster, by_broker: Mapping[str, Mapping[str, str | None]], failed: Mapping[str, str]
 ) -> Cluster:
-    """Add the settings that each broker returned to the cluster, and the errors of the brokers that `failed`.
-
-    Any broker may be a group's coordinator, so a setting is known only if all brokers agree on it.
-    """
+    """Add the settings that each broker returned to the cluster, and the errors of the brokers that `failed`. Any
+    broker may be a group's coordinator, so a setting is known only if all brokers agree on it."""
     problem = "; ".join(f"broker {broker}: {message}" for broker, message in sorted(failed.items())) or None
     if not by_broker:
         return replace(cluster, settings_problem=problem)
@@ -192,11 +185,9 @@ _FIRST_SHARE_FETCH_OF_4_2 = 2
 
 
 def release_of(level: int | None, share_fetch: int | None = None) -> str | None:
-    """The release of a broker, from the highest metadata.version that it supports; None when unknown.
-
-    A 4.1 broker with `unstable.feature.versions.enable`, which its preview features need, reports the level of 4.2;
-    its newest version of ShareFetch, `share_fetch`, distinguishes the two.
-    """
+    """The release of a broker, from the highest metadata.version that it supports; None when unknown. A 4.1 broker with
+    `unstable.feature.versions.enable`, which its preview features need, reports the level of 4.2; its newest version of
+    ShareFetch, `share_fetch`, distinguishes the two."""
     if level is None:
         return None
     fitting = [release for release, newest in _NEWEST_LEVELS.items() if level <= newest]

@@ -19,8 +19,7 @@ from groups.trees import Path as TreePath
 from groups.yaml_files import TreeError, check_kind, check_newest, line_of, load_tree, read_text, yaml_lines
 from wire.files import MEBIBYTE
 
-MOST_BYTES = 512 * MEBIBYTE
-"""Maximum size of a snapshot, and of a file of topics."""
+MOST_BYTES = 512 * MEBIBYTE  # maximum size of a snapshot, and of a file of topics
 FORMAT_VERSION = 1
 """Incremented only when an older Kohort would misread the file; new fields do not need a new version."""
 
@@ -48,10 +47,8 @@ class Snapshot:
 
 
 def read_snapshot(file: Path) -> Snapshot:
-    """Read a snapshot, without the groups and topics that cannot be read (`faults`).
-
-    TreeError if the file is unreadable, not a snapshot or newer, or if none of its groups and topics can be read.
-    """
+    """Read a snapshot, without the groups and topics that cannot be read (`faults`). TreeError if the file is
+    unreadable, not a snapshot or newer, or if none of its groups and topics can be read."""
     return parse_snapshot(file, read_text(file, most=MOST_BYTES))
 
 
@@ -124,12 +121,9 @@ def with_usable_racks(topic: Topic) -> Topic:
 def snapshot_from_tree(
     tree: Mapping[str, Any], unknown: Unknown | None = None, faulty: Faulty | None = None
 ) -> Snapshot:
-    """The snapshot of a file's tree, which must contain its format version.
-
-    `groups.trees` describes how unknown fields, and unreadable groups and topics, are handled.
-
-    :raises Malformed: a value does not fit its field, or a newer Kohort wrote the file
-    """
+    """The snapshot of a file's tree, which must contain its format version. `groups.trees` describes how unknown
+    fields, and unreadable groups and topics, are handled. :raises Malformed: a value does not fit its field, or a newer
+    Kohort wrote the file"""
     check_newest(tree, FORMAT_VERSION)
     snapshot: Snapshot = TREES.read(Snapshot, tree, unknown, faulty)
     return snapshot

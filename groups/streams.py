@@ -15,8 +15,7 @@ from typing import Annotated, TypeAlias
 
 from groups.trees import INT32, Between, PartitionNumbers
 
-TasksOfKind: TypeAlias = Mapping[str, PartitionNumbers]
-"""Partition numbers, ascending, by subtopology id."""
+TasksOfKind: TypeAlias = Mapping[str, PartitionNumbers]  # Partition numbers, ascending, by subtopology id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +31,9 @@ class Tasks:
 class StreamsMember:
     """The additional data of a streams group's member, which is one thread of a process."""
 
-    process: str | None = None
-    """The id of the process, which all members of that process share."""
+    process: str | None = None  # the id of the process, which all members of that process share
     topology_epoch: Annotated[int, Between(-1, INT32)] | None = None
-    endpoint: str | None = None
-    """`host:port` for interactive queries (`application.server`), or None."""
+    endpoint: str | None = None  # `host:port` for interactive queries (`application.server`), or None
     client_tags: Mapping[str, str] = field(default_factory=dict)
     tasks: Tasks | None = None
     target_tasks: Tasks | None = None
@@ -56,8 +53,7 @@ class TopologyNode:
 
     name: str
     kind: NodeKind | None
-    topics: tuple[str, ...] = ()
-    """The topics of a source or a sink; empty if they are chosen for each record."""
+    topics: tuple[str, ...] = ()  # the topics of a source or a sink; empty if they are chosen for each record
     stores: tuple[str, ...] = ()
     successors: tuple[str, ...] = ()
 
@@ -67,8 +63,7 @@ class Subtopology:
     """A part of the topology; its tasks are assigned independently of other parts."""
 
     id: str
-    source_topics: tuple[str, ...] = ()
-    """Input topics, without the repartition topics that it reads."""
+    source_topics: tuple[str, ...] = ()  # Input topics, without the repartition topics that it reads
     repartition_sinks: tuple[str, ...] = ()
     repartition_sources: tuple[str, ...] = ()
     changelogs: tuple[str, ...] = ()
@@ -96,10 +91,8 @@ class Topology:
         return frozenset(topic for subtopology in self.subtopologies for topic in subtopology.source_topics)
 
     def internal_topics(self, application: str) -> dict[str, str]:
-        """The kind of each internal topic of the application, `changelog` or `repartition`, by topic name.
-
-        Only topics named after the application: a topic with another name may not belong to Kafka Streams.
-        """
+        """The kind of each internal topic of the application, `changelog` or `repartition`, by topic name. Only topics
+        named after the application: a topic with another name may not belong to Kafka Streams."""
         kinds = {
             topic: kind
             for subtopology in self.subtopologies
@@ -124,8 +117,6 @@ _INTERNAL = re.compile(
 
 
 def is_internal(topic: str, application: str) -> bool:
-    """Whether a topic's name follows Kafka Streams' pattern for the internal topics of the application.
-
-    Source: StreamsGroupCommand.isInferredInternalTopic.
-    """
+    """Whether a topic's name follows Kafka Streams' pattern for the internal topics of the application. Source:
+    StreamsGroupCommand.isInferredInternalTopic."""
     return topic.startswith(f"{application}-") and _INTERNAL.search(topic) is not None

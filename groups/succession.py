@@ -47,17 +47,14 @@ LONGEST_ARRAY = 1 << 14
 class Succession:
     """The leader and the other members in the order of succession."""
 
-    leader: str | None
-    """The current leader; None when not known."""
+    leader: str | None  # the current leader; None when not known
     order: tuple[str, ...]
     """The other members (all, if the leader is not known) in the order of succession: each leads when the members
     before it have left and no member has joined."""
     is_broker_order: bool
     """Whether `order` is the order of the broker's map; if not, it is only one possible order."""
-    certain: bool
-    """Whether the first of `order` is known to lead once the leader has left."""
-    why: str
-    """The reason for `certain`."""
+    certain: bool  # whether the first of `order` is known to lead once the leader has left
+    why: str  # the reason for `certain`
 
 
 def succession(group: Group) -> Succession | None:
@@ -97,9 +94,7 @@ def leader_of(group: Group) -> str | None:
 
 def after_load(group: Group) -> str | None:
     """The next leader if the group is loaded again before the leader leaves: by another broker, or after a restart.
-
-    None if there is no other member, or the leader is not known.
-    """
+    None if there is no other member, or the leader is not known."""
     leader = leader_of(group)
     if leader is None or len(group.members) < 2:
         return None
@@ -119,10 +114,8 @@ def leads(group: Group, client_id: str) -> bool | None:
 
 
 def precedes(group: Group, client_id: str) -> bool | None:
-    """Whether a member with this client id leads, or leads after the leader has left.
-
-    None when unknown. If the leader is not known, the first of all members either leads or is next.
-    """
+    """Whether a member with this client id leads, or leads after the leader has left. None when unknown. If the leader
+    is not known, the first of all members either leads or is next."""
     holders = {member.id for member in group.members if member.client.id == client_id}
     line = succession(group)
     if line is None or not holders:
@@ -143,14 +136,11 @@ def precedes(group: Group, client_id: str) -> bool | None:
 class FirstFollower:
     """The member that a new member must precede to lead after the leader leaves."""
 
-    member: str
-    """The first follower."""
+    member: str  # the first follower
     places: int
     """The number of bins before it. A new id may be in one of them by chance; in the same bin, it is last."""
-    bins: int
-    """The number of bins of the map."""
-    others: tuple[str, ...] = ()
-    """The other followers in the same bin."""
+    bins: int  # the number of bins of the map
+    others: tuple[str, ...] = ()  # the other followers in the same bin
 
     def is_preceded_by(self, newcomer: str) -> bool:
         """Whether a member that joins with this id would precede it."""
@@ -159,9 +149,7 @@ class FirstFollower:
 
 def first_follower(group: Group, *, newcomers: int = 0) -> FirstFollower | None:
     """The first member after the leader, and the number of bins before it, in the map after `newcomers` have joined.
-
-    None if the order or the leader is not known, or there is no follower.
-    """
+    None if the order or the leader is not known, or there is no follower."""
     line = succession(group)
     if line is None or not line.certain or not line.is_broker_order or not line.order:
         return None

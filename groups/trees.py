@@ -32,8 +32,7 @@ class GroupsError(Exception):
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]
-Read = Callable[..., Any]
-"""Builds a value from its tree; an object in a mapping of objects also gets its key."""
+Read = Callable[..., Any]  # Builds a value from its tree; an object in a mapping of objects also gets its key
 Write = Callable[[Any], object]
 Unknown = list[tuple[dict[str, object], str]]
 """Mappings, each with one of its keys that is not the name of a field."""
@@ -53,18 +52,15 @@ def named(name: str) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The least and the greatest allowed number of a field. A number without bounds must be from 0 to 2**53.
-
-    With a unit, `s` or `ms`, it is a duration, which may also be written with its own: `5s`, `PT5S`.
-    """
+    """The least and the greatest allowed number of a field. A number without bounds must be from 0 to 2**53. With a
+    unit, `s` or `ms`, it is a duration, which may also be written with its own: `5s`, `PT5S`."""
 
     least: int
     most: int
     unit: str | None = None
 
 
-PLAIN_NUMBER = Between(0, 2**53)
-"""The range of numbers that every JSON reader keeps exactly."""
+PLAIN_NUMBER = Between(0, 2**53)  # the range of numbers that every JSON reader keeps exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +99,10 @@ class Malformed(GroupsError):
 
 
 class Trees:
-    """Reads and writes the dataclasses of one kind of file.
-
-    `sparse`: unknown values are left out of the file. `extra` are keys that are written for people and not read;
-    `advice` is a hint for the message on an unknown key. `implied` completes the mapping of a class before it is
-    read, and `checks` raise Malformed for an invalid object that the types allow.
-    """
+    """Reads and writes the dataclasses of one kind of file. `sparse`: unknown values are left out of the file. `extra`
+    are keys that are written for people and not read; `advice` is a hint for the message on an unknown key. `implied`
+    completes the mapping of a class before it is read, and `checks` raise Malformed for an invalid object that the
+    types allow."""
 
     def __init__(
         self,
@@ -129,12 +123,9 @@ class Trees:
     def read(
         self, kind: type[T] | Any, tree: object, unknown: Unknown | None = None, faulty: Faulty | None = None
     ) -> Any:
-        """Read an object of a class, or of any type that a field may have. Malformed if it cannot be read.
-
-        An unknown key is added to `unknown`, if passed, unless it is similar to a known key; otherwise it is an
-        error. An unreadable object with a KEY is added to `faulty`, if passed, and left out; otherwise it is an
-        error.
-        """
+        """Read an object of a class, or of any type that a field may have. Malformed if it cannot be read. An unknown
+        key is added to `unknown`, if passed, unless it is similar to a known key; otherwise it is an error. An
+        unreadable object with a KEY is added to `faulty`, if passed, and left out; otherwise it is an error."""
         self._unknown, self._faulty = unknown, faulty
         return self._reader(kind)(tree)
 

@@ -30,8 +30,7 @@ REBALANCING = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
 class TopicUse(Enum):
     """How a group reads a topic; if several values apply, the first of them."""
 
-    ASSIGNED = "assigned"
-    """A member owns partitions of it, or has some in its target."""
+    ASSIGNED = "assigned"  # a member owns partitions of it, or has some in its target
     SUBSCRIBED = "subscribed"
     """A member subscribes to it, by name or by regex, and no member owns a partition of it."""
     COMMITTED = "committed"
@@ -51,10 +50,8 @@ def topic_use(group: Group, topic: str) -> TopicUse | None:
 
 
 def unsubscribed_topics(group: Group) -> frozenset[str] | None:
-    """Topics with committed offsets that no member reads; empty if the group has no members.
-
-    None: not known, as a member whose subscription is not known may read a topic that no other member reads.
-    """
+    """Topics with committed offsets that no member reads; empty if the group has no members. None: not known, as a
+    member whose subscription is not known may read a topic that no other member reads."""
     if not group.members or group.protocol_type not in ("consumer", "", None):
         return frozenset()
     left = set()
@@ -103,8 +100,7 @@ class LastUse:
     emptied_ms: int | None = None
     """When its last member left; None if it never had one, or the time is not known."""
     in_use: bool = False
-    unknown: str | None = None
-    """The fact that is not known; None if all are known or the group is in use."""
+    unknown: str | None = None  # the fact that is not known; None if all are known or the group is in use
 
     @property
     def latest_ms(self) -> int | None:

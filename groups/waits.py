@@ -45,26 +45,18 @@ from groups.succession import leader_of
 class WaitKind(Enum):
     """The kinds of waits of a member."""
 
-    REVOKE = "revoke"
-    """It must revoke `partitions`, which its target does not contain."""
-    REJOIN = "rejoin"
-    """It must send JoinGroup and revoke `partitions`, if any."""
+    REVOKE = "revoke"  # It must revoke `partitions`, which its target does not contain
+    REJOIN = "rejoin"  # It must send JoinGroup and revoke `partitions`, if any
     MAYBE_REJOIN = "maybe-rejoin"
     """It must send JoinGroup, unless it has: the coordinator does not show whether it has."""
     HEARTBEAT = "heartbeat"
     """It waits for its next heartbeat, which brings the target's epoch or `partitions`."""
-    RELEASE = "release"
-    """It waits for `partitions` that another member still owns."""
-    ASSIGNOR = "assignor"
-    """It waits for the broker's assignor to compute a target."""
-    JOINS = "joins"
-    """It waits for other members to join; it joined after the last finished rebalance."""
-    ASSIGN = "assign"
-    """It leads and must send the assignment."""
-    LEADER = "leader"
-    """It waits for the leader to send the assignment."""
-    RETURN = "return"
-    """It is static and away, and must rejoin before its session expires."""
+    RELEASE = "release"  # It waits for `partitions` that another member still owns
+    ASSIGNOR = "assignor"  # It waits for the broker's assignor to compute a target
+    JOINS = "joins"  # It waits for other members to join; it joined after the last finished rebalance
+    ASSIGN = "assign"  # It leads and must send the assignment
+    LEADER = "leader"  # It waits for the leader to send the assignment
+    RETURN = "return"  # It is static and away, and must rejoin before its session expires
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +65,7 @@ class Wait:
 
     kind: WaitKind
     partitions: Partitions = field(default_factory=dict)
-    member: str | None = None
-    """The id of the other member that must act, if there is one."""
+    member: str | None = None  # the id of the other member that must act, if there is one
 
 
 def labels_of(group: Group) -> dict[str, str]:
@@ -115,8 +106,7 @@ def _classic_waits(group: Group) -> dict[str, tuple[Wait, ...] | None]:
     return dict.fromkeys(ids, None)
 
 
-Owners = Mapping[TopicPartition, str]
-"""Member ids by topic and partition."""
+Owners = Mapping[TopicPartition, str]  # Member ids by topic and partition
 
 
 def _owners(group: Group) -> Owners | None:

@@ -22,17 +22,14 @@ from wire.files import MEBIBYTE, read_bounded
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")
 _SURROGATE = re.compile(r"\\[uU][dD]")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-_BLOCK_DEPTH = 6
-"""The number of levels that may have one line per entry."""
+_BLOCK_DEPTH = 6  # the number of levels that may have one line per entry
 _LONGEST_PLAIN_KEY = 1000
 """YAML requires the colon within 1024 characters of the key's start, or `? ` before the key."""
 
-MAX_DEPTH = 32
-"""No snapshot is half as deep; a deeper file is malicious."""
+MAX_DEPTH = 32  # no snapshot is half as deep; a deeper file is malicious
 
 _LONGEST_WORD = 24
-MAX_BYTES = 8 * MEBIBYTE
-"""No file that people write is larger."""
+MAX_BYTES = 8 * MEBIBYTE  # no file that people write is larger
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 # PyYAML's wheels contain libyaml; a build without it reads the same files more slowly.
@@ -40,10 +37,8 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class TreeError(GroupsError):
-    """An invalid file: names the file, the line and the field.
-
-    `column` is for editors; lines and columns count from 1.
-    """
+    """An invalid file: names the file, the line and the field. `column` is for editors; lines and columns count from
+    1."""
 
     def __init__(
         self, file: Path, line: int | None, field: str, message: str, *, column: int | None = None
@@ -60,10 +55,8 @@ class TreeError(GroupsError):
 
 
 def read_text(file: Path, opened: BinaryIO | None = None, most: int = MAX_BYTES) -> str:
-    """The text of a file (`opened`, if given) of at most `most` bytes.
-
-    :raises TreeError: it cannot be read, is larger, or is not UTF-8
-    """
+    """The text of a file (`opened`, if given) of at most `most` bytes. :raises TreeError: it cannot be read, is larger,
+    or is not UTF-8"""
     try:
         return read_bounded(file if opened is None else opened, most).decode("utf-8-sig")
     except OSError as error:

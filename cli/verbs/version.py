@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 PURPOSES = {"spark": "kohort fleet", "testing": "the pytest fixture kohort_broker"}
 """The purpose of each extra that is not a login, in the order shown."""
-FOR_DEVELOPERS = ("dev", "docs", "release")
-"""Extras that no command needs."""
+FOR_DEVELOPERS = ("dev", "docs", "release")  # extras that no command needs
 SHELLS = ("bash", "zsh", "fish")
 _REQUIREMENT = re.compile(
     r"""(?P<name>[\w.-]+)(?:\[[^]]*\])?\s*\(?(?P<wanted>[^;)]*)\)?

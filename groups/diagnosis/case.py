@@ -38,21 +38,18 @@ T = TypeVar("T")
 class Observation:
     """A group at one moment. Facts of the cluster, such as `topics`, are shared between its groups."""
 
-    at_ms: int
-    """The time when the group had been described, in milliseconds since 1970."""
+    at_ms: int  # the time when the group had been described, in milliseconds since 1970
     group: Group | None
     """None if the group could not be read. Its `offsets` are None if they were not requested: observations between
     the first and the last show members only."""
-    problem: Problem | None = None
-    """The reason if the group could not be read."""
+    problem: Problem | None = None  # the reason if the group could not be read
     topics: Mapping[str, Topic] | None = None
     """The existing topics that groups read, commit to or name, with their offsets; None: not requested."""
     missing_topics: frozenset[str] | None = None
     """Topics that groups read, commit to or name but that do not exist; None when not known, as from a file."""
     topic_names: frozenset[str] | None = None
     """The names of all topics of the cluster; None when not known, or not requested because no member has a regex."""
-    cluster: Cluster | None = None
-    """The version and settings of the brokers; None: not requested."""
+    cluster: Cluster | None = None  # the version and settings of the brokers; None: not requested
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
     """The time since which a partition has unread records, in milliseconds since 1970: the later of the last commit
     and the write time of the first unread record. None: no unread record, only transaction markers and aborted records.
@@ -76,14 +73,11 @@ class Thresholds:
     commit_interval_ms: int = COMMIT_INTERVAL_MS
     """The interval at which consumers commit. An offset that does not move for three intervals, with records to read,
     is stalled."""
-    catch_up_ms: int = 3_600_000
-    """A group that takes longer to catch up, at the present rates, is slow."""
-    hot: float = 10.0
-    """A partition with this many times the lag of the topic's other partitions is hot."""
+    catch_up_ms: int = 3_600_000  # a group that takes longer to catch up, at the present rates, is slow
+    hot: float = 10.0  # a partition with this many times the lag of the topic's other partitions is hot
     transaction_ms: int = 60_000
     """A transaction that is open for this long blocks consumers (the default of `transaction.timeout.ms`)."""
-    expiry_ms: int = 24 * 3_600_000
-    """Offsets that may expire within this time are reported."""
+    expiry_ms: int = 24 * 3_600_000  # offsets that may expire within this time are reported
     skew: float = 2.0
     """A member with this many times the partitions of another member with the same subscription has too many."""
 
@@ -92,13 +86,10 @@ class Thresholds:
 class DiagnosisCase:
     """The observations of one group. At least one of them shows the group, except for rules with `of_unread`."""
 
-    observations: tuple[Observation, ...]
-    """The observations, oldest first."""
+    observations: tuple[Observation, ...]  # the observations, oldest first
     thresholds: Thresholds
-    labels: Mapping[str, str]
-    """Labels of members, including those that left, by id."""
-    progress: GroupProgress
-    """The progress of its partitions, over the observations that show its offsets."""
+    labels: Mapping[str, str]  # labels of members, including those that left, by id
+    progress: GroupProgress  # the progress of its partitions, over the observations that show its offsets
 
     @property
     def seen(self) -> Iterator[tuple[Observation, Group]]:
@@ -278,15 +269,12 @@ class DiagnosisRule:
     """A rule of the catalog."""
 
     name: str
-    source: str
-    """The source of the rule: a KIP, a class of Kafka, an issue."""
+    source: str  # the source of the rule: a KIP, a class of Kafka, an issue
     needs: tuple[Need, ...]
-    least: Least | None
-    """None: one observation shows the problem, or the observed time does not matter."""
+    least: Least | None  # None: one observation shows the problem, or the observed time does not matter
     applies: Callable[[Group], bool]
     """Whether the rule applies to a group; for other groups it is not reported as not checked."""
-    of_unread: bool
-    """Whether it also checks a group that no observation shows."""
+    of_unread: bool  # whether it also checks a group that no observation shows
     judge: Judge
 
     def findings(self, case: DiagnosisCase) -> Iterator[Finding]:

@@ -66,8 +66,7 @@ class NotChecked:
 
     why: str
     rules: tuple[str, ...]
-    least_ms: int | None = None
-    """The time of observation that they need, if only that is missing."""
+    least_ms: int | None = None  # the time of observation that they need, if only that is missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +74,7 @@ class Diagnosis:
     """The findings of a group."""
 
     group: str
-    findings: tuple[Finding, ...] = ()
-    """Sorted by level, the worst first."""
+    findings: tuple[Finding, ...] = ()  # sorted by level, the worst first
     not_checked: tuple[NotChecked, ...] = ()
 
     @property

@@ -92,10 +92,8 @@ def first_topics(partitions: list[TopicPartition]) -> str:
     applies=has_offsets,
 )
 def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
-    """The committed offset is below the log start, both in the first and in the last observation of the topics.
-
-    In the last one is enough if the group has no members: a member may have read on without a commit.
-    """
+    """The committed offset is below the log start, both in the first and in the last observation of the topics. In the
+    last one is enough if the group has no members: a member may have read on without a commit."""
     earlier = case.first_topics if case.group.members else case.topics
     lost: dict[TopicPartition, int] = {}
     for partition, _, offset in committed(case):
@@ -161,11 +159,9 @@ def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
     applies=is_consuming,
 )
 def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
-    """Partitions with records that a member owns at every observation, without an offset while others have one.
-
-    With `auto.offset.reset=latest`, records produced before the consumer found the partition are not read: in
-    partitions added to a topic, or in a partition without a commit until a restart.
-    """
+    """Partitions with records that a member owns at every observation, without an offset while others have one. With
+    `auto.offset.reset=latest`, records produced before the consumer found the partition are not read: in partitions
+    added to a topic, or in a partition without a commit until a restart."""
     if not any(True for _ in committed(case)):
         return  # it keeps its offsets elsewhere
     known = {partition for partition, _, _ in committed(case)}

@@ -43,8 +43,7 @@ class Stall:
     places: Mapping[TopicPartition, PartitionProgress]
     """The stalled partitions. Those that wait for an open transaction are not included; nor are those that were not
     searched for a record if no other partition of the member has one."""
-    moving: Mapping[TopicPartition, PartitionProgress]
-    """The partitions whose offsets the member commits."""
+    moving: Mapping[TopicPartition, PartitionProgress]  # the partitions whose offsets the member commits
 
 
 def _stalls(case: DiagnosisCase) -> Iterator[Stall]:
@@ -158,7 +157,7 @@ def _level(case: DiagnosisCase, still_ms: int, evidence: Evidence) -> tuple[Call
     if evidence["last_commit"] is None and not is_long:
         return warning, " Its last commit could not be read: it may be healthy and commit less often."
     if changed_ms is not None and changed_ms < 2 * SELDOM_MS and not is_set:
-        # Members also commit when partitions are revoked: the time between the last two commits is not the interval.
+        # members also commit when partitions are revoked: the time between the last two commits is not the interval.
         why = f" It was rebalanced {duration_text(changed_ms)} ago: it may be healthy and commit less often."
         return (error, "") if is_long else (note, why)
     if gap_ms is None:
@@ -217,11 +216,9 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
     applies=is_consuming,
 )
 def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
-    """Often caused by a record on which the consumer fails again and again; or it reads its other partitions first.
-
-    A consumer that has taken over partitions may read one after another, for as long as it takes to catch up. Skipping
-    a record would lose it, and is no remedy while the member makes progress.
-    """
+    """Often caused by a record on which the consumer fails again and again; or it reads its other partitions first. A
+    consumer that has taken over partitions may read one after another, for as long as it takes to catch up. Skipping a
+    record would lose it, and is no remedy while the member makes progress."""
     stalls = [stall for stall in _stalls(case) if stall.moving]
     partitions = _joined(stalls)
     if not partitions:

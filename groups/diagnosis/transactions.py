@@ -31,11 +31,9 @@ from groups.transactions import how_to_end, oldest, pending_remedy, pending_text
     applies=is_consuming,
 )
 def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
-    """The oldest open transaction for whose end the group's consumers wait, with no more records to read before it.
-
-    An error if it is open for longer than the threshold; a warning if records were produced during the observation,
-    all of it before the transaction ended; else a note: short transactions are normal.
-    """
+    """The oldest open transaction for whose end the group's consumers wait, with no more records to read before it. An
+    error if it is open for longer than the threshold; a warning if records were produced during the observation, all of
+    it before the transaction ended; else a note: short transactions are normal."""
     held = {
         partition: transactions[0]
         for partition, transactions in (case.last.transactions or {}).items()
@@ -90,11 +88,9 @@ def _evidence(one: OpenTransaction) -> Evidence:
 
 @rule("pending-offsets", source="KIP-447, UNSTABLE_OFFSET_COMMIT", needs=(Need.PENDING,), applies=has_offsets)
 def pending_offsets(case: DiagnosisCase) -> Iterator[Finding]:
-    """Consumers that are assigned such a partition get no offset, and read nothing, until the transaction ends.
-
-    An error if the transaction is open for longer than the threshold; a warning if the offsets were pending at the
-    first and last observation of offsets and the transaction began before; else a note.
-    """
+    """Consumers that are assigned such a partition get no offset, and read nothing, until the transaction ends. An
+    error if the transaction is open for longer than the threshold; a warning if the offsets were pending at the first
+    and last observation of offsets and the transaction began before; else a note."""
     known = [group.pending for _, group in case.seen if group.pending is not None]
     pending = known[-1] if known else PendingOffsets()
     if not pending.places:

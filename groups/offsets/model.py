@@ -21,8 +21,7 @@ class Positions:
 
     earliest: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The log start offset: the oldest record that is kept."""
-    end: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """The offset after the last record."""
+    end: Mapping[TopicPartition, int] = field(default_factory=dict)  # the offset after the last record
     at: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The first offset at or after the requested moment; -1 if there is no such record."""
     unread: Mapping[TopicPartition, str] = field(default_factory=dict)
@@ -35,18 +34,15 @@ class OffsetChange:
 
     topic: str
     partition: int
-    before: int | None
-    """The current committed offset; None if nothing is committed."""
+    before: int | None  # the current committed offset; None if nothing is committed
     after: int
     earliest: int | None
     end: int | None
     counted_lag: int | None = None
     """The lag before the change if the coordinator counts it: a share group's lag is not end less start offset."""
-    leader_epoch: int | None = None
-    """The leader epoch that is committed with `after`; None if not known."""
+    leader_epoch: int | None = None  # the leader epoch that is committed with `after`; None if not known
     metadata: str = ""
-    remark: str | None = None
-    """Why `after` is not the requested offset, or what could not be checked."""
+    remark: str | None = None  # Why `after` is not the requested offset, or what could not be checked
 
     @property
     def place(self) -> TopicPartition:
@@ -66,20 +62,16 @@ class OffsetChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """The planned change of one group, which is sent completely or not at all.
+    """The planned change of one group, which is sent completely or not at all. `refusals` are reasons for which the
+    cluster would currently refuse it, `problems` are data that could not be read. With either, nothing is sent for this
+    group."""
 
-    `refusals` are reasons for which the cluster would currently refuse it, `problems` are data that could not be
-    read. With either, nothing is sent for this group.
-    """
-
-    described: Group
-    """The group as it is."""
+    described: Group  # the group as it is
     refusals: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
     internal_topics: Mapping[str, str] = field(default_factory=dict)
     """Topics of a streams group that are deleted with it, and their kinds: changelog or repartition."""
-    topic_ids: Mapping[str, UUID | None] = field(default_factory=dict)
-    """The ids of the internal topics."""
+    topic_ids: Mapping[str, UUID | None] = field(default_factory=dict)  # the ids of the internal topics
 
     @property
     def group(self) -> str:
@@ -101,8 +93,7 @@ class PlannedChange:
 class GroupChange(PlannedChange):
     """The new commits of one group."""
 
-    exists: bool
-    """Whether a group has this id; if not, committing offsets creates it."""
+    exists: bool  # whether a group has this id; if not, committing offsets creates it
     changes: tuple[OffsetChange, ...] = ()
 
     @property
@@ -126,10 +117,8 @@ _FORMS = "expected TOPIC or TOPIC:0,1, with commas between topics"
 
 
 def split_scopes(text: str) -> tuple[TopicScope, ...]:
-    """Parse `TOPIC`, `TOPIC:0,1`, or several with commas between them; ValueError with the fault.
-
-    A number after a topic's colon is one of its partitions; anything else after a comma is another topic.
-    """
+    """Parse `TOPIC`, `TOPIC:0,1`, or several with commas between them; ValueError with the fault. A number after a
+    topic's colon is one of its partitions; anything else after a comma is another topic."""
     scopes: list[tuple[str, list[int] | None]] = []
     for part in text.split(","):
         topic, colon, number = part.rpartition(":")
@@ -159,9 +148,7 @@ def places_in(
     scopes: Sequence[TopicScope], partitions: Mapping[str, int]
 ) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
     """The existing partitions in the scopes, in order, and a problem for each topic or partition that does not exist.
-
-    `partitions`: the partition count of each known topic.
-    """
+    `partitions`: the partition count of each known topic."""
     meant: set[TopicPartition] = set()
     problems: list[Problem] = []
     for scope in scopes:

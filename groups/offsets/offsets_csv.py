@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from groups.model import TopicPartition, wrong_topic_name
 from wire.files import MEBIBYTE
 
-MOST_BYTES = 256 * MEBIBYTE
-"""Maximum size of a file: some five million offsets."""
+MOST_BYTES = 256 * MEBIBYTE  # maximum size of a file: some five million offsets
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _LARGEST_PARTITION = 2**31 - 1
 _LARGEST_OFFSET = 2**63 - 1
@@ -44,8 +43,7 @@ class OffsetFile:
 
     by_group: Mapping[str, Mapping[TopicPartition, int]] | None
     of_one_group: Mapping[TopicPartition, int] | None
-    has_end: bool = True
-    """Whether it ends with an empty line, as exports do."""
+    has_end: bool = True  # whether it ends with an empty line, as exports do
 
 
 def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:

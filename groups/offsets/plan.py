@@ -21,15 +21,12 @@ from groups.offsets.model import GroupChange, OffsetChange, PlannedChange, Posit
 from groups.offsets.scenarios import Scenario, reset
 
 _MEMBERS_NAMED = 5
-CLASSIC_STREAMS = "stream"
-"""The name of Kafka Streams' assignor in the classic protocol."""
+CLASSIC_STREAMS = "stream"  # the name of Kafka Streams' assignor in the classic protocol
 
 
 def absent(name: str, kind: GroupType = GroupType.CLASSIC) -> Group:
-    """A placeholder for a group that does not exist.
-
-    A commit without membership creates it as a classic group; setting start offsets creates it as a share group.
-    """
+    """A placeholder for a group that does not exist. A commit without membership creates it as a classic group; setting
+    start offsets creates it as a share group."""
     return Group(id=name, type=kind, state=GroupState.DEAD, offsets={})
 
 
@@ -57,10 +54,8 @@ def plan_reset(
 
 def _not_read(group: Group, partitions: Iterable[TopicPartition]) -> Iterator[Problem]:
     """A problem for each topic that a streams group does not read: a commit is useless, the name probably wrong.
-
     kafka-streams-groups requires a committed offset for each partition; here it is enough that the topology reads the
-    topic.
-    """
+    topic."""
     if group.topology is None:
         return
     read = {topic for subtopology in group.topology.subtopologies for topic in subtopology.topics_read}
@@ -164,11 +159,9 @@ def is_active(group: Group) -> bool:
 
 
 def stays_after_a_close(group: Group) -> bool:
-    """Whether members remain in the group after they are closed, until their session expires.
-
-    Static members are expected to rejoin, and Kafka Streams closes its consumers of the classic protocol without a
-    LeaveGroup (`internal.leave.group.on.close`).
-    """
+    """Whether members remain in the group after they are closed, until their session expires. Static members are
+    expected to rejoin, and Kafka Streams closes its consumers of the classic protocol without a LeaveGroup
+    (`internal.leave.group.on.close`)."""
     of_streams = group.type is GroupType.CLASSIC and group.protocol == CLASSIC_STREAMS
     return of_streams or any(member.instance for member in group.members)
 
@@ -192,8 +185,7 @@ def _member(member: Member) -> str:
     return f"{member.id}{instance}{host}"
 
 
-EMBEDDED = "consumer"
-"""The protocol type of groups whose members' subscriptions the coordinator can read."""
+EMBEDDED = "consumer"  # the protocol type of groups whose members' subscriptions the coordinator can read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,10 +229,8 @@ def _without_commits(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Pro
 
 
 def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
-    """Why the cluster would refuse to delete the offsets (`GroupMetadataManager`): members may read the topic.
-
-    Offsets of share groups are deleted only by topic, and only if the group has no members.
-    """
+    """Why the cluster would refuse to delete the offsets (`GroupMetadataManager`): members may read the topic. Offsets
+    of share groups are deleted only by topic, and only if the group has no members."""
     if group.type is GroupType.SHARE:
         for scope in scopes:
             if scope.partitions is not None:

@@ -32,17 +32,13 @@ class ProofVerdict(Enum):
     """Whether the offset in the target is proved to correspond to the source's, or why not."""
 
     PROVED = "proved"
-    SEVERAL = "several match"
-    """Records repeat, so that several offsets may be right."""
-    BEHIND = "target is behind"
-    """The copy ends before the last record that the group has read."""
-    MISSING = "records missing"
-    """Unread records are not in the copy."""
+    SEVERAL = "several match"  # records repeat, so that several offsets may be right
+    BEHIND = "target is behind"  # the copy ends before the last record that the group has read
+    MISSING = "records missing"  # Unread records are not in the copy
     SAME_TIME = "same time only"
     DIFFERS = "differs"
     EMPTY = "target empty"
-    NOTHING = "nothing to compare"
-    """The source has no record around the offset any more."""
+    NOTHING = "nothing to compare"  # the source has no record around the offset any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +47,9 @@ class Proof:
 
     verdict: ProofVerdict
     offset: int
-    records: int = 0
-    """The number of agreeing records on both sides of the offset, without a gap."""
-    twice: int | None = None
-    """The number of records that would be read a second time; None: not known."""
-    skipped: int | None = None
-    """The number of unread records that would never be read; None: not known."""
+    records: int = 0  # the number of agreeing records on both sides of the offset, without a gap
+    twice: int | None = None  # the number of records that would be read a second time; None: not known
+    skipped: int | None = None  # the number of unread records that would never be read; None: not known
     remark: str | None = None
 
 
@@ -77,10 +70,8 @@ def key_record(source: RecordWindow) -> RecordDigest | None:
 def prove(
     source: RecordWindow, target: RecordWindow, log: TargetLog, *, offset: int, is_whole: bool = True
 ) -> Proof:
-    """Find the source's `offset` in the target, whose window is around the time of `key_record`.
-
-    `is_whole`: whether the source's window has no gaps, that is, contains all records of the source in its range.
-    """
+    """Find the source's `offset` in the target, whose window is around the time of `key_record`. `is_whole`: whether
+    the source's window has no gaps, that is, contains all records of the source in its range."""
     key = key_record(source)
     records = (*target.before, *target.after)
     if not records and target.from_start and target.to_end:
@@ -376,8 +367,7 @@ class ProvedOffset:
 
     proof: Proof
     time_ms: int | None
-    lost: int = 0
-    """The number of unread records that are no longer in the source's log."""
+    lost: int = 0  # the number of unread records that are no longer in the source's log
 
 
 def plan_cluster_copy(
@@ -393,9 +383,7 @@ def plan_cluster_copy(
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
     """Plan the commits in the target, whose log has the `positions`; `unproved` allows offsets that are not proved.
-
-    `refused` are other reasons not to copy the offsets.
-    """
+    `refused` are other reasons not to copy the offsets."""
     changes: list[OffsetChange] = []
     refused = [*refusals(target), *refused]
     if target.type is GroupType.SHARE:

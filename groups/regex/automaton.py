@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 MAX_CONTEXTS = 64
 MAX_TRANSITIONS = 60_000
 MAX_PAIRS = 60_000
-MAX_NAME = 249
-"""The most characters of a topic's name."""
+MAX_NAME = 249  # the most characters of a topic's name
 
 LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 """The order in which characters are tried for an example, which should look like a real name."""
@@ -85,8 +84,7 @@ class _Context:
 
     at_start: bool
     after_word: bool
-    behind: int
-    """The true instructions of the look-behinds' program, as bits."""
+    behind: int  # the true instructions of the look-behinds' program, as bits
 
 
 class Automaton:
@@ -373,8 +371,7 @@ class Names:
     @cached_property
     def _levels(self) -> list[tuple[NDArray[np.int64], ...]]:
         """By level of the tree: the characters of its nodes, their parents in the level above, the names that end
-        there, and the nodes of these names.
-        """
+        there, and the nodes of these names."""
         return list(self._each_level())
 
     def _each_level(self) -> Iterator[tuple[NDArray[np.int64], ...]]:

@@ -23,27 +23,22 @@ from groups.regex.re2j import Parsed, PatternRefusedError, parse
 from groups.regex.tree import TooLongError, write_for_re2
 from groups.trees import GroupsError
 
-MAX_BYTES = 32_767
-"""The broker stores a regex in a record key, in which the length of a string has two bytes."""
+MAX_BYTES = 32_767  # the broker stores a regex in a record key, in which the length of a string has two bytes
 
 SMALL_BYTES, MAX_PROGRAM_BYTES = 1 << 20, 8 << 20
 """google-re2's memory for a program and its matching: enough for 20,000 instructions, which it compiles within 10 ms,
 and for 170,000. RE2/J has no limit; this one only protects the machine on which Kohort runs."""
 
-MAX_TABLES = 500
-"""google-re2 reads each `\\pL` into a table of 30 kB before it applies its limit."""
+MAX_TABLES = 500  # google-re2 reads each `\pL` into a table of 30 kB before it applies its limit
 
-CACHED_BYTES = 64 << 20
-"""The memory of all cached verdicts, calculated from the limits of their programs."""
+CACHED_BYTES = 64 << 20  # the memory of all cached verdicts, calculated from the limits of their programs
 
-TREE_BYTES = 128
-"""The memory of a parsed pattern per byte of its text, at most."""
+TREE_BYTES = 128  # the memory of a parsed pattern per byte of its text, at most
 
 MAX_INSTRUCTIONS = 100_000
 """Beyond this, RE2/J 1.8 needs at least 0.1 s to compile; a million instructions take 1.3 s and 85 MB."""
 
-MAX_DEPTH = 1000
-"""RE2/J 1.8 compiles recursively: a stack of 1 MiB overflows between 2,000 and 3,000 levels."""
+MAX_DEPTH = 1000  # RE2/J 1.8 compiles recursively: a stack of 1 MiB overflows between 2,000 and 3,000 levels
 
 MAX_EMPTY_PATH = 4500
 """RE2/J 1.8 also recurses for instructions that take no character: 5,000 of them use up a stack of 1 MiB."""
@@ -62,10 +57,8 @@ class BrokerRegex:
     """A pattern that the broker accepts."""
 
     pattern: str
-    compiled: Any
-    """google-re2's program."""
-    max_bytes: int
-    """The memory that it takes at most."""
+    compiled: Any  # google-re2's program
+    max_bytes: int  # the memory that it takes at most
 
     def matches(self, topics: Iterable[str]) -> list[str]:
         """The topics whose whole name matches, sorted."""
@@ -80,8 +73,7 @@ class RegexVerdict:
     pattern: str
     regex: BrokerRegex | None = None
     """The compiled pattern; None if it is refused or too dangerous to be compiled."""
-    parsed: Parsed | None = None
-    """The parsed pattern; None if it is refused."""
+    parsed: Parsed | None = None  # the parsed pattern; None if it is refused
     reason: str | None = None
     position: int | None = None
     """The start of the fault, in characters from 0; None if the engine does not report it."""
@@ -127,10 +119,8 @@ def is_judged(pattern: str) -> bool:
 
 
 def judge(pattern: str) -> RegexVerdict:
-    """Check whether the broker accepts a pattern, and whether the pattern would harm it. In any thread.
-
-    A new pattern of 32 kB takes up to half a second; other threads continue meanwhile.
-    """
+    """Check whether the broker accepts a pattern, and whether the pattern would harm it. In any thread. A new pattern
+    of 32 kB takes up to half a second; other threads continue meanwhile."""
     verdict = _VERDICTS.get(pattern)
     if verdict is None:
         verdict = _judge(pattern)
@@ -157,10 +147,8 @@ def _judge(pattern: str) -> RegexVerdict:
 
 
 def compile_broker_regex(pattern: str) -> BrokerRegex:
-    """Compile a pattern with the broker's meaning; InvalidRegexError with the reason and the position.
-
-    A pattern that could harm a broker is refused too.
-    """
+    """Compile a pattern with the broker's meaning; InvalidRegexError with the reason and the position. A pattern that
+    could harm a broker is refused too."""
     verdict = judge(pattern)
     if verdict.regex is None:
         raise InvalidRegexError(pattern, verdict.reason or verdict.danger or "", verdict.position)
@@ -168,10 +156,8 @@ def compile_broker_regex(pattern: str) -> BrokerRegex:
 
 
 def compile_filter(pattern: str) -> Any:
-    """Compile a regex for names of any characters, not only topics'; InvalidRegexError as above.
-
-    The regex of `--match` is searched for anywhere in a name.
-    """
+    """Compile a regex for names of any characters, not only topics'; InvalidRegexError as above. The regex of `--match`
+    is searched for anywhere in a name."""
     regex, parsed = compile_broker_regex(pattern), judge(pattern).parsed
     for text in _texts(pattern, parsed) if parsed is not None else ():
         with suppress(TooLongError):

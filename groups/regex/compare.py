@@ -45,8 +45,7 @@ class Comparison:
     """Whether it is a topic name: in librdkafka, a subscription that does not start with `^`, before and after."""
     client_reason: str | None = None
     """Why the client's engine refuses the pattern; None if it accepts it or was not requested."""
-    flagged: tuple[str, ...] = ()
-    """Reasons for which the client's matches are not certain."""
+    flagged: tuple[str, ...] = ()  # reasons for which the client's matches are not certain
     matched: MatchedTopics = MatchedTopics()
     ever: Difference | None = None
     """Examples of valid topic names that only the client (first) or only the broker (second) matches; None if not
@@ -259,10 +258,8 @@ _NOT_INTERNAL = Lookaround(
 
 
 def joined(patterns: Sequence[str]) -> RegexVerdict | None:
-    """The broker's verdict on the regexes of one librdkafka subscription, which are sent as `(^a)|(^b)`.
-
-    None if fewer than two are regexes, or one of them alone is refused.
-    """
+    """The broker's verdict on the regexes of one librdkafka subscription, which are sent as `(^a)|(^b)`. None if fewer
+    than two are regexes, or one of them alone is refused."""
     regexes = [pattern for pattern in patterns if pattern.startswith("^")]
     if len(regexes) < 2 or not all(judge(pattern).valid for pattern in regexes):
         return None

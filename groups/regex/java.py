@@ -36,8 +36,7 @@ from groups.regex.tree import (
     sequence_of,
 )
 
-MAX_DEPTH = 60
-"""The most levels of nested groups; deeper patterns are not parsed."""
+MAX_DEPTH = 60  # the most levels of nested groups; deeper patterns are not parsed
 
 MAX_COUNT = 0x7FFFFFFF
 _END = "\0"
@@ -55,16 +54,11 @@ def parse_java(pattern: str) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class _Flags:
-    i: bool = False
-    """Ignore case."""
-    u: bool = False
-    """Ignore case according to Unicode."""
-    x: bool = False
-    """Comments and free spacing."""
-    c: bool = False
-    """Canonical equivalence."""
-    U: bool = False
-    """Unicode's definitions of character classes."""
+    i: bool = False  # Ignore case
+    u: bool = False  # Ignore case according to Unicode
+    x: bool = False  # Comments and free spacing
+    c: bool = False  # Canonical equivalence
+    U: bool = False  # Unicode's definitions of character classes
 
 
 class _Parser:

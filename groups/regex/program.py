@@ -94,10 +94,8 @@ class Fork:
 class Program:
     """A compiled tree. All fields are sets of instructions as bits, unless noted."""
 
-    entry: int = 0
-    """The instructions with which a match may start."""
-    end: int = 0
-    """The instruction that is true only after the last character."""
+    entry: int = 0  # the instructions with which a match may start
+    end: int = 0  # the instruction that is true only after the last character
     always: int = 0
     chars: list[tuple[int, int]] = field(default_factory=list)
     """Pairs of an instruction and a mask of characters: true if the next character is in the mask and the instruction
@@ -106,8 +104,7 @@ class Program:
     """The forks immediately before an instruction that takes a character."""
     blocks: list[list[Condition]] = field(default_factory=list)
     """Conditions in the order of evaluation: a look-ahead inside another is evaluated first."""
-    behind: list[Tree] = field(default_factory=list)
-    """The bodies of the look-behinds, reversed."""
+    behind: list[Tree] = field(default_factory=list)  # the bodies of the look-behinds, reversed
 
     def masks(self) -> set[int]:
         """The sets of characters that the program distinguishes."""

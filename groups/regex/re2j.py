@@ -44,12 +44,10 @@ class Parsed:
     tree: Tree
     instructions: int
     """The approximate number of instructions in RE2/J's program, which expands every repetition."""
-    depth: int
-    """Levels of parentheses; RE2/J needs stack for each."""
+    depth: int  # Levels of parentheses; RE2/J needs stack for each
     empty_path: int
     """The most instructions in a row that take no character; RE2/J needs stack for each when it matches."""
-    differs: bool
-    """Whether google-re2 would accept the pattern with another meaning."""
+    differs: bool  # whether google-re2 would accept the pattern with another meaning
 
 
 def parse(pattern: str) -> Parsed:
@@ -62,16 +60,13 @@ class _Item:
     """A tree and its cost in RE2/J, as numbers of instructions."""
 
     tree: Tree
-    size: int = 1
-    """All instructions."""
+    size: int = 1  # all instructions
     skipped: int | None = None
     """The instructions on the longest path through the tree that takes no character; None without such a path."""
     dive: int = 1
     """Those on the longest such path that starts before the tree, whether or not it ends after it."""
-    tail: int = 0
-    """Those on the longest such path that starts in the tree and ends after it."""
-    peak: int = 1
-    """Those on the longest such path that touches the tree."""
+    tail: int = 0  # Those on the longest such path that starts in the tree and ends after it
+    peak: int = 1  # Those on the longest such path that touches the tree
 
 
 @dataclass(slots=True)
@@ -421,8 +416,7 @@ class _Parser:
         return ord(self.text[self.at - 1])
 
 
-_FOLDS_TO_ASCII = {0x17F: "s", 0x212A: "k"}
-"""The long s and the Kelvin sign are other cases of ASCII letters."""
+_FOLDS_TO_ASCII = {0x17F: "s", 0x212A: "k"}  # the long s and the Kelvin sign are other cases of ASCII letters
 
 
 def _as_ascii(character: str) -> str:

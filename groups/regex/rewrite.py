@@ -27,8 +27,7 @@ from groups.regex.tree import (
     write_for_re2j,
 )
 
-MAX_LENGTH = 2000
-"""The most characters of a rewritten pattern; a longer one would not help."""
+MAX_LENGTH = 2000  # the most characters of a rewritten pattern; a longer one would not help
 
 Candidates = Iterator[str]
 
@@ -79,11 +78,9 @@ def _plain(tree: Tree) -> Tree:
 
 
 def spelled_out(automaton: Automaton) -> Tree:
-    """A tree without look-around that matches the names of an automaton. Raises TooLargeError.
-
-    The automaton reads backwards. Sets of its states that lead to a match are the states of the smallest automaton
-    that reads forwards. Those states are then removed one by one, which leaves a regular expression.
-    """
+    """A tree without look-around that matches the names of an automaton. Raises TooLargeError. The automaton reads
+    backwards. Sets of its states that lead to a match are the states of the smallest automaton that reads forwards.
+    Those states are then removed one by one, which leaves a regular expression."""
     rows, accepting = _forwards(automaton)
     edges = _edges(rows, accepting, automaton.classes)
     waiting = set(range(1, len(rows)))

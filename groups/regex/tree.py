@@ -135,8 +135,7 @@ class Unsure:
 
 Tree = Chars | Sequence | Choice | Repeat | Assertion | Lookaround | Atomic | Unsure
 
-NOTHING = Sequence(())
-"""Matches the empty string."""
+NOTHING = Sequence(())  # Matches the empty string
 
 QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 """The counts of `Repeat` by quantifier, the same in every syntax."""
@@ -251,8 +250,7 @@ def _adjacent(first: str, second: str) -> bool:
     return of_a_kind and ALPHABET.index(second) == ALPHABET.index(first) + 1
 
 
-MAX_LENGTH = 4 << 20
-"""The most characters of a pattern with expanded repetitions."""
+MAX_LENGTH = 4 << 20  # the most characters of a pattern with expanded repetitions
 
 
 class TooLongError(Exception):

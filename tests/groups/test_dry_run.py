@@ -242,7 +242,7 @@ def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None
 
 
 def test_a_failure_after_the_first_rebalance_leaves_what_came_before() -> None:
-    # Partitions that no longer exist count as owned: what is left over the second time finds no member with room.
+    # partitions that no longer exist count as owned: what is left over the second time finds no member with room.
     group = classic([member("a", {"t": [2, 3]}), member("b")], "cooperative-sticky")
     (run,), (problem,) = dry_run_all([group], topics(t=2), DryRunRequest())
     assert len(run.rebalances) == 1

@@ -223,8 +223,7 @@ SAMPLE = files("cli.verbs.demo").joinpath("sample.yaml").read_text(encoding="utf
 # A group of every kind would make reading the same again and again slow; the head and two groups do.
 YAML = SAMPLE[: SAMPLE.index("  checkout:\n")]
 JSON = snapshot_text(parse_snapshot(Path("sample.yaml"), YAML), as_json=True)
-BOUND_S = 5.0
-"""Far above what any file of this size takes (0.05 s): only a blow-up gets here."""
+BOUND_S = 5.0  # Far above what any file of this size takes (0.05 s): only a blow-up gets here
 
 
 @st.composite

@@ -21,8 +21,7 @@ from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
 
-CHANGES = cases("KOHORT_SUCCESSION_CHANGES", 3, many=30)
-"""Of the leader, for each size of a group."""
+CHANGES = cases("KOHORT_SUCCESSION_CHANGES", 3, many=30)  # of the leader, for each size of a group
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from groups.times import MOST_S, duration_text, format_moment, read_duration, read_moment
 
-NOW_MS = 1_767_225_600_000
-"""2026-01-01T00:00:00Z."""
+NOW_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
 MOMENTS = {
     "2026-01-01": NOW_MS,

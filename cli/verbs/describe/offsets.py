@@ -25,21 +25,16 @@ from groups.use import unsubscribed_topics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsView:
-    """The optional columns and rows of the table of offsets.
-
-    `records` are the first unread records (`cli.sources.source.FoundRecords`) if lag times are requested; lag times
-    are relative to `now_ms`.
-    """
+    """The optional columns and rows of the table of offsets. `records` are the first unread records
+    (`cli.sources.source.FoundRecords`) if lag times are requested; lag times are relative to `now_ms`."""
 
     records: NextRecords | None = None
     now_ms: int = 0
     last_commit: bool = False
     totals: bool = False
     only_with_lag: bool = False
-    verbose: bool = False
-    """Whether leader epochs, log start offsets, and what was deleted unread are shown."""
-    topics: frozenset[str] = frozenset()
-    """The topics to show; empty means all."""
+    verbose: bool = False  # whether leader epochs, log start offsets, and what was deleted unread are shown
+    topics: frozenset[str] = frozenset()  # the topics to show; empty means all
 
     @property
     def lag_time(self) -> bool:
@@ -58,10 +53,8 @@ _NAMED = 5
 
 
 def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[PartitionLag]], int]:
-    """The groups and rows that are known to lag, and the number of rows with unknown lag.
-
-    A negative lag is kept: nothing can be read from an offset beyond the end of the log.
-    """
+    """The groups and rows that are known to lag, and the number of rows with unknown lag. A negative lag is kept:
+    nothing can be read from an offset beyond the end of the log."""
     behind = {group: [row for row in listed if row.lag] for group, listed in rows.items()}
     unknown = sum(row.lag is None for listed in rows.values() for row in listed)
     return {group: listed for group, listed in behind.items() if listed}, unknown

@@ -9,8 +9,7 @@ from typing import Annotated
 from cli.options import SelectionOptions, option, with_value
 from groups.listing import GroupState
 
-STATE_TABLE = "(table)"
-"""The value of `--state` if it was given without one."""
+STATE_TABLE = "(table)"  # the value of `--state` if it was given without one
 
 
 def _are_states(text: str) -> bool:

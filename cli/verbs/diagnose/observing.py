@@ -44,12 +44,9 @@ from groups.model import (
 from groups.times import seconds_text
 from wire.errors import WireError
 
-USUAL_MS = 6_000
-"""How long a cluster is observed: consumers commit every 5 seconds by default."""
-EVERY_MS = 1_000
-"""Interval between observations."""
-LOG_OBSERVATIONS = 6
-"""Number of observations of a broker's log before its end; each reads the whole log."""
+USUAL_MS = 6_000  # how long a cluster is observed: consumers commit every 5 seconds by default
+EVERY_MS = 1_000  # interval between observations
+LOG_OBSERVATIONS = 6  # number of observations of a broker's log before its end; each reads the whole log
 MOST_IN_FULL = 7
 """Maximum number of times that offsets are read between the first observation and the last: a fleet has a hundred
 thousand."""
@@ -120,11 +117,9 @@ def observe(
 def observe_again(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None, begun: float
 ) -> Iterator[FleetObservation]:
-    """Observe members every second, and everything at the end, and meanwhile if it takes two commit intervals.
-
-    Without `for_ms`, a group that was in a rebalance all the time is observed until it can be diagnosed. `begun` is
-    the time of the first observation by the monotonic clock.
-    """
+    """Observe members every second, and everything at the end, and meanwhile if it takes two commit intervals. Without
+    `for_ms`, a group that was in a rebalance all the time is observed until it can be diagnosed. `begun` is the time of
+    the first observation by the monotonic clock."""
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
     unsettled = set(names)

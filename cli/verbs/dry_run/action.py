@@ -143,8 +143,7 @@ def _partition_count(topic: str, text: str) -> int:
     return int(text)
 
 
-MOST_NAMED = 5
-"""Maximum number of members named in a sentence."""
+MOST_NAMED = 5  # maximum number of members named in a sentence
 
 
 def dry_run_document(

@@ -177,10 +177,8 @@ def plan_members_removal(
 def _without_description(
     source: Source, group: str, choice: MemberChoice, problems: tuple[Problem, ...]
 ) -> Group:
-    """A group that exists but cannot be described, with the members that are chosen by id.
-
-    :raises CommandError: it does not exist, may not be described, or members are chosen by other names
-    """
+    """A group that exists but cannot be described, with the members that are chosen by id. :raises CommandError: it
+    does not exist, may not be described, or members are chosen by other names"""
     listed: tuple[GroupListing, ...] = ()
     if problems[0].cause is Cause.UNREAD and choice.ids == choice.names and not choice.everyone:
         listed = source.select_groups(GroupFilter(has_name=group.__eq__), described=False).items

@@ -93,10 +93,8 @@ def _together(comparisons: Sequence[Comparison], client: ClientEngine | None) ->
 
 _DESCRIBED = re.compile(r"^\s*Topic: (\S+)\s", re.MULTILINE)
 _LISTED = re.compile(r"([-.0-9A-Z_a-z]+)(?: - marked for deletion)?")
-MOST_BYTES = 512 * MEBIBYTE
-"""Maximum size of a file; a snapshot is one that names topics."""
-MAX_LENGTH = 249
-"""Maximum length of a topic name, in characters."""
+MOST_BYTES = 512 * MEBIBYTE  # maximum size of a file; a snapshot is one that names topics
+MAX_LENGTH = 249  # maximum length of a topic name, in characters
 
 
 def read_topic_names(file: Path) -> list[str]:
@@ -150,11 +148,9 @@ def _tree(file: Path, text: str) -> object:
         return None
 
 
-SHOWN_TOPICS = 20
-"""Maximum number of topics named in a table cell; data contain all of them."""
+SHOWN_TOPICS = 20  # maximum number of topics named in a table cell; data contain all of them
 
-SHOWN_PATTERN = 200
-"""Maximum length of a pattern in a sentence."""
+SHOWN_PATTERN = 200  # maximum length of a pattern in a sentence
 
 
 def regex_document(

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 class Kind:
     name: str
     about: str
-    rules: frozenset[str] = frozenset()
-    """The rules of which one should find it; empty if it is healthy."""
-    is_new: bool = False
-    """Whether it starts just before it is diagnosed."""
+    rules: frozenset[str] = frozenset()  # the rules of which one should find it; empty if it is healthy
+    is_new: bool = False  # whether it starts just before it is diagnosed
 
 
 def _sick(name: str, about: str, *rules: str, is_new: bool = False) -> Kind:

@@ -13,8 +13,7 @@ from groups.lag import NextRecord, topics_with_offsets
 from groups.model import Group
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
 
-_OF_GROUP = ("commit_gap_ms", "rebalanced_ms")
-"""Fields that are not in a snapshot."""
+_OF_GROUP = ("commit_gap_ms", "rebalanced_ms")  # Fields that are not in a snapshot
 
 
 def write(file: Path, groups: Mapping[str, Sequence[Observation]]) -> None:

@@ -26,10 +26,8 @@ class Flow:
     late_s: float = 0.0
     """The age of the oldest unread record at the start, in seconds; 0: the consumer has caught up."""
     commit_s: float = 5.0
-    burst_s: float = 0.0
-    """If set, records are produced only once in this time."""
-    shows_commits: bool = True
-    """Whether the times of commits can be read."""
+    burst_s: float = 0.0  # if set, records are produced only once in this time
+    shows_commits: bool = True  # whether the times of commits can be read
 
     def end(self, at_s: float) -> int:
         """The log end at this time."""

@@ -37,19 +37,16 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Topics of 20 records, one a minute since FIRST_MS, and two groups on them.
-
-    `lagging` is at 3, at the end, before a deleted stretch (committed 2, the log begins at 5), in an empty partition,
-    and before the mark of a transaction; `done` is at the end.
-    """
+    """Topics of 20 records, one a minute since FIRST_MS, and two groups on them. `lagging` is at 3, at the end, before
+    a deleted stretch (committed 2, the log begins at 5), in an empty partition, and before the mark of a transaction;
+    `done` is at the end."""
 
     rig: OffsetRig
     topic: str
     marked: str
     lagging: str
     done: str
-    committed_ms: tuple[int, int]
-    """Before and after the commits."""
+    committed_ms: tuple[int, int]  # Before and after the commits
 
     @property
     def both(self) -> str:

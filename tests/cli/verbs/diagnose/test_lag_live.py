@@ -54,7 +54,7 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
     waits = scene.member("waits", paid, **{"isolation.level": "read_committed"})
     waits.commit(offsets=[TopicPartition(paid, 0, 3)], asynchronous=False)
 
-    # Groups without members: one that has read everything, and four that have not, each in its own way.
+    # groups without members: one that has read everything, and four that have not, each in its own way.
     done = scene.topic("done")
     scene.commit("done", done, 10)
     scene.commit("stopped", done, 4)

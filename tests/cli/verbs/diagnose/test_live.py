@@ -25,8 +25,7 @@ pytestmark = pytest.mark.kafka
 
 PARTITIONS = 4
 SHARE_A, SHARE_B = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
-Found = dict[str, dict[str, Any]]
-"""Findings by rule."""
+Found = dict[str, dict[str, Any]]  # Findings by rule
 
 
 class Stage:

@@ -83,7 +83,7 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     put(marked, marks, 5)
     marked.commit_transaction(30)
     committed(scene.member("marked", marks, **COMMITTED), marks, 5)
-    # Records of 1970, of tomorrow, and without a wrong time.
+    # records of 1970, of tomorrow, and without a wrong time.
     times = {}
     now_ms = time.time_ns() // 1_000_000
     for word, ms in (("seconds", now_ms // 1000), ("ahead", now_ms + 1_800_000), ("fine", now_ms - 60_000)):

@@ -26,8 +26,7 @@ from tests.kafka.members import fresh_name
 from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, LONG]
-WARM_UP_S = 125
-"""Two commits of the groups that commit once a minute."""
+WARM_UP_S = 125  # Two commits of the groups that commit once a minute
 
 
 def test_each_kind_of_group_is_found_or_not_checked(broker: Broker) -> None:

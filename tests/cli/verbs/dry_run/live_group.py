@@ -63,13 +63,11 @@ class Kind:
 
     @property
     def refresh(self) -> dict[str, Setting]:
-        """What makes a consumer see new partitions soon; a broker that assigns sees them itself.
-
-        Not for groups whose leader may want fewer topics than others do. Java's leader forgets the topics of others
-        when it rejoins and asks for their metadata when it leads; the answer to an older question, of a refresh that
-        was under way, counts as the answer (ConsumerNetworkClient.ensureFreshMetadata), and the leader assigns
-        without those topics. It notices and has the group rebalance again, but everybody has lost them meanwhile.
-        """
+        """What makes a consumer see new partitions soon; a broker that assigns sees them itself. Not for groups whose
+        leader may want fewer topics than others do. Java's leader forgets the topics of others when it rejoins and asks
+        for their metadata when it leads; the answer to an older question, of a refresh that was under way, counts as
+        the answer (ConsumerNetworkClient.ensureFreshMetadata), and the leader assigns without those topics. It notices
+        and has the group rebalance again, but everybody has lost them meanwhile."""
         if self.protocol == "consumer":
             return {}
         java = self.library is Leader.JAVA
@@ -116,14 +114,11 @@ class State:
 
 
 class MissedARebalanceError(Exception):
-    """A member was too late for one of several rebalances in a row, or the group had one more than was asked for.
-
-    No dry run can know that.
-    A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after that must rejoin
-    too, without its new assignment: it claims what it had before, and what was meant for it is anybody's.
-    And twice in hundreds of runs a Java group got the result of one rebalance more: a member that became the leader,
-    and did not subscribe to all topics itself, assigned before it knew the others, and again when it did.
-    """
+    """A member was too late for one of several rebalances in a row, or the group had one more than was asked for. No
+    dry run can know that. A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after
+    that must rejoin too, without its new assignment: it claims what it had before, and what was meant for it is
+    anybody's. And twice in hundreds of runs a Java group got the result of one rebalance more: a member that became the
+    leader, and did not subscribe to all topics itself, assigned before it knew the others, and again when it did."""
 
 
 P = ParamSpec("P")
@@ -197,10 +192,8 @@ class LiveGroup:
         self.consumers[name].subscribe(topics)
 
     def dry_run(self, *options: str) -> dict[str, Any]:
-        """What the command says of the settled group, with the leader's library given.
-
-        Members that refresh their metadata may rebalance once more just then, and no assignor is in use: ask again.
-        """
+        """What the command says of the settled group, with the leader's library given. Members that refresh their
+        metadata may rebalance once more just then, and no assignor is in use: ask again."""
         leader = () if "--leader" in options else ("--leader", self.kind.library.value)
         asked = ["dry-run", self.id, "-b", self.broker.bootstrap, *leader, *options, "--output", "json"]
 

@@ -74,8 +74,7 @@ class Seat:
 class Shape:
     """A group to start with. The first member changes its topics, the last one leaves."""
 
-    counts: tuple[int, ...]
-    """Partitions by topic."""
+    counts: tuple[int, ...]  # partitions by topic
     seats: tuple[Seat, ...]
     joiner: Seat
 
@@ -163,11 +162,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_a_converted_group(
     kohort: Kohort, broker: Broker, members: Members, assignor: str, target: str
 ) -> None:
-    """The first member of the consumer protocol converts the group, and the broker computes a target at once.
-
-    What the classic members held is their target before it, so the dry run of a classic group on the broker's side
-    with one member more is that target. The members come by the order of the new group's map.
-    """
+    """The first member of the consumer protocol converts the group, and the broker computes a target at once. What the
+    classic members held is their target before it, so the dry run of a classic group on the broker's side with one
+    member more is that target. The members come by the order of the new group's map."""
     group = LiveGroup(
         kohort, broker, members, Kind(library=Leader.JAVA, protocol="classic", assignor=assignor)
     )
@@ -228,10 +225,8 @@ def test_the_leaders_library_decides(
 def test_in_the_second_bounce_each_member_counts_by_its_own_list(
     kohort: Kohort, broker: Broker, members: Members, joins: bool
 ) -> None:
-    """Java: those with cooperative-sticky alone keep what they own, those that list range too give up everything.
-
-    A broker does not show the lists; the dry run gets them as a snapshot would tell them.
-    """
+    """Java: those with cooperative-sticky alone keep what they own, those that list range too give up everything. A
+    broker does not show the lists; the dry run gets them as a snapshot would tell them."""
     kind = Kind(library=Leader.JAVA, protocol="classic", assignor="cooperative-sticky")
     group = LiveGroup(kohort, broker, members, kind)
     both = f"{kind.settings['partition_assignment_strategy']},{JAVA}{JAVA_CLASSES['range']}"
