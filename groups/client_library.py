@@ -1,12 +1,8 @@
 """The client library of a member, as far as the group's data show it; and the librdkafka that bindings bundle.
 
-The library that the source recorded takes precedence; otherwise a library's default client id, or the member id made
-from it, suggests one. That is only inferred: an operator may have chosen the same id. A client id that no library
-uses by default identifies no library, and the result is unknown.
-
-A library's features depend on librdkafka's version, but an operator knows the version of the installed package. Each
-version in `BINDINGS` was read from the release itself: tags of the repositories, packages of npm and PyPI. The result
-is None for a release that is not listed or is newer than the last one listed; nothing is guessed.
+The recorded library takes precedence; else a default client id, or the member id made from it, suggests one: that is
+only inferred. Each version in `BINDINGS` was read from the release itself (tags, npm, PyPI); the result is None for a
+release that is not listed or newer than the last one listed.
 """
 
 from __future__ import annotations
@@ -27,8 +23,7 @@ class Binding:
 
     name: str
     also: tuple[str, ...] = ()  # its other names
-    has_its_number: bool = False
-    """Whether a release has the version number of its librdkafka, except for those in `releases`."""
+    has_its_number: bool = False  # a release has its librdkafka's number, except those in `releases`
     releases: Mapping[str, str] = field(default_factory=dict)
     """The librdkafka that a release and later ones bundle; with `has_its_number`, that release alone."""
     last: str | None = None  # the newest release for which `releases` was checked
@@ -125,7 +120,6 @@ _BINDINGS_BY_NAME = {name: binding for binding in BINDINGS for name in (binding.
 
 
 def binding_named(name: str) -> Binding | None:
-    """Find a binding by any of its names, in any case."""
     return _BINDINGS_BY_NAME.get(name.strip().lower())
 
 
@@ -204,8 +198,7 @@ _ALIASES = {
     "segmentio/kafka-go": "kafka-go",
 }
 
-_ASSIGNORS_OF = {"connect": "java"}
-"""The library whose assignors a library without its own uses: the consumers of Connect's sink tasks are Java's."""
+_ASSIGNORS_OF = {"connect": "java"}  # of Connect's sink tasks, which have Java's consumers
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DEFAULT_CLIENT_IDS = (
@@ -224,8 +217,7 @@ _DEFAULT_CLIENT_IDS = (
     (r"kafkajs", "kafkajs"),
     # kafka.DefaultClientID of conn.go: program@host
     (r".*@.* \(github\.com/segmentio/kafka-go\)", "kafka-go"),
-)
-"""Default client ids of consumers, as the libraries' source generates them."""
+)  # of consumers, as the libraries' source generates them
 _FROM_IDS = tuple(
     (re.compile(client), re.compile(f"(?:{client})-{_UUID}"), name) for client, name in _DEFAULT_CLIENT_IDS
 )
@@ -259,7 +251,6 @@ def canonical_library(name: str) -> str:
 
 
 def library_of(member: Member) -> KnownLibrary:
-    """The library of one member."""
     recorded = member.client.library
     if recorded is not None:
         try:

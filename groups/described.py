@@ -1,8 +1,6 @@
 """Groups and their committed offsets from the responses of brokers, and code shared with groups from a log.
 
-The responses have the field names of Kafka's message definitions. A replayed log has other names for the same facts,
-so each source fills `Member` in its own way. The shared code is at the end: the embedded protocol of classic members,
-assignments by topic name, and tasks of streams groups as partitions.
+A replayed log has other names for the same facts, so each source fills `Member` itself; what is shared is at the end.
 """
 
 from __future__ import annotations
@@ -58,11 +56,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-EMBEDDED = "consumer"
-"""The protocol type of groups whose metadata and assignments are those of Kafka's consumers."""
+EMBEDDED = "consumer"  # the protocol type of groups with metadata and assignments of Kafka's consumers
 _NODE_KINDS = dict(enumerate(NodeKind, start=1))
-_PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}
-"""Protocols by `memberType`, which is -1 before Kafka 4.0."""
+_PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}  # by `memberType`, -1 before Kafka 4.0
 
 
 def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Group, tuple[Problem, ...]]:
@@ -198,7 +194,6 @@ def _topology(topology: streams.StreamsGroupDescribeResponseGroupTopology | None
 def with_nodes(
     topology: Topology, description: streams.StreamsGroupDescribeResponseGroupTopologyDescription
 ) -> Topology:
-    """Add the nodes of a response's topology description (KIP-1331) to the topology."""
     nodes = {part.subtopology_id: tuple(map(_node, part.nodes)) for part in description.subtopologies}
     stores = description.global_stores
     return replace(
@@ -357,18 +352,13 @@ def named_partitions(assigned: Iterable[tuple[str | None, UUID | None, Sequence[
     """Partitions by topic, from each topic's name, id and partitions; a deleted topic has no name: its id is used."""
     partitions: dict[str, tuple[int, ...]] = {}
     for topic, topic_id, numbers in assigned:
-        name = topic or _unnamed(topic_id)
+        name = topic or ("?" if topic_id is None else format_uuid(topic_id))
         partitions[name] = tuple(sorted({*partitions.get(name, ()), *numbers}))
     # The broker's order is that of its map; it decides which topic a member revokes first.
     return partitions
 
 
-def _unnamed(topic_id: UUID | None) -> str:
-    return "?" if topic_id is None else format_uuid(topic_id)
-
-
 def _task_partitions(topology: Topology | None, tasks: Tasks | None) -> Partitions:
-    """The partitions of the topics that the active tasks read."""
     active = tasks.active if tasks else {}
     partitions: dict[str, set[int]] = {}
     for subtopology in topology.subtopologies if topology else ():

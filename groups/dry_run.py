@@ -1,7 +1,4 @@
-"""Dry runs: the effect of a rebalance on a group as it is or after changes, and oddities in its ownership.
-
-An assignor accepts odd ownership without comment; an operator must know about it.
-"""
+"""Dry runs: the effect of a rebalance on a group as it is or after changes, and oddities in its ownership."""
 
 from __future__ import annotations
 
@@ -26,15 +23,13 @@ from groups.group_spec import (
     eager_members,
     members_of_unknown_lists,
 )
-from groups.model import Group, GroupType, Member, Partitions, Problem, Topic, each_partition, partition_name
+from groups.model import Group, GroupType, Problem, Topic, each_partition, partition_name
 
 BROKERS_DEFAULT = "uniform"  # the first assignor in the default value of `group.consumer.assignors`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunRequest:
-    """The options of a dry run."""
-
     assignor: str | None = None  # None: the group's own
     side: Side | None = None  # None: the client for classic groups, the broker for consumer groups
     leader: Leader | None = None  # the library of the leader; None: the known or inferred one
@@ -51,24 +46,17 @@ class AssumedLeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
-    """The result of a dry run for a group."""
-
     group: str
     assignor: str
     side: Side
     leader: AssumedLeader | None  # None for an assignor on the broker
     procedure: Procedure
-    eager_members: tuple[str, ...]
-    """Ids of members that revoke all partitions before each rebalance; empty for an assignor on the broker."""
-    unknown_lists: tuple[str, ...]
-    """Ids of members that may list an eager assignor too, and would then be eager; assumed to list only this one."""
+    eager_members: tuple[str, ...]  # they revoke all partitions first; empty for a broker's assignor
+    unknown_lists: tuple[str, ...]  # may list an eager assignor too; assumed to list only this one
     rebalances: tuple[Rebalance, ...]
-    rests: bool
-    """False if the group did not settle within the maximum number of rebalances, or because of the failure."""
-    failure: str | None
-    """The exception of the real assignor in the rebalance after the last one of `rebalances`."""
-    minimum_moved: int | None
-    """The fewest partitions that any even assignment must move; None if that is not well defined."""
+    rests: bool  # False: not settled within the most rebalances, or because of the failure
+    failure: str | None  # the real assignor's exception in the rebalance after the last one
+    minimum_moved: int | None  # by any even assignment; None if that is not well defined
     members: tuple[MemberDiff, ...]
     before: Balance
     after: Balance
@@ -83,7 +71,6 @@ class DryRun:
 
     @property
     def owned(self) -> int:
-        """The number of partitions that had an owner before."""
         return len(owners_in({member.id: member.before for member in self.members}))
 
 
@@ -110,7 +97,6 @@ def dry_run_all(
 def _failure(
     group: Group, topics: Mapping[str, Topic], request: DryRunRequest, error: AssignorFailedError
 ) -> str:
-    """The exception of the real assignor, and its cause in the group."""
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
     odd = "; ".join(f"{item.subject} {item.message}" for item in oddities_of(changed, changed_topics))
     return f"the real assignor would fail here: {error}" + (f" ({odd})" if odd else "")
@@ -264,33 +250,38 @@ def _oddities(group: Group, topics: Mapping[str, Topic], shared: bool) -> Iterat
     if not group.members:
         yield Problem(subject=group.id, message="has no members")
     for member in group.members:
-        yield from _odd_claims(member, current_of(group, member), topics)
+        current = current_of(group, member)
+        subscription = member.subscription
+        # A regex may match any topic.
+        topics_wanted = None if subscription is None or subscription.regex else frozenset(subscription.topics)
+        for topic, partitions in current.items():
+            known = topics.get(topic)
+            if known is None:
+                yield Problem(
+                    subject=member.id,
+                    message=f"owns {_partition_list(topic, partitions)} of a topic that no longer exists",
+                )
+            elif partitions and max(partitions) >= known.partitions:
+                beyond = [partition for partition in partitions if partition >= known.partitions]
+                message = (
+                    f"owns {_partition_list(topic, beyond)}, but the topic has {known.partitions} partitions"
+                )
+                yield Problem(subject=member.id, message=message)
+            if topics_wanted is not None and topic not in topics_wanted:
+                message = f"owns {_partition_list(topic, partitions)} without subscribing to it"
+                yield Problem(subject=member.id, message=message)
     if not shared:
         yield from _disputes(group)
-    yield from _missing_topics(group, topics)
+    names = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
+    for name in sorted(names - topics.keys()):
+        yield Problem(subject=name, message="is subscribed to and does not exist")
+    if (
+        group.members
+        and not names
+        and not any(m.subscription and m.subscription.regex for m in group.members)
+    ):
+        yield Problem(subject=group.id, message="subscribes to no topic: there is nothing to assign")
     yield from _idle_members(group, topics)
-
-
-def _odd_claims(member: Member, current: Partitions, topics: Mapping[str, Topic]) -> Iterator[Problem]:
-    subscription = member.subscription
-    # A regex may match any topic.
-    topics_wanted = None if subscription is None or subscription.regex else frozenset(subscription.topics)
-    for topic, partitions in current.items():
-        known = topics.get(topic)
-        if known is None:
-            yield Problem(
-                subject=member.id,
-                message=f"owns {_partition_list(topic, partitions)} of a topic that no longer exists",
-            )
-        elif partitions and max(partitions) >= known.partitions:
-            beyond = [partition for partition in partitions if partition >= known.partitions]
-            message = (
-                f"owns {_partition_list(topic, beyond)}, but the topic has {known.partitions} partitions"
-            )
-            yield Problem(subject=member.id, message=message)
-        if topics_wanted is not None and topic not in topics_wanted:
-            message = f"owns {_partition_list(topic, partitions)} without subscribing to it"
-            yield Problem(subject=member.id, message=message)
 
 
 def _disputes(group: Group) -> Iterator[Problem]:
@@ -305,18 +296,6 @@ def _disputes(group: Group) -> Iterator[Problem]:
     for disputed in sorted(partition for partition, count in counts.items() if count > 1):
         claimants = [member for partition, member in claims if partition == disputed]
         yield Problem(subject=partition_name(disputed), message=f"is owned by {' and '.join(claimants)}")
-
-
-def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
-    names = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
-    for name in sorted(names - topics.keys()):
-        yield Problem(subject=name, message="is subscribed to and does not exist")
-    if (
-        group.members
-        and not names
-        and not any(m.subscription and m.subscription.regex for m in group.members)
-    ):
-        yield Problem(subject=group.id, message="subscribes to no topic: there is nothing to assign")
 
 
 def _idle_members(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:

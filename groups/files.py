@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-_STREAMS = ("/dev/std", "/dev/fd/", "/proc/")
-"""Names of files that a process has open: the caller's shell continues to write to them."""
+_STREAMS = ("/dev/std", "/dev/fd/", "/proc/")  # of open files: the caller's shell continues to write to them
 
 
 def replace_file(
@@ -66,7 +65,6 @@ def _target(file: Path) -> Path | None:
 
 
 def _set_permissions(target: Path, handle: int, mode: int | None) -> None:
-    """Give the new file the owner and permissions of the old one, as far as this user may."""
     try:
         before = target.stat()
     except FileNotFoundError:

@@ -10,8 +10,7 @@ from typing import TypeAlias
 from groups.trees import UNWRITTEN
 
 Figure: TypeAlias = str | int | float | bool | None
-Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]
-"""Observed figures by name, with the unit last: `lag`, `observed_for_s`, `members`."""
+Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]  # figures by name, unit last: `lag_ms`
 
 
 class Level(Enum):
@@ -35,13 +34,11 @@ class Finding:
     remedy: str
     source: str  # the source of the rule: a KIP, an issue, a trial on a running broker
     member: str | None = None  # the affected member; None if it is about the whole group or several members
-    members: tuple[str, ...] = ()
-    """All affected members if there are several; the message names the first of them."""
+    members: tuple[str, ...] = ()  # all affected, if several; the message names the first of them
     since_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """In a diagnosis: the earliest moment, in milliseconds since 1970, at which the problem is known to have existed;
     None when no time is known. It may have started earlier."""
-    evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)
-    """In a diagnosis: the figures that were observed. A plan has them in its messages."""
+    evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)  # a plan's is in its messages
 
 
 def finding(
@@ -55,7 +52,6 @@ def finding(
     since_ms: int | None = None,
     evidence: Evidence | None = None,
 ) -> Finding:
-    """A finding about these members, or about the group."""
     return Finding(
         rule=rule,
         level=level,

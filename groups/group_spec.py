@@ -1,7 +1,4 @@
-"""The input of a group's assignor if every member rejoined now, as it is or after hypothetical changes (`WhatIf`).
-
-It includes topics with the racks of their partitions, also of partitions that do not exist yet.
-"""
+"""The input of a group's assignor if every member rejoined now, as it is or after hypothetical changes (`WhatIf`)."""
 
 from __future__ import annotations
 
@@ -18,26 +15,21 @@ from groups.client_library import MIXING, library_of
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Subscription, Topic
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
 
-ADDED = "added-"
-"""The prefix of the ids of members that a what-if adds; real members get random ids when they join."""
+ADDED = "added-"  # the prefix of the ids of members that a what-if adds; real ones are random at a join
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
     """Changes, applied in the order of these fields. Members are named by member, instance or client id."""
 
-    fail_rack: frozenset[str] = frozenset()
-    """Members in these racks are removed, and replicas there are ignored."""
+    fail_rack: frozenset[str] = frozenset()  # their members are removed, their replicas ignored
     remove: frozenset[str] = frozenset()
     add: int = 0  # the number of members to add, each with the most frequent subscription
-    subscribe: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The topics of a member that replace its subscription."""
+    subscribe: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # new topics by member
     rack: Mapping[str, str] = field(default_factory=dict)
-    topic_partitions: Mapping[str, int] = field(default_factory=dict)
-    """New partition counts; a topic that does not exist is added."""
+    topic_partitions: Mapping[str, int] = field(default_factory=dict)  # also of topics to be created
 
     def named_members(self) -> set[str]:
-        """Every member that the changes name."""
         return {*self.remove, *self.subscribe, *self.rack}
 
 
@@ -49,12 +41,10 @@ def unknown_names(what_if: WhatIf, groups: Iterable[Group]) -> list[str]:
 
 
 def member_names(member: Member) -> set[str]:
-    """The names by which an operator may refer to a member."""
     return {name for name in (member.id, member.instance, member.client.id) if name}
 
 
 def change_group(group: Group, what_if: WhatIf) -> Group:
-    """The group after the changes."""
     staying = [
         member
         for member in group.members
@@ -116,8 +106,6 @@ ASSUMED_GENERATION = 1  # if the source does not show the generation, all member
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignorInput:
-    """The input of an assignor for a group."""
-
     spec: GroupSpec
     undetermined: tuple[Undetermined, ...] = ()
 
@@ -137,7 +125,13 @@ def ask(
     them. On the broker, the target assignment is used."""
     notes: list[Undetermined] = []
     matches: dict[str, tuple[str, ...]] = {}
-    regexes_differ = assignor.side is Side.BROKER and not _one_regex(group)
+    regexes_differ = assignor.side is Side.BROKER and not (
+        len({member.subscription for member in group.members}) == 1
+        and all(
+            member.subscription is not None and member.subscription.regex and not member.subscription.topics
+            for member in group.members
+        )
+    )
     members = [
         _member_spec(
             group,
@@ -207,7 +201,6 @@ def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
 
 
 def _joins(member: Member) -> bool:
-    """Whether the member has not been in the group before."""
     return member.id.startswith(ADDED) or member.generation == NO_GENERATION
 
 
@@ -289,15 +282,6 @@ def _matching(regex: str, topics: tuple[str, ...]) -> tuple[str, ...]:
     """The topics that a regex matches; cached, because the simulation of a plan repeats the call. :raises
     InvalidRegexError: the broker would refuse it"""
     return tuple(compile_broker_regex(regex).matches(topics))
-
-
-def _one_regex(group: Group) -> bool:
-    """Whether all members subscribe only by the same regex: the broker treats such subscriptions as equal. Source:
-    org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup.subscriptionType."""
-    return len({member.subscription for member in group.members}) == 1 and all(
-        member.subscription is not None and member.subscription.regex and not member.subscription.topics
-        for member in group.members
-    )
 
 
 def wanted_topics(groups: Iterable[Group], what_if: WhatIf) -> set[str] | None:

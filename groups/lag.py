@@ -1,21 +1,11 @@
 """Lag: the number of records that a group has not read, according to one rule for every table, graph and document.
 
-It is Kafka's figure. Whatever is judged uses what can be read instead (`readable`): lag times, progress.
-
-The lag of a partition is its log end offset less the committed offset. It is unknown if either is unknown or nothing
-is committed (null, or -1 from brokers before 2.1). A lag that the coordinator counts takes precedence: the offset of
-a share group is its start offset, not its progress. An offset committed beyond the end has a negative lag, as
-kafka-consumer-groups prints it; in a sum it counts as 0, so that it does not hide the lag of other partitions.
-
-Kafka's tool (`ConsumerGroupCommand.getLag`) has the same rule. It has no counted lag, because it shows no share
-groups.
-
-What can be read. Not every offset is a record that a consumer gets: records before the log start are deleted,
-transaction markers and the gaps of compaction are no records, records of aborted transactions are not returned to
-consumers with `isolation.level=read_committed`, and records from the last stable offset on not yet. No broker shows
-the isolation level of a consumer, so nothing counts as readable that `read_committed` does not return. `readable`
-computes with offsets alone, which gives bounds; a `NextRecord`, which costs a fetch, shows whether there is a record
-at all. Offsets of a log are its start, last stable offset and end (high watermark).
+It is Kafka's figure (`ConsumerGroupCommand.getLag`), log end offset less committed offset, unknown if either is, and
+negative for an offset beyond the end (0 in a sum). A lag that the coordinator counts, for share groups, takes
+precedence. Whatever is judged uses what can be read instead (`readable`): records before the log start are deleted,
+markers and gaps are no records, and `read_committed` returns neither aborted records nor those from the last stable
+offset on (no broker shows the isolation level, so they do not count). Offsets alone give bounds; a `NextRecord`, which
+costs a fetch, shows whether there is a record at all.
 """
 
 from __future__ import annotations
@@ -28,21 +18,18 @@ from groups.times import duration_text, format_moment
 from groups.use import unsubscribed_topics
 
 CLOCKS_DIFFER_MS = 5_000  # a record may be this much in the future: its producer's clock is ahead
-_FIRST_RELEASE_MS = 1_293_840_000_000
-"""2011: no record is older. Earlier times are written by clients that set none, or seconds instead of milliseconds."""
+_FIRST_RELEASE_MS = 1_293_840_000_000  # 2011; earlier times are no times, or seconds
 
 
 class NextRecord(NamedTuple):
     """The first record at or after an offset that is not of an aborted transaction, as found in the log. A tuple,
     because a cluster may have a hundred thousand of them."""
 
-    offset: int | None
-    """None: there is none before the end of the log, or if `is_unknown`, before `searched_to`."""
+    offset: int | None  # None: none before the log's end (`is_unknown`: before `searched_to`)
     written_ms: int | None = None  # its timestamp in ms since 1970; None if it has none
     aborted: int = 0  # the number of records of aborted transactions before it
     searched_to: int | None = None  # the offset at which a search without a result ended
-    is_unknown: bool = False
-    """Whether the search ended at its limit, before the end of the log: there may be a record."""
+    is_unknown: bool = False  # the search ended at its limit, before the log's end
 
     def age_ms(self, now_ms: int) -> int | None:
         """How long ago it was written; None if its timestamp is missing or wrong."""
@@ -74,11 +61,8 @@ class Readable(NamedTuple):
     """The maximum number of records that are left to read, including those of open transactions. 0 is exact; other
     numbers include markers, gaps and aborted records after the first unread record."""
     least: int = 0  # the number of records that are certain: a record was found, or none
-    held: int | None = None
-    """How many of `most` consumers with `read_committed` get only after an open transaction has ended."""
-    aborted: int = 0
-    """The number of records of aborted transactions before the first unread record, or the end: only
-    `read_uncommitted` returns them."""
+    held: int | None = None  # how many of `most` wait, with `read_committed`, for a transaction's end
+    aborted: int = 0  # records of aborted transactions before the first unread record, or the end
 
     @property
     def is_held(self) -> bool:
@@ -113,12 +97,10 @@ def readable(
     return Readable(lost, most, int(is_certain and most > 0), held, aborted)
 
 
-NextRecords: TypeAlias = Mapping[tuple[str, int], Mapping[int, NextRecord]]
-"""What was found in the log, by partition and by the offset from which it was searched."""
+NextRecords: TypeAlias = Mapping[tuple[str, int], Mapping[int, NextRecord]]  # by partition and offset asked
 
 
 def lag_of(committed: CommittedOffset | None, end: int | None) -> int | None:
-    """The lag of a partition; None if it is not known."""
     if committed is None:
         return None
     return records_between(committed.offset, end) if committed.lag is None else committed.lag
@@ -130,7 +112,6 @@ def records_between(offset: int | None, end: int | None) -> int | None:
 
 
 def total_lag(lags: Iterable[int | None]) -> int | None:
-    """The sum of the known lags; None if none is known."""
     known = [lag for lag in lags if lag is not None]
     return sum(max(lag, 0) for lag in known) if known else None
 
@@ -153,16 +134,12 @@ class PartitionLag(NamedTuple):
     if its timestamp is wrong (`NextRecord.wrong_time`)."""
     log_start: int | None = None  # the offset of the oldest record that is kept
     stable: int | None = None  # the last stable offset
-    next_record: NextRecord | None = None
-    """The first record from the committed offset on; None if it was not requested."""
-    is_counted: bool = False
-    """Whether the coordinator counts the lag: `committed` is the start offset of a share group."""
-    is_subscribed: bool = True
-    """False if the group has members, and it is known that none of them reads the topic."""
+    next_record: NextRecord | None = None  # from the committed offset on; None: not requested
+    is_counted: bool = False  # by the coordinator: `committed` is a share group's start offset
+    is_subscribed: bool = True  # False: it is known that none of the members reads the topic
 
     @property
     def readable(self) -> Readable:
-        """What can be read from the committed offset."""
         if self.is_counted:
             return Readable(most=None if self.lag is None else max(0, self.lag))
         return readable(
@@ -284,7 +261,6 @@ def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
 
 
 def unread_offsets(groups: Iterable[Iterable[PartitionLag]]) -> dict[tuple[str, int], set[int]]:
-    """The committed offsets of several groups with records after them, by partition."""
     offsets: dict[tuple[str, int], set[int]] = {}
     for rows in groups:
         for row in rows:

@@ -1,7 +1,4 @@
-"""The entries of a list of groups, and the reasons if some are missing.
-
-Separate from `groups.model`, because `kohort list` is run often and needs only this part of the model.
-"""
+"""The entries of a list of groups, and why some are missing: all of the model that `kohort list`, run often, needs."""
 
 from __future__ import annotations
 
@@ -63,8 +60,6 @@ class GroupState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupListing:
-    """A row of a group list."""
-
     id: str
     type: GroupType
     state: GroupState
@@ -92,7 +87,6 @@ class GroupFilter:
         return self.has_name is None or self.has_name(name)
 
     def passes(self, group: GroupListing) -> bool:
-        """Whether the filter selects a group."""
         return self.may_mean(group.id) and self.mismatch(group) is None
 
     def mismatch(self, group: GroupListing) -> str | None:
@@ -113,16 +107,12 @@ def _either(words: Iterable[str]) -> str:
 
 
 class Cause(Enum):
-    """The cause of a problem."""
-
-    UNREAD = "unread"
-    """The responsible broker did not answer, or its answer could not be read: the subject may exist."""
+    UNREAD = "unread"  # the broker did not answer, or not readably: the subject may exist
     ABSENT = "absent"  # the responsible broker reports that the subject does not exist
     FORBIDDEN = "forbidden"  # This user is not authorized
 
 
-MALFORMED = "MALFORMED"
-"""The error of a member whose subscription or assignment cannot be read: Kafka has no name for it."""
+MALFORMED = "MALFORMED"  # a member's subscription or assignment cannot be read; Kafka has no name for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +124,7 @@ class Problem:
     cause: Cause = Cause.UNREAD
     group: str | None = None  # the group that could not be read, or whose committed offsets could not be read
     topics: tuple[str, ...] = ()  # the topics that could not be read
-    error: str | None = None
-    """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), if a broker reported one; or MALFORMED."""
+    error: str | None = None  # its name in Kafka's protocol, if a broker reported one; or MALFORMED
 
 
 @lru_cache(maxsize=64)  # a fleet has thousands of groups, and few states

@@ -1,8 +1,4 @@
-"""The model of consumer groups, from any source.
-
-Data from a live cluster, a snapshot or a log are converted to these classes when they are read. None always means
-*unknown*: an offset that could not be read is neither 0 nor missing.
-"""
+"""The model of consumer groups, to which any source is converted. None always means *unknown*: neither 0 nor missing."""
 
 from __future__ import annotations
 
@@ -30,12 +26,10 @@ TopicPartition: TypeAlias = tuple[str, int]  # a topic and the number of one of 
 
 
 def each_partition(partitions: Mapping[str, Iterable[int]] | None) -> Iterator[TopicPartition]:
-    """Topic and number of every partition; none for None."""
     return ((topic, number) for topic, numbers in (partitions or {}).items() for number in numbers)
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
-    """Numbers by topic, both in order."""
     numbers: dict[str, list[int]] = {}
     for topic, number in sorted(partitions):
         numbers.setdefault(topic, []).append(number)
@@ -48,14 +42,11 @@ def partition_name(partition: TopicPartition) -> str:
 
 
 class MemberProtocol(Enum):
-    """The rebalance protocol that a member speaks."""
-
     CLASSIC = "classic"
     CONSUMER = "consumer"
 
     @classmethod
     def parse(cls, text: str) -> MemberProtocol:
-        """From a name in any case; ValueError for any other."""
         name = text.lower()
         return cls("classic" if name == "generic" else name)
 
@@ -69,8 +60,6 @@ def usual_protocol(group_type: GroupType) -> MemberProtocol | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A broker."""
-
     id: Annotated[int, Between(-1, INT64)]
     host: str
     port: Annotated[int, Between(-1, 65535)]
@@ -110,28 +99,21 @@ class UserData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A member of a group."""
-
     id: str
     instance: str | None = None
     client: Client = Client()
     rack: str | None = None
     protocol: MemberProtocol | None = None
-    protocols: tuple[str, ...] | None = None
-    """Assignors that a classic member listed, preferred first; a describe shows only the group's choice."""
+    protocols: tuple[str, ...] | None = None  # a classic member's assignors, preferred first
     subscription: Subscription | None = None
-    owned: Partitions | None = None
-    """The current assignment: the partitions that the member was assigned, or that it reports to own."""
-    generation: Generation | None = None
-    """The last generation of a classic member, if it differs from the group's."""
+    owned: Partitions | None = None  # the current assignment, by the group or as the member reports it
+    generation: Generation | None = None  # a classic member's, if it differs from the group's
     target: Partitions | None = None  # the target assignment of a consumer group's member
     epoch: Annotated[int, Between(-2, INT32)] | None = None  # the member epoch
-    is_new: bool | None = field(default=None, metadata=UNWRITTEN)
-    """Whether a classic member joined after its group's last finished rebalance; None when not known."""
+    is_new: bool | None = field(default=None, metadata=UNWRITTEN)  # classic: joined after the last rebalance
     user_data: UserData | None = None  # the assignor's bytes; None when unknown or when the protocol has none
     streams: StreamsMember | None = None  # the tasks and the process of a streams group's member
-    unreadable: str | None = None
-    """Why the embedded protocol of a classic member cannot be read; None if it can be read or is not known."""
+    unreadable: str | None = None  # why a classic member's embedded protocol cannot be read
 
     @property
     def is_away(self) -> bool:
@@ -152,12 +134,9 @@ class CommittedOffset:
     metadata: str | None = None
     timestamp: Annotated[int, Between(-1, INT64)] | None = None
     """The commit time in milliseconds since 1970; None when the source does not show it (no broker API does)."""
-    lag: Annotated[int, Between(-1, INT64)] | None = None
-    """The lag that the broker counts, for share groups, whose `offset` is the start offset; None for other groups."""
-    topic_id: UUID | None = None
-    """The id of the committed topic; None when the source does not show it (no broker API does)."""
-    same_since_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """Since when, at least, the same offset was committed repeatedly; None if it was committed once, or not known."""
+    lag: Annotated[int, Between(-1, INT64)] | None = None  # a share group's, as the broker counts it
+    topic_id: UUID | None = None  # None when the source does not show it (no broker API does)
+    same_since_ms: int | None = field(default=None, metadata=UNWRITTEN)  # at least, if it was committed again
 
     @property
     def position(self) -> int | None:
@@ -165,12 +144,10 @@ class CommittedOffset:
         return None if self.offset == NOTHING_COMMITTED else self.offset
 
 
-Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]
-"""Committed offsets by topic and partition."""
+Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]  # by topic and partition
 
 
 def each_commit(offsets: Offsets | None) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
-    """Every partition with its committed offset; none for None."""
     return (
         ((topic, number), commit)
         for topic, commits in (offsets or {}).items()
@@ -179,7 +156,6 @@ def each_commit(offsets: Offsets | None) -> Iterator[tuple[TopicPartition, Commi
 
 
 def commit_of(offsets: Offsets | None, partition: TopicPartition) -> CommittedOffset | None:
-    """The committed offset of a partition, if there is one."""
     return (offsets or {}).get(partition[0], {}).get(partition[1])
 
 
@@ -192,13 +168,10 @@ class OpenTransaction:
     producer_epoch: int
     coordinator_epoch: int
     last_write_ms: int | None  # when its producer last wrote to the partition, in milliseconds since 1970
-    transactional_id: str | None = None
-    """The producer's transactional id; None: no coordinator knows the producer."""
-    state: str | None = None
-    """The state that the transaction's coordinator reports: `Ongoing`, `PrepareCommit`, …; None: none knows it."""
+    transactional_id: str | None = None  # None: no coordinator knows the producer
+    state: str | None = None  # of its coordinator: `Ongoing`, `PrepareCommit`, …; None: unknown
     begun_ms: int | None = None
-    timeout_ms: int | None = None
-    """`transaction.timeout.ms` of its producer: the coordinator aborts it this long after the start."""
+    timeout_ms: int | None = None  # its producer's `transaction.timeout.ms`
 
     @property
     def since_ms(self) -> int:
@@ -224,19 +197,15 @@ class PendingOffsets:
 
     @property
     def places(self) -> frozenset[tuple[str, int]]:
-        """The partitions, as topic and number."""
         return frozenset(each_partition(self.partitions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A group of any type."""
-
     id: str = field(metadata=KEY)
     type: GroupType
     state: GroupState
-    protocol_type: str | None = None
-    """`consumer`, `connect`, …; empty for a group that never had members, only commits."""
+    protocol_type: str | None = None  # `consumer`, `connect`, …; empty: never had members, only commits
     protocol: str | None = None  # the assignor in use
     coordinator: Node | None = None
     generation: Generation | None = None
@@ -244,19 +213,14 @@ class Group:
     """The member that led a classic group's last finished rebalance, according to the group's newest record. During
     the next rebalance it may have left; `groups.succession` finds the leader then. None when not known, when no
     member leads, or when not requested."""
-    leader_problem: str | None = field(default=None, metadata=UNWRITTEN)
-    """Why the leader is not known although it was requested from a cluster."""
+    leader_problem: str | None = field(default=None, metadata=UNWRITTEN)  # why not known though requested
     group_epoch: Epoch | None = None
     assignment_epoch: Epoch | None = None
-    members: tuple[Member, ...] = ()
-    """In the order of the source, which matters because of the order in Java's maps."""
-    offsets: Offsets | None = None
-    """The committed offsets; None when they were not requested or could not be read."""
-    pending: PendingOffsets | None = field(default=None, metadata=UNWRITTEN)
-    """Offsets in open transactions; None when not requested or not known."""
+    members: tuple[Member, ...] = ()  # in the order of the source: it depends on Java's maps
+    offsets: Offsets | None = None  # None when not requested or not readable
+    pending: PendingOffsets | None = field(default=None, metadata=UNWRITTEN)  # None: not requested or known
     topology: Topology | None = None  # the topology of a streams group; None before a member has sent it
-    settings: Mapping[str, str] | None = None
-    """The group's own settings (`consumer.session.timeout.ms`). None when not requested, or not known."""
+    settings: Mapping[str, str] | None = None  # the group's own; None when not requested or not known
     commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """The shortest time between the last two commits of a partition, over the partitions for which both were read;
     None if there are none."""
@@ -270,19 +234,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic."""
-
     name: str = field(metadata=KEY)
     id: UUID | None = None
     partitions: Annotated[int, Between(0, INT32)]
-    racks: Mapping[Partition, tuple[str, ...]] | None = None
-    """Racks of each partition's replicas; None when not known."""
-    start_offsets: Mapping[Partition, Count | None] | None = None
-    """Log start offsets: the oldest records that are kept. None, for all or for one partition, when not known."""
-    end_offsets: Mapping[Partition, Count | None] | None = None
-    """Log end offsets for consumers (high watermarks); None as above."""
-    stable_offsets: Mapping[Partition, Count | None] | None = None
-    """Last stable offsets: the limit for consumers with `isolation.level=read_committed`. None as above."""
+    racks: Mapping[Partition, tuple[str, ...]] | None = None  # of each partition's replicas; None: unknown
+    start_offsets: Mapping[Partition, Count | None] | None = None  # the oldest kept; None: unknown
+    end_offsets: Mapping[Partition, Count | None] | None = None  # high watermarks; None: unknown
+    stable_offsets: Mapping[Partition, Count | None] | None = None  # last stable offsets; None: unknown
 
 
 class LogOffsets(NamedTuple):
@@ -294,7 +252,6 @@ class LogOffsets(NamedTuple):
 
 
 def log_of(topics: Mapping[str, Topic] | None, partition: TopicPartition) -> LogOffsets:
-    """The known offsets of a partition's log."""
     name, number = partition
     topic = (topics or {}).get(name)
     if topic is None:
@@ -308,25 +265,16 @@ def log_of(topics: Mapping[str, Topic] | None, partition: TopicPartition) -> Log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The cluster of the groups."""
-
     id: str | None = None
     kafka: str | None = None  # the version of the brokers; None when not known
-    features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)
-    """Finalized features, such as group.version."""
-    consumer_protocol: bool | None = None
-    """Whether the brokers offer ConsumerGroupHeartbeat and ConsumerGroupDescribe at all; None when not known."""
-    settings: Mapping[str, str] | None = None
-    """The brokers' settings of groups (`group.*`, `offsets.retention.minutes`) on which all of them agree, defaults
-    included; None when not known."""
-    settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The settings on which the brokers do not agree, with all their values, sorted."""
-    settings_problem: str | None = field(default=None, metadata=UNWRITTEN)
-    """Why the settings are not known although they were requested from a cluster."""
+    features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)  # group.version …
+    consumer_protocol: bool | None = None  # whether brokers offer it at all; None when not known
+    settings: Mapping[str, str] | None = None  # of groups, on which all brokers agree; None: not known
+    settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by broker, sorted values
+    settings_problem: str | None = field(default=None, metadata=UNWRITTEN)  # why not known though requested
 
 
 def listing_of(group: Group) -> GroupListing:
-    """The list row of a described group."""
     return GroupListing(
         id=group.id,
         type=group.type,

@@ -1,41 +1,17 @@
 """The progress of a group: rates, time to catch up, and a verdict per partition, from readings at known times.
 
-The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules", and `core/internal/evaluator`), which examine
-how offsets move instead of comparing lag with a number. The rules differ where Burrow's were wrong for its users:
+The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules"), which examine how offsets move. They differ where
+Burrow's were wrong: an offset that has reached its earlier value again is no REWIND; only zero lag at the last reading
+is OK, not anywhere in the window; the time until STALLED (a member owns the partition) or STOPPED (none does) counts
+from the first reading with records to read, as on a quiet topic the last commit is old; lag is measured against the
+log end at the reading, not at the commit, and a single drop does not hide its growth (WARN).
 
-1. **None** (not known): the committed offset and lag are not known in two readings, unless one reading contains the
-   time since which records have been waiting (`waiting_since_ms`).
-2. **REWIND**: the committed offset is lower than it was before. Burrow checks that only if lag is never zero, and
-   keeps the verdict; here lag does not matter, and an offset that has reached its earlier value again is no rewind.
-3. **OK**: no record is left to read at the last reading. In Burrow, zero lag anywhere in its window is OK, so that a
-   consumer that stops after catching up stays OK while lag grows. Here only the last reading counts as caught up.
-4. **STALLED**, **STOPPED**: there were records to read and the committed offset did not move for three commit
-   intervals; a member owns the partition (STALLED), or no member does (STOPPED). The time counts from the first reading
-   with records to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the
-   first record after the silence as a stop before its consumer could commit it. Burrow distinguishes the two verdicts
-   by whether commits arrive, which no broker API shows.
-5. **WARN**: the offset moves, and lag grows (`Trend.GROWS`). In Burrow, a single drop in its window is OK, while small
-   and steady lag is a warning. Here lag is measured against the log end at each reading; Burrow uses the log end at the
-   time of the commit, so that its lag does not grow when commits stop.
-6. **OK** otherwise.
-
-Lag grows in one of two ways, of which the first needs a few seconds only:
-
-- *In time*, if it is known when the two offsets were committed and when the records after them were written. The offset
-  moves more slowly than records are produced now, and more slowly than the clock, from the time of one record to that
-  of the other; and of the unread records, more than are produced in three commit intervals would be left if the
-  consumer had read at this rate since the oldest was written. A burst fails the first or the last, a consumer that
-  reads records an hour late on purpose the second, a group that commits once a minute the last.
-- *In records*, by more than ten and by more than is produced in a commit interval (in three intervals if lag was zero
-  before), in two commit intervals at least. The lowest lag in the later half of the readings is compared with the
-  lowest lag in the earlier half, because lag goes up and down with each commit, and more is produced than read in both
-  halves: a burst is not a trend. If only two readings are known, it is one as long as its oldest record is young.
-
-Otherwise it shrinks, or it is steady, or the readings are too few to distinguish that (`Trend.UNKNOWN`): an offset
-moves once in a commit interval, so that the same rates look like growth or not, depending on when they were read.
-
-A committed offset is always up to a commit interval old. Therefore a lag of at most the records produced in one
-interval counts as caught up (`catch_up_s` 0).
+Lag grows in one of two ways (`_grows_in_time`, `_grows_in_records`). *In time*, within seconds, if the times of commits
+and records are known: the offset moves more slowly than records are produced (a burst fails that) and than the clock (a
+consumer that reads late on purpose does not), and at this rate more would be unread than is produced in three commit
+intervals. *In records*: the lowest lag of the later half of the readings is above that of the earlier half, because lag
+goes up and down with each commit. Too few readings are `Trend.UNKNOWN`. A committed offset is up to a commit interval
+old: a lag of at most the records produced in one counts as caught up (`catch_up_s` 0).
 """
 
 from __future__ import annotations
@@ -50,17 +26,12 @@ from groups.lag import NextRecord, PartitionLag, partition_lags
 from groups.model import Group, Topic
 
 COMMIT_INTERVAL_MS = 5_000  # the default interval at which consumers commit (`auto.commit.interval.ms`)
-STILL_INTERVALS = 3
-"""An offset must not move for this many commit intervals before it counts as stalled or stopped."""
-FEW_RECORDS = 10
-"""Growth of at most this many records is ignored: on a quiet topic, the last records have just been written."""
+STILL_INTERVALS = 3  # commit intervals without a move before it is stalled or stopped
+FEW_RECORDS = 10  # less growth is ignored: on a quiet topic, they have just been written
 MARGIN = 1.1  # Rates of which one is larger by less than a tenth are not distinguished
-SAME_CLOCK = 0.02
-"""The age of the oldest unread record is the same if it changes by less than this part of the time that passes."""
-TREND_INTERVALS = 6
-"""After this many commit intervals, lag that has not grown by as much as is produced in one of them is steady."""
-RETENTION_CHECK_S = 300
-"""How often a broker deletes old segments (`log.retention.check.interval.ms`): the log start moves in steps."""
+SAME_CLOCK = 0.02  # the age of the oldest record is the same within this part of the passed time
+TREND_INTERVALS = 6  # after these, lag that grew by less than is produced in one is steady
+RETENTION_CHECK_S = 300  # `log.retention.check.interval.ms`: the log start moves in steps
 NEVER: Final = math.inf  # the time to catch up of a partition whose lag does not shrink
 
 
@@ -78,13 +49,10 @@ _BY_SEVERITY = tuple(BurrowVerdict)
 
 
 class Trend(Enum):
-    """How the lag of a partition changes."""
-
     GROWS = "grows"
     STEADY = "steady"
     SHRINKS = "shrinks"
-    DRAINS = "drains"
-    """It shrinks now, but was produced faster than it is read: after a burst, or between two."""
+    DRAINS = "drains"  # it shrinks, but was produced faster than it is read, as after a burst
     UNKNOWN = "unknown"  # the readings are too few, or too close to each other
 
 
@@ -120,10 +88,8 @@ class PartitionProgress(NamedTuple):
     """The speed of the committed offset in records per second; negative after a rewind. Between two commits whose times
     are known, otherwise between two readings."""
     produced_per_s: float | None = None
-    catch_up_s: float | None = None
-    """The time until all records are read at these rates; `NEVER` if the lag does not shrink."""
-    still_ms: int = 0
-    """The least time for which the committed offset has not moved while there were records to read."""
+    catch_up_s: float | None = None  # until all is read; `NEVER` if the lag does not shrink
+    still_ms: int = 0  # at least, without a move of the offset while there were records
     overtaken_s: float | None = None
     """The time until the log start passes the committed offset at these rates and unread records are lost; `NEVER`
     if it does not approach."""
@@ -143,8 +109,7 @@ class GroupProgress(NamedTuple):
     lag: int | None
     committed_per_s: float | None
     produced_per_s: float | None
-    catch_up_s: float | None
-    """The time of the partition that takes longest; `NEVER` if one partition never catches up."""
+    catch_up_s: float | None  # the longest of its partitions; `NEVER` if one never does
     partitions: Mapping[tuple[str, int], PartitionProgress]
 
 
@@ -272,7 +237,6 @@ def partition_progress(
 
 
 def _commit_rate(first: Reading, last: Reading) -> float | None:
-    """Records per second between the two commits; between the two readings if the times of commits are not known."""
     took_s = _commits_s(first, last)
     if took_s is None:
         return _per_s(first, last, first.committed, last.committed)

@@ -1,8 +1,6 @@
-"""The removal of members from a group: the selection, and the consequences.
+"""The removal of members from a group: the selection, and the consequences (docs/members.md, tested on Kafka 4.3.1).
 
-A group does not show whether the process of a member is still running: a running member rejoins as soon as it learns
-that it was removed, a dead one does not. Static members of a consumer group that announced a restart (member epoch
--2) are known to be away. The behavior of brokers and clients was tested on Kafka 4.3.1 (docs/members.md).
+A group does not show whether a member's process is still running; a running one rejoins as soon as it learns of it.
 """
 
 from __future__ import annotations
@@ -15,8 +13,7 @@ from groups.listing import shown_id
 from groups.model import Group, GroupType, Member, MemberProtocol, Problem
 from groups.offsets.model import PlannedChange
 
-COOPERATIVE = "cooperative"
-"""Part of the name of an assignor with which members keep their partitions while a classic group rebalances."""
+COOPERATIVE = "cooperative"  # in the name of assignors whose members keep partitions in a rebalance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +28,10 @@ class MemberChoice:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names of every kind."""
         return self.ids + self.instances + self.clients + self.hosts
 
     @property
     def is_empty(self) -> bool:
-        """Whether it can select no member."""
         return not (self.names or self.everyone)
 
     def of(self, group: Group) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
@@ -73,11 +68,8 @@ def _no_member(group: Group, what: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersRemoval(PlannedChange):
-    """The members of one group to remove."""
-
     members: tuple[Member, ...]
-    is_described: bool = True
-    """Whether the group could be described; else only the ids of the members to remove are known."""
+    is_described: bool = True  # else only the ids of the members to remove are known
 
     @property
     def count(self) -> int:
@@ -85,19 +77,16 @@ class MembersRemoval(PlannedChange):
 
     @property
     def staying(self) -> tuple[Member, ...]:
-        """The members that remain in the group."""
         leaving = {member.id for member in self.members}
         return tuple(member for member in self.described.members if member.id not in leaving)
 
 
 def plan_removal(group: Group, choice: MemberChoice, *, is_described: bool = True) -> MembersRemoval:
-    """Plan the removal of the selected members."""
     members, missing = choice.of(group)
     return MembersRemoval(described=group, members=members, problems=missing, is_described=is_described)
 
 
 def consequences(plan: MembersRemoval) -> Iterator[str]:
-    """The consequences of the removal, a sentence each."""
     group, staying = plan.described, plan.staying
     if not plan.members:
         return

@@ -1,8 +1,6 @@
 """Settings of one group (KIP-848, KIP-932, KIP-1071), checked before they are sent, and the brokers' settings.
 
-The rules of a group's settings are those of `GroupConfig.validate` in Kafka 4.3 and 4.4: a whole number must be within
-the brokers' bounds for its type of group, and the session timeout must be longer than the heartbeat interval. The
-cluster checks settings that have no bounds here.
+The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4; settings without bounds here are left to the cluster.
 """
 
 from __future__ import annotations
@@ -19,22 +17,17 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _NOT_BY_RULE = {
     "streams.num.standby.replicas": (None, "group.streams.max.standby.replicas"),
     "streams.num.warmup.replicas": (None, "group.streams.max.warmup.replicas"),
-}
-"""The names of bounds that do not follow the pattern of `group.consumer.min.session.timeout.ms`: lower and upper."""
+}  # lower and upper; others are like `group.consumer.min.session.timeout.ms`
 _LEAST = {
     "streams.num.standby.replicas": 0,
     "streams.num.warmup.replicas": 0,
     "streams.initial.rebalance.delay.ms": 0,
     "streams.acceptable.recovery.lag": 0,
-}
-"""Lower bounds that are fixed in Kafka (`GroupConfig.CONFIG_DEF`), not a setting."""
-_KINDS = {"errors": "share"}
-"""The group type for settings that do not start with it: `errors`, for the dead-letter queue (KIP-1191)."""
+}  # fixed in Kafka (`GroupConfig.CONFIG_DEF`)
+_KINDS = {"errors": "share"}  # of settings that do not start with it: the dead-letter queue (KIP-1191)
 
 
 class ConfigOrigin(Enum):
-    """The source of a group's setting."""
-
     GROUP = "group"  # set for this group
     BROKER = "broker"  # set on the brokers, for all groups of this type
     DEFAULT = "default"
@@ -42,8 +35,6 @@ class ConfigOrigin(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupConfig:
-    """One setting with its effective value for a group."""
-
     name: str
     value: str | None
     origin: ConfigOrigin
@@ -67,7 +58,6 @@ def own_configs(settings: Mapping[str, str]) -> dict[str, GroupConfig]:
 
 
 def own_settings(configs: Mapping[str, GroupConfig] | None) -> dict[str, str] | None:
-    """The values that are set for this group; None if they are not known."""
     if configs is None:
         return None
     return {
@@ -143,8 +133,7 @@ def _number(text: str | None) -> int | None:
 
 
 OFFSETS_RETENTION = "offsets.retention.minutes"
-_OTHER_GROUPS = ("group.share.", "group.streams.")
-"""Prefixes of settings for share and streams groups, which are never migrated."""
+_OTHER_GROUPS = ("group.share.", "group.streams.")  # prefixes for groups that never migrate
 
 
 def with_settings(
@@ -158,7 +147,10 @@ def with_settings(
     values: dict[str, set[str]] = {}
     for settings in by_broker.values():
         for name, value in settings.items():
-            if value is not None and _matters(name):
+            if value is not None and (
+                name == OFFSETS_RETENTION
+                or (name.startswith("group.") and not name.startswith(_OTHER_GROUPS))
+            ):
                 values.setdefault(name, set()).add(value)
     return replace(
         cluster,
@@ -168,11 +160,6 @@ def with_settings(
         },
         settings_problem=problem,
     )
-
-
-def _matters(name: str) -> bool:
-    """Whether it is a setting of the group coordinator for classic and consumer groups (GroupCoordinatorConfig)."""
-    return name == OFFSETS_RETENTION or (name.startswith("group.") and not name.startswith(_OTHER_GROUPS))
 
 
 _NEWEST_LEVELS = {

@@ -1,8 +1,4 @@
-"""The snapshot file: the known state of a cluster's groups at one moment, as YAML or JSON.
-
-It has the fields of `groups.model`. Unknown values are left out; fields that this Kohort does not know are skipped
-and reported (docs/decisions/0004).
-"""
+"""The snapshot file: the known state of a cluster's groups at one moment, as YAML or JSON (docs/decisions/0004)."""
 
 from __future__ import annotations
 
@@ -20,8 +16,7 @@ from groups.yaml_files import TreeError, check_kind, check_newest, line_of, load
 from wire.files import MEBIBYTE
 
 MOST_BYTES = 512 * MEBIBYTE  # maximum size of a snapshot, and of a file of topics
-FORMAT_VERSION = 1
-"""Incremented only when an older Kohort would misread the file; new fields do not need a new version."""
+FORMAT_VERSION = 1  # grows only when an older Kohort would misread the file, not for new fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +30,11 @@ class SnapshotFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Groups and the topics that they read, by name."""
-
     cluster: Cluster = field(default_factory=Cluster)
     topics: Mapping[str, Topic] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
-    notices: tuple[Problem, ...] = field(default=(), metadata=UNWRITTEN)
-    """Fields that were skipped because this Kohort does not know them."""
-    faults: tuple[SnapshotFault, ...] = field(default=(), metadata=UNWRITTEN, compare=False)
-    """The unreadable parts of a file; the rest was read."""
+    notices: tuple[Problem, ...] = field(default=(), metadata=UNWRITTEN)  # unknown fields, skipped
+    faults: tuple[SnapshotFault, ...] = field(default=(), metadata=UNWRITTEN, compare=False)  # unread
 
 
 def read_snapshot(file: Path) -> Snapshot:
@@ -114,7 +105,6 @@ def wrong_racks(topic: Topic) -> str | None:
 
 
 def with_usable_racks(topic: Topic) -> Topic:
-    """The topic; without its racks if they cannot be used."""
     return topic if wrong_racks(topic) is None else replace(topic, racks=None)
 
 
@@ -135,7 +125,6 @@ def write_snapshot(snapshot: Snapshot, file: Path) -> None:
 
 
 def snapshot_text(snapshot: Snapshot, *, as_json: bool = False) -> str:
-    """The text of the snapshot file."""
     tree = snapshot_tree(snapshot)
     if as_json:
         return json.dumps(tree, ensure_ascii=False, indent=1) + "\n"

@@ -1,8 +1,7 @@
 """Data that only streams groups have (KIP-1071): a topology, and tasks of its subtopologies.
 
-A task is a subtopology for one partition number of its source topics. Kafka Streams creates internal topics for an
-application: changelog topics keep the state of its stores, repartition topics carry records from one subtopology to
-another. Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
+A task is a subtopology for one partition number; changelog topics keep its stores, repartition topics connect
+subtopologies. Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ TasksOfKind: TypeAlias = Mapping[str, PartitionNumbers]  # Partition numbers, as
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tasks:
-    """The tasks of a member."""
-
     active: TasksOfKind = field(default_factory=dict)
     standby: TasksOfKind = field(default_factory=dict)
     warmup: TasksOfKind = field(default_factory=dict)
@@ -40,8 +37,6 @@ class StreamsMember:
 
 
 class NodeKind(Enum):
-    """The kind of a node of a topology."""
-
     SOURCE = "source"
     PROCESSOR = "processor"
     SINK = "sink"
@@ -67,8 +62,7 @@ class Subtopology:
     repartition_sinks: tuple[str, ...] = ()
     repartition_sources: tuple[str, ...] = ()
     changelogs: tuple[str, ...] = ()
-    nodes: tuple[TopologyNode, ...] | None = None
-    """The nodes; None if they were not requested, or the brokers do not store them."""
+    nodes: tuple[TopologyNode, ...] | None = None  # None if not requested, or not stored by the brokers
 
     @property
     def topics_read(self) -> tuple[str, ...]:
@@ -82,8 +76,7 @@ class Topology:
 
     epoch: Annotated[int, Between(-1, INT32)]
     subtopologies: tuple[Subtopology, ...] = ()
-    global_nodes: tuple[TopologyNode, ...] = ()
-    """The source and the processor of each global store, if the nodes are known."""
+    global_nodes: tuple[TopologyNode, ...] = ()  # each global store's source and processor, if known
 
     @property
     def input_topics(self) -> frozenset[str]:

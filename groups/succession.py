@@ -1,28 +1,15 @@
 """The leader of a classic group, and its successor when the leader leaves.
 
-Theory of operation. A broker keeps the members of a classic group in a Java HashMap, and whenever it needs a leader it
-takes the first member in the map's order. A member becomes the leader in these cases:
+A broker keeps the members in a Java HashMap, and takes the first in the map's order when it needs a leader: when the
+leader is removed (it leaves, its session expires, or it misses a rebalance and is dynamic), whether that member has
+joined already or not. If a static leader misses a rebalance, the first that has joined leads; if it rejoins, its new id
+leads. In a group without members the first to join leads; after the last member of the consumer protocol has left, the
+first classic one in the consumer group's map; after a restart, the recorded leader. So if a recorded leader is no
+longer a member, a rebalance is in progress, and the leader is known once the group is Stable.
 
-- a group without members: the first member to join leads;
-- the leader is removed (it leaves, its session expires, or it misses a rebalance and is dynamic): the first of the
-  remaining members leads, whether it has joined the rebalance already or not;
-- the leader is static and misses a rebalance: it remains a member, and the first member that has joined leads;
-- a static leader rejoins under a new member id: the new id leads, so a restart does not change the leader;
-- the last member of the consumer protocol leaves: the first classic member in the order of the consumer group's map
-  leads;
-- the coordinator moves or restarts: the recorded leader still leads.
-
-Members that join before the leader is removed count: if a leader dies without LeaveGroup, the process started in its
-place may succeed it. A leader that sends LeaveGroup is removed at once.
-
-Therefore a dynamic leader leads as long as it is a member. If the leader in the record is no longer a member, a
-rebalance is in progress (or the record was read at another time than the rest): the leader is known once the group is
-Stable.
-
-The map's order depends on the length of its array, which grows with the group, never shrinks, and is created again (for
-the current number of members) when another broker loads the group, or the same broker after a restart. Members of
-one bin are in the order in which they joined. Usually none of that is needed: DescribeGroups and the group's record
-list the members in the map's order. If a source did not keep that order, every possible length of the array is tried.
+The order depends on the length of the map's array, which grows with the group, never shrinks, and is created again when
+a broker loads the group. DescribeGroups and the group's record list the members in this order; if a source did not keep
+it, every possible length is tried. Members of one bin are in the order in which they joined.
 
 Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
 GroupMetadataManager.replay, completeClassicGroupJoin, describeGroups. Tested on 4.3.1.
@@ -39,20 +26,16 @@ from assignors.java.hash_map import grown_capacity, map_order, spread, string_ha
 from assignors.model import Ints
 from groups.model import Group, GroupType
 
-LONGEST_ARRAY = 1 << 14
-"""The longest array that is tried, enough for 12,288 members at once; larger groups have a longer one."""
+LONGEST_ARRAY = 1 << 14  # that is tried, enough for 12,288 members at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
-    """The leader and the other members in the order of succession."""
-
     leader: str | None  # the current leader; None when not known
     order: tuple[str, ...]
     """The other members (all, if the leader is not known) in the order of succession: each leads when the members
     before it have left and no member has joined."""
-    is_broker_order: bool
-    """Whether `order` is the order of the broker's map; if not, it is only one possible order."""
+    is_broker_order: bool  # of the broker's map; else only one possible order
     certain: bool  # whether the first of `order` is known to lead once the leader has left
     why: str  # the reason for `certain`
 
@@ -137,8 +120,7 @@ class FirstFollower:
     """The member that a new member must precede to lead after the leader leaves."""
 
     member: str  # the first follower
-    places: int
-    """The number of bins before it. A new id may be in one of them by chance; in the same bin, it is last."""
+    places: int  # bins before it, where a new id may be by chance; in its bin, it is last
     bins: int  # the number of bins of the map
     others: tuple[str, ...] = ()  # the other followers in the same bin
 

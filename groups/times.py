@@ -1,12 +1,8 @@
-"""The one reader and the one writer of durations and times.
+"""The one reader and the one writer of durations and times; what is written can be read again.
 
-Every option and file reads its durations and times here, and every text contains them as they are written here; what is
-written can be read again. CSV, JSON and YAML contain numbers instead.
-
-The drop-in reads only the forms of kafka-consumer-groups.sh: `--to-datetime` by `Utils.getDateTime` (a strict
-SimpleDateFormat of `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`, then of the same with `X`; UTC without a zone), `--by-duration` by
-`java.time.Duration.parse`. Two faults are not copied: SimpleDateFormat ignores text after the pattern, so that
-`+0130` means one hour, and accepts years of more than four digits; here both are refused.
+The drop-in reads only the forms of kafka-consumer-groups.sh: `--to-datetime` by `Utils.getDateTime` (SimpleDateFormat
+`yyyy-MM-dd'T'HH:mm:ss.SSSXXX`, then with `X`), `--by-duration` by `java.time.Duration.parse`. Two faults are not copied:
+SimpleDateFormat ignores text after the pattern (`+0130` means one hour) and accepts longer years; both are refused.
 """
 
 from __future__ import annotations
@@ -15,8 +11,7 @@ import re
 from datetime import MAXYEAR, UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MOST_S = 10**13
-"""The longest duration that can be read, some 300,000 years: in milliseconds it fits Kafka's 64 bits."""
+MOST_S = 10**13  # some 300,000 years: in milliseconds it fits Kafka's 64 bits
 MOMENT_FORMS = (
     "2026-03-01T12:00:00Z (UTC where no zone is given), milliseconds since 1970, now, or 15m or -15m for "
     "15 minutes ago"
@@ -42,8 +37,7 @@ _MILLISECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
 _FIELD = r"[ \t]*(\d{1,40})"
 _JAVA_MOMENT = re.compile(
     rf"{_FIELD}-{_FIELD}-{_FIELD}T{_FIELD}:{_FIELD}:{_FIELD}\.{_FIELD}[ \t]*(Z|[+-][0-9]{{2}}(?::[0-9]{{2}})?)?"
-)
-"""SimpleDateFormat allows blanks before its fields, digits of any script, and any number of leading zeros."""
+)  # blanks before fields, digits of any script, leading zeros: as SimpleDateFormat
 _JAVA_DURATION = re.compile(
     r"([-+]?)P(?:([-+]?[0-9]+)D)?"
     r"(T(?:([-+]?[0-9]+)H)?(?:([-+]?[0-9]+)M)?(?:([-+]?[0-9]+)(?:[.,]([0-9]{0,9}))?S)?)?",
@@ -85,7 +79,6 @@ def read_duration(text: str, unit: str | None, *, signed: bool = False) -> float
 
 
 def duration_forms(unit: str | None) -> str:
-    """The forms of a duration, for messages."""
     bare = {"s": " or a number of seconds", "ms": " or a number of milliseconds", None: " or PT2H"}[unit]
     return f"5s, 1.5m, 2h, 7d, 1500ms{', PT2H' if unit else ''}{bare}"
 
@@ -151,7 +144,6 @@ def format_moment(ms: int) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """`duration_text` of seconds."""
     return duration_text(round(seconds * 1000, 3))
 
 

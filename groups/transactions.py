@@ -8,14 +8,12 @@ from groups.times import duration_text, format_moment
 
 
 def producer_of(transaction: OpenTransaction) -> str:
-    """The producer, by its transactional id if a coordinator knows it."""
     if transaction.transactional_id is None:
         return f"producer {transaction.producer_id}, whose transaction no coordinator knows"
     return f"the producer {transaction.transactional_id}"
 
 
 def how_to_end(where: tuple[str, int], transaction: OpenTransaction) -> str:
-    """What to do about an open transaction on a partition."""
     topic, partition = where
     abort = (
         f"`kafka-transactions.sh abort --topic {topic} --partition {partition} "
@@ -57,7 +55,6 @@ def pending_text(pending: PendingOffsets, now_ms: int | None = None) -> str:
 
 
 def pending_remedy(pending: PendingOffsets) -> str:
-    """What to do about offsets in open transactions."""
     transactions = _transactions(pending)
     if not transactions:
         return (

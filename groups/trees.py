@@ -1,13 +1,9 @@
 """Dataclasses to trees of plain values and back: a file's writer and reader use the same declaration.
 
-A tree consists of the values of JSON and YAML: mappings, lists, texts, numbers, true, false and None. The types of a
-dataclass's fields define the allowed values; `Annotated` narrows them (`Between`, `ASCENDING`, `Tagged`), and the
-metadata of a field define differences between the file and the class (`named`, `KEY`, `UNWRITTEN`). None means
-*unknown*, and may be left out if the field has a default.
-
-Every value is checked when read, and numbers may be texts, as in YAML read without a schema. An error has the path to
-its value, from which `groups.yaml_files.position_of` finds line and column; without an error, no positions are
-computed. Readers and writers are built once for each class, so that a large file costs one call per value.
+A tree has the values of JSON and YAML. The types of a dataclass's fields define the allowed ones; `Annotated` narrows
+them, metadata define differences between the file and the class. None means *unknown*, and may be left out if the field
+has a default; numbers may be texts. An error has the path to its value, from which `groups.yaml_files.position_of`
+finds line and column. Readers and writers are built once per class: a large file costs one call per value.
 """
 
 from __future__ import annotations
@@ -34,15 +30,11 @@ T = TypeVar("T")
 Path = tuple[str | int, ...]
 Read = Callable[..., Any]  # Builds a value from its tree; an object in a mapping of objects also gets its key
 Write = Callable[[Any], object]
-Unknown = list[tuple[dict[str, object], str]]
-"""Mappings, each with one of its keys that is not the name of a field."""
-Faulty = list[tuple[dict[object, object], "Malformed"]]
-"""Mappings of objects, each with the error of an object that cannot be read: its path starts with the key."""
+Unknown = list[tuple[dict[str, object], str]]  # mappings, each with a key that is no field's name
+Faulty = list[tuple[dict[object, object], "Malformed"]]  # mappings of objects, each with an object's error
 
-UNWRITTEN: Mapping[str, object] = MappingProxyType({"unwritten": True})
-"""Metadata of a field that is not in the file."""
-KEY: Mapping[str, object] = MappingProxyType({"key": True})
-"""Metadata of the field that contains the object's key in a mapping of objects."""
+UNWRITTEN: Mapping[str, object] = MappingProxyType({"unwritten": True})  # of a field that is not in the file
+KEY: Mapping[str, object] = MappingProxyType({"key": True})  # of the field with the object's key in a mapping
 
 
 def named(name: str) -> Mapping[str, object]:
@@ -130,7 +122,6 @@ class Trees:
         return self._reader(kind)(tree)
 
     def write(self, kind: type[T] | Any, value: object) -> Any:
-        """The tree of a value of this type."""
         return self._writer(kind)(value)
 
     def _reader(self, hint: object) -> Read:
@@ -221,7 +212,11 @@ class Trees:
         key_field = next((field.name for field in fields(kind) if field.metadata == KEY), None)
         known = {_name_in_tree(field): field for field in _fields_in_tree(kind)}
         table = {name: (field.name, self._reader(hints[field.name])) for name, field in known.items()}
-        required = [name for name, field in known.items() if _is_required(field)]
+        required = [
+            name
+            for name, field in known.items()
+            if (field.default is MISSING and field.default_factory is MISSING)
+        ]
         # If unknown values are left out, null means the same as an absent key.
         nullable = {name for name, field in known.items() if type(None) in get_args(hints[field.name])}
         passed = known.keys() - set(required) - nullable if self._sparse else frozenset()
@@ -307,7 +302,12 @@ class Trees:
     def _object_writer(self, kind: Any) -> Callable[[object], dict[str, object]]:
         hints = get_type_hints(kind, include_extras=True)
         table = [
-            (field.name, _name_in_tree(field), self._writer(hints[field.name]), _default(field))
+            (
+                field.name,
+                _name_in_tree(field),
+                self._writer(hints[field.name]),
+                (field.default if field.default_factory is MISSING else field.default_factory()),
+            )
             for field in _fields_in_tree(kind)
         ]
         sparse = self._sparse
@@ -365,7 +365,6 @@ def count_values(tree: object, limit: int) -> int:
 
 
 def dotted(path: Path) -> str:
-    """A path as text, like `steps[2].gate[0].protocol`; list positions count from 0."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in path).lstrip(".")
 
 
@@ -393,14 +392,6 @@ def _name_in_tree(field: Field[object]) -> str:
 
 def _members_of(union: tuple[type, ...]) -> tuple[type, ...]:
     return get_args(union[0]) or union
-
-
-def _is_required(field: Field[object]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
-
-
-def _default(field: Field[object]) -> object:
-    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _read_text(value: object) -> str:

@@ -1,18 +1,9 @@
 """The use of topics by a group, and the last use of a group, for `--unused-for 30d`.
 
-The use of a topic is known from the members' partitions and subscriptions and the committed offsets. A classic group
-shows neither partitions nor subscriptions while it rebalances (DescribeGroups omits metadata and assignments unless
-it is Stable), so unknown and false are different values.
-
-A group was used when its offsets were committed, and as long as it had members, whether they committed or not: on a
-quiet topic they do not. The last use is the later of the last commit and the moment at which the last member left. A
-group that has members, or is not Empty or Dead, is in use. A group does not count as unused if one of these is
-unknown:
-
-- the time of a commit, if the source does not contain it (share groups keep their offsets elsewhere and without
-  times, but only members commit there);
-- the moment when the last member left, if no record of `__consumer_offsets` shows it. A group with an empty protocol
-  type never had members, only commits.
+Unknown and false are different: a classic group shows neither partitions nor subscriptions while it rebalances. A group
+was used when its offsets were committed and as long as it had members, who may commit nothing on a quiet topic. It does
+not count as unused if the time of a commit is unknown (share groups have none, but only members commit there), or the
+moment when the last member left, unless an empty protocol type shows that it never had members.
 """
 
 from __future__ import annotations
@@ -31,12 +22,9 @@ class TopicUse(Enum):
     """How a group reads a topic; if several values apply, the first of them."""
 
     ASSIGNED = "assigned"  # a member owns partitions of it, or has some in its target
-    SUBSCRIBED = "subscribed"
-    """A member subscribes to it, by name or by regex, and no member owns a partition of it."""
-    COMMITTED = "committed"
-    """Offsets are committed but no member is known to subscribe: members that rejoin may read it again."""
-    UNKNOWN = "unknown"
-    """A member's subscription is not shown, or the group has no members and its offsets could not be read."""
+    SUBSCRIBED = "subscribed"  # by name or regex, and no member owns a partition of it
+    COMMITTED = "committed"  # no member is known to subscribe; one that rejoins may read it
+    UNKNOWN = "unknown"  # a subscription is not shown, or there are neither members nor offsets
 
 
 def topic_use(group: Group, topic: str) -> TopicUse | None:
@@ -93,12 +81,8 @@ RESTING = (GroupState.EMPTY, GroupState.DEAD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastUse:
-    """The last use of a group, in ms since 1970."""
-
-    last_commit_ms: int | None = None
-    """The latest known commit time; None if nothing is committed or no time is known."""
-    emptied_ms: int | None = None
-    """When its last member left; None if it never had one, or the time is not known."""
+    last_commit_ms: int | None = None  # None if nothing is committed or no time is known
+    emptied_ms: int | None = None  # None if it never had a member, or the time is not known
     in_use: bool = False
     unknown: str | None = None  # the fact that is not known; None if all are known or the group is in use
 
@@ -122,7 +106,6 @@ class LastUse:
 
 
 def last_use(group: Group) -> LastUse:
-    """The last use of a group that was described with its offsets and their known times."""
     in_use = bool(group.members) or group.state not in RESTING
     times = list(_commit_times(group))
     committed = max((time for time in times if time is not None), default=None)

@@ -1,21 +1,12 @@
 """The waits of each member of a group in a rebalance, from the data that a broker shows; and the labels of members.
 
-Theory of operation, consumer groups (KIP-848). A member reconciles with the target assignment of an epoch in steps:
-it revokes partitions that are no longer in its target, then its epoch becomes the target's, then it gets partitions
-that others have revoked. The assignment that a broker shows for a member includes the partitions that it must still
-revoke. If the epoch of the target is known, this means:
+Consumer groups (KIP-848): a member with partitions outside its target must revoke them, whatever its epoch; without,
+but with an older epoch, its next heartbeat (or JoinGroup) brings it to the target's; partitions that are missing are
+still owned by another member, or come with the next heartbeat. If the group's epoch is ahead of the target's, the
+broker must still compute a new one. A classic member does all this by rejoining when a heartbeat requests it.
 
-- the member has partitions outside its target: it must revoke them, whatever its epoch;
-- its epoch is older, but it has nothing to revoke: its next heartbeat (or JoinGroup) brings it to the target's epoch;
-- its target has more partitions: another member still owns them, or it gets them with the next heartbeat (or
-JoinGroup);
-- the group's epoch is ahead of the target's: the broker must still compute a new target.
-
-A member that speaks the classic protocol does all this by rejoining when a heartbeat response requests it.
-
-Classic groups. In PreparingRebalance the coordinator waits for members to join and does not show which have. A member
-that joined after the last finished rebalance has joined this one, or one that was aborted. In CompletingRebalance
-all have joined, and the group waits for the leader's assignment.
+Classic groups: in PreparingRebalance the coordinator waits for members to join and does not show which have, but a
+member that joined after the last finished rebalance has. In CompletingRebalance the group waits for the leader.
 
 Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumerGroupDescribeMember,
 GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup. Tested on 4.3.1.
@@ -43,14 +34,10 @@ from groups.succession import leader_of
 
 
 class WaitKind(Enum):
-    """The kinds of waits of a member."""
-
     REVOKE = "revoke"  # It must revoke `partitions`, which its target does not contain
     REJOIN = "rejoin"  # It must send JoinGroup and revoke `partitions`, if any
-    MAYBE_REJOIN = "maybe-rejoin"
-    """It must send JoinGroup, unless it has: the coordinator does not show whether it has."""
-    HEARTBEAT = "heartbeat"
-    """It waits for its next heartbeat, which brings the target's epoch or `partitions`."""
+    MAYBE_REJOIN = "maybe-rejoin"  # It must send JoinGroup, unless it has, which is not shown
+    HEARTBEAT = "heartbeat"  # It waits for its next one, with the target's epoch or `partitions`
     RELEASE = "release"  # It waits for `partitions` that another member still owns
     ASSIGNOR = "assignor"  # It waits for the broker's assignor to compute a target
     JOINS = "joins"  # It waits for other members to join; it joined after the last finished rebalance
@@ -61,15 +48,12 @@ class WaitKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """One wait of a member: for its own action, another member's or the broker's."""
-
     kind: WaitKind
     partitions: Partitions = field(default_factory=dict)
     member: str | None = None  # the id of the other member that must act, if there is one
 
 
 def labels_of(group: Group) -> dict[str, str]:
-    """Unique labels of members, by id."""
     short = {member.id: member.instance or member.client.id or member.id for member in group.members}
     holders = Counter(short.values())
     return {
@@ -79,7 +63,6 @@ def labels_of(group: Group) -> dict[str, str]:
 
 
 def waits_of(group: Group) -> dict[str, tuple[Wait, ...] | None]:
-    """The waits of each member, by id; None if they are unknown."""
     if group.type is GroupType.CLASSIC:
         return _classic_waits(group)
     if group.type is not GroupType.CONSUMER:
@@ -110,7 +93,6 @@ Owners = Mapping[TopicPartition, str]  # Member ids by topic and partition
 
 
 def _owners(group: Group) -> Owners | None:
-    """The owner of each partition; None if the partitions of any member are not known."""
     if any(member.owned is None for member in group.members):
         return None
     return {partition: member.id for member in group.members for partition in each_partition(member.owned)}

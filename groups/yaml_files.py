@@ -1,8 +1,7 @@
 """YAML and JSON files as trees of plain values, the position of each value in its file, and readable YAML.
 
-Every scalar stays the original text (JSON numbers stay numbers): the schema, not the spelling, decides whether it is
-a number, so a topic called `on` or `0123` keeps its name. Only a plain `null`, `~` or an empty value is None.
-Positions are computed in a second pass, and only if there is an error.
+Scalars stay the original text (a topic called `on` or `0123` keeps its name); only a plain `null`, `~` or an empty
+value is None. Positions are computed in a second pass, if there is an error.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")
 _SURROGATE = re.compile(r"\\[uU][dD]")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _BLOCK_DEPTH = 6  # the number of levels that may have one line per entry
-_LONGEST_PLAIN_KEY = 1000
-"""YAML requires the colon within 1024 characters of the key's start, or `? ` before the key."""
+_LONGEST_PLAIN_KEY = 1000  # YAML wants the colon within 1024 characters, or `? ` before the key
 
 MAX_DEPTH = 32  # no snapshot is half as deep; a deeper file is malicious
 
@@ -71,7 +69,6 @@ _READERS = {
     "scenario": "`kohort simulate` reads it",
     "snapshot": "--snapshot reads it",
 }
-"""How to read each kind of Kohort's files."""
 
 
 def check_kind(tree: object, kind: str) -> None:
@@ -125,7 +122,8 @@ def _load(file: Path, text: str, *, one: bool) -> list[object]:
     if text.lstrip()[:1] == "{":
         try:
             tree = json.loads(text, object_pairs_hook=_unique_pairs)
-            _refuse_half_characters(text, tree)
+            if _SURROGATE.search(text):
+                json.dumps(tree, ensure_ascii=False).encode()
             return [tree]
         except (ValueError, RecursionError):
             pass  # flow-style YAML starts the same way; its parser also reports the place of the error
@@ -168,7 +166,6 @@ def _composed(text: str) -> Any:
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int | None:
-    """The line of the value at a path, from 1."""
     position = position_of(text, path)
     return None if position is None else position[0]
 
@@ -180,15 +177,7 @@ def _unique_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return result
 
 
-def _refuse_half_characters(text: str, tree: object) -> None:
-    """Refuse half of a surrogate pair, which JSON's escapes allow: it is not valid text and cannot be printed."""
-    if _SURROGATE.search(text):
-        json.dumps(tree, ensure_ascii=False).encode()
-
-
 class _Events:
-    """Builds the tree from the parser's events."""
-
     def __init__(self, file: Path, text: str) -> None:
         self.file = file
         self.parser = _Loader(text)
@@ -197,7 +186,6 @@ class _Events:
         """The keys and short values of the file, each stored once: a large file repeats a few."""
 
     def documents(self, *, one: bool) -> Iterator[object]:
-        """The trees of all documents, at least one."""
         self._next()
         event = self._next()
         if isinstance(event, yaml.StreamEndEvent):
@@ -283,7 +271,6 @@ def _lines(value: Mapping[object, object], depth: int) -> Iterator[str]:
 
 
 def _key(key: object, indent: str) -> str:
-    """The text of a block's key, before its colon."""
     text = _flow(key)
     return f"{indent}{text}" if len(text) <= _LONGEST_PLAIN_KEY else f"{indent}? {text}\n{indent}"
 

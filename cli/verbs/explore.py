@@ -16,7 +16,6 @@ from wire.suggestion import did_you_mean
 if TYPE_CHECKING:
     from cli.render.cells import Cell
     from cli.render.document import Block, Document
-    from coordinator.consumer.outputs import Partitions
     from coordinator.simulation.exploration.explorer import Exploration
 
 
@@ -124,7 +123,10 @@ def _draw(file: Path, explorations: Sequence[Exploration]) -> None:
     axis = columns_axis(len(fall.owned), left=60, widest=60)
     lanes = []
     for name in explored.spec.members:
-        owned = [_words(step.get(name)) for step in fall.owned]
+        owned = [
+            " ".join(f"{topic}-{number}" for topic, number in sorted(step.get(name) or ()))
+            for step in fall.owned
+        ]
         boxes = [
             named_box(run, words, f"{name}, from step {run.start + 1} on: {words}", axis.unit)
             for words, run in runs(owned)
@@ -139,11 +141,6 @@ def _draw(file: Path, explorations: Sequence[Exploration]) -> None:
     rule = f" without {explored.broken}" if explored.broken else ""
     title = f"The shortest path to a violation of {fall.name}{rule}: the partitions of each member after each step"
     write_file(file, draw_file(Drawing(title=title, axis=axis, lanes=lanes)))
-
-
-def _words(owned: Partitions | None) -> str:
-    """The text of a box; empty if the process is not running or owns nothing."""
-    return " ".join(f"{topic}-{number}" for topic, number in sorted(owned or ()))
 
 
 def _known(name: str, known: Collection[str], what: str) -> str:

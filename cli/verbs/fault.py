@@ -1,7 +1,4 @@
-"""`kohort fault …`: faults of a running `kohort serve`, sent with a Kohort request in the format of a faults file.
-
-docs/serve.md lists the keys.
-"""
+"""`kohort fault …`: faults of a running `kohort serve`, in the format of a faults file (docs/serve.md)."""
 
 from __future__ import annotations
 
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOptions:
-    """The requests of a rule, which match all given options, and its duration."""
-
     api: Annotated[
         list[str] | None, option("--api", "Only this API, such as Heartbeat; repeatable.", "NAME")
     ] = None
@@ -48,8 +43,6 @@ class RuleOptions:
 
 
 class TopicChange(Enum):
-    """A change of a topic."""
-
     CREATE = "create"
     GROW = "grow"
     RECREATE = "recreate"
@@ -306,7 +299,6 @@ def do(source: SourceOptions, event: dict[str, Any]) -> None:
 
 
 def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: object) -> None:
-    """Add a rule, and print its id."""
     do(
         source,
         {

@@ -1,7 +1,6 @@
-"""Internal topics of streams groups that are deleted with a change: selection, display and deletion.
+"""Internal topics of streams groups that are deleted with a change, only by an option: selection, display, deletion.
 
-No topic is deleted without an option. As in kafka-streams-groups, only topics that the group's topology lists and
-that are named after the application are deleted; names on the command line are checked too.
+As in kafka-streams-groups, only topics that the group's topology lists and that are named after the application.
 """
 
 from __future__ import annotations
@@ -52,7 +51,10 @@ def with_internal_topics(source: Source, plans: Sequence[P], options: InternalTo
         }
         staying = sorted(topics.keys() & existing.keys() - chosen.keys())
         if plan.applicable and staying:
-            _notify_kept(plan.group, staying)
+            notice(
+                f"{plan.group}: its internal topics are kept: {', '.join(staying)}. A restarted application restores "
+                "its state from them; --delete-all-internal-topics (of delete and offsets reset) deletes them"
+            )
         missing = named & chosen.keys() - existing.keys()
         new_plans.append(
             replace(
@@ -62,7 +64,10 @@ def with_internal_topics(source: Source, plans: Sequence[P], options: InternalTo
                 problems=(
                     *plan.problems,
                     *(read.problems if chosen else ()),
-                    *_missing(plan.group, missing),
+                    *[
+                        Problem(subject=f"{plan.group}, {topic}", message="no such topic")
+                        for topic in sorted(missing)
+                    ],
                     *(_unknown(plan) if options.delete_all_internal_topics else ()),
                 ),
             )
@@ -71,7 +76,6 @@ def with_internal_topics(source: Source, plans: Sequence[P], options: InternalTo
 
 
 def _known(plan: PlannedChange) -> dict[str, str]:
-    """The internal topics of a streams group, with their kinds."""
     group = plan.described
     if group.type is not GroupType.STREAMS or group.topology is None:
         return {}
@@ -85,17 +89,6 @@ def _unknown(plan: PlannedChange) -> Iterator[Problem]:
             "--delete-internal-topic and --delete-all-internal-topics"
         )
         yield Problem(subject=plan.group, message=message)
-
-
-def _missing(group: str, topics: Iterable[str]) -> list[Problem]:
-    return [Problem(subject=f"{group}, {topic}", message="no such topic") for topic in sorted(topics)]
-
-
-def _notify_kept(group: str, topics: Sequence[str]) -> None:
-    notice(
-        f"{group}: its internal topics are kept: {', '.join(topics)}. A restarted application restores its state "
-        "from them; --delete-all-internal-topics (of delete and offsets reset) deletes them"
-    )
 
 
 def topics_in_question(plans: Iterable[PlannedChange]) -> str:
@@ -117,7 +110,6 @@ def delete_topics_of(change: ClusterChange[P], writer: ClusterWriter) -> Iterato
 
 
 def topic_tables(plans: Sequence[PlannedChange]) -> list[Table]:
-    """A table of the topics to delete, if there are any."""
     rows = [
         (plan.group, topic, kind) for plan in plans for topic, kind in sorted(plan.internal_topics.items())
     ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cli.sources.source import Source
     from cli.topic_readers import Uses
     from groups.listing import GroupFilter, GroupListing, Problem
-    from groups.use import LastUse, TopicUse
+    from groups.use import LastUse
 
 
 def list_groups(
@@ -31,17 +31,6 @@ def list_groups(
       kohort list
       kohort list --state Empty --type classic -b localhost:9092
     """
-    _list(selection, source, output, repeat, verbose=verbose)
-
-
-def _list(
-    selection: ListSelection,
-    source: SourceOptions,
-    output: OutputOptions,
-    repeat: RepeatOptions,
-    *,
-    verbose: bool,
-) -> None:
     from cli.render.document import VERBOSE
     from cli.selection import group_filter
     from cli.verbs.watch import show_read
@@ -107,7 +96,11 @@ def list_document(
                 group.protocol or None,
                 group.state.value,
                 group.members,
-                *(() if uses is None else (_reads_text(uses[group.id]),)),
+                *(
+                    ()
+                    if uses is None
+                    else (", ".join(f"{topic} ({use.value})" for topic, use in uses[group.id].items()),)
+                ),
                 *(() if last_uses is None else last_use_cells(last_uses[group.id])),
             )
             for group in groups
@@ -134,8 +127,3 @@ def _group_data(
 
         data |= last_use_data(last_uses[group.id])
     return data
-
-
-def _reads_text(reads: Mapping[str, TopicUse]) -> str:
-    """`orders (assigned), payments (committed)`."""
-    return ", ".join(f"{topic} ({use.value})" for topic, use in reads.items())

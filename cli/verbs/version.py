@@ -1,7 +1,4 @@
-"""`kohort version`: installed libraries, and missing features.
-
-Libraries and extras are read from Kohort's package metadata, so that new ones in pyproject.toml are shown too.
-"""
+"""`kohort version`: libraries, and missing features, from Kohort's package metadata."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ if TYPE_CHECKING:
     from cli.render.document import Block, Document
 
 PURPOSES = {"spark": "kohort fleet", "testing": "the pytest fixture kohort_broker"}
-"""The purpose of each extra that is not a login, in the order shown."""
 FOR_DEVELOPERS = ("dev", "docs", "release")  # extras that no command needs
 SHELLS = ("bash", "zsh", "fish")
 _REQUIREMENT = re.compile(
@@ -115,13 +111,21 @@ def _brief() -> Document:
 
 
 def _verbose() -> Document:
+    import platform
+    import ssl
+
     from cli.render.document import Document, Heading, fields, table_of
 
     release, known = _installed("kohort"), libraries()
-    platform = _platform()
+    versions = {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": platform.platform(),
+        "openssl": ssl.OPENSSL_VERSION,
+        "librdkafka": _librdkafka(),
+    }
     available = list(features(known))
     components = [Library(name=name, wanted="", version=number, extra=None)
-                  for name, number in {"kohort": release, **platform}.items()]  # fmt: skip
+                  for name, number in {"kohort": release, **versions}.items()]  # fmt: skip
     blocks: list[Block] = [
         table_of(
             [*components, *known],
@@ -134,24 +138,11 @@ def _verbose() -> Document:
         ),
     ]  # fmt: skip
     details: dict[str, object] = {
-        **platform,
+        **versions,
         "libraries": [fields(library, "name", "version", "wanted", "extra") for library in known],
         "features": [fields(feature, "name", "extra", "missing") for feature in available],
     }
     return Document(command="version", data={"version": release, "details": details}, blocks=blocks)
-
-
-def _platform() -> dict[str, str | None]:
-    """The platform, with librdkafka and OpenSSL: they are parts of packages, and have their own versions."""
-    import platform
-    import ssl
-
-    return {
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "system": platform.platform(),
-        "openssl": ssl.OPENSSL_VERSION,
-        "librdkafka": _librdkafka(),
-    }
 
 
 def _librdkafka() -> str | None:

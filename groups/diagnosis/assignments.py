@@ -12,8 +12,7 @@ from groups.model import Group, GroupType, Member, Partitions, each_partition
 from groups.regex.broker import compile_broker_regex, judge
 from groups.times import duration_text
 
-METADATA_MAX_AGE_MS = 300_000
-"""How long a member may not know new partitions: the default of `metadata.max.age.ms`."""
+METADATA_MAX_AGE_MS = 300_000  # a member may not know new partitions this long (`metadata.max.age.ms`)
 
 
 def is_settled(group: Group) -> bool:
@@ -31,7 +30,6 @@ UNCHANGED = Least(ms=lambda limits: limits.rebalance_ms, may_hide=_is_changing, 
 
 
 def owned_count(member: Member) -> int:
-    """The number of partitions that a member owns."""
     return sum(map(len, (member.owned or {}).values()))
 
 
@@ -191,7 +189,6 @@ def target_not_reached(case: DiagnosisCase) -> Iterator[Finding]:
 
 
 def late_members(group: Group) -> list[str]:
-    """Members whose epoch is older than that of the target assignment."""
     epoch = group.assignment_epoch
     return [
         member.id
@@ -218,7 +215,6 @@ def _regexes(member: Member) -> tuple[str, ...]:
 
 
 def has_regexes(group: Group) -> bool:
-    """Whether the broker matches a member's regex."""
     return any(map(_regexes, group.members))
 
 

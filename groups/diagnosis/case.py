@@ -43,19 +43,15 @@ class Observation:
     """None if the group could not be read. Its `offsets` are None if they were not requested: observations between
     the first and the last show members only."""
     problem: Problem | None = None  # the reason if the group could not be read
-    topics: Mapping[str, Topic] | None = None
-    """The existing topics that groups read, commit to or name, with their offsets; None: not requested."""
-    missing_topics: frozenset[str] | None = None
-    """Topics that groups read, commit to or name but that do not exist; None when not known, as from a file."""
-    topic_names: frozenset[str] | None = None
-    """The names of all topics of the cluster; None when not known, or not requested because no member has a regex."""
+    topics: Mapping[str, Topic] | None = None  # that groups read, commit to or name; None: not requested
+    missing_topics: frozenset[str] | None = None  # read, committed to or named; None when not known
+    topic_names: frozenset[str] | None = None  # of the whole cluster; None when not known or not requested
     cluster: Cluster | None = None  # the version and settings of the brokers; None: not requested
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
     """The time since which a partition has unread records, in milliseconds since 1970: the later of the last commit
     and the write time of the first unread record. None: no unread record, only transaction markers and aborted records.
     Contains only the partitions for which it was requested."""
-    next_records: Mapping[tuple[str, int], NextRecord] = field(default_factory=dict)
-    """What follows the group's committed offset in the partitions for which it was requested."""
+    next_records: Mapping[tuple[str, int], NextRecord] = field(default_factory=dict)  # where requested
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
     """Open transactions by partition, the earliest first, of partitions whose last stable offset is before the end;
     None: not requested."""
@@ -68,18 +64,13 @@ class Thresholds:
     rebalance_ms: int = 15_000
     """A rebalance that lasts this long is stuck: a member of the consumer protocol takes part with a heartbeat every
     5 seconds, a classic member with a heartbeat every 3 seconds and its next poll."""
-    storm: int = 3
-    """This many rebalances, or joins and departures of one host, during the observations are a storm."""
-    commit_interval_ms: int = COMMIT_INTERVAL_MS
-    """The interval at which consumers commit. An offset that does not move for three intervals, with records to read,
-    is stalled."""
+    storm: int = 3  # this many rebalances, or joins and departures of one host, are a storm
+    commit_interval_ms: int = COMMIT_INTERVAL_MS  # of consumers; an offset still for three is stalled
     catch_up_ms: int = 3_600_000  # a group that takes longer to catch up, at the present rates, is slow
     hot: float = 10.0  # a partition with this many times the lag of the topic's other partitions is hot
-    transaction_ms: int = 60_000
-    """A transaction that is open for this long blocks consumers (the default of `transaction.timeout.ms`)."""
+    transaction_ms: int = 60_000  # open for this long, it blocks (the default of `transaction.timeout.ms`)
     expiry_ms: int = 24 * 3_600_000  # offsets that may expire within this time are reported
-    skew: float = 2.0
-    """A member with this many times the partitions of another member with the same subscription has too many."""
+    skew: float = 2.0  # this many times the partitions of a member with the same subscription
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,17 +89,14 @@ class DiagnosisCase:
 
     @cached_property
     def last(self) -> Observation:
-        """The newest observation that shows the group."""
         return [observation for observation, _ in self.seen][-1]
 
     @cached_property
     def group(self) -> Group:
-        """The group in the newest observation that shows it."""
         return [group for _, group in self.seen][-1]
 
     @cached_property
     def offsets(self) -> Offsets:
-        """The committed offsets in the newest observation that requested them."""
         return self._newest(lambda seen: None if seen.group is None else seen.group.offsets) or {}
 
     def brokers_setting(self, name: str) -> str | None:
@@ -118,23 +106,19 @@ class DiagnosisCase:
 
     @cached_property
     def pending(self) -> frozenset[TopicPartition]:
-        """Partitions with an offset in an open transaction, in the newest observation that requested them."""
         pending = self._newest(lambda seen: None if seen.group is None else seen.group.pending)
         return frozenset() if pending is None else pending.places
 
     @cached_property
     def topics(self) -> Mapping[str, Topic]:
-        """The topics in the newest observation that requested them."""
         return self._newest(lambda seen: seen.topics) or {}
 
     @cached_property
     def first_topics(self) -> Mapping[str, Topic]:
-        """The topics in the oldest observation that requested them."""
         return next((seen.topics for seen in self.observations if seen.topics is not None), {})
 
     @cached_property
     def topic_names(self) -> frozenset[str] | None:
-        """The names of all topics of the cluster; None when not known."""
         return self._newest(lambda seen: seen.topic_names)
 
     @cached_property
@@ -143,13 +127,11 @@ class DiagnosisCase:
         return self._newest(lambda seen: seen.missing_topics)
 
     def _newest(self, fact: Callable[[Observation], T | None]) -> T | None:
-        """A fact of the newest observation that has it."""
         known = map(fact, reversed(self.observations))
         return next((value for value in known if value is not None), None)
 
     @property
     def seen_ms(self) -> int:
-        """The time from the first observation to the last."""
         return self.observations[-1].at_ms - self.observations[0].at_ms
 
     def since_ms(self, holds: Callable[[Group], bool]) -> int | None:
@@ -173,11 +155,9 @@ class DiagnosisCase:
         return shlex.quote(self.group.id) if self.group.id else "--match '^$'"
 
     def named(self, members: Iterable[str]) -> str:
-        """The labels of the first few members, and the number of the others."""
         return first_names([self.labels.get(member, member) for member in members])
 
     def member(self, member_id: str) -> Member | None:
-        """A member by its id, from the newest observation that shows it."""
         for observation in reversed(self.observations):
             for member in () if observation.group is None else observation.group.members:
                 if member.id == member_id:
@@ -245,10 +225,8 @@ class Least:
     is not checked, if the group may have the problem."""
 
     ms: Callable[[Thresholds], int]
-    may_hide: Callable[[DiagnosisCase], bool] = lambda _: True
-    """Whether a longer observation could show the problem."""
-    observed_ms: Callable[[DiagnosisCase], int] = lambda case: case.seen_ms
-    """The time that counts, for instance since the last change of the assignment."""
+    may_hide: Callable[[DiagnosisCase], bool] = lambda _: True  # whether a longer one could show it
+    observed_ms: Callable[[DiagnosisCase], int] = lambda case: case.seen_ms  # e.g. since the last assignment
 
     def lacking_ms(self, case: DiagnosisCase) -> int | None:
         """The least time if the observation is shorter, and the group may have the problem."""
@@ -266,19 +244,15 @@ so at least twice in this time."""
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisRule:
-    """A rule of the catalog."""
-
     name: str
     source: str  # the source of the rule: a KIP, a class of Kafka, an issue
     needs: tuple[Need, ...]
     least: Least | None  # None: one observation shows the problem, or the observed time does not matter
-    applies: Callable[[Group], bool]
-    """Whether the rule applies to a group; for other groups it is not reported as not checked."""
+    applies: Callable[[Group], bool]  # for other groups the rule is not reported as not checked
     of_unread: bool  # whether it also checks a group that no observation shows
     judge: Judge
 
     def findings(self, case: DiagnosisCase) -> Iterator[Finding]:
-        """Apply the rule; its findings have the rule's name and source."""
         return (replace(symptom, rule=self.name, source=self.source) for symptom in self.judge(case))
 
 
@@ -296,19 +270,16 @@ def rule(
 
 
 def committed(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, CommittedOffset, int]]:
-    """The group's committed offsets in the newest observation that requested them."""
     for partition, commit in each_commit(case.offsets):
         if commit.offset is not None and commit.offset >= 0:
             yield partition, commit, commit.offset
 
 
 def names(partitions: Iterable[TopicPartition]) -> str:
-    """The first few partitions, and the number of the others."""
     return first_names(all_names(partitions))
 
 
 def all_names(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
-    """The names of all partitions, for the evidence."""
     return tuple(map(partition_name, sorted(partitions)))
 
 

@@ -1,7 +1,4 @@
-"""All rules, and the verdict on a group from its observations, with the rules that could not be checked.
-
-Findings of the same level are shown in the order of the rules: causes before effects.
-"""
+"""All rules, causes before effects, and the verdict on a group, with the rules that could not be checked."""
 
 from __future__ import annotations
 
@@ -62,8 +59,6 @@ class Health(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotChecked:
-    """Rules that could not be checked."""
-
     why: str
     rules: tuple[str, ...]
     least_ms: int | None = None  # the time of observation that they need, if only that is missing
@@ -71,8 +66,6 @@ class NotChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """The findings of a group."""
-
     group: str
     findings: tuple[Finding, ...] = ()  # sorted by level, the worst first
     not_checked: tuple[NotChecked, ...] = ()

@@ -1,7 +1,4 @@
-"""Rules about lag that grows, shrinks slowly, is uneven or overtaken by retention; and about offsets that went back.
-
-They use `groups.progress`, which defines when lag grows or shrinks, and when an offset is rewound.
-"""
+"""Rules about lag that grows, shrinks slowly (`groups.progress`), is uneven or overtaken by retention; and rewinds."""
 
 from __future__ import annotations
 
@@ -39,7 +36,6 @@ def is_consuming(group: Group) -> bool:
 
 
 def is_alone(group: Group) -> bool:
-    """Whether the group commits offsets and has no members."""
     return has_offsets(group) and not group.members
 
 
@@ -51,8 +47,7 @@ TREND = Least(
     ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms,
     may_hide=_has_trends,
     observed_ms=assigned_ms,
-)
-"""For lag that grows or shrinks, unless it was known at once from the times of records and commits."""
+)  # unless times of records and commits show it at once
 
 
 def _has_lag(case: DiagnosisCase) -> bool:

@@ -21,7 +21,7 @@ from groups.diagnosis.rebalances import (
     rebalances,
 )
 from groups.findings import Evidence, Finding
-from groups.model import Group, GroupType, Member, MemberProtocol
+from groups.model import GroupType, Member, MemberProtocol
 from groups.times import duration_text, seconds_text
 
 
@@ -280,7 +280,9 @@ def static_away(case: DiagnosisCase) -> Iterator[Finding]:
     if not away:
         return
     first = away[0]
-    since = case.since_ms(lambda group: _is_away(group, first.id))
+    since = case.since_ms(
+        lambda group: any(member.id == first.id and member.is_away for member in group.members)
+    )
     names = [member.instance or member.id for member in away]
     owned = [text for member in away if (text := partitions_text(member.owned or {}))]
     yield warning(
@@ -301,10 +303,6 @@ def static_away(case: DiagnosisCase) -> Iterator[Finding]:
             "hosts": tuple(dict.fromkeys(map(host_of, away))),
         },
     )
-
-
-def _is_away(group: Group, member_id: str) -> bool:
-    return any(member.id == member_id and member.is_away for member in group.members)
 
 
 @rule(

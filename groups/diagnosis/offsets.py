@@ -80,7 +80,6 @@ def _same(case: DiagnosisCase, partition: TopicPartition) -> bool:
 
 
 def first_topics(partitions: list[TopicPartition]) -> str:
-    """The topics of partitions, as the subject of a sentence."""
     topics = sorted({topic for topic, _ in partitions})
     return topics[0] if len(topics) == 1 else f"{topics[0]} and {len(topics) - 1} more"
 

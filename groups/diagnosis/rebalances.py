@@ -25,7 +25,6 @@ UNSETTLED = frozenset(
 
 
 def is_unsettled(group: Group) -> bool:
-    """Whether a rebalance is in progress."""
     return group.state in UNSETTLED
 
 
@@ -63,7 +62,6 @@ def awaited(case: DiagnosisCase) -> list[BlockingMember]:
 def _since(
     observations: Sequence[tuple[int, Mapping[str, tuple[Wait, ...] | None]]], member: str, kind: WaitKind
 ) -> int:
-    """The time since which every observation shows this kind of wait for the member."""
     waiting = takewhile(
         lambda observation: any(wait.kind is kind for wait in observation[1].get(member) or ()),
         reversed(observations),
@@ -231,8 +229,6 @@ def _remedy(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipChange:
-    """A member that joined or left between two observations."""
-
     member: Member
     came: bool
     since_ms: int  # the time of the last observation before the change
@@ -268,7 +264,6 @@ def assigned_ms(case: DiagnosisCase) -> int:
 
 
 def host_of(member: Member) -> str:
-    """The host of a member's client, for messages."""
     return member.client.address or "an unknown host"
 
 

@@ -1,7 +1,4 @@
-"""Rules about offsets that do not move: stalled members and partitions, stopped groups.
-
-`groups.progress` defines when a partition is STALLED or STOPPED; here, the time counts since the member has had it.
-"""
+"""Rules about offsets that do not move (`groups.progress`) since the member got them: stalled members, stopped groups."""
 
 from __future__ import annotations
 
@@ -29,16 +26,12 @@ from groups.model import Group, Member, TopicPartition, commit_of, each_commit, 
 from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, BurrowVerdict, PartitionProgress
 from groups.times import duration_text, format_moment
 
-SELDOM_MS = 60_000
-"""The longest commit interval of a healthy group: once a minute. Kafka Streams commits every 30 seconds."""
-ABANDONED_MS = 7 * DAY_MS
-"""A group without members that has not committed for this long was abandoned, not stopped."""
+SELDOM_MS = 60_000  # the longest commit interval of a healthy group; Kafka Streams: every 30 seconds
+ABANDONED_MS = 7 * DAY_MS  # without members and commits for this long: abandoned, not stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """A member with stalled partitions."""
-
     member: Member
     places: Mapping[TopicPartition, PartitionProgress]
     """The stalled partitions. Those that wait for an open transaction are not included; nor are those that were not
@@ -113,7 +106,6 @@ def _joined(stalls: Iterable[Stall]) -> dict[TopicPartition, PartitionProgress]:
 
 
 def _still_ms(partitions: Mapping[TopicPartition, PartitionProgress]) -> int:
-    """How long none of the offsets has moved, at least."""
     return min(one.still_ms for one in partitions.values())
 
 

@@ -1,7 +1,6 @@
 """Partitions to observe more closely before groups are checked: those with records to read that wait.
 
-This costs more than all other requests together, because it reads records. It is done for a few partitions of each
-member, which represent the rest: a stalled member stalls in all of them.
+That reads records, so a few partitions of each member represent the rest: a stalled member stalls in all of them.
 """
 
 from __future__ import annotations
@@ -124,7 +123,6 @@ def waiting_since(
 
 
 def commits_of(group: Group) -> Mapping[TopicPartition, int]:
-    """Committed offsets by partition."""
     return {
         partition: commit.offset
         for partition, commit in each_commit(group.offsets)

@@ -1,8 +1,4 @@
-"""The parts of a change of committed offsets, and its partitions.
-
-`--topic orders` selects all partitions of a topic, `--topic orders:0,1` some of them; without `--topic`, all
-partitions with a committed offset are selected.
-"""
+"""The parts of a change of committed offsets, and its partitions."""
 
 from __future__ import annotations
 
@@ -19,34 +15,27 @@ from groups.model import Group, Offsets, Problem, TopicPartition, partition_name
 class Positions:
     """Offsets of logs. The offset of a missing place is not known."""
 
-    earliest: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """The log start offset: the oldest record that is kept."""
+    earliest: Mapping[TopicPartition, int] = field(default_factory=dict)  # the log start offset
     end: Mapping[TopicPartition, int] = field(default_factory=dict)  # the offset after the last record
-    at: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """The first offset at or after the requested moment; -1 if there is no such record."""
-    unread: Mapping[TopicPartition, str] = field(default_factory=dict)
-    """Why requested partitions are missing in the other fields."""
+    at: Mapping[TopicPartition, int] = field(default_factory=dict)  # of the requested moment; -1 if no record
+    unread: Mapping[TopicPartition, str] = field(default_factory=dict)  # why partitions are missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetChange:
-    """The committed offset of a partition, and the new one."""
-
     topic: str
     partition: int
     before: int | None  # the current committed offset; None if nothing is committed
     after: int
     earliest: int | None
     end: int | None
-    counted_lag: int | None = None
-    """The lag before the change if the coordinator counts it: a share group's lag is not end less start offset."""
+    counted_lag: int | None = None  # a share group's, by the coordinator: not end less start offset
     leader_epoch: int | None = None  # the leader epoch that is committed with `after`; None if not known
     metadata: str = ""
     remark: str | None = None  # Why `after` is not the requested offset, or what could not be checked
 
     @property
     def place(self) -> TopicPartition:
-        """Topic and partition."""
         return self.topic, self.partition
 
     @property
@@ -69,18 +58,15 @@ class PlannedChange:
     described: Group  # the group as it is
     refusals: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
-    internal_topics: Mapping[str, str] = field(default_factory=dict)
-    """Topics of a streams group that are deleted with it, and their kinds: changelog or repartition."""
+    internal_topics: Mapping[str, str] = field(default_factory=dict)  # deleted with the group, by kind
     topic_ids: Mapping[str, UUID | None] = field(default_factory=dict)  # the ids of the internal topics
 
     @property
     def group(self) -> str:
-        """The group's id."""
         return self.described.id
 
     @property
     def count(self) -> int:
-        """The number of changes that would be sent."""
         return 1
 
     @property
@@ -91,8 +77,6 @@ class PlannedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange(PlannedChange):
-    """The new commits of one group."""
-
     exists: bool  # whether a group has this id; if not, committing offsets creates it
     changes: tuple[OffsetChange, ...] = ()
 
@@ -173,24 +157,24 @@ def existing(
             problems[unknown_topic(topic)] = None
         elif number >= count:
             problems[
-                Problem(subject=partition_name((topic, number)), message=_no_partition(topic, count))
+                Problem(
+                    subject=partition_name((topic, number)),
+                    message=(
+                        f"no such partition; {topic} has {count}"
+                        + (f", 0 to {count - 1}" if count > 1 else "")
+                    ),
+                )
             ] = None
         else:
             known.append((topic, number))
     return tuple(known), tuple(problems)
 
 
-def _no_partition(topic: str, count: int) -> str:
-    return f"no such partition; {topic} has {count}" + (f", 0 to {count - 1}" if count > 1 else "")
-
-
 def unknown_topic(topic: str) -> Problem:
-    """The problem for a topic that does not exist."""
     return Problem(subject=topic, message="no such topic")
 
 
 def committed_places(offsets: Offsets) -> tuple[TopicPartition, ...]:
-    """All partitions with a committed offset, in order."""
     return tuple((topic, number) for topic in sorted(offsets) for number in sorted(offsets[topic]))
 
 

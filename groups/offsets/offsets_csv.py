@@ -1,8 +1,7 @@
-"""Offsets as CSV, in both shapes of kafka-consumer-groups.sh (`--export`, `--from-file`).
+"""Offsets as CSV without a header, as kafka-consumer-groups.sh exports and reads them (`CsvUtils` of Kafka 4.3).
 
-`topic,partition,offset` for one group, `group,topic,partition,offset` for several (`CsvUtils` of Kafka 4.3),
-written without a header.
-The end is an empty line, which Kafka's tool prints too: a file without it may be cut.
+`topic,partition,offset` for one group, `group,topic,partition,offset` for several; a file without the empty line at its
+end, which Kafka's tool prints too, may be cut.
 """
 
 from __future__ import annotations
@@ -30,8 +29,6 @@ _HEADINGS = {
 
 
 class MalformedOffsets(ValueError):
-    """A line of the file cannot be used; the message names it."""
-
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}")
         self.line = line

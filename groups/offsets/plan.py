@@ -39,7 +39,6 @@ def plan_reset(
     exists: bool = True,
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """Plan the commits of a reset for a group; `problems` are problems of its scope."""
     changes: list[OffsetChange] = []
     all_problems = [*problems, *_not_read(group, partitions)]
     for topic, partition in partitions:
@@ -175,7 +174,6 @@ def named_members(group: Group) -> str:
 
 
 def named(members: Sequence[Member]) -> str:
-    """Members with their hosts, at most five of them by name."""
     return first_names([_member(member) for member in members], _MEMBERS_NAMED)
 
 
@@ -190,10 +188,7 @@ EMBEDDED = "consumer"  # the protocol type of groups whose members' subscription
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsDeletion(PlannedChange):
-    """The planned deletion of committed offsets of one group."""
-
-    offsets: tuple[tuple[TopicPartition, int | None], ...]
-    """The partitions with their committed offsets; None if the offset could not be read or a share group has none."""
+    offsets: tuple[tuple[TopicPartition, int | None], ...]  # None: unread, or of a share group
 
     @property
     def count(self) -> int:
@@ -201,7 +196,6 @@ class OffsetsDeletion(PlannedChange):
 
     @property
     def places(self) -> tuple[TopicPartition, ...]:
-        """The partitions, without their offsets."""
         return tuple(partition for partition, _ in self.offsets)
 
 
@@ -242,7 +236,14 @@ def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
         yield _while_active(group)
     else:
         for topic in dict.fromkeys(scope.topic for scope in scopes):
-            readers = [member for member in group.members if _reads(member, topic)]
+            readers = [
+                member
+                for member in group.members
+                if (
+                    topic in (member.owned or ())
+                    or bool(member.subscription and topic in member.subscription.topics)
+                )
+            ]
             if readers:
                 message = (
                     f"{named(readers)} subscribe{'s' if len(readers) == 1 else ''} to it; stop them first"
@@ -250,11 +251,6 @@ def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
                 yield Problem(subject=f"{group.id}, {topic}", message=message)
 
 
-def _reads(member: Member, topic: str) -> bool:
-    return topic in (member.owned or ()) or bool(member.subscription and topic in member.subscription.topics)
-
-
 def plan_group_deletion(group: Group) -> PlannedChange:
-    """Plan the deletion of a group; a coordinator only deletes groups without members, of any type."""
     refused = (_while_active(group),) if is_active(group) else ()
     return PlannedChange(described=group, refusals=refused)

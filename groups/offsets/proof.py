@@ -1,16 +1,10 @@
 """The position of the first unread record in a copy of a partition, proved by the records around it.
 
-Theory of operation. A source window contains the last records that a group has read and the first that it has not; a
-target window contains the records of the copy around the time of the first unread record. Two records are the same if
-key, value, headers (the copy may have more) and time agree; times that a broker set are not compared. A *cut* in the
-target is right if the record before it is the last read record and the record after it the first unread record. If
-several cuts fit, the cut with most agreeing records around it is used; if several have most, none is proved.
-
-Compaction, retention and transactions remove records from one side only. A cut is then still proved if the record
-before it has been read, the record after it has not, and a gap in the offsets explains the records between them.
-An offset that is not proved never skips a record that is known to be unread.
-
-`plan_cluster_copy` makes the proved offsets the commits of a group of another cluster.
+Source and target windows contain the records around it. Two records are the same if key, value, headers (the copy may
+have more) and time agree, except times that a broker set. A *cut* in the target is right if the record before it is the
+last read one and the record after it the first unread one; of several cuts, the one with most agreeing records around
+it. Compaction, retention and transactions remove records from one side only: then a gap in the offsets must explain
+those between. An offset that is not proved never skips a record that is known to be unread.
 """
 
 from __future__ import annotations
@@ -24,8 +18,7 @@ from groups.offsets.model import GroupChange, OffsetChange, Positions
 from groups.offsets.plan import refusals
 from wire.log.log_records import RecordDigest, RecordWindow
 
-Matches = Sequence[frozenset[int]]
-"""For each record of the target, the indices of the same records in the source's window."""
+Matches = Sequence[frozenset[int]]  # per record of the target, the indices of the same ones in the source
 
 
 class ProofVerdict(Enum):
@@ -43,8 +36,6 @@ class ProofVerdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """An offset of the target, and how far it is proved."""
-
     verdict: ProofVerdict
     offset: int
     records: int = 0  # the number of agreeing records on both sides of the offset, without a gap
@@ -75,7 +66,13 @@ def prove(
     key = key_record(source)
     records = (*target.before, *target.after)
     if not records and target.from_start and target.to_end:
-        return _of_empty(key, log, offset)
+        if key is not None:
+            return Proof(verdict=ProofVerdict.EMPTY, offset=log.end)
+        if offset == 0:
+            return Proof(
+                verdict=ProofVerdict.PROVED, offset=log.end, twice=0, skipped=0, remark="both logs are empty"
+            )
+        return Proof(verdict=ProofVerdict.NOTHING, offset=log.end, remark="neither log has a record")
     if key is None:
         remark = "the source has no record there; starts at the earliest record of the target"
         return Proof(verdict=ProofVerdict.NOTHING, offset=log.earliest, skipped=0, remark=remark)
@@ -112,16 +109,6 @@ def near_time(target: RecordWindow, log: TargetLog) -> tuple[RecordDigest | None
     return (earlier[-1] if earlier else None), (
         records[len(earlier)] if len(earlier) < len(records) else None
     )
-
-
-def _of_empty(key: RecordDigest | None, log: TargetLog, offset: int) -> Proof:
-    if key is not None:
-        return Proof(verdict=ProofVerdict.EMPTY, offset=log.end)
-    if offset == 0:
-        return Proof(
-            verdict=ProofVerdict.PROVED, offset=log.end, twice=0, skipped=0, remark="both logs are empty"
-        )
-    return Proof(verdict=ProofVerdict.NOTHING, offset=log.end, remark="neither log has a record")
 
 
 def same(original: RecordDigest, copy: RecordDigest) -> bool:
@@ -334,7 +321,6 @@ class TopicNames:
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def in_target(self, partition: TopicPartition) -> TopicPartition:
-        """The name of a source partition in the target."""
         topic, number = partition
         return self.renamed.get(topic, f"{self.prefix}{topic}"), number
 
@@ -356,15 +342,12 @@ class CopiedOffset(OffsetChange):
 
     source_topic: str
     source_offset: int
-    time_ms: int | None
-    """The time of the first unread record in the source, or of the last record if all are read; None if unknown."""
+    time_ms: int | None  # of the source's first unread record, else its last one; None if unknown
     proof: Proof
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvedOffset:
-    """The result for one partition of the source."""
-
     proof: Proof
     time_ms: int | None
     lost: int = 0  # the number of unread records that are no longer in the source's log

@@ -1,7 +1,7 @@
-"""The new offset of each reset scenario: one function from the known data of a partition to its new offset.
+"""The new offset of each reset scenario, as in `OffsetsUtils` of Kafka 4.3.
 
-The offsets are the same as in `OffsetsUtils` of Kafka 4.3: an offset that is a number is moved into the log's range,
-a committed offset (to-current) is not; a moment after the last record means the end.
+A number is moved into the log's range, a committed offset (to-current) is not; a moment after the last record means
+the end.
 """
 
 from __future__ import annotations
@@ -171,6 +171,5 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
 
 
 def _has_offset(offsets: Offsets, partition: TopicPartition) -> bool:
-    """Whether an offset is committed, even if it could not be read."""
     commit = commit_of(offsets, partition)
     return commit is not None and commit.offset != NOTHING_COMMITTED

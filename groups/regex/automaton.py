@@ -1,10 +1,7 @@
 """The deterministic automaton of a pattern: which names it matches, and whether two patterns match the same names.
 
-It reads a name from its last character to its first (see groups.regex.program), and its states are built only when
-needed. Characters that the pattern does not distinguish form one class.
-
-`Names` are topic names in a form that an automaton can read all at once: a tree of characters in which names with the
-same prefix share nodes, each level an array look-up.
+It reads a name from its end (groups.regex.program), builds states when needed, and takes characters that the pattern
+does not distinguish as one. `Names` are read all at once: a tree of shared prefixes, each level an array look-up.
 """
 
 from __future__ import annotations
@@ -52,8 +49,7 @@ MAX_TRANSITIONS = 60_000
 MAX_PAIRS = 60_000
 MAX_NAME = 249  # the most characters of a topic's name
 
-LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
-"""The order in which characters are tried for an example, which should look like a real name."""
+LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"  # tried first for examples
 
 
 def trimmed(tree: Tree) -> Tree:
@@ -80,8 +76,6 @@ def classes_of(masks: set[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """The context before a place in a name."""
-
     at_start: bool
     after_word: bool
     behind: int  # the true instructions of the look-behinds' program, as bits
@@ -112,7 +106,6 @@ class Automaton:
         self.start = self._state(tuple(self._closed(end, context, None) for context in self._contexts))
 
     def follow(self, state: int, number: int) -> int:
-        """The state after a character of a class."""
         known = self.rows[state][number]
         if known >= 0:
             return known
@@ -134,7 +127,6 @@ class Automaton:
         return self.accepting[state]
 
     def complete(self) -> None:
-        """Compute all states; TooLargeError if there are too many."""
         state = 0
         while state < len(self.rows):
             if len(self.rows) * len(self.classes) > MAX_TRANSITIONS:
@@ -225,7 +217,6 @@ class Automaton:
 
 
 def _chars(program: Program, mask: int) -> int:
-    """The instructions that take the characters of a class."""
     bits = 0
     for bit, taken in program.chars:
         if taken & mask:
@@ -299,11 +290,9 @@ def _name_to(
     return name
 
 
-FEW = 200
-"""Up to this many names are matched one by one, which is faster than computing all states of an automaton."""
+FEW = 200  # up to this many names are matched one by one, faster than by computing all states
 
-MANY = 20_000
-"""More names than this are not matched one by one if the automaton has too many states: the error is raised."""
+MANY = 20_000  # with too many states, more names than this are not matched one by one
 
 _NAMES = re.compile(r"(?:[-.0-9A-Z_a-z]+\n)*")
 
@@ -321,7 +310,6 @@ class Names:
         return len(self.names)
 
     def index(self, name: str) -> int | None:
-        """The index of a name; None when it is not in the list."""
         at = bisect_left(self.names, name)
         return at if at < len(self.names) and self.names[at] == name else None
 
@@ -346,27 +334,24 @@ class Names:
             try:
                 mirrored = Automaton(backwards(tree))
                 mirrored.complete()
-                return self._at_once(mirrored)
+                import numpy as np
+
+                classes = len(mirrored.classes)
+                # Indices of numpy's own width: narrower ones would be converted at every look-up.
+                rows = np.array(mirrored.rows, dtype=np.intp).ravel() * classes
+                accepting = np.array(mirrored.accepting, dtype=np.uint8)
+                class_of = np.array(mirrored.class_of, dtype=np.intp)
+                states = np.array([mirrored.start * classes], dtype=np.intp)
+                matched = np.zeros(len(self.names), dtype=np.uint8)
+                for characters, parents, ending, nodes in self._levels:
+                    states = rows.take(states.take(parents) + class_of.take(characters))
+                    matched[ending] = accepting[states[nodes] // classes]
+                return matched.tobytes()
             except (TooLargeError, UnsureError):
                 if len(self.names) > MANY:
                     raise
         automaton = Automaton(tree)
         return bytes(map(automaton.matches, self.names))
-
-    def _at_once(self, automaton: Automaton) -> bytes:
-        import numpy as np
-
-        classes = len(automaton.classes)
-        # Indices of numpy's own width: narrower ones would be converted at every look-up.
-        rows = np.array(automaton.rows, dtype=np.intp).ravel() * classes
-        accepting = np.array(automaton.accepting, dtype=np.uint8)
-        class_of = np.array(automaton.class_of, dtype=np.intp)
-        states = np.array([automaton.start * classes], dtype=np.intp)
-        matched = np.zeros(len(self.names), dtype=np.uint8)
-        for characters, parents, ending, nodes in self._levels:
-            states = rows.take(states.take(parents) + class_of.take(characters))
-            matched[ending] = accepting[states[nodes] // classes]
-        return matched.tobytes()
 
     @cached_property
     def _levels(self) -> list[tuple[NDArray[np.int64], ...]]:

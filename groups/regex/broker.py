@@ -1,12 +1,8 @@
 """Subscription regexes as the broker handles them: RE2/J, matching a topic's whole name.
 
-Our own parser (groups.regex.re2j) decides whether RE2/J accepts a pattern; google-re2 does the matching. RE2/J does
-not limit the cost of a pattern, so an accepted pattern can still harm the broker. A harmful pattern is not compiled
-here.
-
-A large pattern is reduced to the 65 characters of topic names before google-re2 compiles it: `[\\pL\\pN]{1000}`, which
-RE2/J stores as a thousand references to one table, would be 1.3 million instructions and 113 MB, the reduced one 4,000.
-The memory of a program, of its matching, and of all cached ones is bounded.
+Our own parser (groups.regex.re2j) decides whether RE2/J accepts a pattern; google-re2 does the matching. RE2/J does not
+limit the cost of a pattern: one that would harm the broker is not compiled here. A large pattern is first reduced to
+the 65 characters of topic names (`[\pL\pN]{1000}` would be 113 MB), and the memory of all programs is bounded.
 """
 
 from __future__ import annotations
@@ -35,18 +31,14 @@ CACHED_BYTES = 64 << 20  # the memory of all cached verdicts, calculated from th
 
 TREE_BYTES = 128  # the memory of a parsed pattern per byte of its text, at most
 
-MAX_INSTRUCTIONS = 100_000
-"""Beyond this, RE2/J 1.8 needs at least 0.1 s to compile; a million instructions take 1.3 s and 85 MB."""
+MAX_INSTRUCTIONS = 100_000  # RE2/J 1.8 compiles more in 0.1 s and more (a million: 1.3 s, 85 MB)
 
 MAX_DEPTH = 1000  # RE2/J 1.8 compiles recursively: a stack of 1 MiB overflows between 2,000 and 3,000 levels
 
-MAX_EMPTY_PATH = 4500
-"""RE2/J 1.8 also recurses for instructions that take no character: 5,000 of them use up a stack of 1 MiB."""
+MAX_EMPTY_PATH = 4500  # its recursion: 5,000 instructions without a character use up 1 MiB of stack
 
 
 class InvalidRegexError(GroupsError):
-    """The broker would refuse the pattern."""
-
     def __init__(self, pattern: str, reason: str, position: int | None) -> None:
         self.pattern, self.reason, self.position = pattern, reason, position
         super().__init__(f"`{pattern}` is invalid: {reason}")
@@ -54,31 +46,23 @@ class InvalidRegexError(GroupsError):
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegex:
-    """A pattern that the broker accepts."""
-
     pattern: str
     compiled: Any  # google-re2's program
     max_bytes: int  # the memory that it takes at most
 
     def matches(self, topics: Iterable[str]) -> list[str]:
-        """The topics whose whole name matches, sorted."""
         match = self.compiled.fullmatch
         return sorted(topic for topic in topics if match(topic))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegexVerdict:
-    """The broker's verdict on a pattern."""
-
     pattern: str
-    regex: BrokerRegex | None = None
-    """The compiled pattern; None if it is refused or too dangerous to be compiled."""
+    regex: BrokerRegex | None = None  # None if it is refused or too dangerous to be compiled
     parsed: Parsed | None = None  # the parsed pattern; None if it is refused
     reason: str | None = None
-    position: int | None = None
-    """The start of the fault, in characters from 0; None if the engine does not report it."""
-    danger: str | None = None
-    """How an accepted pattern would harm the broker, or that it is too large here; None if it is harmless."""
+    position: int | None = None  # of the fault, in characters from 0; None if not reported
+    danger: str | None = None  # how it would harm the broker, or that it is too large here
 
     @property
     def valid(self) -> bool:

@@ -1,10 +1,7 @@
 """Named character classes of RE2/J 1.8, POSIX and Java, reduced to the characters of topic names.
 
-Java's names here are certain. A name that is missing is either unknown to every Java version (UnknownClassError) or
-may be known to some (UnsureError).
-
-Source: the keys of `com.google.re2j.UnicodeTables` in the jar of Kafka 4.3; the tables of
-java.util.regex.CharPredicates, read from a JVM. Tests compare both.
+Java's names are certain; a missing one is unknown to every version (UnknownClassError) or known to some (UnsureError).
+Source: `com.google.re2j.UnicodeTables` of Kafka 4.3, java.util.regex.CharPredicates of a JVM; tests compare both.
 """
 
 from __future__ import annotations
@@ -40,8 +37,7 @@ UNICODE = dict.fromkeys(CATEGORIES | SCRIPTS, 0) | {
     "Po": mask_of("."),
     "Latin": LETTERS,
     "Common": DIGITS | mask_of("-._"),
-}
-"""`\\p{Name}` → its characters."""
+}  # `\p{Name}` → its characters
 
 UNICODE_FOLDED = {"Ll": LOWER | mask_of("KS"), "Lu": LETTERS}
 """`(?i)\\p{Name}`, if it differs. RE2/J's table of characters that fold to Ll lacks A to Z; google-re2's has them."""
@@ -80,8 +76,7 @@ _PLAIN = {
     "LD": LETTERS | DIGITS,
     "LC": LETTERS,
     "Cn": 0,
-}
-"""Names of categories and POSIX classes, also after `Is` and `gc=`."""
+}  # categories and POSIX classes, also after `Is` and `gc=`
 
 _JAVA_METHODS = {
     "LowerCase": LOWER,
@@ -102,8 +97,7 @@ _JAVA_METHODS = {
     "Whitespace": 0,
     "ISOControl": 0,
     "Mirrored": 0,
-}
-"""Names after `java`."""
+}  # names after `java`
 
 _BINARY = {
     "ALPHABETIC": LETTERS,
@@ -125,8 +119,7 @@ _BINARY = {
     "PRINT": ALL,
     "WORD": WORD,
     "JOIN_CONTROL": 0,
-}
-"""Names after `Is`, in any case."""
+}  # names after `Is`, in any case
 
 _SCRIPTS = {
     "LATIN": LETTERS,
@@ -136,8 +129,7 @@ _SCRIPTS = {
     **dict.fromkeys(
         ("GREEK", "CYRILLIC", "HAN", "HIRAGANA", "KATAKANA", "HANGUL", "ARABIC", "HEBREW", "THAI"), 0
     ),
-}
-"""Scripts after `Is` and `script=`, in any case; only those that an operator is likely to use."""
+}  # after `Is` and `script=`, in any case: the likely ones
 
 _CASED = frozenset({"Lower", "Upper", "Lu", "Ll", "Lt", "LowerCase", "UpperCase", "TitleCase"}) | frozenset(
     {"LOWERCASE", "UPPERCASE", "TITLECASE"}

@@ -1,8 +1,4 @@
-"""The effect of a move to the consumer protocol on a subscription regex.
-
-Before the move, the client matches topics with its own engine; after it, the broker matches them with RE2/J. Both are
-compared for the existing topics and for all valid topic names.
-"""
+"""The effect of a move to the consumer protocol on a subscription regex: from the client's engine to the broker's RE2/J."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from dataclasses import dataclass
 
 from groups.regex import ClientEngine, posix, rewrite
 from groups.regex.automaton import Automaton, Difference, Names, difference
-from groups.regex.broker import BrokerRegex, RegexVerdict, judge
+from groups.regex.broker import RegexVerdict, judge
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import TooLargeError, UnsureError, without_atoms
 from groups.regex.tree import Assertion, Boundary, Chars, Choice, Lookaround, Tree, mask_of
@@ -20,16 +16,13 @@ from groups.regex.tree import Sequence as Chain
 INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 """Topics that a Java consumer excludes unless `exclude.internal.topics=false` (Kafka's Topic class)."""
 
-ASKED_WHOLLY = 2000
-"""Up to this many names are matched one by one, more with an automaton (and a sample by the C library, see posix)."""
+ASKED_WHOLLY = 2000  # more names are matched with an automaton, a sample by the C library
 
 TOO_LARGE = "too many states to compare"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedTopics:
-    """The topics that each side matches, sorted; None if they are not known."""
-
     broker: tuple[str, ...] | None = None
     client: tuple[str, ...] | None = None
     gained: tuple[str, ...] | None = None
@@ -38,21 +31,13 @@ class MatchedTopics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A pattern before and after the migration."""
-
     verdict: RegexVerdict
-    is_literal: bool = False
-    """Whether it is a topic name: in librdkafka, a subscription that does not start with `^`, before and after."""
-    client_reason: str | None = None
-    """Why the client's engine refuses the pattern; None if it accepts it or was not requested."""
+    is_literal: bool = False  # a topic name: librdkafka's without `^`
+    client_reason: str | None = None  # why the client's engine refuses it, if requested
     flagged: tuple[str, ...] = ()  # reasons for which the client's matches are not certain
     matched: MatchedTopics = MatchedTopics()
-    ever: Difference | None = None
-    """Examples of valid topic names that only the client (first) or only the broker (second) matches; None if not
-    known.
-    """
-    rewritten: str | None = None
-    """A new pattern with which the broker matches the same names as the client; None if none was found."""
+    ever: Difference | None = None  # examples that only the client or only the broker matches; None: unknown
+    rewritten: str | None = None  # a pattern for the broker that matches the client's names
 
     @property
     def is_unchanged(self) -> bool:
@@ -109,7 +94,14 @@ def _from_java(verdict: RegexVerdict, names: Names | None) -> Comparison:
 def _from_librdkafka(verdict: RegexVerdict, names: Names | None) -> Comparison:
     pattern = verdict.pattern
     if not pattern.startswith("^"):
-        return _literal(verdict, names)
+        there = None if names is None else () if names.index(verdict.pattern) is None else (verdict.pattern,)
+        nothing = None if names is None else ()
+        return Comparison(
+            verdict=verdict,
+            is_literal=True,
+            matched=MatchedTopics(broker=there, client=there, gained=nothing, lost=nothing),
+            ever=Difference(only_first=None, only_second=None),
+        )
     try:
         regex = posix.PosixRegex(pattern)
     except posix.PosixSyntaxError as error:
@@ -131,17 +123,6 @@ def _from_librdkafka(verdict: RegexVerdict, names: Names | None) -> Comparison:
     if automaton is None:
         return _compared(verdict, names, mine, None, None)
     return _compared(verdict, names, mine, automaton, lambda: rewrite.of_librdkafka(pattern, automaton))
-
-
-def _literal(verdict: RegexVerdict, names: Names | None) -> Comparison:
-    there = None if names is None else () if names.index(verdict.pattern) is None else (verdict.pattern,)
-    nothing = None if names is None else ()
-    return Comparison(
-        verdict=verdict,
-        is_literal=True,
-        matched=MatchedTopics(broker=there, client=there, gained=nothing, lost=nothing),
-        ever=Difference(only_first=None, only_second=None),
-    )
 
 
 def _unknown(
@@ -205,11 +186,7 @@ def _of_broker(verdict: RegexVerdict, names: Names | None) -> bytes | None:
             return names.matched(verdict.parsed.tree)
         except (TooLargeError, UnsureError, RecursionError):
             pass
-    return _asked(verdict.regex, names)
-
-
-def _asked(regex: BrokerRegex, names: Names) -> bytes:
-    match = regex.compiled.fullmatch
+    match = verdict.regex.compiled.fullmatch
     return bytes(match(name) is not None for name in names.names)
 
 

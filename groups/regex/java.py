@@ -1,7 +1,6 @@
 """The syntax of java.util.regex: the patterns that a Java client accepts, and their meaning for topic names.
 
-If Java versions (8 to 25) differ, or the meaning of a construct is not certain, the tree contains Unsure with the
-name of the construct; nothing is guessed. Positions are not kept: Java's own are often off by one.
+Where Java 8 to 25 differ, or the meaning is not certain, the tree has Unsure with the construct's name.
 """
 
 from __future__ import annotations
@@ -271,7 +270,6 @@ class _Parser:
     # Escapes
 
     def escape(self) -> Tree:
-        """The tree of an escape outside a class."""
         following = self.text[self.at + 1]
         if following in "pP":
             return self.unless_canonical(Chars(self.property()))
@@ -311,7 +309,6 @@ class _Parser:
         return mask
 
     def character(self) -> str:
-        """The character that an escape means."""
         following = self.text[self.at + 1]
         self.at += 2
         if following in _CONTROL:

@@ -1,8 +1,7 @@
 """POSIX extended regexes: the C library's own regcomp and regexec, as librdkafka's classic consumer calls them.
 
-A pattern is searched for in a name. The library decides. Our own parser (`parse_posix`) is used where the library is
-too slow (a hundred patterns on a hundred thousand names) and for proofs. Its matches are compared with the library's
-on a sample whenever they replace them.
+The library decides. Our parser (`parse_posix`) is for proofs and where the library is too slow; its matches are
+compared with the library's on a sample whenever they replace them.
 """
 
 from __future__ import annotations
@@ -33,11 +32,9 @@ from groups.regex.tree import (
 )
 from groups.times import seconds_text
 
-PATIENCE_S = 5.0
-"""The longest time for one pattern: with back references, the library may need exponential time."""
+PATIENCE_S = 5.0  # per pattern: with back references, the library may need exponential time
 
-MAX_WEIGHT = 2_000_000
-"""The library expands counts; a pattern whose length multiplied by its counts exceeds this is not passed to it."""
+MAX_WEIGHT = 2_000_000  # length times counts, which the library expands; beyond, it gets no pattern
 
 T = TypeVar("T")
 

@@ -1,14 +1,10 @@
 """A pattern's tree as a program that runs over a name from its end to its start.
 
-Theory of operation. At each place in a name, every instruction either does or does not lead to a match of the rest of
-the name; these truth values are one integer, with one bit per instruction. The values at a place follow from the next
-character, the values after it, and the context before the place. A look-ahead needs no second run, because it is one
-of the bits. Conditions on the text before a place (`^`, `\\b`, look-behind) depend on a context; there are few
-contexts, and the values are kept for each of them. There is no backtracking, so no input makes this slow.
-
-Possessive repetitions and atomic groups are replaced with look-aheads (`without_atoms`), so that only the first match
-of such a group remains. `a++` is `a+(?!a)`; `(?>a|ab)` is `a|(?!a)ab`. If the first match cannot be expressed with
-look-aheads, the tree has Unsure.
+At each place, every instruction either does or does not lead to a match of the rest of the name; these truth values
+are one integer with a bit per instruction. They follow from the next character, the values after it, and the context
+before the place, on which `^`, `\b` and look-behinds depend; a look-ahead is one of the bits. Nothing backtracks.
+Possessive repetitions and atomic groups become look-aheads (`without_atoms`): `a++` is `a+(?!a)`, `(?>a|ab)` is
+`a|(?!a)ab`; if that cannot be expressed, the tree has Unsure.
 """
 
 from __future__ import annotations
@@ -78,8 +74,7 @@ class LookBehindCondition:
     negative: bool
 
 
-Condition = PlaceCondition | LookAheadCondition | LookBehindCondition
-"""An instruction that takes no character and is true only under a condition."""
+Condition = PlaceCondition | LookAheadCondition | LookBehindCondition  # takes no character
 
 
 @dataclass(slots=True)
@@ -100,21 +95,17 @@ class Program:
     chars: list[tuple[int, int]] = field(default_factory=list)
     """Pairs of an instruction and a mask of characters: true if the next character is in the mask and the instruction
     of the bit before it is true after that character."""
-    forks: list[Fork] = field(default_factory=list)
-    """The forks immediately before an instruction that takes a character."""
-    blocks: list[list[Condition]] = field(default_factory=list)
-    """Conditions in the order of evaluation: a look-ahead inside another is evaluated first."""
+    forks: list[Fork] = field(default_factory=list)  # each right before a taking instruction
+    blocks: list[list[Condition]] = field(default_factory=list)  # evaluated in this order: inner ones first
     behind: list[Tree] = field(default_factory=list)  # the bodies of the look-behinds, reversed
 
     def masks(self) -> set[int]:
-        """The sets of characters that the program distinguishes."""
         masks = {mask for _, mask in self.chars}
         if self.places() & {Boundary.WORD_EDGE, Boundary.NO_WORD_EDGE}:
             masks.add(WORD)
         return masks
 
     def places(self) -> set[Boundary]:
-        """The kinds of assertions in the program."""
         return {check.place for block in self.blocks for check in block if isinstance(check, PlaceCondition)}
 
 
@@ -275,7 +266,13 @@ def _first(tree: Tree) -> Tree | None:
         return tree
     match tree:
         case Choice(options):
-            return _first_option(options)
+            chosen: list[Tree] = []
+            for index, option in enumerate(options):
+                first = _first(option)
+                if first is None:
+                    return None
+                chosen.append(Sequence((*(_not(before) for before in options[:index]), first)))
+            return Choice(tuple(chosen))
         case Sequence(parts):
             return _first_of_sequence(parts)
         case Repeat(body, least, most, greed):
@@ -283,16 +280,6 @@ def _first(tree: Tree) -> Tree | None:
                 return _times(_first(body), least) if _width(body) is not None else None
             return _longest(_first(body), body, least, most) if _width(body) is not None else None
     return None
-
-
-def _first_option(options: tuple[Tree, ...]) -> Tree | None:
-    chosen: list[Tree] = []
-    for index, option in enumerate(options):
-        first = _first(option)
-        if first is None:
-            return None
-        chosen.append(Sequence((*(_not(before) for before in options[:index]), first)))
-    return Choice(tuple(chosen))
 
 
 def _first_of_sequence(parts: tuple[Tree, ...]) -> Tree | None:

@@ -1,7 +1,4 @@
-"""RE2/J 1.8's parser: which patterns it accepts, why it refuses the others, and what they mean for topic names.
-
-The parser does not recurse for nested groups: 20,000 open parentheses are a list of 20,000 levels here.
-"""
+"""RE2/J 1.8's parser, without recursion: which patterns it accepts, why not the others, their meaning for topic names."""
 
 from __future__ import annotations
 
@@ -39,14 +36,10 @@ class PatternRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """A pattern that RE2/J accepts."""
-
     tree: Tree
-    instructions: int
-    """The approximate number of instructions in RE2/J's program, which expands every repetition."""
+    instructions: int  # approximately, of RE2/J's program, which expands every repetition
     depth: int  # Levels of parentheses; RE2/J needs stack for each
-    empty_path: int
-    """The most instructions in a row that take no character; RE2/J needs stack for each when it matches."""
+    empty_path: int  # the most in a row without a character; each needs stack at a match
     differs: bool  # whether google-re2 would accept the pattern with another meaning
 
 
@@ -61,10 +54,8 @@ class _Item:
 
     tree: Tree
     size: int = 1  # all instructions
-    skipped: int | None = None
-    """The instructions on the longest path through the tree that takes no character; None without such a path."""
-    dive: int = 1
-    """Those on the longest such path that starts before the tree, whether or not it ends after it."""
+    skipped: int | None = None  # on the longest path without a character; None without one
+    dive: int = 1  # on the longest such path that starts before the tree
     tail: int = 0  # Those on the longest such path that starts in the tree and ends after it
     peak: int = 1  # Those on the longest such path that touches the tree
 
@@ -184,7 +175,7 @@ class _Parser:
         self.add(_Item(Assertion(boundary), skipped=1))
 
     def literal(self, character: str) -> None:
-        mask = mask_of(_as_ascii(character) if self.fold else character)
+        mask = mask_of(_FOLDS_TO_ASCII.get(ord(character), character) if self.fold else character)
         self.add(_Item(Chars(self.folded(mask))))
 
     def folded(self, mask: int) -> int:
@@ -327,7 +318,6 @@ class _Parser:
         return ALL & ~mask if negative else mask
 
     def escape(self) -> str:
-        """The character that an escape means."""
         start = self.at
         if start + 1 == len(self.text):
             raise PatternRefusedError("trailing backslash at end of expression")
@@ -417,7 +407,3 @@ class _Parser:
 
 
 _FOLDS_TO_ASCII = {0x17F: "s", 0x212A: "k"}  # the long s and the Kelvin sign are other cases of ASCII letters
-
-
-def _as_ascii(character: str) -> str:
-    return _FOLDS_TO_ASCII.get(ord(character), character)

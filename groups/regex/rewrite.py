@@ -1,7 +1,6 @@
-"""A new pattern that has the same meaning for the broker as the old pattern for the client.
+"""A new pattern that has the same meaning for the broker as the old one for the client, proven by automata.
 
-Candidates are generated in several ways, the most similar to the old pattern first. The returned candidate is proven:
-its automaton, from its text parsed as RE2/J does, matches the same valid topic names as the client's automaton.
+Candidates are generated in several ways, the most similar to the old pattern first.
 """
 
 from __future__ import annotations
@@ -85,21 +84,16 @@ def spelled_out(automaton: Automaton) -> Tree:
     edges = _edges(rows, accepting, automaton.classes)
     waiting = set(range(1, len(rows)))
     while waiting:
-        state = _cheapest(edges, waiting)
+        entering, leaving = Counter[int](), Counter[int]()
+        for source, to in edges:
+            if source != to:
+                entering[to] += 1
+                leaving[source] += 1
+        state = min(waiting, key=lambda state: (entering[state] * leaving[state], -state))
         waiting.remove(state)
         _remove(edges, state)
     rest = edges.get((0, _FINAL), Chars(0))
     return _chain(_loop(edges[0, 0]), rest) if (0, 0) in edges else rest
-
-
-def _cheapest(edges: _Edges, waiting: set[int]) -> int:
-    """The state whose removal adds the fewest paths; if there are several, the last that was found."""
-    entering, leaving = Counter[int](), Counter[int]()
-    for source, to in edges:
-        if source != to:
-            entering[to] += 1
-            leaving[source] += 1
-    return min(waiting, key=lambda state: (entering[state] * leaving[state], -state))
 
 
 _FINAL = -1

@@ -1,11 +1,8 @@
 """A regular expression as a tree, for the syntax of every engine.
 
-Topic names are built from 65 characters, so a set of characters is a bit mask over these; how an engine handles other
-characters does not matter for a subscription. `^`, `$`, `\\A`, `\\z`, `\\Z` and their multi-line variants all mean
-the start or end of the name, because no name contains a line break.
-
-`write_for_re2j` and `write_for_re2` make a tree a pattern again. google-re2 limits the product of nested repetition
-counts to 1000, RE2/J each count alone: `(a{100}){11}` is written as eleven copies.
+A set of characters is a bit mask over the 65 of topic names. `^`, `$`, `\A`, `\z`, `\Z` and their multi-line variants
+all mean the start or end of the name. `write_for_re2j` and `write_for_re2` make a tree a pattern again: google-re2
+limits the product of nested counts to 1000, RE2/J each count, so `(a{100}){11}` is written as eleven copies.
 """
 
 from __future__ import annotations
@@ -16,15 +13,13 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 
-ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-"""The characters of topic names (Kafka's Topic class), in ASCII order."""
+ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"  # of topic names, sorted
 
 INDEX = {character: index for index, character in enumerate(ALPHABET)}
 ALL = (1 << len(ALPHABET)) - 1
 
 
 def mask_of(characters: Iterable[str]) -> int:
-    """The set of the given characters, without those that topic names cannot have."""
     mask = 0
     for character in characters:
         index = INDEX.get(character)
@@ -34,12 +29,10 @@ def mask_of(characters: Iterable[str]) -> int:
 
 
 def mask_between(low: int, high: int) -> int:
-    """The set of characters from one code point to another."""
     return mask_of(character for character in ALPHABET if low <= ord(character) <= high)
 
 
 def characters_of(mask: int) -> str:
-    """The characters of a set, in ASCII order."""
     return "".join(character for index, character in enumerate(ALPHABET) if mask >> index & 1)
 
 
@@ -51,13 +44,10 @@ WORD = LETTERS | DIGITS | mask_of("_")
 
 
 def fold(mask: int) -> int:
-    """The set with the other case of each of its letters."""
     return mask | mask_of(characters_of(mask).swapcase())
 
 
 class Boundary(Enum):
-    """The place at which an assertion holds."""
-
     START = auto()
     END = auto()
     WORD_EDGE = auto()
@@ -74,8 +64,6 @@ class Greed(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """One character of a set."""
-
     mask: int
 
 
@@ -88,8 +76,6 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Any of the options, the first preferred."""
-
     options: tuple[Tree, ...]
 
 
@@ -144,13 +130,11 @@ HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
 def sequence_of(parts: Iterable[Tree]) -> Tree:
-    """The only part, or a sequence of several parts."""
     parts = tuple(parts)
     return parts[0] if len(parts) == 1 else Sequence(parts)
 
 
 def choice_of(options: Iterable[Tree]) -> Tree:
-    """The only option, or a choice between several options."""
     options = tuple(options)
     return options[0] if len(options) == 1 else Choice(options)
 
@@ -197,7 +181,12 @@ def _sequence(tree: Tree) -> str:
 def _item(tree: Tree) -> str:
     match tree:
         case Chars(mask=mask):
-            return _chars(mask)
+            if mask in _SHORT:
+                return _SHORT[mask]
+            if mask.bit_count() == 1:
+                return re.sub(r"(\.)", r"\\\1", characters_of(mask))
+            inside, outside = _ranges(mask), _ranges(ALL & ~mask)
+            return f"[{inside}]" if len(inside) <= len(outside) + 1 else f"[^{outside}]"
         case Assertion(place=boundary):
             return _PLACES[boundary]
         case Sequence(parts):
@@ -218,15 +207,6 @@ def _count_suffix(least: int, most: int | None) -> str:
     if (least, most) == (1, 1):
         return ""
     return "?" if (least, most) == (0, 1) else f"{{{least}}}" if least == most else f"{{{least},{most}}}"
-
-
-def _chars(mask: int) -> str:
-    if mask in _SHORT:
-        return _SHORT[mask]
-    if mask.bit_count() == 1:
-        return re.sub(r"(\.)", r"\\\1", characters_of(mask))
-    inside, outside = _ranges(mask), _ranges(ALL & ~mask)
-    return f"[{inside}]" if len(inside) <= len(outside) + 1 else f"[^{outside}]"
 
 
 def _ranges(mask: int) -> str:
@@ -274,7 +254,17 @@ def _written(tree: Tree) -> tuple[str, int]:
         case Choice(options):
             return _joined("|", options)
         case Repeat():
-            return _repeat(tree)
+            text, product = _written(tree.body)
+            copies = max(1, tree.least if tree.most is None else tree.most)
+            if product == 1 or copies == 1:
+                return _group(f"{text}{_count_suffix(tree.least, tree.most)}"), product * copies
+            if len(text) * copies > MAX_LENGTH:
+                raise TooLongError
+            required = text * tree.least
+            if tree.most is None:
+                return _group(f"{required}{text}*"), product
+            optional = f"(?:{text}" * (tree.most - tree.least) + ")?" * (tree.most - tree.least)
+            return _group(required + optional), product
     raise TypeError(f"RE2/J has no {tree!r}")
 
 
@@ -295,17 +285,3 @@ def _joined(between: str, trees: tuple[Tree, ...]) -> tuple[str, int]:
 
 def _group(text: str) -> str:
     return f"(?:{text})"
-
-
-def _repeat(tree: Repeat) -> tuple[str, int]:
-    text, product = _written(tree.body)
-    copies = max(1, tree.least if tree.most is None else tree.most)
-    if product == 1 or copies == 1:
-        return _group(f"{text}{_count_suffix(tree.least, tree.most)}"), product * copies
-    if len(text) * copies > MAX_LENGTH:
-        raise TooLongError
-    required = text * tree.least
-    if tree.most is None:
-        return _group(f"{required}{text}*"), product
-    optional = f"(?:{text}" * (tree.most - tree.least) + ")?" * (tree.most - tree.least)
-    return _group(required + optional), product

@@ -167,7 +167,6 @@ def topology_tables(groups: Sequence[Group]) -> list[Table]:
 
 
 def _nodes_of(topology: Topology) -> Iterator[tuple[str | None, Sequence[TopologyNode]]]:
-    """Nodes by subtopology; None for nodes of global stores, which have none."""
     for subtopology in topology.subtopologies:
         yield subtopology.id, subtopology.nodes or ()
     yield None, topology.global_nodes

@@ -64,15 +64,16 @@ def _member_data(inspected: InspectedMember) -> dict[str, object]:
         "rank": inspected.rank,
         "user_data_bytes": inspected.user_data_bytes,
         "writes_user_data": inspected.writes_user_data,
-        "waits": None if inspected.waits is None else [_wait_data(wait) for wait in inspected.waits],
-    }
-
-
-def _wait_data(wait: Wait) -> dict[str, object]:
-    return {
-        "for": wait.kind.value,
-        "partitions": {topic: list(numbers) for topic, numbers in wait.partitions.items()},
-        "member": wait.member,
+        "waits": None
+        if inspected.waits is None
+        else [
+            {
+                "for": wait.kind.value,
+                "partitions": {topic: list(numbers) for topic, numbers in wait.partitions.items()},
+                "member": wait.member,
+            }
+            for wait in inspected.waits
+        ],
     }
 
 
@@ -154,7 +155,6 @@ def _unknown_leader(inspected: Inspection, order: Succession, labels: Mapping[st
 
 
 def _upgrade(inspected: Inspection) -> str | None:
-    """The effect of user data in assignments on an online upgrade."""
     blockers = inspected.upgrade_blocked_by
     if inspected.group.type is not GroupType.CLASSIC or not inspected.members:
         return None
@@ -232,7 +232,6 @@ def _place(member: InspectedMember) -> str | None:
 
 
 def waits_text(member: InspectedMember, labels: Mapping[str, str]) -> str | None:
-    """A text on what a member waits for; None if it is not known."""
     if member.waits is None:
         return None
     return "; then ".join(_wait_text(member, wait, labels) for wait in member.waits) or _NOTHING

@@ -41,7 +41,6 @@ class OffsetsView:
         return self.records is not None
 
     def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
-        """The rows of a group, with and without lag."""
         rows = partition_lags(group, topics)
         if self.topics:
             rows = [row for row in rows if row.topic in self.topics]
@@ -214,12 +213,7 @@ class Totals:
         return (self.partitions, self.lag, self.unknown, *longest)
 
 
-def _headings(*, lag_time: bool) -> tuple[str, ...]:
-    return ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN", *(("#MAX-LAG-TIME",) if lag_time else ()))
-
-
 def group_totals(group: Group, rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, object]:
-    """The sums of a group and of each of its topics for the JSON document."""
     rows = each_once(rows)
     topics = [
         {"topic": topic, **Totals.of(of_topic).as_data(lag_time=lag_time)}
@@ -234,13 +228,12 @@ def group_totals(group: Group, rows: Sequence[PartitionLag], *, lag_time: bool) 
 
 
 def all_totals(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> dict[str, object]:
-    """The sums over all groups for the JSON document."""
     return {"groups": len(rows), **Totals.of(_flat(rows)).as_data(lag_time=lag_time)}
 
 
 def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> list[Table]:
     """Tables with a row per topic of each group, with a row per group and, for several groups, one over all."""
-    headings = _headings(lag_time=lag_time)
+    headings = ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN", *(("#MAX-LAG-TIME",) if lag_time else ()))
     topics, groups = [], []
     for group, listed in rows.items():
         once = each_once(listed)

@@ -39,8 +39,6 @@ class DescribeSelection(SelectionOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeOptions:
-    """The table to show, and its columns and rows."""
-
     members: Annotated[bool, option("--members", "Show members and their assignments.")] = False
     offsets: Annotated[bool, option("--offsets", "Show committed offsets and lag (the default).")] = False
     migration: Annotated[

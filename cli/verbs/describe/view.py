@@ -1,7 +1,4 @@
-"""`kohort describe`: read groups, and show the same facts and columns as kafka-consumer-groups, and more.
-
-For offsets, also the log ends and, if requested, the times of records and commits are read.
-"""
+"""`kohort describe`: read groups, and show the same facts and columns as kafka-consumer-groups, and more."""
 
 from __future__ import annotations
 
@@ -54,7 +51,22 @@ def describe_groups(
     repeat: RepeatOptions,
 ) -> None:
     """Show the selected groups, once or repeatedly. UsageError if the options are about different tables."""
-    mode = _mode(selection, options)
+    shown = {
+        DescribeMode.OFFSETS: options.offsets,
+        DescribeMode.MEMBERS: options.members,
+        DescribeMode.STATE: STATE_TABLE in (selection.states or ()),
+        DescribeMode.MIGRATION: options.migration,
+    }
+    modes = [mode for mode, is_given in shown.items() if is_given] or [DescribeMode.OFFSETS]
+    if len(modes) > 1:
+        raise UsageError("--members, --offsets, --state and --migration show different tables; give one")
+    (mode,) = modes
+    of_offsets = options.lag_time or options.last_commit or options.totals or options.only_with_lag
+    if mode is not DescribeMode.OFFSETS and of_offsets:
+        raise UsageError(
+            "--lag-time, --last-commit, --totals and --only-with-lag are about offsets; "
+            f"leave --{mode.value} out"
+        )
     states = [state for state in selection.states or () if state != STATE_TABLE]
     selection = replace(selection, states=states)
 
@@ -73,30 +85,9 @@ def describe_groups(
     show_read(read_document, source, output, repeat)
 
 
-def _mode(selection: DescribeSelection, options: DescribeOptions) -> DescribeMode:
-    shown = {
-        DescribeMode.OFFSETS: options.offsets,
-        DescribeMode.MEMBERS: options.members,
-        DescribeMode.STATE: STATE_TABLE in (selection.states or ()),
-        DescribeMode.MIGRATION: options.migration,
-    }
-    modes = [mode for mode, is_given in shown.items() if is_given] or [DescribeMode.OFFSETS]
-    if len(modes) > 1:
-        raise UsageError("--members, --offsets, --state and --migration show different tables; give one")
-    (mode,) = modes
-    of_offsets = options.lag_time or options.last_commit or options.totals or options.only_with_lag
-    if mode is not DescribeMode.OFFSETS and of_offsets:
-        raise UsageError(
-            "--lag-time, --last-commit, --totals and --only-with-lag are about offsets; "
-            f"leave --{mode.value} out"
-        )
-    return mode
-
-
 def _read_others(
     source: Source, described: ReadResult[Group], mode: DescribeMode, *, verbose: bool
 ) -> Document:
-    """The document of groups without their offsets."""
     groups, problems = described.items, described.problems
     if mode is DescribeMode.MIGRATION:
         groups = source.with_leaders(groups)
@@ -142,7 +133,6 @@ def _read_offsets(
 
 
 def _of_topics(group: Group, topics: frozenset[str]) -> Group:
-    """The group with its committed offsets of certain topics only."""
     if group.offsets is None:
         return group
     offsets = {topic: partitions for topic, partitions in group.offsets.items() if topic in topics}

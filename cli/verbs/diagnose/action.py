@@ -42,19 +42,6 @@ def diagnose_groups(
     selection: SelectionOptions, options: DiagnoseOptions, source: SourceOptions, output: OutputOptions
 ) -> None:
     """Print diagnoses of the selected groups, or of those in a recording; exits with FALSE if there is an error."""
-    thresholds = _thresholds(options)
-    for_ms = None if options.look_for is None else milliseconds(options.look_for, "--for")
-    diagnoses, problems = (
-        diagnose_chosen(source, selection, thresholds, for_ms)
-        if options.replay is None
-        else diagnose_recording(options.replay, selection, source, thresholds)
-    )
-    has_error = any(diagnosis.verdict is Health.ERROR for diagnosis in diagnoses)
-    document = diagnosis_document(diagnoses, problems, verbose=options.verbose, output=output.output)
-    emit(document, output, ExitStatus.FALSE if has_error else ExitStatus.DONE)
-
-
-def _thresholds(options: DiagnoseOptions) -> Thresholds:
     thresholds = Thresholds(
         rebalance_ms=milliseconds(options.rebalance, "--rebalance-time"),
         storm=options.storm,
@@ -69,7 +56,15 @@ def _thresholds(options: DiagnoseOptions) -> Thresholds:
         raise UsageError(
             "--commit-interval is how often your consumers commit, which is never 0; the default is 5s"
         )
-    return thresholds
+    for_ms = None if options.look_for is None else milliseconds(options.look_for, "--for")
+    diagnoses, problems = (
+        diagnose_chosen(source, selection, thresholds, for_ms)
+        if options.replay is None
+        else diagnose_recording(options.replay, selection, source, thresholds)
+    )
+    has_error = any(diagnosis.verdict is Health.ERROR for diagnosis in diagnoses)
+    document = diagnosis_document(diagnoses, problems, verbose=options.verbose, output=output.output)
+    emit(document, output, ExitStatus.FALSE if has_error else ExitStatus.DONE)
 
 
 def diagnose_chosen(
@@ -142,7 +137,6 @@ def _may_have_stalled(last: FleetObservation) -> bool:
 def diagnose_recording(
     file: Path, selection: SelectionOptions, options: SourceOptions, thresholds: Thresholds
 ) -> tuple[list[Diagnosis], tuple[Problem, ...]]:
-    """Diagnose the named groups of a recording, or all of them."""
     if selection.chooses:
         raise UsageError("--replay takes group ids only, or none for all recorded groups")
     if options.place is None and any(options.sources.values()):
@@ -171,7 +165,23 @@ IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTM
 def diagnosis_document(
     diagnoses: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
 ) -> Document:
-    blocks = list(_blocks(diagnoses, verbose=verbose)) if output in IN_FULL else [_rows(diagnoses)]
+    blocks = (
+        list(_blocks(diagnoses, verbose=verbose))
+        if output in IN_FULL
+        else [
+            table_of(
+                [(diagnosis.group, finding) for diagnosis in diagnoses for finding in diagnosis.findings],
+                ("GROUP", lambda row: row[0]),
+                ("LEVEL", lambda row: row[1].level.value),
+                ("RULE", lambda row: row[1].rule),
+                ("MEMBER", lambda row: ",".join(row[1].members) or row[1].member),
+                ("SINCE", lambda row: _since(row[1])),
+                ("FINDING", lambda row: row[1].message),
+                ("EVIDENCE", lambda row: _evidence_text(row[1].evidence)),
+                ("REMEDY", lambda row: row[1].remedy),
+            )
+        ]
+    )
     return Document(
         command="diagnose",
         data={"groups": [_data(diagnosis) for diagnosis in diagnoses]},
@@ -217,20 +227,6 @@ def _since(finding: Finding) -> str | None:
     return None if finding.since_ms is None else format_moment(finding.since_ms)
 
 
-def _rows(diagnoses: Sequence[Diagnosis]) -> Block:
-    return table_of(
-        [(diagnosis.group, finding) for diagnosis in diagnoses for finding in diagnosis.findings],
-        ("GROUP", lambda row: row[0]),
-        ("LEVEL", lambda row: row[1].level.value),
-        ("RULE", lambda row: row[1].rule),
-        ("MEMBER", lambda row: ",".join(row[1].members) or row[1].member),
-        ("SINCE", lambda row: _since(row[1])),
-        ("FINDING", lambda row: row[1].message),
-        ("EVIDENCE", lambda row: _evidence_text(row[1].evidence)),
-        ("REMEDY", lambda row: row[1].remedy),
-    )
-
-
 def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
     shown = [diagnosis for diagnosis in diagnoses if diagnosis.verdict is not Health.OK]
     if len(diagnoses) == 1:
@@ -247,20 +243,22 @@ def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]
             ("VERDICT", lambda diagnosis: diagnosis.verdict.value),
             ("##ERRORS", lambda diagnosis: _count(diagnosis, Level.ERROR)),
             ("##WARNINGS", lambda diagnosis: _count(diagnosis, Level.WARNING)),
-            ("FINDINGS", lambda diagnosis: first_names(_rules(diagnosis))),
+            (
+                "FINDINGS",
+                lambda diagnosis: first_names(
+                    list(
+                        dict.fromkeys(
+                            finding.rule for finding in diagnosis.findings if finding.level is not Level.NOTE
+                        )
+                    )
+                ),
+            ),
         )
     for diagnosis in diagnoses if verbose else shown:
         if diagnosis.findings:
             if len(diagnoses) > 1:
                 yield Heading(_verdict_line(diagnosis))
             yield from _finding_blocks(diagnosis, verbose=verbose)
-
-
-def _rules(diagnosis: Diagnosis) -> list[str]:
-    """The rules of errors and warnings, the worst first."""
-    return list(
-        dict.fromkeys(finding.rule for finding in diagnosis.findings if finding.level is not Level.NOTE)
-    )
 
 
 def _verdict_line(diagnosis: Diagnosis) -> str:
@@ -272,7 +270,6 @@ def _verdict_line(diagnosis: Diagnosis) -> str:
 
 
 def _fleet_line(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Text:
-    """The numbers of groups with errors, with only warnings, and without problems."""
     verdicts = Counter(diagnosis.verdict for diagnosis in diagnoses)
     healthy = verdicts[Health.OK]
     others = [
@@ -350,7 +347,6 @@ def _count(diagnosis: Diagnosis, level: Level) -> int:
 
 
 def _unchecked_rules(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
-    """The rules that could not be checked, and why."""
     missing: dict[str, dict[str, None]] = {}
     for diagnosis in diagnoses:
         for unchecked in diagnosis.not_checked:

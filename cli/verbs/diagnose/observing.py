@@ -1,9 +1,7 @@
 """Observations of groups: several of a cluster or a broker's log, one of a file.
 
-After all observations of a cluster, more is requested for the few groups and partitions with a suspected problem: the
-times of offsets that do not advance and of the first records after them, open transactions in partitions whose
-consumers have reached the last stable offset, and commit times of groups without members. Unreadable data stay unknown,
-and the rules that need them report that.
+After all of a cluster, more is requested for suspected problems: commit times, the next records, open transactions.
+What cannot be read stays unknown, and the rules that need it report that.
 """
 
 from __future__ import annotations
@@ -47,18 +45,12 @@ from wire.errors import WireError
 USUAL_MS = 6_000  # how long a cluster is observed: consumers commit every 5 seconds by default
 EVERY_MS = 1_000  # interval between observations
 LOG_OBSERVATIONS = 6  # number of observations of a broker's log before its end; each reads the whole log
-MOST_IN_FULL = 7
-"""Maximum number of times that offsets are read between the first observation and the last: a fleet has a hundred
-thousand."""
-OFFSETS_EVERY = 0.7
-"""How often offsets are read, in commit intervals. Not a whole number, so that two consumers that commit the same
-partition in turn do not look like one."""
+MOST_IN_FULL = 7  # the most readings of offsets between the first and the last: a fleet has very many
+OFFSETS_EVERY = 0.7  # commit intervals; not whole: two consumers may commit a partition in turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetObservation:
-    """All groups at one time."""
-
     at_ms: int
     groups: Mapping[str, Group]
     problems: tuple[Problem, ...] = ()

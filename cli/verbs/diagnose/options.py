@@ -11,8 +11,6 @@ from cli.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnoseOptions:
-    """What is observed, the limits of the rules, and how much is shown."""
-
     look_for: Annotated[
         str | None,
         option(

@@ -58,10 +58,27 @@ def carry_out(
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     """Dry-run the groups. Groups without a usable assignor are problems if they were named, else notices."""
     topics = {topic.name: topic for topic in described}
-    _check(groups, request)
+    if request.assignor is not None:
+        candidates = [
+            (side, leader)
+            for side in ([request.side] if request.side else Side)
+            for leader in ([request.leader] if request.leader else Leader)
+        ]
+        refusals = [
+            refusal for candidate in candidates if (refusal := _refusal(request.assignor, *candidate))
+        ]
+        if len(refusals) == len(candidates):
+            raise UsageError(f"--assignor: {refusals[0]}")
+    unknown = unknown_names(request.what_if, groups)
+    if unknown and groups:
+        raise UsageError(f"{unknown[0]!r} is not a member, instance or client id of {_names(groups)}")
     meant: list[Group] = []
     for group in groups:
-        why_not = inapplicable(group, request) if not side_by_side else _why_inapplicable(group, request)
+        why_not = (
+            inapplicable(group, request)
+            if not side_by_side
+            else inapplicable(group, replace(request, assignor=request.assignor or "range"))
+        )
         if why_not and not named:
             notice(f"{shown_id(group.id)} is skipped: {why_not}")
         else:
@@ -79,11 +96,6 @@ def carry_out(
         raise UsageError(str(error)) from None
 
 
-def _why_inapplicable(group: Group, request: DryRunRequest) -> str | None:
-    """Like `inapplicable`, for a group that is tried with its own assignor and with others."""
-    return inapplicable(group, replace(request, assignor=request.assignor or "range"))
-
-
 def _compare(
     groups: Sequence[Group], topics: Mapping[str, Topic], request: DryRunRequest
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
@@ -97,24 +109,6 @@ def _compare(
         runs += compared
         problems += failed
     return tuple(runs), tuple(problems)
-
-
-def _check(groups: Sequence[Group], request: DryRunRequest) -> None:
-    """UsageError for an unknown assignor, or a member that no group has."""
-    if request.assignor is not None:
-        candidates = [
-            (side, leader)
-            for side in ([request.side] if request.side else Side)
-            for leader in ([request.leader] if request.leader else Leader)
-        ]
-        refusals = [
-            refusal for candidate in candidates if (refusal := _refusal(request.assignor, *candidate))
-        ]
-        if len(refusals) == len(candidates):
-            raise UsageError(f"--assignor: {refusals[0]}")
-    unknown = unknown_names(request.what_if, groups)
-    if unknown and groups:
-        raise UsageError(f"{unknown[0]!r} is not a member, instance or client id of {_names(groups)}")
 
 
 def _refusal(assignor: str, side: Side, leader: Leader) -> str | None:
@@ -150,7 +144,24 @@ def dry_run_document(
     runs: Sequence[DryRun], problems: tuple[Problem, ...], *, side_by_side: bool = False
 ) -> Document:
     """For each group a sentence, the rebalances, and the changes for each member; or a row per assignor."""
-    blocks = [_comparison(runs)] if side_by_side else [block for run in runs for block in _blocks(run)]
+    blocks = (
+        [
+            table_of(
+                runs,
+                *("GROUP", "ASSIGNOR"),
+                ("SIDE", lambda run: run.side.value),
+                ("#ROUNDS", lambda run: len(run.rebalances)),
+                ("#MOVED", lambda run: f"{run.moved}{_share(run)}"),
+                ("#FEWEST", "minimum_moved"),
+                ("#REVOKED", lambda run: sum(rebalance.revoked for rebalance in run.rebalances)),
+                ("#UNOWNED", lambda run: max(rebalance.without_owner for rebalance in run.rebalances)),
+                ("#SPREAD", lambda run: run.after.spread),
+                ("#STD-DEV", lambda run: run.after.standard_deviation),
+            )
+        ]
+        if side_by_side
+        else [block for run in runs for block in _blocks(run)]
+    )
     return Document(
         command="dry-run", data={"groups": [_data(run) for run in runs]}, blocks=blocks, errors=problems
     )
@@ -264,21 +275,6 @@ def _procedure_lines(run: DryRun) -> Iterator[str]:
 
 def _spread(balance: Balance) -> str:
     return f"{balance.least} to {balance.most} (standard deviation {balance.standard_deviation:.2f})"
-
-
-def _comparison(runs: Sequence[DryRun]) -> Table:
-    return table_of(
-        runs,
-        *("GROUP", "ASSIGNOR"),
-        ("SIDE", lambda run: run.side.value),
-        ("#ROUNDS", lambda run: len(run.rebalances)),
-        ("#MOVED", lambda run: f"{run.moved}{_share(run)}"),
-        ("#FEWEST", "minimum_moved"),
-        ("#REVOKED", lambda run: sum(rebalance.revoked for rebalance in run.rebalances)),
-        ("#UNOWNED", lambda run: max(rebalance.without_owner for rebalance in run.rebalances)),
-        ("#SPREAD", lambda run: run.after.spread),
-        ("#STD-DEV", lambda run: run.after.standard_deviation),
-    )
 
 
 def _share(run: DryRun) -> str:

@@ -11,15 +11,11 @@ from cli.verbs.dry_run.options import WhatIfOptions
 
 
 class SideOption(Enum):
-    """`--side`."""
-
     CLIENT = "client"
     BROKER = "broker"
 
 
 class LeaderOption(Enum):
-    """`--leader`."""
-
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"
 

@@ -10,8 +10,6 @@ from cli.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfOptions:
-    """Hypothetical changes of the group."""
-
     add: Annotated[int, option("--add", "As if N members joined.", "N", min=0)] = 0
     remove: Annotated[
         list[str] | None,

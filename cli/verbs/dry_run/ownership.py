@@ -1,7 +1,5 @@
-"""A picture of ownership before and after: a bar per member, colored by the owner before.
-
-Members before are on the left, members after on the right. Partitions have the color of their owner before; a ribbon
-connects the old and the new owner of partitions that move. Partitions without an owner before are white.
+"""A picture of ownership before (left) and after (right): a bar per member, colored by the owner before, white without
+one; a ribbon connects the owners of partitions that move.
 """
 
 from __future__ import annotations
@@ -24,8 +22,7 @@ WIDTH = 960
 BAR = 200
 LEFT, RIGHT = 220, WIDTH - 220 - BAR
 ROW, GAP, TOP = 18, 6, 86
-MOST_MEMBERS = 200
-"""Maximum number of bars: more are unreadable, and the picture shows the number of omitted ones."""
+MOST_MEMBERS = 200  # bars; more are unreadable: the picture shows the number of omitted ones
 
 _STYLE = (
     COLORS
@@ -34,8 +31,7 @@ svg .paper { fill: #ffffff; fill: var(--paper); }
 svg text { fill: #222222; fill: var(--ink); }
 svg .count { paint-order: stroke; stroke-width: 3px; stroke: #ffffff; stroke: var(--paper); }
 """
-)
-"""Colors of a light or dark screen; programs that ignore it show the attributes."""
+)  # of a light or dark screen; programs that ignore it show the attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,10 @@ def write_ownership(file: Path | None, runs: Sequence[DryRun]) -> None:
 def ownership_svg(run: DryRun) -> str:
     """The SVG text; deterministic."""
     members = run.members[:MOST_MEMBERS]
-    colors = {member.id: _color(position, len(members)) for position, member in enumerate(members)}
+    colors = {
+        member.id: f"hsl({360 * position / max(len(members), 1):.0f}, 62%, {68 if position % 2 else 58}%)"
+        for position, member in enumerate(members)
+    }
     origin = owners_in({member.id: member.before for member in run.members})
     before = _bars([(member.id, sorted(each_partition(member.before))) for member in members], origin)
     after = _bars([(member.id, sorted(each_partition(member.after))) for member in members], origin)
@@ -136,7 +135,13 @@ def _bar(
     label_x = x - 8 if anchor == "end" else x + BAR + 8
     if anchor == "end":
         label_x = LEFT - 8
-    yield _text(label_x, bar.y + 13, _short(bar.member), anchor, 11)
+    yield _text(
+        label_x,
+        bar.y + 13,
+        (bar.member if len(bar.member) <= 30 else f"{bar.member[:12]}…{bar.member[-(30 - 13) :]}"),
+        anchor,
+        11,
+    )
     width = BAR * len(bar.places) / most
     start = x + BAR - width if anchor == "end" else float(x)
     for owner, offset, length in _runs(bar, origin):
@@ -188,14 +193,6 @@ def _title(bar: _Bar, owner: str, count: int) -> str:
     if owner == bar.member:
         return f"{bar.member}: {count} kept"
     return f"{bar.member}: {count} {f'from {owner}' if owner else 'without an owner before'}"
-
-
-def _color(position: int, count: int) -> str:
-    return f"hsl({360 * position / max(count, 1):.0f}, 62%, {68 if position % 2 else 58}%)"
-
-
-def _short(text: str, most: int = 30) -> str:
-    return text if len(text) <= most else f"{text[:12]}…{text[-(most - 13) :]}"
 
 
 def _text(

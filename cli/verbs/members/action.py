@@ -36,8 +36,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
     plan: MembersRemoval
     reason: str | None
     source: Source
-    after: Group | None = None
-    """The group after the change; None if the change was not made or the group cannot be read."""
+    after: Group | None = None  # None if the change was not made or the group cannot be read
 
     @property
     def question(self) -> str:
@@ -71,7 +70,6 @@ class MembersChange(WrittenChange[MembersRemoval]):
 
     @property
     def _again(self) -> dict[str, Member]:
-        """The removed members that have rejoined."""
         removed = [member for member in self.plan.members if self.applied(self.plan.group, member.id)]
         return {} if self.after is None else rejoined(removed, self.after)
 
@@ -161,7 +159,6 @@ def remove_members(
 def plan_members_removal(
     source: Source, group: str, choice: MemberChoice, *, reason: str | None, writer: ClusterWriter | None
 ) -> MembersChange:
-    """Plan the removal of members of a group. CommandError if the group cannot be read."""
     read = source.describe([group], offsets=False)
     described = next(iter(read.items), None) or _without_description(source, group, choice, read.problems)
     for problem in read.problems:  # a removal needs the members' ids only

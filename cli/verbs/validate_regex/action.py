@@ -17,7 +17,6 @@ from groups.counts import first_names
 from groups.model import Problem
 from groups.regex import ClientEngine
 from groups.regex.automaton import Names
-from groups.regex.broker import RegexVerdict
 from groups.regex.compare import Comparison, compare, joined
 from wire.files import MEBIBYTE, read_bounded
 
@@ -64,12 +63,10 @@ def _names(names: Iterator[str] | Sequence[str]) -> Names:
 
 
 def check(patterns: Sequence[str], client: ClientEngine | None, topics: Names | None) -> list[Comparison]:
-    """The comparison of each pattern."""
     return [compare(pattern, client, topics) for pattern in patterns]
 
 
 def notify_unknown_matches(comparisons: Sequence[Comparison]) -> None:
-    """Print a notice of each accepted pattern whose matches by the client are not known."""
     for comparison in comparisons:
         if comparison.flagged and comparison.verdict.valid:
             what = ", ".join(comparison.flagged)
@@ -171,7 +168,12 @@ def regex_document(
     data = {
         "from": None if client is None else client.value,
         "patterns": [_data(comparison) for comparison in comparisons],
-        "joined": None if together is None else _joined(together),
+        "joined": None
+        if together is None
+        else {
+            **fields(together, "pattern", "valid", "reason"),
+            "dangerous": together.danger is not None if together.valid else None,
+        },
     }
     return Document(command="validate-regex", data=data, blocks=blocks, errors=problems)
 
@@ -209,13 +211,6 @@ def _data(comparison: Comparison) -> dict[str, object]:
             "lost": None if ever is None else ever.only_first,
         },
         "rewrite": comparison.rewritten,
-    }
-
-
-def _joined(verdict: RegexVerdict) -> dict[str, object]:
-    return {
-        **fields(verdict, "pattern", "valid", "reason"),
-        "dangerous": verdict.danger is not None if verdict.valid else None,
     }
 
 

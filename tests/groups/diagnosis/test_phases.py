@@ -23,8 +23,7 @@ class Flow:
 
     produced: float
     read: float
-    late_s: float = 0.0
-    """The age of the oldest unread record at the start, in seconds; 0: the consumer has caught up."""
+    late_s: float = 0.0  # the age of the oldest unread record at the start; 0: caught up
     commit_s: float = 5.0
     burst_s: float = 0.0  # if set, records are produced only once in this time
     shows_commits: bool = True  # whether the times of commits can be read

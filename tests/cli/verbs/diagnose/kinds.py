@@ -23,15 +23,12 @@ class Flow:
     """A topic with a producer, and a consumer that commits as if it had read at a rate."""
 
     produced: Sequence[float]  # records per second into each partition
-    read: Sequence[float]
-    """Records per second that the consumer can read of each partition; at most what is there."""
+    read: Sequence[float]  # records per second and partition that the consumer can read; at most all
     commit_s: float = 5.0
-    backlog: Sequence[int] = ()
-    """Records in each partition at the start, evenly spread over the last `AGED_S`."""
+    backlog: Sequence[int] = ()  # records per partition at the start, spread over the last `AGED_S`
     burst_s: float = 0.0  # if set, records are produced only once in this time
     pause_s: float = 0.0  # how long the consumer reads nothing, every 40 seconds
-    first_commit_s: float = 0.0
-    """When the consumer commits for the first time; before, the offsets of an earlier member hold."""
+    first_commit_s: float = 0.0  # before, the offsets of an earlier member hold
     settings: Mapping[str, Any] = field(default_factory=dict)  # More settings of the consumer
 
     def start(self, scene: Scene, word: str) -> None:

@@ -28,8 +28,7 @@ from tests.kafka.wait import wait_until
 Assignment = dict[str, dict[str, tuple[int, ...]]]
 """Partition numbers by member id and topic; topics of which a member has nothing are left out."""
 
-REFRESH_MS = 300
-"""How often a client looks for new partitions, where it is asked to; the leader's look starts the rebalance."""
+REFRESH_MS = 300  # how often a client looks for new partitions; the leader's look starts it
 HEARTBEAT_MS = 100
 ATTEMPTS = 3
 JAVA = "org.apache.kafka.clients.consumer."
