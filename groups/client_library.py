@@ -129,10 +129,8 @@ _AFTER_PLUS = re.compile(r"\+v?(\d+(?:\.\d+)+)", re.ASCII)
 
 
 def bundled(binding: Binding, version: str) -> str | None:
-    """The librdkafka version of a release; None if it is not known. A version may contain librdkafka's: bindings report
-    it to the broker (`1.4.0-librdkafka-2.11.0`), and rdkafka-sys has it in its own number (`4.9.0+2.10.0`). A shorter
-    version (`3.6`) is known if all its releases bundle the same librdkafka. With `has_its_number`, a release after the
-    last known one has at least the librdkafka of that one."""
+    """The librdkafka version of a release; None if it is not known. A version may contain it (`4.9.0+2.10.0`,
+    `1.4.0-librdkafka-2.11.0`); a shorter one (`3.6`) is known if all its releases bundle the same."""
     named = _NAMED.search(version) or _AFTER_PLUS.search(version)
     if named:
         return named.group(1)
@@ -272,8 +270,7 @@ def _inferred(name: str, of: str) -> KnownLibrary:
 
 
 def _is_static_java(member: Member) -> bool:
-    """Whether the client id is Java's default for static members, which ends in the instance id
-    (ConsumerConfig.maybeOverrideClientId)."""
+    """Whether it ends in the instance id, as Java's default id (ConsumerConfig.maybeOverrideClientId)."""
     client = member.client.id or ""
     return bool(member.instance) and client.startswith("consumer-") and client.endswith(f"-{member.instance}")
 

@@ -254,8 +254,7 @@ def pending_places(group: Fetched) -> set[tuple[str, int]]:
 def share_offsets(
     group: share.DescribeShareGroupOffsetsResponseGroup,
 ) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """The start offsets of a share group, and the partitions that could not be read; lag is known since Kafka 4.2. The
-    offset is -1 if the group has the partition but has not started to deliver its records."""
+    """A share group's start offsets (-1: not started; lag since Kafka 4.2), and the unreadable partitions."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
@@ -275,9 +274,8 @@ def share_offsets(
 def classic_group(
     group: Group, members: Iterable[tuple[Member, bytes, bytes]], *, stable: bool
 ) -> tuple[Group, tuple[Problem, ...]]:
-    """Add the members to a classic group, each passed with its metadata and its assignment in the embedded protocol.
-    Bytes that cannot be decoded leave a member's subscription or ownership unknown and are reported as a problem.
-    Members of other protocol types (connect) are unchanged."""
+    """Add the members, each with its metadata and assignment in the embedded protocol (unless it is Connect's); bytes
+    that cannot be decoded leave a part unknown and are reported as a problem."""
     if group.protocol_type != EMBEDDED:
         return replace(group, members=tuple(member for member, _, _ in members)), ()
     read = (_with_embedded(*member, stable=stable) for member in members)
@@ -295,8 +293,7 @@ def unreadable_members(group: Group) -> tuple[Problem, ...]:
 
 
 def streams_members(topology: Topology | None, members: Iterable[Member]) -> Iterator[Member]:
-    """Add the subscription, and the partitions that the tasks read, to the members of a streams group. Active tasks
-    become partitions of the source and repartition topics. All members read the same topics; without a topology there
+    """Add what members read: active tasks become partitions of source and repartition topics; without a topology there
     is no subscription."""
     topics = tuple(sorted(topology.input_topics)) if topology else ()
     subscription = Subscription(topics=topics) if topics else None
@@ -311,9 +308,8 @@ def streams_members(topology: Topology | None, members: Iterable[Member]) -> Ite
 
 
 def _with_embedded(base: Member, metadata: bytes, assignment: bytes, *, stable: bool) -> Member:
-    """The member with the decoded embedded protocol. Its subscription and its assignment are read apart, as the
-    broker's clients do. Empty bytes mean unknown, but in a `stable` group each member has sent metadata, and one with
-    an empty assignment owns no partitions."""
+    """The member with the decoded embedded protocol, each part apart, as brokers' clients do. Empty bytes mean unknown;
+    in a `stable` group, no metadata is odd, and an empty assignment owns no partitions."""
     subscription, unsubscribed = _part(read_subscription, metadata, "subscription")
     assigned, unassigned = _part(read_assignment, assignment, "assignment")
     if stable and not metadata:

@@ -103,9 +103,8 @@ def _failure(
 
 
 def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
-    """A dry run of one group with one assignor. LookupError if there is no assignor for the group or none with the
-    name, ValueError for a what-if that Kafka would refuse, AssignorFailedError if the real assignor would throw,
-    RuleBrokenError if a custom one breaks a rule."""
+    """A dry run with one assignor. LookupError: none for the group; ValueError: a what-if that Kafka would refuse;
+    AssignorFailedError: the real one would throw; RuleBrokenError: a custom one breaks a rule."""
     why_not = inapplicable(group, request)
     if why_not:
         raise LookupError(why_not)
@@ -154,14 +153,12 @@ def inapplicable(group: Group, request: DryRunRequest) -> str | None:
 
 
 def uses_default_assignor(group: Group, request: DryRunRequest) -> bool:
-    """Whether the brokers' default assignor is used: for a consumer group whose source does not show the assignor.
-    Brokers use it while no member requests another. It is a setting of the brokers, which no log contains."""
+    """For a consumer group whose source does not show the assignor; brokers use it if no member requests another."""
     return group.type is GroupType.CONSUMER and not (request.assignor or group.protocol)
 
 
 def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
-    """The requested library, else the members' library, else Java. An inferred library is not used if it cannot do what
-    the group does, or what is requested."""
+    """The requested library, else the members' (unless inferred and contradicted by the group), else Java."""
     if request.leader is not None:
         return AssumedLeader(library=request.leader, known_by="asked for")
     library = library_of_all(group.members)
@@ -241,8 +238,7 @@ MOST_NAMED = 5  # the most partitions listed in one line
 
 
 def oddities_of(group: Group, topics: Mapping[str, Topic], *, shared: bool = False) -> tuple[Problem, ...]:
-    """All oddities, each with its member, partition, topic or group as the subject. None of them stops a dry run. If
-    partitions are `shared`, a partition with several owners is not odd."""
+    """All oddities, by their subject; none stops a dry run. If partitions are `shared`, several owners are not odd."""
     return tuple(_oddities(group, topics, shared))
 
 

@@ -20,10 +20,8 @@ def replace_file(
     new: bool = False,
     mode: int | None = None,
 ) -> None:
-    """Write a file next to its place, and move it there. The target of a link is replaced, not the link. An older file
-    keeps its permissions; otherwise they are `mode`, or the process's usual ones. What is no regular file (a pipe,
-    `/dev/stdout`), or is in a directory where no file can be created, is written directly. :raises FileExistsError: it
-    exists, and a `new` one is required :raises OSError: it cannot be written"""
+    """Write a file next to its place (a link's target) and move it there, with the old one's permissions or `mode`; a
+    pipe, or where no file can be created, directly. FileExistsError if it must be `new`; OSError."""
     target = _target(file)
     if new and file.exists():
         raise FileExistsError(file)

@@ -14,8 +14,7 @@ Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]  # figures by na
 
 
 class Level(Enum):
-    """The severity of a finding, the worst first: blocker, warning or info in a plan; error, warning or note in a
-    diagnosis."""
+    """The severity, the worst first: blocker, warning, info in a plan; error, warning, note in a diagnosis."""
 
     BLOCKER = "blocker"
     ERROR = "error"

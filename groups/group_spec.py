@@ -117,12 +117,10 @@ def ask(
     eager: Container[str] = (),
     resubscribed: Container[str] = (),
 ) -> AssignorInput:
-    """The input of an assignor, as the group's leader or its coordinator would pass it. sticky gets user data with the
-    owned partitions and the generation. cooperative-sticky gets ownedPartitions and the generation, without the
-    partitions that `eager` members (ids, see `eager_members`) revoke first. range and round robin use neither. A
-    cooperative member that changes its subscription (`resubscribed`, member ids) revokes the partitions of its old
-    topics before it rejoins (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): it does not claim
-    them. On the broker, the target assignment is used."""
+    """The input of an assignor, as the leader or the coordinator would pass it: sticky's user data;
+    cooperative-sticky's ownedPartitions, without those that `eager` members revoke first; on the broker, the target.
+    `resubscribed` cooperative members revoke old topics before they rejoin (ConsumerCoordinator.onJoinPrepare,
+    rd_kafka_cgrp_modify_subscription)."""
     notes: list[Undetermined] = []
     matches: dict[str, tuple[str, ...]] = {}
     regexes_differ = assignor.side is Side.BROKER and not (
@@ -160,10 +158,8 @@ def ask(
 
 
 def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:
-    """Ids of the members that revoke all partitions before they rejoin, according to their assignor lists (KIP-429).
-    With an eager assignor, these are all members. A member whose list is unknown or does not contain the assignor is
-    assumed to list only that assignor. :raises NoCommonProtocolError: the leader's library refuses the list of a
-    member"""
+    """Ids of the members that revoke all partitions before they rejoin, by their assignor lists (KIP-429); an unknown
+    list has only that assignor. NoCommonProtocolError if the leader's library refuses a list."""
     if assignor.side is Side.BROKER:
         return frozenset()
     lists = {member.id: _listed(member, assignor) for member in group.members}
@@ -177,8 +173,7 @@ def _listed(member: Member, assignor: Assignor) -> tuple[str, ...]:
 
 
 def members_of_unknown_lists(group: Group, assignor: Assignor) -> tuple[str, ...]:
-    """Ids of the members that may list an eager assignor too, as after the first of two rolling bounces. Their lists
-    are not known: a broker shows only the assignor in use of a classic member's list."""
+    """Members that may list an eager one too, as after the first of two rolling bounces: no broker shows it."""
     if assignor.side is Side.BROKER or RebalanceProtocol.COOPERATIVE not in assignor.protocols:
         return ()
     return tuple(member.id for member in group.members if member.protocols is None and _may_mix(member))
@@ -190,9 +185,8 @@ def _may_mix(member: Member) -> bool:
 
 
 def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
-    """The members in the order in which the assignor's caller iterates over them. That is the order of the source. A
-    classic group that the broker assigns has the order after its conversion. Members that join are last in both cases
-    (TargetAssignmentBuilder.addOrUpdateMember)."""
+    """The members in the order of the assignor's caller: the source's; after a conversion, of a classic group that the
+    broker assigns; members that join are last (TargetAssignmentBuilder.addOrUpdateMember)."""
     if assignor.side is Side.CLIENT or group.type is not GroupType.CLASSIC:
         return group.members
     there = [member for member in group.members if not _joins(member)]
@@ -279,8 +273,7 @@ def _subscribed(
 
 @lru_cache(maxsize=16)
 def _matching(regex: str, topics: tuple[str, ...]) -> tuple[str, ...]:
-    """The topics that a regex matches; cached, because the simulation of a plan repeats the call. :raises
-    InvalidRegexError: the broker would refuse it"""
+    """Cached, because the simulation of a plan repeats the call; InvalidRegexError if the broker would refuse it."""
     return tuple(compile_broker_regex(regex).matches(topics))
 
 
@@ -302,10 +295,8 @@ Racks = tuple[str, ...]
 
 
 def topic_specs(topics: Sequence[Topic], notes: list[Undetermined]) -> tuple[TopicSpec, ...]:
-    """The topics, with the racks of each partition's replicas if any are known. A partition without an entry in
-    `Topic.racks` does not exist yet; the controller will place it. If all other partitions have the same racks, it gets
-    these too. Otherwise it is assumed to repeat the pattern of the topic's existing partitions, and `notes` reports the
-    assumption."""
+    """The topics, with the racks of each partition's replicas if any are known. A partition that does not exist yet
+    gets those of all others if they are the same; else it repeats their pattern, and `notes` reports that."""
     known = {frozenset(racks) for topic in topics for racks in (topic.racks or {}).values()}
     alike = next(iter(known)) if len(known) == 1 else None
     return tuple(

@@ -22,8 +22,7 @@ _FIRST_RELEASE_MS = 1_293_840_000_000  # 2011; earlier times are no times, or se
 
 
 class NextRecord(NamedTuple):
-    """The first record at or after an offset that is not of an aborted transaction, as found in the log. A tuple,
-    because a cluster may have a hundred thousand of them."""
+    """The first record from an offset on, of no aborted transaction. A tuple: a cluster may have 100,000 of them."""
 
     offset: int | None  # None: none before the log's end (`is_unknown`: before `searched_to`)
     written_ms: int | None = None  # its timestamp in ms since 1970; None if it has none
@@ -117,8 +116,7 @@ def total_lag(lags: Iterable[int | None]) -> int | None:
 
 
 class PartitionLag(NamedTuple):
-    """A partition of a group. None means unknown; `committed` is also None if nothing was committed. A tuple, because a
-    cluster may have a hundred thousand of them: a frozen dataclass takes five times as long to create."""
+    """A partition of a group; `committed` is None if unknown or nothing. A tuple, five times as fast to create."""
 
     topic: str
     partition: int
@@ -157,8 +155,7 @@ class PartitionLag(NamedTuple):
 
     @property
     def unread(self) -> int | None:
-        """The number of records to judge by, the maximum that can be read. Like the lag, unless the log is known to
-        contain fewer; negative beyond the end. None: not known, as a search for a record reached its limit."""
+        """The number to judge by: the lag, unless the log has fewer; None: not known, the search ended early."""
         if self.lag is None or self.lag <= 0:
             return self.lag
         if self.next_record is not None and self.next_record.is_unknown:
@@ -168,8 +165,7 @@ class PartitionLag(NamedTuple):
 
 
 def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
-    """Owned partitions, those of the member with most partitions first, then partitions that no member owns.
-    kafka-consumer-groups has the same order."""
+    """In kafka-consumer-groups' order: the member with most partitions first, then those without a member."""
     owners = sorted(
         (member for member in group.members if member.owned),
         key=lambda member: -sum(map(len, (member.owned or {}).values())),
@@ -248,8 +244,7 @@ def _with_next_record(row: PartitionLag, records: NextRecords, now_ms: int) -> P
 
 
 def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
-    """The longest known lag time; None if it is not known for any partition, or for any partition that has lag. Topics
-    that no member reads do not count, unless there are only those."""
+    """The longest known; None if it is not known for any with lag. Topics that no member reads count if alone."""
     listed = list(rows)
     rows = [row for row in listed if row.is_subscribed] or listed
     times = [(row.lag_ms, bool(row.unread)) for row in rows if row.lag is not None]

@@ -126,8 +126,7 @@ NOTHING_COMMITTED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedOffset:
-    """A committed offset. `offset` is None when the partition could not be read. It is -1 if a share group has not
-    started to deliver the partition, or if a broker before 2.1 has no offset."""
+    """`offset` is None if unreadable, -1 if a share group has not started or an old broker (< 2.1) has none."""
 
     offset: Annotated[int, Between(-INT64 - 1, INT64)] | None
     leader_epoch: Generation | None = None

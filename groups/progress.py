@@ -57,8 +57,7 @@ class Trend(Enum):
 
 
 class Reading(NamedTuple):
-    """A partition of a group at one moment. None means unknown, or nothing committed. A tuple, because a cluster may
-    have a hundred thousand of them."""
+    """A partition at one moment; None: unknown, or nothing committed. A tuple: a cluster may have 100,000 of them."""
 
     at_ms: int
     committed: int | None
@@ -120,11 +119,8 @@ def readings_of(
     waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
     next_records: Mapping[tuple[str, int], NextRecord] | None = None,
 ) -> dict[tuple[str, int], Reading]:
-    """Readings of the partitions that a group owns or has committed to, at one moment.
-
-    A partition whose entry in `waiting_since_ms` is None has no unread records, only transaction markers: its lag is
-    0. Topics that no member reads are left out.
-    """
+    """Readings of the owned or committed partitions, without topics that no member reads. None in `waiting_since_ms`:
+    no unread records, only transaction markers, so its lag is 0."""
     rows = partition_lags(group, topics)
     if next_records:
         rows = [row._replace(next_record=next_records.get((row.topic, row.partition))) for row in rows]
@@ -194,8 +190,7 @@ def group_progress(
 def partition_progress(
     readings: Sequence[Reading], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
 ) -> PartitionProgress:
-    """The progress of one partition from its readings in ascending order of time. Readings without a known committed
-    offset or lag do not count."""
+    """Of one partition, from its readings by time; those without a committed offset or lag do not count."""
     if len(readings) == 2 and readings[0][1:4] == readings[1][1:4] and readings[1].lag == 0:
         return _IDLE  # most partitions of a fleet
     known = [reading for reading in readings if reading.committed is not None and reading.lag is not None]
@@ -284,8 +279,8 @@ def _trend(
 def _grows_in_time(
     first: Reading, last: Reading, produced: float, average: float | None, interval_ms: int
 ) -> bool:
-    """Whether the age of the oldest unread record grows, because the consumer is slower than its producers. If the
-    times of commits are not known, the offset may have moved since a commit interval before the first reading."""
+    """Whether the age of the oldest unread record grows. Without the times of commits, the offset may have moved since
+    a commit interval before the first reading."""
     if average is None or first.written_ms is None or last.written_ms is None or last.age_s is None:
         return False
     took_s = _commits_s(first, last) or (last.at_ms - first.at_ms - interval_ms) / 1000
@@ -328,8 +323,8 @@ def _grows_in_records(
 
 
 def _start_per_s(first: Reading, last: Reading, produced_per_s: float | None) -> float | None:
-    """The speed of the log start, which moves in steps. Retention deletes as fast as records were produced, so a step
-    counts at most for the present rate, or for the time between two checks."""
+    """The speed of the log start. Retention deletes as fast as records were produced, so a step counts at most for the
+    present rate, or for the time between two checks."""
     rate = _per_s(first, last, first.start, last.start)
     if rate is None or last.start is None or first.start is None:
         return None

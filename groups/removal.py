@@ -136,8 +136,7 @@ def _turns_classic(plan: MembersRemoval) -> bool:
 
 
 def rejoined(before: Sequence[Member], after: Group) -> dict[str, Member]:
-    """Removed members that are in the group again, by their old ids; they are recognized by id or instance id. A member
-    of the consumer protocol keeps its id. A classic member gets a new id and is recognized only if it is static."""
+    """Removed members that are in again, by old ids: by the id, or a classic member by its instance id."""
     by_id = {member.id: member for member in after.members}
     by_instance = {member.instance: member for member in after.members if member.instance}
     present = {member.id: by_id.get(member.id) or by_instance.get(member.instance or "") for member in before}

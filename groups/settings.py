@@ -86,8 +86,7 @@ def broker_default(name: str, brokers: Iterable[Mapping[str, str | None]]) -> st
 def faults(
     changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
 ) -> Iterator[tuple[str, str]]:
-    """The name and fault of each change that the cluster would refuse; a value of None removes the group's setting.
-    `configs` must have every name of `changes`."""
+    """The name and fault of each change that the cluster would refuse; None removes the group's setting."""
     wrong: set[str] = set()
     for name, text in changes.items():
         fault = None if text is None else _fault(text, configs[name])
@@ -139,8 +138,7 @@ _OTHER_GROUPS = ("group.share.", "group.streams.")  # prefixes for groups that n
 def with_settings(
     cluster: Cluster, by_broker: Mapping[str, Mapping[str, str | None]], failed: Mapping[str, str]
 ) -> Cluster:
-    """Add the settings that each broker returned to the cluster, and the errors of the brokers that `failed`. Any
-    broker may be a group's coordinator, so a setting is known only if all brokers agree on it."""
+    """Any broker may be a group's coordinator, so a setting is known only if all brokers agree on it."""
     problem = "; ".join(f"broker {broker}: {message}" for broker, message in sorted(failed.items())) or None
     if not by_broker:
         return replace(cluster, settings_problem=problem)
@@ -172,9 +170,8 @@ _FIRST_SHARE_FETCH_OF_4_2 = 2
 
 
 def release_of(level: int | None, share_fetch: int | None = None) -> str | None:
-    """The release of a broker, from the highest metadata.version that it supports; None when unknown. A 4.1 broker with
-    `unstable.feature.versions.enable`, which its preview features need, reports the level of 4.2; its newest version of
-    ShareFetch, `share_fetch`, distinguishes the two."""
+    """A broker's release by its highest metadata.version. 4.1 with `unstable.feature.versions.enable` reports 4.2's:
+    the newest version of ShareFetch, `share_fetch`, distinguishes the two."""
     if level is None:
         return None
     fitting = [release for release, newest in _NEWEST_LEVELS.items() if level <= newest]

@@ -38,8 +38,7 @@ class Snapshot:
 
 
 def read_snapshot(file: Path) -> Snapshot:
-    """Read a snapshot, without the groups and topics that cannot be read (`faults`). TreeError if the file is
-    unreadable, not a snapshot or newer, or if none of its groups and topics can be read."""
+    """Read a snapshot, except `faults`. TreeError: no readable one, newer, or without a readable group or topic."""
     return parse_snapshot(file, read_text(file, most=MOST_BYTES))
 
 
@@ -111,9 +110,7 @@ def with_usable_racks(topic: Topic) -> Topic:
 def snapshot_from_tree(
     tree: Mapping[str, Any], unknown: Unknown | None = None, faulty: Faulty | None = None
 ) -> Snapshot:
-    """The snapshot of a file's tree, which must contain its format version. `groups.trees` describes how unknown
-    fields, and unreadable groups and topics, are handled. :raises Malformed: a value does not fit its field, or a newer
-    Kohort wrote the file"""
+    """Of a file's tree with its version; see Trees.read. Malformed: a wrong value, or a newer Kohort's file."""
     check_newest(tree, FORMAT_VERSION)
     snapshot: Snapshot = TREES.read(Snapshot, tree, unknown, faulty)
     return snapshot

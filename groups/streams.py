@@ -84,8 +84,7 @@ class Topology:
         return frozenset(topic for subtopology in self.subtopologies for topic in subtopology.source_topics)
 
     def internal_topics(self, application: str) -> dict[str, str]:
-        """The kind of each internal topic of the application, `changelog` or `repartition`, by topic name. Only topics
-        named after the application: a topic with another name may not belong to Kafka Streams."""
+        """The kind of each topic that is named after the application: `changelog` or `repartition`."""
         kinds = {
             topic: kind
             for subtopology in self.subtopologies
@@ -110,6 +109,5 @@ _INTERNAL = re.compile(
 
 
 def is_internal(topic: str, application: str) -> bool:
-    """Whether a topic's name follows Kafka Streams' pattern for the internal topics of the application. Source:
-    StreamsGroupCommand.isInferredInternalTopic."""
+    """By Kafka Streams' pattern for the application (StreamsGroupCommand.isInferredInternalTopic)."""
     return topic.startswith(f"{application}-") and _INTERNAL.search(topic) is not None

@@ -76,8 +76,7 @@ def leader_of(group: Group) -> str | None:
 
 
 def after_load(group: Group) -> str | None:
-    """The next leader if the group is loaded again before the leader leaves: by another broker, or after a restart.
-    None if there is no other member, or the leader is not known."""
+    """The next leader if the group is loaded again, by any broker, before the leader leaves; None: unknown, or none."""
     leader = leader_of(group)
     if leader is None or len(group.members) < 2:
         return None
@@ -97,8 +96,7 @@ def leads(group: Group, client_id: str) -> bool | None:
 
 
 def precedes(group: Group, client_id: str) -> bool | None:
-    """Whether a member with this client id leads, or leads after the leader has left. None when unknown. If the leader
-    is not known, the first of all members either leads or is next."""
+    """Whether a member with this client id leads, or leads after the leader has left. None when unknown."""
     holders = {member.id for member in group.members if member.client.id == client_id}
     line = succession(group)
     if line is None or not holders:
@@ -130,8 +128,7 @@ class FirstFollower:
 
 
 def first_follower(group: Group, *, newcomers: int = 0) -> FirstFollower | None:
-    """The first member after the leader, and the number of bins before it, in the map after `newcomers` have joined.
-    None if the order or the leader is not known, or there is no follower."""
+    """The first member after the leader, in the map after `newcomers` have joined; None if not known, or none."""
     line = succession(group)
     if line is None or not line.certain or not line.is_broker_order or not line.order:
         return None

@@ -52,9 +52,8 @@ _DIGITS_AT_MOST = 19  # the most digits of a number in a duration, which Java re
 
 
 def read_duration(text: str, unit: str | None, *, signed: bool = False) -> float:
-    """A duration in seconds: `5s`, `1.5m`, `1h30m`, `5 min 8 s`, `1500ms`, `7d`, `2w`, or ISO 8601, `P1DT2H`. A number
-    without a unit is in `unit`, `s` or `ms`; None requires one. Negative ones (`-PT1H`) only if `signed`. :raises
-    ValueError: anything else; the message names the forms"""
+    """Seconds of `5s`, `1.5m`, `1h30m`, `5 min 8 s`, `1500ms`, `7d`, `2w` or `P1DT2H`; a bare number is in `unit`
+    (None: refused), negative ones need `signed`. ValueError for anything else; the message names the forms."""
     stripped = text.strip()
     if _BARE.fullmatch(stripped):
         if unit is None:
@@ -101,9 +100,8 @@ def _with_units(text: str) -> float | None:
 
 
 def read_moment(text: str, now_ms: int | None) -> int:
-    """A time in milliseconds since 1970. ISO 8601, where a missing zone is UTC and a missing time is midnight; a whole
-    number is milliseconds since 1970; `now`; a duration with a unit, with or without `-`, is as long ago. None refuses
-    the last two, which change with time. :raises ValueError: anything else; the message names the forms"""
+    """Milliseconds since 1970 of ISO 8601 (without a zone UTC), of such a number, or, unless `now_ms` is None, of `now`
+    and a duration ago. ValueError for anything else; the message names the forms."""
     stripped = text.strip()
     if now_ms is not None and stripped == "now":
         return now_ms
@@ -148,8 +146,7 @@ def seconds_text(seconds: float) -> str:
 
 
 def duration_text(ms: float) -> str:
-    """A duration as every text has it: `450 ms`, `4.5 s`, `45 s`, `5 min 8 s`, `2 h 3 min`, `1 day 4 h`, `12 days`. Two
-    units at most, cut off, not rounded."""
+    """As every text has it: `450 ms`, `4.5 s`, `5 min 8 s`, `1 day 4 h`, `12 days`; two units, cut off."""
     if ms < 0:
         return f"-{duration_text(-ms)}"
     whole = int(ms)
@@ -179,8 +176,7 @@ class DurationTooLong(ValueError):
 
 
 def read_java_moment(text: str) -> int:
-    """Milliseconds since 1970 of `2026-03-01T12:00:00.000[Z|+01|+01:00]`. The digits after the point are a number of
-    milliseconds: `.5` means 5 ms. :raises ValueError: if Kafka's tool would refuse it or ignore a part of it"""
+    """Of `2026-03-01T12:00:00.000[Z|+01|+01:00]`; `.5` means 5 ms. ValueError where Kafka's tool refuses or ignores."""
     match = _JAVA_MOMENT.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a time: expected 2026-03-01T12:00:00.000, followed by Z or +01:00")
@@ -210,8 +206,7 @@ def _zone_ms(zone: str | None) -> int:
 
 
 def read_java_duration_ns(text: str) -> int:
-    """Nanoseconds of an ISO 8601 duration, `P1DT2H30M0.5S`; days have 24 hours, years and months are not allowed.
-    :raises ValueError: if Java's `Duration.parse` would refuse it"""
+    """Of `P1DT2H30M0.5S`, days of 24 hours; ValueError where Java's `Duration.parse` refuses it."""
     match = _JAVA_DURATION.fullmatch(text)
     if match is None or (match[3] or "").upper() == "T" or not any(match[n] for n in (2, 4, 5, 6)):
         raise ValueError(f"{text!r} is not a duration: expected P1D, PT2H30M, PT90S (PnDTnHnMn.nS)")

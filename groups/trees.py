@@ -44,8 +44,7 @@ def named(name: str) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The least and the greatest allowed number of a field. A number without bounds must be from 0 to 2**53. With a
-    unit, `s` or `ms`, it is a duration, which may also be written with its own: `5s`, `PT5S`."""
+    """The allowed numbers of a field, 0 to 2**53 without this. With a unit, `s` or `ms`, a duration: `5s`, `PT5S`."""
 
     least: int
     most: int
@@ -91,10 +90,8 @@ class Malformed(GroupsError):
 
 
 class Trees:
-    """Reads and writes the dataclasses of one kind of file. `sparse`: unknown values are left out of the file. `extra`
-    are keys that are written for people and not read; `advice` is a hint for the message on an unknown key. `implied`
-    completes the mapping of a class before it is read, and `checks` raise Malformed for an invalid object that the
-    types allow."""
+    """Reads and writes the dataclasses of one kind of file. `sparse`: unknown values are left out; `extra` keys are
+    written for people; `implied` completes a class's mapping before it is read, `checks` raise Malformed after it."""
 
     def __init__(
         self,
@@ -115,9 +112,8 @@ class Trees:
     def read(
         self, kind: type[T] | Any, tree: object, unknown: Unknown | None = None, faulty: Faulty | None = None
     ) -> Any:
-        """Read an object of a class, or of any type that a field may have. Malformed if it cannot be read. An unknown
-        key is added to `unknown`, if passed, unless it is similar to a known key; otherwise it is an error. An
-        unreadable object with a KEY is added to `faulty`, if passed, and left out; otherwise it is an error."""
+        """Read a value of a class or field's type; Malformed if it cannot be. Unknown keys (unless similar to a known
+        one) and unreadable objects with a KEY are added to `unknown` and `faulty` if passed; else they are errors."""
         self._unknown, self._faulty = unknown, faulty
         return self._reader(kind)(tree)
 

@@ -38,8 +38,7 @@ def topic_use(group: Group, topic: str) -> TopicUse | None:
 
 
 def unsubscribed_topics(group: Group) -> frozenset[str] | None:
-    """Topics with committed offsets that no member reads; empty if the group has no members. None: not known, as a
-    member whose subscription is not known may read a topic that no other member reads."""
+    """Topics with offsets that no member reads; empty without members. None: a subscription is not known."""
     if not group.members or group.protocol_type not in ("consumer", "", None):
         return frozenset()
     left = set()

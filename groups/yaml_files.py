@@ -35,8 +35,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class TreeError(GroupsError):
-    """An invalid file: names the file, the line and the field. `column` is for editors; lines and columns count from
-    1."""
+    """An invalid file: names the file, the line and the field; lines and (for editors) columns count from 1."""
 
     def __init__(
         self, file: Path, line: int | None, field: str, message: str, *, column: int | None = None
@@ -53,8 +52,7 @@ class TreeError(GroupsError):
 
 
 def read_text(file: Path, opened: BinaryIO | None = None, most: int = MAX_BYTES) -> str:
-    """The text of a file (`opened`, if given) of at most `most` bytes. :raises TreeError: it cannot be read, is larger,
-    or is not UTF-8"""
+    """The text of a file, or `opened`, of at most `most` bytes; TreeError if unreadable, larger, or not UTF-8."""
     try:
         return read_bounded(file if opened is None else opened, most).decode("utf-8-sig")
     except OSError as error:

@@ -24,8 +24,7 @@ P = TypeVar("P", bound=PlannedChange)
 
 
 def with_internal_topics(source: Source, plans: Sequence[P], options: InternalTopicOptions) -> tuple[P, ...]:
-    """The plans, each with the internal topics to delete; prints the topics that are kept. :raises UsageError: a named
-    topic is not an internal topic of these groups"""
+    """The plans with the internal topics to delete; UsageError for a named topic that is not one of these groups'."""
     known = {plan.group: _known(plan) for plan in plans}
     named = set(options.delete_internal_topic or ())
     if named and options.delete_all_internal_topics:

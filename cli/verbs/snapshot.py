@@ -67,8 +67,7 @@ def _save(selection: SelectionOptions, file: Path | None, source: SourceOptions,
 def take_snapshot(
     source: Source, described: ReadResult[Group], *, leaders: bool = False
 ) -> tuple[Snapshot, tuple[Problem, ...]]:
-    """Groups, described with their offsets, and all topics: a regex or an added member may subscribe to any of them.
-    With `leaders`, also the leaders of classic groups, or why they are not known."""
+    """Groups with their offsets, all topics, and with `leaders` also classic groups' leaders, or why not known."""
     from groups.model import Cause, Problem
     from groups.settings import own_settings
     from groups.snapshot import Snapshot, with_usable_racks

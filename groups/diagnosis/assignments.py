@@ -21,8 +21,7 @@ def is_settled(group: Group) -> bool:
 
 
 def _is_changing(case: DiagnosisCase) -> bool:
-    """Whether the assignment changed just now. A cooperative rebalance of a classic group has two parts, between which
-    the group is Stable and partitions have no owner."""
+    """A cooperative rebalance of a classic group has two parts, between which partitions have no owner."""
     return assigned_ms(case) < min(case.seen_ms, case.thresholds.rebalance_ms)
 
 
@@ -58,8 +57,8 @@ def unowned(case: DiagnosisCase, group: Group) -> Partitions:
     applies=is_settled,
 )
 def without_owner(case: DiagnosisCase) -> Iterator[Finding]:
-    """A warning if only one observation shows it: members may not know new partitions yet. Otherwise an error, after
-    five minutes if the group has committed other partitions of the topic, but not these."""
+    """A warning for one observation: members may not know new partitions; else an error, after five minutes if the
+    group has committed others of the topic."""
     left = unowned(case, case.group)
     if not left or _is_changing(case):
         return

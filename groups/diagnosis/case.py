@@ -221,8 +221,7 @@ Judge: TypeAlias = Callable[[DiagnosisCase], Iterable[Finding]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Least:
-    """The least time of observation in which a rule finds its problem. In less time, a rule without an error or warning
-    is not checked, if the group may have the problem."""
+    """The least time of observation: in less, a rule without an error or warning is not checked, if it may apply."""
 
     ms: Callable[[Thresholds], int]
     may_hide: Callable[[DiagnosisCase], bool] = lambda _: True  # whether a longer one could show it

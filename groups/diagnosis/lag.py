@@ -186,8 +186,7 @@ def _is_used(case: DiagnosisCase) -> bool:
     applies=has_offsets,
 )
 def rewound(case: DiagnosisCase) -> Iterator[Finding]:
-    """Caused by a reset, a consumer that seeks back, or one that commits in the wrong order. If two consumers commit a
-    partition in turn, its offset may be back where it was at the last observation."""
+    """By a reset, a seek, commits in the wrong order, or two consumers that commit a partition in turn."""
     partitions = {partition: one for partition, one in case.progress.partitions.items() if one.rewinds}
     if not partitions:
         return

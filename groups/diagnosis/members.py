@@ -32,9 +32,8 @@ from groups.times import duration_text, seconds_text
     least=EVENTS,
 )
 def storm(case: DiagnosisCase) -> Iterator[Finding]:
-    """An error if members join and soon leave again; a warning if many leave, as in a deployment. If members only join,
-    a deployment is starting. If no observation shows a changed member, twice as many rebalances are allowed: a
-    cooperative group needs two for each change."""
+    """An error if members join and soon leave; a warning if many leave, as in a deployment. Without changed members,
+    twice as many rebalances are allowed: a cooperative group needs two for each change."""
     count, member_changes = rebalances(case), list(changes(case))
     limit = case.thresholds.storm
     left = sum(not change.came for change in member_changes)

@@ -91,8 +91,7 @@ def first_topics(partitions: list[TopicPartition]) -> str:
     applies=has_offsets,
 )
 def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
-    """The committed offset is below the log start, both in the first and in the last observation of the topics. In the
-    last one is enough if the group has no members: a member may have read on without a commit."""
+    """Below the log start in the first and last observation of the topics; without members, the last is enough."""
     earlier = case.first_topics if case.group.members else case.topics
     lost: dict[TopicPartition, int] = {}
     for partition, _, offset in committed(case):
@@ -158,9 +157,8 @@ def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
     applies=is_consuming,
 )
 def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
-    """Partitions with records that a member owns at every observation, without an offset while others have one. With
-    `auto.offset.reset=latest`, records produced before the consumer found the partition are not read: in partitions
-    added to a topic, or in a partition without a commit until a restart."""
+    """Owned with records at every observation, without an offset while others have one: with
+    `auto.offset.reset=latest`, records before the consumer found the partition are not read."""
     if not any(True for _ in committed(case)):
         return  # it keeps its offsets elsewhere
     known = {partition for partition, _, _ in committed(case)}

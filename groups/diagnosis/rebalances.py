@@ -42,8 +42,8 @@ _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN,
 
 
 def awaited(case: DiagnosisCase) -> list[BlockingMember]:
-    """The members that the newest rebalance waits for, the most blocking first. In PreparingRebalance of a classic
-    group, these are all that may not have joined: brokers do not show who has."""
+    """Those that the newest rebalance waits for, most blocking first; PreparingRebalance: all that may not have
+    joined."""
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
     blocking: list[BlockingMember] = []
@@ -70,9 +70,8 @@ def _since(
 
 
 def _unsettled_since(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> int | None:
-    """The time since which one rebalance has been in progress; None without a rebalance. Rebalances may follow each
-    other too fast for any observation to show an end, as in a rolling restart. Then the epoch grows, and the result is
-    the start of the longest current wait for a member."""
+    """Since when one rebalance is in progress. If they follow too fast for an observation of an end, as in a rolling
+    restart, the epoch grows: then the start of the longest current wait for a member."""
     since = case.since_ms(is_unsettled)
     if since is None or not waiting:
         return since
@@ -120,9 +119,7 @@ def stuck(case: DiagnosisCase) -> Iterator[Finding]:
 
 
 def _repeated_rebalances(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> Iterator[Finding]:
-    """A classic group's rebalances complete but take most of the time, so that its members read little. Processes that
-    are killed again and again leave their members in the group, and a rebalance waits for each of them until its
-    session expires."""
+    """Processes that are killed again and again leave members behind, and each rebalance waits for their sessions."""
     took_ms = sum(
         later.at_ms - earlier.at_ms
         for (earlier, group), (later, _) in pairwise(case.seen)
@@ -236,8 +233,7 @@ class MembershipChange:
 
 
 def changes(case: DiagnosisCase) -> Iterator[MembershipChange]:
-    """The changes in the order of the observations; at each, departures are before joins. A static member that has a
-    new member id neither left nor joined: its restart causes no rebalance (KIP-345)."""
+    """In order of the observations, departures before joins; a static member with a new id did neither (KIP-345)."""
     for (earlier, before), (later, after) in pairwise(case.seen):
         was, now = ({_key(member): member for member in group.members} for group in (before, after))
         for key in [*(was.keys() - now.keys()), *(now.keys() - was.keys())]:
@@ -276,9 +272,8 @@ def by_host(member_changes: list[MembershipChange]) -> list[tuple[str, int, int]
 
 
 def rebalances(case: DiagnosisCase) -> int:
-    """The least number of rebalances between the first observation and the last. Epochs and generations count them.
-    Brokers do not show the generation of a classic group: its count is the number of observations with a rebalance,
-    other members or another assignment after an observation without a rebalance."""
+    """At least, by epochs or generations; brokers do not show a classic group's: then by observations of a rebalance,
+    other members or another assignment after one without a rebalance."""
     groups = [group for _, group in case.seen]
     first, last = _epoch(groups[0]), _epoch(groups[-1])
     if first is not None and last is not None and groups[0].type is groups[-1].type:

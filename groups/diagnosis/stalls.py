@@ -1,4 +1,4 @@
-"""Rules about offsets that do not move (`groups.progress`) since the member got them: stalled members, stopped groups."""
+"""Rules about offsets that do not move (`groups.progress`): stalled members and partitions, stopped groups."""
 
 from __future__ import annotations
 
@@ -208,9 +208,8 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
     applies=is_consuming,
 )
 def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
-    """Often caused by a record on which the consumer fails again and again; or it reads its other partitions first. A
-    consumer that has taken over partitions may read one after another, for as long as it takes to catch up. Skipping a
-    record would lose it, and is no remedy while the member makes progress."""
+    """A record on which the consumer fails again and again, or it reads its other partitions first: one that has taken
+    over partitions may read one after another. Skipping a record would lose it."""
     stalls = [stall for stall in _stalls(case) if stall.moving]
     partitions = _joined(stalls)
     if not partitions:

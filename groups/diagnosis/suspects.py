@@ -30,10 +30,8 @@ MOST_OF_A_MEMBER = 20
 def unread_partitions(
     observations: Sequence[Observation], commit_interval_ms: int
 ) -> tuple[Group, Group] | None:
-    """The groups of the first and the last observation with the offsets of partitions whose records wait; None without.
-    In the last, these are partitions whose committed offset has not moved for two commit intervals, or since the first
-    observation, and those whose members have more to read than was produced meanwhile; in the first, only those whose
-    offset has moved since."""
+    """The groups of the first and the last observation with the offsets of partitions whose records wait: not moved for
+    two commit intervals or since the first, or of members with more to read than was produced meanwhile."""
     shown = [
         observation
         for observation in observations
@@ -105,9 +103,8 @@ def records_after(group: Group, records: NextRecords) -> Mapping[TopicPartition,
 def waiting_since(
     group: Group, records: Mapping[TopicPartition, NextRecord], at_ms: int
 ) -> Mapping[TopicPartition, int | None]:
-    """The time since which each partition has had unread records; None if it has none. It is the latest of the first
-    commit of the offset, the write time of the first unread record, and the last rebalance: a member that has just got
-    a partition has not had the time to read it. Partitions for which one of the first two is not known are left out."""
+    """Since when each partition has unread records (None: it has none): the latest of the offset's first commit, the
+    first unread record and the last rebalance. Where one of the first two is unknown, it is left out."""
     since: dict[TopicPartition, int | None] = {}
     for partition, commit in each_commit(group.offsets):
         record = records.get(partition)

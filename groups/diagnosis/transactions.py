@@ -31,9 +31,8 @@ from groups.transactions import how_to_end, oldest, pending_remedy, pending_text
     applies=is_consuming,
 )
 def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
-    """The oldest open transaction for whose end the group's consumers wait, with no more records to read before it. An
-    error if it is open for longer than the threshold; a warning if records were produced during the observation, all of
-    it before the transaction ended; else a note: short transactions are normal."""
+    """The oldest that consumers wait for, with no more records before its end. An error beyond the threshold; a warning
+    if records came during the whole observation; else a note: short ones are normal."""
     held = {
         partition: transactions[0]
         for partition, transactions in (case.last.transactions or {}).items()
@@ -66,8 +65,7 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
 
 
 def _came(case: DiagnosisCase, partition: TopicPartition) -> int:
-    """The number of records produced to a partition in all of the observations, if its last stable offset was the same
-    in the first and the last of them; else 0."""
+    """The number of records produced in all observations, if the last stable offset did not move; else 0."""
     first, last = log_of(case.first_topics, partition), log_of(case.topics, partition)
     if first.stable is None or first.stable != last.stable or first.end is None or last.end is None:
         return 0
@@ -88,9 +86,8 @@ def _evidence(one: OpenTransaction) -> Evidence:
 
 @rule("pending-offsets", source="KIP-447, UNSTABLE_OFFSET_COMMIT", needs=(Need.PENDING,), applies=has_offsets)
 def pending_offsets(case: DiagnosisCase) -> Iterator[Finding]:
-    """Consumers that are assigned such a partition get no offset, and read nothing, until the transaction ends. An
-    error if the transaction is open for longer than the threshold; a warning if the offsets were pending at the first
-    and last observation of offsets and the transaction began before; else a note."""
+    """Consumers get no offset until the transaction ends. An error beyond the threshold; a warning if they were pending
+    at the first and last observation of offsets and it began before; else a note."""
     known = [group.pending for _, group in case.seen if group.pending is not None]
     pending = known[-1] if known else PendingOffsets()
     if not pending.places:

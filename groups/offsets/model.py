@@ -51,9 +51,7 @@ class OffsetChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """The planned change of one group, which is sent completely or not at all. `refusals` are reasons for which the
-    cluster would currently refuse it, `problems` are data that could not be read. With either, nothing is sent for this
-    group."""
+    """A group's change, sent completely or, with `refusals` by the cluster or unread `problems`, not at all."""
 
     described: Group  # the group as it is
     refusals: tuple[Problem, ...] = ()
@@ -101,8 +99,7 @@ _FORMS = "expected TOPIC or TOPIC:0,1, with commas between topics"
 
 
 def split_scopes(text: str) -> tuple[TopicScope, ...]:
-    """Parse `TOPIC`, `TOPIC:0,1`, or several with commas between them; ValueError with the fault. A number after a
-    topic's colon is one of its partitions; anything else after a comma is another topic."""
+    """Parse `TOPIC`, `TOPIC:0,1`, or several with commas between them; ValueError with the fault."""
     scopes: list[tuple[str, list[int] | None]] = []
     for part in text.split(","):
         topic, colon, number = part.rpartition(":")
@@ -131,8 +128,8 @@ def _partition(text: str, number: str) -> int:
 def places_in(
     scopes: Sequence[TopicScope], partitions: Mapping[str, int]
 ) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
-    """The existing partitions in the scopes, in order, and a problem for each topic or partition that does not exist.
-    `partitions`: the partition count of each known topic."""
+    """The existing partitions in the scopes, in order, and a problem for each topic or partition that does not
+    exist."""
     meant: set[TopicPartition] = set()
     problems: list[Problem] = []
     for scope in scopes:

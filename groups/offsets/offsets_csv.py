@@ -44,12 +44,9 @@ class OffsetFile:
 
 
 def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
-    """Read a file of either shape. Blank lines are skipped, and, unless `last_wins` as in Kafka's tool, a header line
-    and blanks around all fields but the group.
-
-    :raises MalformedOffsets: another number of fields, an invalid number, or, unless `last_wins`, a partition with
-        two different offsets, or a last line without an end: its number may be cut
-    """
+    """Read a file of either shape, without blank lines and, unless `last_wins` as in Kafka's tool, a header line and
+    blanks. MalformedOffsets for a wrong line, and unless `last_wins` two offsets of a partition, or no end of the last
+    line."""
     by_group: dict[str, dict[TopicPartition, int]] = {}
     width: int | None = None
     for line, fields in _rows(text):

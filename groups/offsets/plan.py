@@ -25,8 +25,7 @@ CLASSIC_STREAMS = "stream"  # the name of Kafka Streams' assignor in the classic
 
 
 def absent(name: str, kind: GroupType = GroupType.CLASSIC) -> Group:
-    """A placeholder for a group that does not exist. A commit without membership creates it as a classic group; setting
-    start offsets creates it as a share group."""
+    """Of a group that does not exist: a commit creates a classic, setting start offsets a share group."""
     return Group(id=name, type=kind, state=GroupState.DEAD, offsets={})
 
 
@@ -52,9 +51,7 @@ def plan_reset(
 
 
 def _not_read(group: Group, partitions: Iterable[TopicPartition]) -> Iterator[Problem]:
-    """A problem for each topic that a streams group does not read: a commit is useless, the name probably wrong.
-    kafka-streams-groups requires a committed offset for each partition; here it is enough that the topology reads the
-    topic."""
+    """A problem for each topic that a streams group does not read: a commit is useless, the name probably wrong."""
     if group.topology is None:
         return
     read = {topic for subtopology in group.topology.subtopologies for topic in subtopology.topics_read}
@@ -158,9 +155,7 @@ def is_active(group: Group) -> bool:
 
 
 def stays_after_a_close(group: Group) -> bool:
-    """Whether members remain in the group after they are closed, until their session expires. Static members are
-    expected to rejoin, and Kafka Streams closes its consumers of the classic protocol without a LeaveGroup
-    (`internal.leave.group.on.close`)."""
+    """Until the session expires: static members, and Streams' classic ones (`internal.leave.group.on.close`)."""
     of_streams = group.type is GroupType.CLASSIC and group.protocol == CLASSIC_STREAMS
     return of_streams or any(member.instance for member in group.members)
 
@@ -223,8 +218,7 @@ def _without_commits(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Pro
 
 
 def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
-    """Why the cluster would refuse to delete the offsets (`GroupMetadataManager`): members may read the topic. Offsets
-    of share groups are deleted only by topic, and only if the group has no members."""
+    """Members may read the topic (`GroupMetadataManager`); a share group's go by topic, and if it has no members."""
     if group.type is GroupType.SHARE:
         for scope in scopes:
             if scope.partitions is not None:

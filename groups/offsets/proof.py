@@ -61,8 +61,8 @@ def key_record(source: RecordWindow) -> RecordDigest | None:
 def prove(
     source: RecordWindow, target: RecordWindow, log: TargetLog, *, offset: int, is_whole: bool = True
 ) -> Proof:
-    """Find the source's `offset` in the target, whose window is around the time of `key_record`. `is_whole`: whether
-    the source's window has no gaps, that is, contains all records of the source in its range."""
+    """Find `offset` in the target, whose window is around the time of `key_record`; `is_whole`: the source's has no
+    gaps."""
     key = key_record(source)
     records = (*target.before, *target.after)
     if not records and target.from_start and target.to_end:
@@ -365,8 +365,7 @@ def plan_cluster_copy(
     refused: Sequence[Problem] = (),
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """Plan the commits in the target, whose log has the `positions`; `unproved` allows offsets that are not proved.
-    `refused` are other reasons not to copy the offsets."""
+    """Plan the commits in the target; `unproved` allows offsets that are not proved, `refused` are other reasons."""
     changes: list[OffsetChange] = []
     refused = [*refusals(target), *refused]
     if target.type is GroupType.SHARE:

@@ -355,8 +355,7 @@ class Names:
 
     @cached_property
     def _levels(self) -> list[tuple[NDArray[np.int64], ...]]:
-        """By level of the tree: the characters of its nodes, their parents in the level above, the names that end
-        there, and the nodes of these names."""
+        """By level: the nodes' characters, their parents, the names that end there, and the nodes of these."""
         return list(self._each_level())
 
     def _each_level(self) -> Iterator[tuple[NDArray[np.int64], ...]]:

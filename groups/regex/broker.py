@@ -103,8 +103,7 @@ def is_judged(pattern: str) -> bool:
 
 
 def judge(pattern: str) -> RegexVerdict:
-    """Check whether the broker accepts a pattern, and whether the pattern would harm it. In any thread. A new pattern
-    of 32 kB takes up to half a second; other threads continue meanwhile."""
+    """Whether the broker accepts a pattern, and whether it would be harmed. In any thread; 32 kB take half a second."""
     verdict = _VERDICTS.get(pattern)
     if verdict is None:
         verdict = _judge(pattern)
@@ -131,8 +130,7 @@ def _judge(pattern: str) -> RegexVerdict:
 
 
 def compile_broker_regex(pattern: str) -> BrokerRegex:
-    """Compile a pattern with the broker's meaning; InvalidRegexError with the reason and the position. A pattern that
-    could harm a broker is refused too."""
+    """Compile with the broker's meaning; InvalidRegexError, also for a pattern that could harm a broker."""
     verdict = judge(pattern)
     if verdict.regex is None:
         raise InvalidRegexError(pattern, verdict.reason or verdict.danger or "", verdict.position)
@@ -140,8 +138,7 @@ def compile_broker_regex(pattern: str) -> BrokerRegex:
 
 
 def compile_filter(pattern: str) -> Any:
-    """Compile a regex for names of any characters, not only topics'; InvalidRegexError as above. The regex of `--match`
-    is searched for anywhere in a name."""
+    """For names of any characters; the regex of `--match` is searched for anywhere. InvalidRegexError as above."""
     regex, parsed = compile_broker_regex(pattern), judge(pattern).parsed
     for text in _texts(pattern, parsed) if parsed is not None else ():
         with suppress(TooLongError):

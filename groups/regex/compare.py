@@ -235,8 +235,7 @@ _NOT_INTERNAL = Lookaround(
 
 
 def joined(patterns: Sequence[str]) -> RegexVerdict | None:
-    """The broker's verdict on the regexes of one librdkafka subscription, which are sent as `(^a)|(^b)`. None if fewer
-    than two are regexes, or one of them alone is refused."""
+    """The verdict on one librdkafka subscription's regexes, `(^a)|(^b)`; None for fewer than two, or a refused one."""
     regexes = [pattern for pattern in patterns if pattern.startswith("^")]
     if len(regexes) < 2 or not all(judge(pattern).valid for pattern in regexes):
         return None

@@ -55,8 +55,7 @@ class PlaceCondition:
 
 @dataclass(slots=True)
 class LookAheadCondition:
-    """True if one of `reach` is true and the look-ahead, which matches if one of `body` is true, has the required
-    result."""
+    """True if one of `reach` is true and the look-ahead (one of `body`) has the required result."""
 
     bit: int
     reach: int

@@ -77,9 +77,8 @@ def _plain(tree: Tree) -> Tree:
 
 
 def spelled_out(automaton: Automaton) -> Tree:
-    """A tree without look-around that matches the names of an automaton. Raises TooLargeError. The automaton reads
-    backwards. Sets of its states that lead to a match are the states of the smallest automaton that reads forwards.
-    Those states are then removed one by one, which leaves a regular expression."""
+    """A tree without look-around for an automaton's names. That reads backwards: sets of its states are the states of
+    the smallest forward one, which are removed one by one until a regular expression is left. TooLargeError."""
     rows, accepting = _forwards(automaton)
     edges = _edges(rows, accepting, automaton.classes)
     waiting = set(range(1, len(rows)))

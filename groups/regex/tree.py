@@ -161,8 +161,7 @@ class NotRegularError(Exception):
 
 
 def write_for_re2j(tree: Tree) -> str:
-    """A pattern that means `tree` in RE2/J. Possessive repetitions are written as plain ones: the caller must check
-    that the meaning is the same."""
+    """A pattern that means `tree` in RE2/J, but possessive repetitions are plain: the caller must check."""
     return _choice(tree)
 
 

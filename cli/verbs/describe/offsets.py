@@ -25,8 +25,7 @@ from groups.use import unsubscribed_topics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsView:
-    """The optional columns and rows of the table of offsets. `records` are the first unread records
-    (`cli.sources.source.FoundRecords`) if lag times are requested; lag times are relative to `now_ms`."""
+    """Optional columns and rows; lag times, from the first unread `records`, are relative to `now_ms`."""
 
     records: NextRecords | None = None
     now_ms: int = 0
@@ -52,8 +51,7 @@ _NAMED = 5
 
 
 def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[PartitionLag]], int]:
-    """The groups and rows that are known to lag, and the number of rows with unknown lag. A negative lag is kept:
-    nothing can be read from an offset beyond the end of the log."""
+    """The groups and rows that are known to lag, also negatively, and the number of rows with unknown lag."""
     behind = {group: [row for row in listed if row.lag] for group, listed in rows.items()}
     unknown = sum(row.lag is None for listed in rows.values() for row in listed)
     return {group: listed for group, listed in behind.items() if listed}, unknown
@@ -180,14 +178,7 @@ def _duration(ms: int | None) -> Duration | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The sums over some partitions.
-
-    Attributes:
-        lag: the sum of the known lags, None if none is known. Offsets committed beyond the end of the
-            log count as 0: they must not hide the lag of others.
-        unknown: number of partitions whose lag is not known, and not in the sum.
-        longest_ms: the longest known lag time, None if no lagging partition has one.
-    """
+    """Sums over partitions: known lags (None: none known; below 0 as 0), how many are unknown, the longest lag time."""
 
     partitions: int
     lag: int | None

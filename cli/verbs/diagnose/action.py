@@ -287,8 +287,7 @@ def _fleet_line(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Text:
 
 
 def _scope(diagnoses: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
-    """The limits of the verdict: ` (1 note, 12 rules not checked; --verbose shows them)`. Also how long a longer
-    observation must be: `12 rules not checked: 3 need 30 s, 2 need 1 min of observation`."""
+    """` (1 note, 12 rules not checked: 3 need 30 s, 2 need 1 min of observation; --verbose shows them)`."""
     rules = {
         rule for diagnosis in diagnoses for unchecked in diagnosis.not_checked for rule in unchecked.rules
     }

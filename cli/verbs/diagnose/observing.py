@@ -109,9 +109,8 @@ def observe(
 def observe_again(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None, begun: float
 ) -> Iterator[FleetObservation]:
-    """Observe members every second, and everything at the end, and meanwhile if it takes two commit intervals. Without
-    `for_ms`, a group that was in a rebalance all the time is observed until it can be diagnosed. `begun` is the time of
-    the first observation by the monotonic clock."""
+    """Observe members every second; everything at the end, and meanwhile if it takes two commit intervals. Without
+    `for_ms`, a group that was always in a rebalance is observed until it can be diagnosed."""
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
     unsettled = set(names)
@@ -140,8 +139,7 @@ def observe_again(
 
 
 def with_leaders(source: Source, observation: FleetObservation) -> FleetObservation:
-    """The observation with the leaders of classic groups in a rebalance: members that joined after the last rebalance
-    have joined this one."""
+    """The observation with the leaders of classic groups in a rebalance: whoever joined later has joined it."""
     moving = [group for group in observation.groups.values() if is_unsettled(group)]
     if not moving:
         return observation

@@ -174,8 +174,7 @@ def plan_members_removal(
 def _without_description(
     source: Source, group: str, choice: MemberChoice, problems: tuple[Problem, ...]
 ) -> Group:
-    """A group that exists but cannot be described, with the members that are chosen by id. :raises CommandError: it
-    does not exist, may not be described, or members are chosen by other names"""
+    """A group that cannot be described, with the members chosen by id; CommandError if that is impossible."""
     listed: tuple[GroupListing, ...] = ()
     if problems[0].cause is Cause.UNREAD and choice.ids == choice.names and not choice.everyone:
         listed = source.select_groups(GroupFilter(has_name=group.__eq__), described=False).items
