@@ -1,4 +1,4 @@
-"""The model of consumer groups, to which any source is converted. None always means *unknown*: neither 0 nor missing."""
+"""The model of consumer groups, to which any source is converted. None means *unknown*, neither 0 nor missing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Settings of one group (KIP-848, KIP-932, KIP-1071), checked before they are sent, and the brokers' settings.
 
-The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4; settings without bounds here are left to the cluster.
+The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4; other settings are left to the cluster.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from wire.messages.schemas.faults import KohortFaultResponse, KohortFaultResponseRule
 
 
+def _argument(metavar: str, help_text: str, **settings: Any) -> Any:
+    return typer.Argument(metavar=metavar, help=help_text, show_default=False, **settings)
+
+
+_API = option("--api", "Only this API, such as Heartbeat; repeatable.", "NAME")
+_CLIENT = option("--client", "Only requests of this client id; * and ? as in a shell.", "ID")
+_MEMBER = option("--member", "Only requests that name this member id.", "MEMBER")
+_FOR = option("--for", "Only for this long: 30s, 500ms, 1m; otherwise until cleared.", "TIME")
+_CHANCE = option("--chance", "Only this fraction of the requests, from 0 to 1.", "0.1", min=0, max=1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOptions:
-    api: Annotated[
-        list[str] | None, option("--api", "Only this API, such as Heartbeat; repeatable.", "NAME")
-    ] = None
-    client: Annotated[
-        str | None, option("--client", "Only requests of this client id; * and ? as in a shell.", "ID")
-    ] = None
+    api: Annotated[list[str] | None, _API] = None
+    client: Annotated[str | None, _CLIENT] = None
     group: Annotated[str | None, option("--group", "Only requests that name this group.", "GROUP")] = None
     topic: Annotated[str | None, option("--topic", "Only requests that name this topic.", "TOPIC")] = None
-    member: Annotated[str | None, option("--member", "Only requests that name this member id.", "MEMBER")] = (
-        None
-    )
+    member: Annotated[str | None, _MEMBER] = None
     times: Annotated[int | None, option("--times", "Only the first N requests.", "N", min=1)] = None
-    for_: Annotated[
-        str | None, option("--for", "Only for this long: 30s, 500ms, 1m; otherwise until cleared.", "TIME")
-    ] = None
-    chance: Annotated[
-        float | None,
-        option("--chance", "Only this fraction of the requests, from 0 to 1.", "0.1", min=0, max=1),
-    ] = None
+    for_: Annotated[str | None, _FOR] = None
+    chance: Annotated[float | None, _CHANCE] = None
     seed: Annotated[int | None, option("--seed", "Seed of the random choice of --chance.", "N", min=0)] = None
 
 
@@ -49,22 +49,14 @@ class TopicChange(Enum):
     DELETE = "delete"
 
 
-Group = Annotated[str, typer.Argument(metavar="GROUP", help="Group id.", show_default=False)]
-Member = Annotated[
-    str,
-    typer.Argument(
-        metavar="MEMBER",
-        help="Its member id, instance id, or client id (all members with it).",
-        show_default=False,
-    ),
-]
+_BY_ANY_ID = "Its member id, instance id, or client id (all members with it)."
+Group = Annotated[str, _argument("GROUP", "Group id.")]
+Member = Annotated[str, _argument("MEMBER", _BY_ANY_ID)]
 
 
 def delay(
     *,
-    time: Annotated[
-        str, typer.Argument(metavar="TIME", help="How long: 2s, 500ms, or 500ms-2s.", show_default=False)
-    ],
+    time: Annotated[str, _argument("TIME", "How long: 2s, 500ms, or 500ms-2s.")],
     rule: RuleOptions,
     source: SourceOptions,
 ) -> None:
@@ -79,12 +71,7 @@ def delay(
 
 def error(
     *,
-    code: Annotated[
-        str,
-        typer.Argument(
-            metavar="ERROR", help="Kafka's name of the error, such as NOT_COORDINATOR.", show_default=False
-        ),
-    ],
+    code: Annotated[str, _argument("ERROR", "Kafka's name of the error, such as NOT_COORDINATOR.")],
     rule: RuleOptions,
     source: SourceOptions,
 ) -> None:
@@ -127,14 +114,7 @@ def expire(*, group: Group, member: Member, source: SourceOptions) -> None:
 def fence(
     *,
     group: Group,
-    member: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[MEMBER]",
-            help="Its member id, instance id, or client id (all members with it).",
-            show_default=False,
-        ),
-    ] = None,
+    member: Annotated[str | None, _argument("[MEMBER]", _BY_ANY_ID)] = None,
     instance: Annotated[str | None, option("--instance", "A static member by its instance id.", "ID")] = None,
     source: SourceOptions,
 ) -> None:
@@ -149,11 +129,7 @@ def fence(
     do(source, {"fence": _only_one(member, instance), "group": group})
 
 
-def disconnect(
-    *,
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="Client id.", show_default=False)],
-    source: SourceOptions,
-) -> None:
+def disconnect(*, client: Annotated[str, _argument("CLIENT", "Client id.")], source: SourceOptions) -> None:
     """Close the connections of a client.
 
     \b
@@ -202,15 +178,9 @@ def crash(
 
 def topic(
     *,
-    change: Annotated[
-        TopicChange,
-        typer.Argument(metavar="CHANGE", help="create, grow, recreate or delete.", show_default=False),
-    ],
-    name: Annotated[str, typer.Argument(metavar="TOPIC", help="Topic.", show_default=False)],
-    partitions: Annotated[
-        int | None,
-        typer.Argument(metavar="[PARTITIONS]", help="New number of partitions.", show_default=False, min=1),
-    ] = None,
+    change: Annotated[TopicChange, _argument("CHANGE", "create, grow, recreate or delete.")],
+    name: Annotated[str, _argument("TOPIC", "Topic.")],
+    partitions: Annotated[int | None, _argument("[PARTITIONS]", "New number of partitions.", min=1)] = None,
     source: SourceOptions,
 ) -> None:
     """Create, grow, recreate or delete a topic.
@@ -238,10 +208,7 @@ def list_rules(*, source: SourceOptions, output: OutputOptions) -> None:
 
 def clear(
     *,
-    ids: Annotated[
-        list[int] | None,
-        typer.Argument(metavar="[ID]…", help="Only these faults; otherwise all.", show_default=False),
-    ] = None,
+    ids: Annotated[list[int] | None, _argument("[ID]…", "Only these faults; otherwise all.")] = None,
     source: SourceOptions,
 ) -> None:
     """Clear active faults.
@@ -299,21 +266,9 @@ def do(source: SourceOptions, event: dict[str, Any]) -> None:
 
 
 def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: object) -> None:
-    do(
-        source,
-        {
-            verb: value,
-            "api": rule.api or None,
-            "client": rule.client,
-            "group": rule.group,
-            "topic": rule.topic,
-            "member": rule.member,
-            "times": rule.times,
-            "for": None if rule.for_ is None else _seconds(rule.for_, "--for"),
-            "chance": rule.chance,
-            "seed": rule.seed,
-        },
-    )
+    limits = asdict(rule)
+    for_ = limits.pop("for_")
+    do(source, {verb: value, **limits, "for": None if for_ is None else _seconds(for_, "--for")})
 
 
 @contextmanager
@@ -358,7 +313,7 @@ def _rule(listed: KohortFaultResponseRule) -> dict[str, object]:
 
 
 def delay_of(text: str) -> float | list[float]:
-    """Seconds, or the shortest and longest: `2s`, `500ms-2s`. :raises UsageError:"""
+    """Seconds, or the shortest and longest: `2s`, `500ms-2s`."""
     bounds = [_seconds(part, "TIME") for part in text.split("-")]
     return bounds[0] if len(bounds) == 1 else bounds
 

@@ -1,4 +1,4 @@
-"""Subscription regexes as the broker handles them: RE2/J, matching a topic's whole name.
+r"""Subscription regexes as the broker handles them: RE2/J, matching a topic's whole name.
 
 Our own parser (groups.regex.re2j) decides whether RE2/J accepts a pattern; google-re2 does the matching. RE2/J does not
 limit the cost of a pattern: one that would harm the broker is not compiled here. A large pattern is first reduced to

@@ -1,4 +1,4 @@
-"""The effect of a move to the consumer protocol on a subscription regex: from the client's engine to the broker's RE2/J."""
+"""The effect of a move to the consumer protocol on a subscription regex: the client's engine or the broker's RE2/J."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pattern's tree as a program that runs over a name from its end to its start.
+r"""A pattern's tree as a program that runs over a name from its end to its start.
 
 At each place, every instruction either does or does not lead to a match of the rest of the name; these truth values
 are one integer with a bit per instruction. They follow from the next character, the values after it, and the context

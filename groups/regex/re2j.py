@@ -1,4 +1,4 @@
-"""RE2/J 1.8's parser, without recursion: which patterns it accepts, why not the others, their meaning for topic names."""
+"""RE2/J 1.8's parser, without recursion: the accepted patterns, why not the others, the meaning for topic names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A regular expression as a tree, for the syntax of every engine.
+r"""A regular expression as a tree, for the syntax of every engine.
 
 A set of characters is a bit mask over the 65 of topic names. `^`, `$`, `\A`, `\z`, `\Z` and their multi-line variants
 all mean the start or end of the name. `write_for_re2j` and `write_for_re2` make a tree a pattern again: google-re2

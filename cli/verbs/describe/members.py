@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Table, columns, fields
-from groups.model import Group, GroupType, Member, MemberProtocol
-from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology, TopologyNode
+from groups.model import Group, GroupType, Member, MemberProtocol, Subscription
+from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology
 from groups.trees import Trees
 
 
@@ -70,12 +70,9 @@ def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
 
 
 def _subscription_text(member: Member) -> str | None:
-    if member.subscription is None:
-        return None
-    regex = member.subscription.regex
-    parts = [",".join(sorted(member.subscription.topics))] if member.subscription.topics else []
-    parts += [f"regex {regex}"] if regex else []
-    return "; ".join(parts) or None
+    subscription = member.subscription or Subscription()
+    regex = f"regex {subscription.regex}" if subscription.regex else ""
+    return "; ".join(filter(None, (",".join(sorted(subscription.topics)), regex))) or None
 
 
 _KINDS = ("active", "standby", "warmup")
@@ -116,47 +113,27 @@ def streams_data(member: Member) -> dict[str, object]:
     return {
         **fields(streams, "process", "topology_epoch", "endpoint"),
         "client_tags": dict(streams.client_tags),
-        "tasks": _tasks_data(streams.tasks),
-        "target_tasks": _tasks_data(streams.target_tasks),
+        "tasks": streams.tasks and _TREES.write(Tasks, streams.tasks),
+        "target_tasks": streams.target_tasks and _TREES.write(Tasks, streams.target_tasks),
     }
 
 
-def _tasks_data(tasks: Tasks | None) -> object:
-    return None if tasks is None else _TREES.write(Tasks, tasks)
-
-
 def topology_data(topology: Topology | None) -> object:
-    return None if topology is None else _TREES.write(Topology, topology)
+    return topology and _TREES.write(Topology, topology)
 
 
 def topology_tables(groups: Sequence[Group]) -> list[Table]:
     """A row per subtopology of each streams group; one more table if nodes are known."""
     topologies = [(group.id, group.topology) for group in groups if group.topology is not None]
-    subtopologies = [
-        (
-            group,
-            topology.epoch,
-            part.id,
-            *map(
-                _listed,
-                (part.source_topics, part.repartition_sources, part.repartition_sinks, part.changelogs),
-            ),
-        )
-        for group, topology in topologies
-        for part in topology.subtopologies
-    ]
-    nodes = [
-        (
-            group,
-            subtopology,
-            node.name,
-            node.kind and node.kind.value,
-            *map(_listed, (node.topics, node.stores, node.successors)),
-        )
-        for group, topology in topologies
-        for subtopology, of_subtopology in _nodes_of(topology)
-        for node in of_subtopology
-    ]
+    subtopologies, nodes = [], []
+    for group, topology in topologies:
+        for part in topology.subtopologies:
+            lists = (part.source_topics, part.repartition_sources, part.repartition_sinks, part.changelogs)
+            subtopologies.append((group, topology.epoch, part.id, *map(_listed, lists)))
+        of_parts = [(part.id, node) for part in topology.subtopologies for node in part.nodes or ()]
+        for subtopology, node in (*of_parts, *((None, node) for node in topology.global_nodes)):
+            kind, listed = node.kind and node.kind.value, (node.topics, node.stores, node.successors)
+            nodes.append((group, subtopology, node.name, kind, *map(_listed, listed)))
     names = ("SOURCE-TOPICS", "REPARTITION-SOURCES", "REPARTITION-SINKS", "CHANGELOGS")
     headings = columns("GROUP", "#TOPOLOGY-EPOCH", "SUBTOPOLOGY", *names)
     tables = [Table(columns=headings, rows=subtopologies)]
@@ -164,12 +141,6 @@ def topology_tables(groups: Sequence[Group]) -> list[Table]:
         headings = columns("GROUP", "SUBTOPOLOGY", "NODE", "KIND", "TOPICS", "STORES", "SUCCESSORS")
         tables.append(Table(columns=headings, rows=nodes))
     return tables
-
-
-def _nodes_of(topology: Topology) -> Iterator[tuple[str | None, Sequence[TopologyNode]]]:
-    for subtopology in topology.subtopologies:
-        yield subtopology.id, subtopology.nodes or ()
-    yield None, topology.global_nodes
 
 
 def _listed(names: Sequence[str]) -> str | None:

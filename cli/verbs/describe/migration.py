@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.render.cells import Cell, partitions_text
-from cli.render.document import Block, Heading, Table, Text, columns, led
+from cli.render.document import Block, Heading, Table, Text, columns, fields, led
 from cli.render.lines import Role
 from groups.counts import share
 from groups.model import GroupType, MemberProtocol
@@ -15,33 +15,20 @@ from groups.waits import Wait, WaitKind
 from migration.clients import version_text
 from migration.inspection import InspectedMember, Inspection
 
-_NOTHING = "nothing"
-
 
 def migration_data(group: Inspection) -> dict[str, object]:
+    order, blocked = group.succession, group.upgrade_blocked_by
+    after = after_load(group.group)
     return {
         "migration": {
             "standing": group.standing,
-            "upgrade_blocked_by": None
-            if group.upgrade_blocked_by is None
-            else list(group.upgrade_blocked_by),
-            "leader": None if group.succession is None else group.succession.leader,
+            "upgrade_blocked_by": None if blocked is None else list(blocked),
+            "leader": order and order.leader,
             "leader_problem": group.group.leader_problem,
-            "succession": _succession_data(group),
+            "succession": order
+            and {"order": list(order.order), **fields(order, "certain", "why"), "after_load": after},
             "members": [_member_data(member) for member in group.members],
         }
-    }
-
-
-def _succession_data(group: Inspection) -> dict[str, object] | None:
-    order = group.succession
-    if order is None:
-        return None
-    return {
-        "order": list(order.order),
-        "certain": order.certain,
-        "why": order.why,
-        "after_load": after_load(group.group),
     }
 
 
@@ -58,12 +45,7 @@ def _member_data(inspected: InspectedMember) -> dict[str, object]:
         "library_known_by": inspected.client.known_by,
         "protocol": member.protocol and member.protocol.value,
         "assignors": None if inspected.assignors is None else list(inspected.assignors),
-        "all_assignors": inspected.all_assignors,
-        "epoch": inspected.epoch,
-        "leads": inspected.leads,
-        "rank": inspected.rank,
-        "user_data_bytes": inspected.user_data_bytes,
-        "writes_user_data": inspected.writes_user_data,
+        **fields(inspected, "all_assignors", "epoch", "leads", "rank", "user_data_bytes", "writes_user_data"),
         "waits": None
         if inspected.waits is None
         else [
@@ -85,7 +67,16 @@ def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator
         user_data=any(member.user_data_bytes is not None for group in groups for member in group.members),
     )
     for group in groups:
-        yield from _group_blocks(group, shown)
+        labels = {member.member.id: member.label for member in group.members}
+        yield Heading(group.group.id)
+        yield Text(f"{group.standing} {_state(group)}")
+        if group.succession is not None:
+            yield Text(_leading(group, group.succession, labels))
+        upgrade = _upgrade(group)
+        if upgrade:
+            yield led(upgrade, Role.WARNING) if group.upgrade_blocked_by else Text(upgrade)
+        if group.members:
+            yield _table(group, labels, shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,19 +84,6 @@ class _ShownColumns:
     verbose: bool
     leads: bool
     user_data: bool
-
-
-def _group_blocks(group: Inspection, shown: _ShownColumns) -> Iterator[Block]:
-    labels = {member.member.id: member.label for member in group.members}
-    yield Heading(group.group.id)
-    yield Text(f"{group.standing} {_state(group)}")
-    if group.succession is not None:
-        yield Text(_leading(group, group.succession, labels))
-    upgrade = _upgrade(group)
-    if upgrade:
-        yield led(upgrade, Role.WARNING) if group.upgrade_blocked_by else Text(upgrade)
-    if group.members:
-        yield _table(group, labels, shown)
 
 
 def _state(inspected: Inspection) -> str:
@@ -234,7 +212,7 @@ def _place(member: InspectedMember) -> str | None:
 def waits_text(member: InspectedMember, labels: Mapping[str, str]) -> str | None:
     if member.waits is None:
         return None
-    return "; then ".join(_wait_text(member, wait, labels) for wait in member.waits) or _NOTHING
+    return "; then ".join(_wait_text(member, wait, labels) for wait in member.waits) or "nothing"
 
 
 def _wait_text(inspected: InspectedMember, wait: Wait, labels: Mapping[str, str]) -> str:

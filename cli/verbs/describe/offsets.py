@@ -60,13 +60,7 @@ def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[
 def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str, object]:
     pending = {} if group.pending is None else group.pending.partitions
     data: dict[str, object] = {
-        "topic": row.topic,
-        "partition": row.partition,
-        "committed": row.committed,
-        "end": row.end,
-        "lag": row.lag,
-        "leader_epoch": row.leader_epoch,
-        "metadata": row.metadata,
+        **fields(row, "topic", "partition", "committed", "end", "lag", "leader_epoch", "metadata"),
         "member": row.member and row.member.id,
         "pending": row.partition in pending.get(row.topic, ()) or None,
     }
@@ -90,8 +84,6 @@ def offsets_table(
     names += ["LAST-COMMIT"] if view.last_commit else []
     lost = view.verbose and any(row.lost for listed in offsets.values() for row in listed)
 
-    more = view.lag_time or view.last_commit
-
     def cells() -> Iterator[Sequence[Cell]]:
         for group in groups:
             for row in offsets[group.id]:
@@ -105,10 +97,9 @@ def offsets_table(
                     *((row.log_start,) if view.verbose else ()),
                     row.end,
                     row.lag,
-                    *(_times(row, view) if more else ()),
-                    None if member is None else member.id,
-                    None if member is None else member.client.host,
-                    None if member is None else member.client.id,
+                    *((_duration(row.lag_ms),) if view.lag_time else ()),
+                    *((_time(row.last_commit_ms),) if view.last_commit else ()),
+                    *((None,) * 3 if member is None else (member.id, member.client.host, member.client.id)),
                     *((_lost_text(row),) if lost else ()),
                 )
 
@@ -159,21 +150,15 @@ def unsubscribed_remarks(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[st
 
 
 def _lost_text(row: PartitionLag) -> str:
-    """A remark on unread records that were deleted; empty if none were."""
-    if not row.lost:
-        return ""
-    return f"{counted(row.lost, 'offset')} before the log start: deleted unread"
-
-
-def _times(row: PartitionLag, view: OffsetsView) -> tuple[Cell, ...]:
-    lag = (_duration(row.lag_ms),) if view.lag_time else ()
-    if not view.last_commit:
-        return lag
-    return (*lag, None if row.last_commit_ms is None else format_moment(row.last_commit_ms))
+    return f"{counted(row.lost, 'offset')} before the log start: deleted unread" if row.lost else ""
 
 
 def _duration(ms: int | None) -> Duration | None:
     return None if ms is None else Duration(ms)
+
+
+def _time(ms: int | None) -> str | None:
+    return None if ms is None else format_moment(ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

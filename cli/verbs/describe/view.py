@@ -30,7 +30,7 @@ from cli.verbs.describe.options import STATE_TABLE, DescribeOptions, DescribeSel
 from cli.verbs.watch import show_read
 from groups.counts import counted, first_names
 from groups.lag import NextRecords, PartitionLag, partition_lags, topics_with_offsets, unread_offsets
-from groups.model import Group, GroupState, GroupType, Problem, Topic
+from groups.model import Group, GroupState, GroupType, Problem, Topic, each_commit
 from groups.transactions import pending_remedy, pending_text
 
 
@@ -63,10 +63,8 @@ def describe_groups(
     (mode,) = modes
     of_offsets = options.lag_time or options.last_commit or options.totals or options.only_with_lag
     if mode is not DescribeMode.OFFSETS and of_offsets:
-        raise UsageError(
-            "--lag-time, --last-commit, --totals and --only-with-lag are about offsets; "
-            f"leave --{mode.value} out"
-        )
+        about = "--lag-time, --last-commit, --totals and --only-with-lag are about offsets"
+        raise UsageError(f"{about}; leave --{mode.value} out")
     states = [state for state in selection.states or () if state != STATE_TABLE]
     selection = replace(selection, states=states)
 
@@ -75,26 +73,19 @@ def describe_groups(
         if mode is DescribeMode.OFFSETS:
             document = _read_offsets(groups, described, options, split_list(selection.topics))
         else:
-            document = _read_others(groups, described, mode, verbose=options.verbose)
+            shown, problems = described.items, described.problems
+            if mode is DescribeMode.MIGRATION:
+                shown = groups.with_leaders(shown)
+            elif mode is DescribeMode.MEMBERS and options.verbose:
+                read = groups.with_topology_nodes(shown)
+                shown, problems = read.items, problems + read.problems
+            document = describe_document(shown, {}, mode, verbose=options.verbose, problems=problems)
         if options.authorized_operations:
-            document = with_operations(
-                document, described.items, groups.authorized_operations(described.items)
-            )
+            authorized = groups.authorized_operations(described.items)
+            document = with_operations(document, described.items, authorized)
         return replace(document, more="" if options.verbose else VERBOSE)
 
     show_read(read_document, source, output, repeat)
-
-
-def _read_others(
-    source: Source, described: ReadResult[Group], mode: DescribeMode, *, verbose: bool
-) -> Document:
-    groups, problems = described.items, described.problems
-    if mode is DescribeMode.MIGRATION:
-        groups = source.with_leaders(groups)
-    elif mode is DescribeMode.MEMBERS and verbose:
-        read = source.with_topology_nodes(groups)
-        groups, problems = read.items, problems + read.problems
-    return describe_document(groups, {}, mode, verbose=verbose, problems=problems)
 
 
 def _read_offsets(
@@ -103,7 +94,14 @@ def _read_offsets(
     """The document of groups with their committed offsets, limited to `only_topics` if any are named."""
     groups, only = described.items, frozenset(only_topics)
     if only:
-        groups = tuple(_of_topics(group, only) for group in groups)
+        groups = tuple(
+            replace(
+                group,
+                offsets=group.offsets
+                and {topic: group.offsets[topic] for topic in group.offsets if topic in only},
+            )
+            for group in groups
+        )
     names = topics_with_offsets(groups)
     read = source.topics(
         names & only if only else names, end_offsets=True, start_offsets=options.lag_time or options.verbose
@@ -119,24 +117,10 @@ def _read_offsets(
         unread = source.next_records(unread_offsets(partition_lags(group, topics) for group in groups))
         records, problems = unread.records, problems + unread.problems
         remarks += () if unread.remark is None else (unread.remark,)
-    view = OffsetsView(
-        records=records,
-        now_ms=time.time_ns() // 1_000_000,
-        last_commit=options.last_commit,
-        totals=options.totals,
-        only_with_lag=options.only_with_lag,
-        verbose=options.verbose,
-        topics=only,
-    )
+    chosen = fields(options, "last_commit", "totals", "only_with_lag", "verbose")
+    view = OffsetsView(records=records, now_ms=time.time_ns() // 1_000_000, topics=only, **chosen)
     document = describe_document(groups, topics, DescribeMode.OFFSETS, problems=problems, view=view)
     return replace(document, remarks=document.remarks + remarks)
-
-
-def _of_topics(group: Group, topics: frozenset[str]) -> Group:
-    if group.offsets is None:
-        return group
-    offsets = {topic: partitions for topic, partitions in group.offsets.items() if topic in topics}
-    return replace(group, offsets=offsets)
 
 
 def _missing_commit_times(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
@@ -150,11 +134,7 @@ def _missing_commit_times(groups: Sequence[Group], *, any_problem: bool) -> tupl
         group.id
         for group in groups
         if group.type is not GroupType.SHARE
-        and any(
-            commit.timestamp is None
-            for partitions in (group.offsets or {}).values()
-            for commit in partitions.values()
-        )
+        and any(commit.timestamp is None for _, commit in each_commit(group.offsets))
     ]
     if without and not any_problem:
         names = first_names(without, 1, "groups")
@@ -221,11 +201,9 @@ def with_operations(
 
     def data() -> dict[str, object]:
         listed = {name: list(operations) for name, operations in known.items()}
-        groups = [
-            {**group, "authorized_operations": listed.get(group["group"])}
-            for group in document.data["groups"]
-        ]
-        return {**document.data, "groups": groups}
+        described = document.data["groups"]
+        with_them = [{**one, "authorized_operations": listed.get(one["group"])} for one in described]
+        return {**document.data, "groups": with_them}
 
     rows = [(group.id, ", ".join(known[group.id]) if group.id in known else None) for group in groups]
     table = Table(columns=columns("GROUP", "AUTHORIZED-OPERATIONS"), rows=rows)
@@ -234,13 +212,8 @@ def with_operations(
         remarks += (
             "authorized operations are only known of a live cluster, and of brokers from Kafka 2.3 on",
         )
-    return replace(
-        document,
-        data=Deferred(data),
-        blocks=[*document.blocks, table],
-        errors=document.errors + authorized.problems,
-        remarks=remarks,
-    )
+    blocks, errors = [*document.blocks, table], document.errors + authorized.problems
+    return replace(document, data=Deferred(data), blocks=blocks, errors=errors, remarks=remarks)
 
 
 def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tuple[Problem, ...]) -> Document:
@@ -249,17 +222,11 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
     from migration.inspection import inspect
 
     inspected = [inspect(group) for group in groups]
-    return Document(
-        command="describe",
-        data=Deferred(
-            lambda: {
-                "groups": [{**group_data(seen.group, None), **migration_data(seen)} for seen in inspected]
-            }
-        ),
-        blocks=list(migration_blocks(inspected, verbose=verbose)),
-        errors=problems,
-        remarks=_state_remarks(groups),
+    blocks, remarks = list(migration_blocks(inspected, verbose=verbose)), _state_remarks(groups)
+    data = Deferred(
+        lambda: {"groups": [group_data(seen.group, None) | migration_data(seen) for seen in inspected]}
     )
+    return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
 
 
 def group_data(
@@ -288,19 +255,19 @@ _KINDS = {GroupType.SHARE: "Share", GroupType.STREAMS: "Streams"}
 
 
 def _state_remarks(groups: Sequence[Group]) -> tuple[str, ...]:
-    return tuple(filter(None, map(_state_remark, groups)))
-
-
-def _state_remark(group: Group) -> str | None:
-    """The remark of Kafka's tools on a group's state; None for a stable group."""
-    named = f"{_KINDS.get(group.type, 'Consumer')} group '{group.id}'"
-    if group.state is GroupState.EMPTY:
-        return f"{named} has no active members."
-    if group.state in (GroupState.STABLE, GroupState.UNKNOWN, GroupState.DEAD):
-        return None
-    if group.state is GroupState.NOT_READY:
-        return f"Warning: {named} is not ready: most likely a source topic of its topology is missing."
-    return f"Warning: {named} is rebalancing."
+    """The remarks of Kafka's tools on the states of groups that are not stable."""
+    remarks = []
+    for group in groups:
+        named = f"{_KINDS.get(group.type, 'Consumer')} group '{group.id}'"
+        if group.state is GroupState.EMPTY:
+            remarks.append(f"{named} has no active members.")
+        elif group.state is GroupState.NOT_READY:
+            remarks.append(
+                f"Warning: {named} is not ready: most likely a source topic of its topology is missing."
+            )
+        elif group.state not in (GroupState.STABLE, GroupState.UNKNOWN, GroupState.DEAD):
+            remarks.append(f"Warning: {named} is rebalancing.")
+    return tuple(remarks)
 
 
 def pending_remarks(groups: Sequence[Group], now_ms: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from cli.errors import ExitStatus, UsageError
 from cli.findings import finding_item, hidden_notes
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.output import emit, notice
-from cli.render.document import VERBOSE, Block, Document, Heading, Text, fields, table_of
+from cli.render.document import VERBOSE, Block, Document, Heading, Table, Text, columns, fields, table_of
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.selection import choose_groups, is_live, opened, without_deleted_groups
@@ -57,11 +57,10 @@ def diagnose_groups(
             "--commit-interval is how often your consumers commit, which is never 0; the default is 5s"
         )
     for_ms = None if options.look_for is None else milliseconds(options.look_for, "--for")
-    diagnoses, problems = (
-        diagnose_chosen(source, selection, thresholds, for_ms)
-        if options.replay is None
-        else diagnose_recording(options.replay, selection, source, thresholds)
-    )
+    if options.replay is None:
+        diagnoses, problems = diagnose_chosen(source, selection, thresholds, for_ms)
+    else:
+        diagnoses, problems = diagnose_recording(options.replay, selection, source, thresholds)
     has_error = any(diagnosis.verdict is Health.ERROR for diagnosis in diagnoses)
     document = diagnosis_document(diagnoses, problems, verbose=options.verbose, output=output.output)
     emit(document, output, ExitStatus.FALSE if has_error else ExitStatus.DONE)
@@ -88,13 +87,11 @@ def diagnose_chosen(
     if options.log_dirs and for_ms is not None:
         observations = [*observe_log(options, names, observations[-1].at_ms, for_ms), *observations]
     unread = without_deleted_groups(observations[-1].problems, named=bool(selection.groups))
-    judged = _judged(names, observations, thresholds)
+    judged, newest = _judged(names, observations, thresholds), observations[-1].groups
     seen = {name for observation in observations for name in observation.groups}
     explained = {diagnosis.group for diagnosis in judged} - seen
-    diagnoses = [
-        diagnosis for diagnosis in judged if diagnosis.findings or diagnosis.group in observations[-1].groups
-    ]
     unexplained = (problem for problem in (*problems, *unread) if problem.group not in explained)
+    diagnoses = [diagnosis for diagnosis in judged if diagnosis.findings or diagnosis.group in newest]
     return diagnoses, tuple(dict.fromkeys(unexplained))
 
 
@@ -102,19 +99,25 @@ def observe_cluster(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None
 ) -> list[FleetObservation]:
     """Observe groups of a cluster for a while, and request more about those with a suspected problem."""
-    observations = [observe(source, names, in_full=True, is_live=True)]
+    observations, interval_ms = (
+        [observe(source, names, in_full=True, is_live=True)],
+        thresholds.commit_interval_ms,
+    )
     begun = time.monotonic()
     if observations[0].groups:
         groups = with_idle_commits(source, observations[0].groups)
         observations[0] = replace(observations[0], groups=groups)
         observations += observe_again(source, names, thresholds, for_ms, begun)
     observations[-1] = with_leaders(source, observations[-1])
-    observations = with_evidence(source, observations, thresholds.commit_interval_ms)
-    if for_ms is None and _may_have_stalled(observations[-1]):
-        still_ms = STILL_INTERVALS * thresholds.commit_interval_ms
-        observations += observe_again(source, names, thresholds, still_ms, begun)
+    observations = with_evidence(source, observations, interval_ms)
+    newest = observations[-1]
+    # A group with members may have committed nothing since the first observation, and its last commit is unknown.
+    if for_ms is None and any(
+        not since and newest.groups[name].members for name, since in newest.waiting_since_ms.items()
+    ):
+        observations += observe_again(source, names, thresholds, STILL_INTERVALS * interval_ms, begun)
         observations[-1] = with_leaders(source, observations[-1])
-        observations = with_evidence(source, observations, thresholds.commit_interval_ms)
+        observations = with_evidence(source, observations, interval_ms)
     return observations
 
 
@@ -129,11 +132,6 @@ def _judged(
     return [diagnosis for diagnosis in diagnoses if diagnosis.findings or diagnosis.group in seen]
 
 
-def _may_have_stalled(last: FleetObservation) -> bool:
-    """Whether a group with members committed nothing since the first observation, and its last commit is unknown."""
-    return any(not since and last.groups[name].members for name, since in last.waiting_since_ms.items())
-
-
 def diagnose_recording(
     file: Path, selection: SelectionOptions, options: SourceOptions, thresholds: Thresholds
 ) -> tuple[list[Diagnosis], tuple[Problem, ...]]:
@@ -146,10 +144,8 @@ def diagnose_recording(
         notice(text)
     observations = [
         FleetObservation(
-            at_ms=observation.at_ms,
             groups={name: group for name, group in observation.groups.items() if group is not None},
-            topics=observation.topics,
-            problems=observation.problems,
+            **fields(observation, "at_ms", "topics", "problems"),
         )
         for observation in recording.observations
     ]
@@ -158,30 +154,22 @@ def diagnose_recording(
 
 
 _ROLES = {Health.OK: Role.GOOD, Health.WARNING: Role.WARNING, Health.ERROR: Role.BAD}
-IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
-"""The formats for people; CSV has a row for each finding."""
+IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})  # CSV: a row per finding
 
 
 def diagnosis_document(
     diagnoses: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
 ) -> Document:
-    blocks = (
-        list(_blocks(diagnoses, verbose=verbose))
-        if output in IN_FULL
-        else [
-            table_of(
-                [(diagnosis.group, finding) for diagnosis in diagnoses for finding in diagnosis.findings],
-                ("GROUP", lambda row: row[0]),
-                ("LEVEL", lambda row: row[1].level.value),
-                ("RULE", lambda row: row[1].rule),
-                ("MEMBER", lambda row: ",".join(row[1].members) or row[1].member),
-                ("SINCE", lambda row: _since(row[1])),
-                ("FINDING", lambda row: row[1].message),
-                ("EVIDENCE", lambda row: _evidence_text(row[1].evidence)),
-                ("REMEDY", lambda row: row[1].remedy),
-            )
-        ]
-    )
+    if output in IN_FULL:
+        blocks = list(_blocks(diagnoses, verbose=verbose))
+    else:
+        names = columns("GROUP", "LEVEL", "RULE", "MEMBER", "SINCE", "FINDING", "EVIDENCE", "REMEDY")
+        rows = [
+            (diagnosis.group, one.level.value, one.rule, ",".join(one.members) or one.member, _since(one),
+             one.message, _evidence_text(one.evidence), one.remedy)
+            for diagnosis in diagnoses for one in diagnosis.findings
+        ]  # fmt: skip
+        blocks = [Table(columns=names, rows=rows)]
     return Document(
         command="diagnose",
         data={"groups": [_data(diagnosis) for diagnosis in diagnoses]},
@@ -198,12 +186,8 @@ def _data(diagnosis: Diagnosis) -> dict[str, object]:
         "verdict": diagnosis.verdict.value,
         "findings": [_finding_data(finding) for finding in diagnosis.findings],
         "not_checked": [
-            {
-                "why": unchecked.why,
-                "rules": list(unchecked.rules),
-                "least_s": unchecked.least_ms and unchecked.least_ms / 1000,
-            }
-            for unchecked in diagnosis.not_checked
+            {"why": one.why, "rules": list(one.rules), "least_s": one.least_ms and one.least_ms / 1000}
+            for one in diagnosis.not_checked
         ],
     }
 
@@ -215,10 +199,7 @@ def _finding_data(finding: Finding) -> dict[str, object]:
         "member": finding.member,
         "members": list(finding.members),
         "since": _since(finding),
-        "evidence": {
-            name: list(figure) if isinstance(figure, tuple) else figure
-            for name, figure in finding.evidence.items()
-        },
+        "evidence": {name: list(f) if isinstance(f, tuple) else f for name, f in finding.evidence.items()},
         **fields(finding, "message", "remedy", "source"),
     }
 
@@ -243,22 +224,25 @@ def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]
             ("VERDICT", lambda diagnosis: diagnosis.verdict.value),
             ("##ERRORS", lambda diagnosis: _count(diagnosis, Level.ERROR)),
             ("##WARNINGS", lambda diagnosis: _count(diagnosis, Level.WARNING)),
-            (
-                "FINDINGS",
-                lambda diagnosis: first_names(
-                    list(
-                        dict.fromkeys(
-                            finding.rule for finding in diagnosis.findings if finding.level is not Level.NOTE
-                        )
-                    )
-                ),
-            ),
+            ("FINDINGS", _rules),
         )
     for diagnosis in diagnoses if verbose else shown:
-        if diagnosis.findings:
-            if len(diagnoses) > 1:
-                yield Heading(_verdict_line(diagnosis))
-            yield from _finding_blocks(diagnosis, verbose=verbose)
+        if diagnosis.findings and len(diagnoses) > 1:
+            yield Heading(_verdict_line(diagnosis))
+        for finding in diagnosis.findings:
+            if finding.level is not Level.NOTE or verbose:
+                details = []
+                if finding.level is Level.ERROR or verbose:
+                    since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
+                    details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
+                yield finding_item(finding, *details)
+        if not verbose:
+            yield from hidden_notes(_count(diagnosis, Level.NOTE))
+
+
+def _rules(diagnosis: Diagnosis) -> str:
+    rules = (finding.rule for finding in diagnosis.findings if finding.level is not Level.NOTE)
+    return first_names(list(dict.fromkeys(rules)))
 
 
 def _verdict_line(diagnosis: Diagnosis) -> str:
@@ -277,46 +261,27 @@ def _fleet_line(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Text:
         for verdict, what in ((Health.ERROR, "errors"), (Health.WARNING, "only warnings"))
         if verdicts[verdict]
     ]
-    if not others:
-        text = f"No problems found in {counted(healthy, 'group')}"
-    else:
-        rest = f"; no problems found in the other {healthy}" if healthy else ""
-        text = f"Of {counted(len(diagnoses), 'group')}, {' and '.join(others)}{rest}"
+    rest = f"; no problems found in the other {healthy}" if healthy else ""
+    text = f"Of {counted(len(diagnoses), 'group')}, {' and '.join(others)}{rest}"
+    text = text if others else f"No problems found in {counted(healthy, 'group')}"
     worst = max(verdicts, key=list(_ROLES).index, default=Health.OK)
     return Text(f"{text}{_scope(diagnoses, 0, verbose=verbose)}.", _ROLES[worst])
 
 
 def _scope(diagnoses: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
     """` (1 note, 12 rules not checked: 3 need 30 s, 2 need 1 min of observation; --verbose shows them)`."""
-    rules = {
-        rule for diagnosis in diagnoses for unchecked in diagnosis.not_checked for rule in unchecked.rules
-    }
-    waits: dict[int, set[str]] = {}
+    rules, waits = set[str](), dict[int, set[str]]()
     for unchecked in (unchecked for diagnosis in diagnoses for unchecked in diagnosis.not_checked):
+        rules.update(unchecked.rules)
         if unchecked.least_ms is not None:
             waits.setdefault(unchecked.least_ms, set()).update(unchecked.rules)
-    needs = [
-        f"{len(names)} need{'s' * (len(names) == 1)} {duration_text(ms)}"
-        for ms, names in sorted(waits.items())
-    ]
+    by_time = sorted(waits.items())
+    needs = [f"{len(names)} need{'s' * (len(names) == 1)} {duration_text(ms)}" for ms, names in by_time]
     longer = f": {', '.join(needs)} of observation" if needs else ""
     parts = [counted(notes, "note")] if notes else []
     parts += [f"{counted(len(rules), 'rule')} not checked{longer}"] if rules else []
     shows = "" if verbose else f"; --verbose shows {'it' if notes + len(rules) == 1 else 'them'}"
     return f" ({', '.join(parts)}{shows})" if parts else ""
-
-
-def _finding_blocks(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[Block]:
-    for finding in diagnosis.findings:
-        if finding.level is Level.NOTE and not verbose:
-            continue
-        details = []
-        if finding.level is Level.ERROR or verbose:
-            since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
-            details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
-        yield finding_item(finding, *details)
-    if not verbose and diagnosis.verdict is not Health.OK:
-        yield from hidden_notes(_count(diagnosis, Level.NOTE))
 
 
 _UNITS = {"_ms": " ms", "_s": " s"}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from cli.options import SourceOptions
 from cli.progress import show_step
+from cli.render.document import fields
 from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
 from groups.counts import counted
@@ -37,6 +38,7 @@ from groups.model import (
     Topic,
     TopicPartition,
     commit_of,
+    each_commit,
     log_of,
 )
 from groups.times import seconds_text
@@ -58,24 +60,20 @@ class FleetObservation:
     missing_topics: frozenset[str] | None = None
     topic_names: frozenset[str] | None = None
     cluster: Cluster | None = None
-    waiting_since_ms: Mapping[str, Mapping[TopicPartition, int | None]] = field(default_factory=dict)
-    """Times by group, as in `Observation`."""
-    next_records: Mapping[str, Mapping[TopicPartition, NextRecord]] = field(default_factory=dict)
-    """Records by group, as in `Observation`."""
+    waiting_since_ms: Mapping[str, Mapping[TopicPartition, int | None]] = field(
+        default_factory=dict
+    )  # by group
+    next_records: Mapping[str, Mapping[TopicPartition, NextRecord]] = field(default_factory=dict)  # by group
     transactions: Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
+        shared = ("at_ms", "topics", "missing_topics", "topic_names", "cluster", "transactions")
         return Observation(
-            at_ms=self.at_ms,
             group=self.groups.get(name),
             problem=next((problem for problem in self.problems if problem.group == name), None),
-            topics=self.topics,
-            missing_topics=self.missing_topics,
-            topic_names=self.topic_names,
-            cluster=self.cluster,
             waiting_since_ms=self.waiting_since_ms.get(name, {}),
             next_records=self.next_records.get(name, {}),
-            transactions=self.transactions,
+            **fields(self, *shared),
         )
 
 
@@ -149,12 +147,7 @@ def with_leaders(source: Source, observation: FleetObservation) -> FleetObservat
 
 def newest_commit_ms(groups: Iterable[Group]) -> int | None:
     """The time of the newest commit, as an estimate of the time that a file shows; None if unknown."""
-    times = (
-        committed.timestamp
-        for group in groups
-        for partitions in (group.offsets or {}).values()
-        for committed in partitions.values()
-    )
+    times = (commit.timestamp for group in groups for _, commit in each_commit(group.offsets))
     return max((ms for ms in times if ms is not None and ms >= 0), default=None)
 
 
@@ -186,15 +179,11 @@ def with_evidence(
         name: _as_before(group, first.groups.get(name)) if _may_expire(group) else group
         for name, group in last.groups.items()
     }
-    unread = {
-        name: pair
-        for name in groups
-        if (
-            pair := unread_partitions(
-                [observation.at(name) for observation in observations], commit_interval_ms
-            )
-        )
-    }
+    unread = {}
+    for name in groups:
+        pair = unread_partitions([observation.at(name) for observation in observations], commit_interval_ms)
+        if pair:
+            unread[name] = pair
     before = _timed(source, first.groups, [group for group, _ in unread.values() if group.offsets])
     groups |= _timed(source, groups, [group for _, group in unread.values()])
     offsets: dict[TopicPartition, set[int]] = {}
@@ -209,18 +198,15 @@ def with_evidence(
         groups=groups,
         next_records=after,
         waiting_since_ms={
-            name: waiting_since(groups[name], following, last.at_ms) for name, following in after.items()
+            name: waiting_since(groups[name], left, last.at_ms) for name, left in after.items()
         },
         transactions=_open_transactions(source, first.topics or {}, last.topics or {}, groups, after),
         cluster=last.cluster or source.cluster(),
     )
     if len(observations) == 1:
         return [last]
-    first = replace(
-        first,
-        groups={**first.groups, **before},
-        next_records={name: records_after(group, records) for name, (group, _) in unread.items()},
-    )
+    ahead = {name: records_after(group, records) for name, (group, _) in unread.items()}
+    first = replace(first, groups={**first.groups, **before}, next_records=ahead)
     return [first, *observations[1:-1], last]
 
 
@@ -232,18 +218,13 @@ def _timed(source: Source, groups: Mapping[str, Group], suspects: Sequence[Group
 
 def _as_before(group: Group, first: Group | None) -> Group:
     """The group, with the known times of commits that have not changed."""
-    before = {} if first is None or first.offsets is None else first.offsets
-    if group.offsets is None:
+    if group.offsets is None or first is None:
         return group
-    offsets = {
-        topic: {
-            number: old
-            if (old := before.get(topic, {}).get(number)) is not None and old.offset == commit.offset
-            else commit
-            for number, commit in partitions.items()
-        }
-        for topic, partitions in group.offsets.items()
-    }
+    offsets = {topic: dict(partitions) for topic, partitions in group.offsets.items()}
+    for (topic, number), commit in each_commit(group.offsets):
+        old = commit_of(first.offsets, (topic, number))
+        if old is not None and old.offset == commit.offset:
+            offsets[topic][number] = old
     return replace(group, offsets=offsets)
 
 
@@ -255,9 +236,7 @@ def _merged(group: Group, timed: Group) -> Group:
     offsets = dict(group.offsets or {})
     for topic, partitions in (timed.offsets or {}).items():
         offsets[topic] = {**offsets.get(topic, {}), **partitions}
-    return replace(
-        group, offsets=offsets, commit_gap_ms=timed.commit_gap_ms, rebalanced_ms=timed.rebalanced_ms
-    )
+    return replace(group, offsets=offsets, **fields(timed, "commit_gap_ms", "rebalanced_ms"))
 
 
 def _open_transactions(
@@ -271,19 +250,9 @@ def _open_transactions(
     held = {
         partition
         for partition in held_partitions(first, last)
-        if _is_waited_for(partition, last, groups, after)
+        for name, group in groups.items()
+        if group.members
+        and (commit := commit_of(group.offsets, partition)) is not None
+        and is_held(log_of(last, partition), commit.offset, after.get(name, {}).get(partition))
     }
     return (source.open_transactions(held).by_partition or None) if held else {}
-
-
-def _is_waited_for(
-    partition: TopicPartition,
-    topics: Mapping[str, Topic],
-    groups: Mapping[str, Group],
-    after: Mapping[str, Mapping[TopicPartition, NextRecord]],
-) -> bool:
-    return any(
-        is_held(log_of(topics, partition), commit.offset, after.get(name, {}).get(partition))
-        for name, group in groups.items()
-        if group.members and (commit := commit_of(group.offsets, partition)) is not None
-    )

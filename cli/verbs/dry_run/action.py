@@ -8,7 +8,7 @@ from dataclasses import replace
 from assignors.assignor import Leader, Side
 from assignors.diff import Balance, MemberDiff
 from assignors.errors import UnknownAssignorError
-from assignors.model import Partitions, Undetermined
+from assignors.model import Partitions
 from assignors.rebalance import Procedure
 from assignors.registry import find, known
 from cli.errors import UsageError
@@ -59,26 +59,21 @@ def carry_out(
     """Dry-run the groups. Groups without a usable assignor are problems if they were named, else notices."""
     topics = {topic.name: topic for topic in described}
     if request.assignor is not None:
-        candidates = [
-            (side, leader)
+        refusals = [
+            _refusal(request.assignor, side, leader)
             for side in ([request.side] if request.side else Side)
             for leader in ([request.leader] if request.leader else Leader)
         ]
-        refusals = [
-            refusal for candidate in candidates if (refusal := _refusal(request.assignor, *candidate))
-        ]
-        if len(refusals) == len(candidates):
+        if all(refusals):
             raise UsageError(f"--assignor: {refusals[0]}")
     unknown = unknown_names(request.what_if, groups)
     if unknown and groups:
-        raise UsageError(f"{unknown[0]!r} is not a member, instance or client id of {_names(groups)}")
+        all_of = groups[0].id if len(groups) == 1 else f"any of the {len(groups)} groups"
+        raise UsageError(f"{unknown[0]!r} is not a member, instance or client id of {all_of}")
+    tried = replace(request, assignor=request.assignor or "range") if side_by_side else request
     meant: list[Group] = []
     for group in groups:
-        why_not = (
-            inapplicable(group, request)
-            if not side_by_side
-            else inapplicable(group, replace(request, assignor=request.assignor or "range"))
-        )
+        why_not = inapplicable(group, tried)
         if why_not and not named:
             notice(f"{shown_id(group.id)} is skipped: {why_not}")
         else:
@@ -119,10 +114,6 @@ def _refusal(assignor: str, side: Side, leader: Leader) -> str | None:
     return None
 
 
-def _names(groups: Sequence[Group]) -> str:
-    return groups[0].id if len(groups) == 1 else f"any of the {len(groups)} groups"
-
-
 def _pairs(option: str, values: Iterable[str] | None, form: str) -> Iterator[tuple[str, str]]:
     for value in values or ():
         name, equals, text = value.rpartition("=")
@@ -144,30 +135,25 @@ def dry_run_document(
     runs: Sequence[DryRun], problems: tuple[Problem, ...], *, side_by_side: bool = False
 ) -> Document:
     """For each group a sentence, the rebalances, and the changes for each member; or a row per assignor."""
-    blocks = (
-        [
-            table_of(
-                runs,
-                *("GROUP", "ASSIGNOR"),
-                ("SIDE", lambda run: run.side.value),
-                ("#ROUNDS", lambda run: len(run.rebalances)),
-                ("#MOVED", lambda run: f"{run.moved}{_share(run)}"),
-                ("#FEWEST", "minimum_moved"),
-                ("#REVOKED", lambda run: sum(rebalance.revoked for rebalance in run.rebalances)),
-                ("#UNOWNED", lambda run: max(rebalance.without_owner for rebalance in run.rebalances)),
-                ("#SPREAD", lambda run: run.after.spread),
-                ("#STD-DEV", lambda run: run.after.standard_deviation),
-            )
-        ]
-        if side_by_side
-        else [block for run in runs for block in _blocks(run)]
+    comparison = table_of(
+        runs,
+        *("GROUP", "ASSIGNOR"),
+        ("SIDE", lambda run: run.side.value),
+        ("#ROUNDS", lambda run: len(run.rebalances)),
+        ("#MOVED", lambda run: f"{run.moved}{_share(run)}"),
+        ("#FEWEST", "minimum_moved"),
+        ("#REVOKED", lambda run: sum(rebalance.revoked for rebalance in run.rebalances)),
+        ("#UNOWNED", lambda run: max(rebalance.without_owner for rebalance in run.rebalances)),
+        ("#SPREAD", lambda run: run.after.spread),
+        ("#STD-DEV", lambda run: run.after.standard_deviation),
     )
-    return Document(
-        command="dry-run", data={"groups": [_data(run) for run in runs]}, blocks=blocks, errors=problems
-    )
+    blocks = [comparison] if side_by_side else [block for run in runs for block in _blocks(run)]
+    data = {"groups": [_data(run) for run in runs]}
+    return Document(command="dry-run", data=data, blocks=blocks, errors=problems)
 
 
 def _data(run: DryRun) -> dict[str, object]:
+    members = {member.id for member in run.members}
     return {
         **fields(run, "group", "assignor"),
         "side": run.side.value,
@@ -189,21 +175,17 @@ def _data(run: DryRun) -> dict[str, object]:
             "topics": {topic: _balance_data(balance) for topic, balance in sorted(run.topics.items())},
         },
         "members": [_member_data(member) for member in run.members],
-        "undetermined": [_undetermined_data(run, item) for item in run.undetermined],
+        "undetermined": [
+            {"member" if item.subject in members else "partition": item.subject, "why": item.why}
+            for item in run.undetermined
+        ],
         "oddities": [fields(item, "subject", "message") for item in run.oddities],
     }
 
 
-def _undetermined_data(run: DryRun, item: Undetermined) -> dict[str, str]:
-    is_member = any(member.id == item.subject for member in run.members)
-    return {"member" if is_member else "partition": item.subject, "why": item.why}
-
-
 def _balance_data(balance: Balance) -> dict[str, object]:
-    return {
-        **fields(balance, "least", "most", "spread"),
-        "standard_deviation": round(balance.standard_deviation, 4),
-    }
+    deviation = round(balance.standard_deviation, 4)
+    return {**fields(balance, "least", "most", "spread"), "standard_deviation": deviation}
 
 
 def _member_data(member: MemberDiff) -> dict[str, object]:

@@ -4,7 +4,7 @@ one; a ribbon connects the owners of partitions that move.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -69,9 +69,8 @@ def ownership_svg(run: DryRun) -> str:
         for bar in bars:
             body += _bar(bar, x, anchor, origin, colors, most)
     if len(run.members) > MOST_MEMBERS:
-        body.append(
-            _text(WIDTH // 2, height - 12, f"{len(run.members) - MOST_MEMBERS} more members", "middle", 11)
-        )
+        more = f"{len(run.members) - MOST_MEMBERS} more members"
+        body.append(_text(WIDTH // 2, height - 12, more, "middle", 11))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" font-family="sans-serif">\n'
@@ -98,24 +97,13 @@ def _bars(
 ) -> list[_Bar]:
     """The bars of one side: partitions that a member keeps are next to the middle of the picture."""
     order = {member: position for position, (member, _) in enumerate(sides)}
-    return [
-        _Bar(
-            member,
-            TOP + position * (ROW + GAP),
-            sorted(partitions, key=_nearest_first(member, origin, order)),
-        )
-        for position, (member, partitions) in enumerate(sides)
-    ]
-
-
-def _nearest_first(
-    member: str, origin: Mapping[TopicPartition, Sequence[str]], order: Mapping[str, int]
-) -> Callable[[TopicPartition], tuple[bool, int, TopicPartition]]:
-    def key(partition: TopicPartition) -> tuple[bool, int, TopicPartition]:
-        owner = _from(member, partition, origin)
-        return owner != member, order.get(owner, -1), partition
-
-    return key
+    bars = []
+    for member, partitions in sides:
+        owners = {partition: _from(member, partition, origin) for partition in partitions}
+        ranks = [(owner != member, order.get(owner, -1), partition) for partition, owner in owners.items()]
+        places = [partition for _, _, partition in sorted(ranks)]
+        bars.append(_Bar(member, TOP + order[member] * (ROW + GAP), places))
+    return bars
 
 
 def _from(member: str, partition: TopicPartition, origin: Mapping[TopicPartition, Sequence[str]]) -> str:
@@ -132,16 +120,9 @@ def _bar(
     colors: Mapping[str, str],
     most: int,
 ) -> Iterator[str]:
-    label_x = x - 8 if anchor == "end" else x + BAR + 8
-    if anchor == "end":
-        label_x = LEFT - 8
-    yield _text(
-        label_x,
-        bar.y + 13,
-        (bar.member if len(bar.member) <= 30 else f"{bar.member[:12]}…{bar.member[-(30 - 13) :]}"),
-        anchor,
-        11,
-    )
+    label_x = LEFT - 8 if anchor == "end" else x + BAR + 8
+    label = bar.member if len(bar.member) <= 30 else f"{bar.member[:12]}…{bar.member[-17:]}"
+    yield _text(label_x, bar.y + 13, label, anchor, 11)
     width = BAR * len(bar.places) / most
     start = x + BAR - width if anchor == "end" else float(x)
     for owner, offset, length in _runs(bar, origin):
@@ -153,9 +134,8 @@ def _bar(
             f'<rect x="{left:.1f}" y="{bar.y}" width="{length * BAR / most:.1f}" height="{ROW}" '
             f'fill="{fill}" stroke="#555555" stroke-width="0.5"><title>{title}</title></rect>'
         )
-    inside = f"{len(bar.places)}"
     count_x = x + BAR - 4 if anchor == "end" else x + 4
-    yield _text(count_x, bar.y + 13, inside, anchor, 10, style="count")
+    yield _text(count_x, bar.y + 13, f"{len(bar.places)}", anchor, 10, style="count")
 
 
 def _ribbons(

@@ -11,7 +11,7 @@ from cli.consent import ConsentOptions
 from cli.errors import UsageError
 from cli.options import OutputOptions, SourceOptions
 from cli.output import notice
-from cli.render.cells import Cell, partitions_text
+from cli.render.cells import partitions_text
 from cli.render.document import Document, Table, columns
 from cli.selection import opened_for_change, with_close_names
 from cli.sources.permissions import ending
@@ -79,38 +79,34 @@ class MembersChange(WrittenChange[MembersRemoval]):
         instance = ["GROUP-INSTANCE-ID"] if static else []
         names = ["GROUP", "CONSUMER-ID", *instance, "HOST", "CLIENT-ID", "##PARTITIONS", "CURRENT-ASSIGNMENT"]
         follows = tuple(consequences(plan)) if plan.applicable else ()
-        table = Table(columns=columns(*names), rows=[self._row(member, static) for member in plan.members])
-        return Document(
-            command="members remove",
-            data={
-                "executed": self.outcome is not None,
-                "reason": self.reason,
-                "groups": [self._data(follows)],
-            },
-            blocks=[self.with_states(table, ((plan.group, member.id) for member in plan.members))],
-            errors=tuple(self.errors),
-            remarks=() if self.outcome is not None else follows,
-        )
-
-    def _row(self, member: Member, static: bool) -> tuple[Cell, ...]:
-        return (
-            self.plan.group,
-            member.id,
-            *((member.instance,) if static else ()),
-            member.client.host,
-            member.client.id,
-            None if member.owned is None else sum(map(len, member.owned.values())),
-            partitions_text(member.owned),
-        )
-
-    def _data(self, follows: Sequence[str]) -> dict[str, object]:
-        plan = self.plan
-        return {
+        rows = [
+            (
+                plan.group,
+                member.id,
+                *((member.instance,) if static else ()),
+                *(member.client.host, member.client.id),
+                None if member.owned is None else sum(map(len, member.owned.values())),
+                partitions_text(member.owned),
+            )
+            for member in plan.members
+        ]
+        data = {
             **group_fields(plan.described),
             "applicable": plan.applicable,
             "follows": list(follows),
             "removals": [self._member_data(member) for member in plan.members],
         }
+        table, places = (
+            Table(columns=columns(*names), rows=rows),
+            [(plan.group, one.id) for one in plan.members],
+        )
+        return Document(
+            command="members remove",
+            data={"executed": self.outcome is not None, "reason": self.reason, "groups": [data]},
+            blocks=[self.with_states(table, places)],
+            errors=tuple(self.errors),
+            remarks=() if self.outcome is not None else follows,
+        )
 
     def _member_data(self, member: Member) -> dict[str, object]:
         applied, again = self.applied(self.plan.group, member.id), self._again.get(member.id)
@@ -136,13 +132,8 @@ def remove_members(
     output: OutputOptions,
 ) -> None:
     """Remove the members that `MemberOptions` choose. UsageError if they choose none, or all and some."""
-    choice = MemberChoice(
-        ids=tuple(options["members"] or ()),
-        instances=tuple(options["instances"] or ()),
-        clients=tuple(options["clients"] or ()),
-        hosts=tuple(options["hosts"] or ()),
-        everyone=options["everyone"],
-    )
+    names = {kind: tuple(options[kind] or ()) for kind in ("instances", "clients", "hosts")}
+    choice = MemberChoice(ids=tuple(options["members"] or ()), everyone=options["everyone"], **names)
     if choice.is_empty:
         raise UsageError(
             "one of --member ID, --instance ID, --client-id ID, --host HOST or --all is required"
@@ -152,8 +143,7 @@ def remove_members(
     if reason is not None and len(reason) > MOST_OF_REASON:
         raise UsageError(f"--reason has {len(reason)} characters; Kafka takes at most {MOST_OF_REASON}")
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        change = plan_members_removal(groups, group, choice, reason=reason, writer=writer)
-        carry_out(change, consent, output)
+        carry_out(plan_members_removal(groups, group, choice, reason=reason, writer=writer), consent, output)
 
 
 def plan_members_removal(

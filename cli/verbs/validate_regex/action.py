@@ -17,7 +17,8 @@ from groups.counts import first_names
 from groups.model import Problem
 from groups.regex import ClientEngine
 from groups.regex.automaton import Names
-from groups.regex.compare import Comparison, compare, joined
+from groups.regex.broker import RegexVerdict
+from groups.regex.compare import Comparison, joined
 from wire.files import MEBIBYTE, read_bounded
 
 
@@ -29,12 +30,10 @@ def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: 
     if file is not None:
         lines = [line.removesuffix("\r") for line in read_text(file).split("\n")]
         chosen += [line for line in lines if line]
+    if not chosen and file is not None:
+        raise UsageError(f"{file} contains no pattern")
     if not chosen:
-        raise UsageError(
-            "give a PATTERN, or --file FILE with one pattern per line"
-            if file is None
-            else f"{file} contains no pattern"
-        )
+        raise UsageError("give a PATTERN, or --file FILE with one pattern per line")
     return chosen
 
 
@@ -43,9 +42,8 @@ def topics_of(source: SourceOptions) -> tuple[Names | None, tuple[Problem, ...]]
     bare = replace(source, topics_file=None)
     is_elsewhere = source.place is not None and not source.place.is_typed
     if source.topics_file is not None and not source.log_dirs:
-        if not is_elsewhere and any(
-            (source.bootstrap_server, source.command_config, source.snapshot, source.embedded)
-        ):
+        others = (source.bootstrap_server, source.command_config, source.snapshot, source.embedded)
+        if not is_elsewhere and any(others):
             raise UsageError("--topics and a source both list topics; use only one")
         return _names(read_topic_names(source.topics_file)), ()
     if not source_is_named(bare):
@@ -62,10 +60,6 @@ def _names(names: Iterator[str] | Sequence[str]) -> Names:
         raise CommandError(str(error)) from None
 
 
-def check(patterns: Sequence[str], client: ClientEngine | None, topics: Names | None) -> list[Comparison]:
-    return [compare(pattern, client, topics) for pattern in patterns]
-
-
 def notify_unknown_matches(comparisons: Sequence[Comparison]) -> None:
     for comparison in comparisons:
         if comparison.flagged and comparison.verdict.valid:
@@ -76,16 +70,16 @@ def notify_unknown_matches(comparisons: Sequence[Comparison]) -> None:
 def status_of(comparisons: Sequence[Comparison], client: ClientEngine | None) -> ExitStatus:
     """FALSE if a pattern fails; UNREADABLE if the result for one is unknown; else DONE."""
     together = _together(comparisons, client)
-    if not all(comparison.is_unchanged for comparison in comparisons) or together is False:
+    is_refused = together is not None and not (together.valid and together.danger is None)
+    if not all(comparison.is_unchanged for comparison in comparisons) or is_refused:
         return ExitStatus.FALSE
     return ExitStatus.UNREADABLE if any(comparison.flagged for comparison in comparisons) else ExitStatus.DONE
 
 
-def _together(comparisons: Sequence[Comparison], client: ClientEngine | None) -> bool | None:
+def _together(comparisons: Sequence[Comparison], client: ClientEngine | None) -> RegexVerdict | None:
     if client is not ClientEngine.LIBRDKAFKA:
         return None
-    verdict = joined([comparison.verdict.pattern for comparison in comparisons])
-    return None if verdict is None else verdict.valid and verdict.danger is None
+    return joined([comparison.verdict.pattern for comparison in comparisons])
 
 
 _DESCRIBED = re.compile(r"^\s*Topic: (\S+)\s", re.MULTILINE)
@@ -146,7 +140,6 @@ def _tree(file: Path, text: str) -> object:
 
 
 SHOWN_TOPICS = 20  # maximum number of topics named in a table cell; data contain all of them
-
 SHOWN_PATTERN = 200  # maximum length of a pattern in a sentence
 
 
@@ -154,16 +147,11 @@ def regex_document(
     comparisons: Sequence[Comparison], client: ClientEngine | None, problems: tuple[Problem, ...]
 ) -> Document:
     """The document. `client` is the engine that the broker's matches are compared with; None without `--from`."""
-    together = None
-    if client is ClientEngine.LIBRDKAFKA:
-        together = joined([comparison.verdict.pattern for comparison in comparisons])
-    blocks: list[Block] = [
-        Text(text) for comparison in comparisons for text in _sentences(comparison, client)
-    ]
+    together = _together(comparisons, client)
+    blocks: list[Block] = [Text(text) for each in comparisons for text in _sentences(each, client)]
     if together is not None and not (together.valid and together.danger is None):
-        blocks.append(
-            Text(f"They cannot be used together in one subscription: {together.reason or together.danger}.")
-        )
+        why = together.reason or together.danger
+        blocks.append(Text(f"They cannot be used together in one subscription: {why}."))
     blocks.append(_table(comparisons, client))
     data = {
         "from": None if client is None else client.value,
@@ -205,18 +193,15 @@ def _data(comparison: Comparison) -> dict[str, object]:
         "client_reason": comparison.client_reason,
         "flagged": list(comparison.flagged),
         "topics": {name: None if names is None else list(names) for name, names in topics.items()},
-        "always_same": None if ever is None else ever.same,
-        "examples": {
-            "gained": None if ever is None else ever.only_second,
-            "lost": None if ever is None else ever.only_first,
-        },
+        "always_same": ever and ever.same,
+        "examples": {"gained": ever and ever.only_second, "lost": ever and ever.only_first},
         "rewrite": comparison.rewritten,
     }
 
 
 def _sentences(comparison: Comparison, client: ClientEngine | None) -> Iterator[str]:
     verdict = comparison.verdict
-    pattern = f"`{_shortened(verdict.pattern)}`"
+    pattern = f"`{verdict.pattern[:SHOWN_PATTERN]}{'…' if len(verdict.pattern) > SHOWN_PATTERN else ''}`"
     if comparison.is_literal:
         yield f"{pattern} does not start with ^: librdkafka treats it as the name of one topic, under both protocols."
         return
@@ -230,32 +215,19 @@ def _sentences(comparison: Comparison, client: ClientEngine | None) -> Iterator[
     if comparison.client_reason is not None:
         yield f"The {client.value} consumer does not accept {pattern} today: {comparison.client_reason}."
     if comparison.flagged:
-        yield (
-            f"It is not certain what the {client.value} consumer matches with {pattern}: "
-            f"{', '.join(comparison.flagged)}."
-        )
-    yield from _examples(comparison, pattern)
+        flagged = ", ".join(comparison.flagged)
+        yield f"It is not certain what the {client.value} consumer matches with {pattern}: {flagged}."
+    ever = comparison.ever
+    if ever is not None and not ever.same:
+        lost = f"no longer matches names such as `{ever.only_first}`"
+        gained = f"also matches names such as `{ever.only_second}`"
+        parts = [lost] * (ever.only_first is not None) + [gained] * (ever.only_second is not None)
+        yield f"Under the consumer protocol {pattern} {' and '.join(parts)}."
     if comparison.rewritten is not None:
         yield (
             f"Subscribe to `{comparison.rewritten}` instead: the broker then matches what the {client.value} consumer "
             f"matches with {pattern} today, for all valid topic names."
         )
-
-
-def _examples(comparison: Comparison, pattern: str) -> Iterator[str]:
-    ever = comparison.ever
-    if ever is None or ever.same:
-        return
-    parts = []
-    if ever.only_first is not None:
-        parts.append(f"no longer matches names such as `{ever.only_first}`")
-    if ever.only_second is not None:
-        parts.append(f"also matches names such as `{ever.only_second}`")
-    yield f"Under the consumer protocol {pattern} {' and '.join(parts)}."
-
-
-def _shortened(pattern: str) -> str:
-    return pattern if len(pattern) <= SHOWN_PATTERN else f"{pattern[:SHOWN_PATTERN]}…"
 
 
 def _count(names: tuple[str, ...] | None) -> int | None:

@@ -39,16 +39,16 @@ def validate_regex(
     """
     from cli.output import emit
     from cli.verbs.validate_regex.action import (
-        check,
         notify_unknown_matches,
         patterns_of,
         regex_document,
         status_of,
         topics_of,
     )
+    from groups.regex.compare import compare
 
     chosen = patterns_of(patterns, file, source.topics_file)
     topics, problems = topics_of(source)
-    comparisons = check(chosen, client, topics)
+    comparisons = [compare(pattern, client, topics) for pattern in chosen]
     notify_unknown_matches(comparisons)
     emit(regex_document(comparisons, client, problems), output, status_of(comparisons, client))
