@@ -63,9 +63,7 @@ def without_owner(case: DiagnosisCase) -> Iterator[Finding]:
     if not left or _is_changing(case):
         return
     lost = set(each_partition(left))
-    since = case.since_ms(
-        lambda group: is_settled(group) and lost <= set(each_partition(unowned(case, group)))
-    )
+    since = case.since_ms(lambda one: is_settled(one) and lost <= set(each_partition(unowned(case, one))))
     lasted_ms = case.lasted_ms(since)
     committed = {(topic, number) for topic, offsets in case.offsets.items() for number in offsets}
     is_new = not lost & committed and any(topic in left for topic, _ in committed)
@@ -130,10 +128,7 @@ def skew(case: DiagnosisCase) -> Iterator[Finding]:
     if not (in_all or uneven):
         return
     shown = counts if in_all else per_topic[uneven[0]]
-    most, least = (
-        max(shown, key=lambda member_id: shown[member_id]),
-        min(shown, key=lambda member_id: shown[member_id]),
-    )
+    most, least = max(shown, key=shown.__getitem__), min(shown, key=shown.__getitem__)
     what = "" if in_all else f" of {uneven[0]}"
     yield (warning if in_all else note)(
         message=(
@@ -249,24 +244,14 @@ def regex_matches_nothing(case: DiagnosisCase) -> Iterator[Finding]:
     """The broker matches the whole name of a topic, with RE2/J."""
     names = case.topic_names or frozenset()
     for pattern, members in subscribed(case.group, _regexes).items():
-        verdict = judge(pattern)
-        if not verdict.valid:
-            yield error(
-                message=f"The broker refuses the regex {pattern!r} of {case.named(members)}: {verdict.reason}.",
-                remedy=_TRY.format(pattern=pattern),
+        verdict, whose = judge(pattern), f"regex {pattern!r} of {case.named(members)}"
+        none = (
+            f"The {whose} matches none of {counted(len(names), 'topic')}: the broker matches the whole name."
+        )
+        if not verdict.valid or not compile_broker_regex(pattern).matches(names):
+            yield (warning if verdict.valid else error)(
+                message=none if verdict.valid else f"The broker refuses the {whose}: {verdict.reason}.",
+                remedy=f"Check a new regex before clients use it: kohort validate-regex '{pattern}'.",
                 members=tuple(members),
                 evidence={"regex": pattern, "matches": 0, "topics": len(names)},
             )
-        elif not compile_broker_regex(pattern).matches(names):
-            yield warning(
-                message=(
-                    f"The regex {pattern!r} of {case.named(members)} matches none of {counted(len(names), 'topic')}: "
-                    "the broker matches the whole name."
-                ),
-                remedy=_TRY.format(pattern=pattern),
-                members=tuple(members),
-                evidence={"regex": pattern, "matches": 0, "topics": len(names)},
-            )
-
-
-_TRY = "Check a new regex before clients use it: kohort validate-regex '{pattern}'."

@@ -39,31 +39,26 @@ class Observation:
     """A group at one moment. Facts of the cluster, such as `topics`, are shared between its groups."""
 
     at_ms: int  # the time when the group had been described, in milliseconds since 1970
-    group: Group | None
-    """None if the group could not be read. Its `offsets` are None if they were not requested: observations between
-    the first and the last show members only."""
+    group: (
+        Group | None
+    )  # None if it could not be read; its `offsets` are None where only members were requested
     problem: Problem | None = None  # the reason if the group could not be read
     topics: Mapping[str, Topic] | None = None  # that groups read, commit to or name; None: not requested
     missing_topics: frozenset[str] | None = None  # read, committed to or named; None when not known
     topic_names: frozenset[str] | None = None  # of the whole cluster; None when not known or not requested
     cluster: Cluster | None = None  # the version and settings of the brokers; None: not requested
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
-    """The time since which a partition has unread records, in milliseconds since 1970: the later of the last commit
-    and the write time of the first unread record. None: no unread record, only transaction markers and aborted records.
-    Contains only the partitions for which it was requested."""
+    """By requested partition, the later of the last commit and the first unread record; None: there is none."""
     next_records: Mapping[tuple[str, int], NextRecord] = field(default_factory=dict)  # where requested
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
-    """Open transactions by partition, the earliest first, of partitions whose last stable offset is before the end;
-    None: not requested."""
+    """The earliest first, of partitions whose last stable offset is before the end; None: not requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
     """The limits beyond which a rule reports a finding. Durations in milliseconds."""
 
-    rebalance_ms: int = 15_000
-    """A rebalance that lasts this long is stuck: a member of the consumer protocol takes part with a heartbeat every
-    5 seconds, a classic member with a heartbeat every 3 seconds and its next poll."""
+    rebalance_ms: int = 15_000  # a longer one is stuck: members take part by heartbeats every 3 or 5 seconds
     storm: int = 3  # this many rebalances, or joins and departures of one host, are a storm
     commit_interval_ms: int = COMMIT_INTERVAL_MS  # of consumers; an offset still for three is stalled
     catch_up_ms: int = 3_600_000  # a group that takes longer to catch up, at the present rates, is slow
@@ -196,25 +191,19 @@ _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.TOPIC_NAMES: lambda case: case.topic_names is not None,
     Need.OFFSETS: lambda case: any(group.offsets is not None for _, group in case.seen),
     Need.COMMITS: lambda case: (
-        not any(member.owned for member in case.group.members)
-        or any(
-            commit.position is not None and commit.position >= 0 for _, commit in each_commit(case.offsets)
-        )
+        not any(member.owned for member in case.group.members) or any(True for _ in committed(case))
     ),
     Need.END_OFFSETS: lambda case: any(topic.end_offsets is not None for topic in case.topics.values()),
     Need.START_OFFSETS: lambda case: any(topic.start_offsets is not None for topic in case.topics.values()),
     Need.TWO_OFFSETS: lambda case: sum(group.offsets is not None for _, group in case.seen) > 1,
     Need.TRANSACTIONS: lambda case: case.last.transactions is not None,
     Need.PENDING: lambda case: any(group.pending is not None for _, group in case.seen),
-    Need.COMMIT_TIMES: lambda case: any(
-        commit.timestamp is not None for _, commit in each_commit(case.offsets)
-    ),
+    Need.COMMIT_TIMES: lambda case: any(one.timestamp is not None for _, one in each_commit(case.offsets)),
     Need.RETENTION: lambda case: case.brokers_setting(OFFSETS_RETENTION) is not None,
 }
 
 
 error, warning, note = (partial(finding, level) for level in (Level.ERROR, Level.WARNING, Level.NOTE))
-"""Findings of a rule, which adds its name and source."""
 
 Judge: TypeAlias = Callable[[DiagnosisCase], Iterable[Finding]]
 
@@ -237,8 +226,7 @@ EVENTS = Least(
     ms=lambda _: 60_000,
     may_hide=lambda case: any(group.members or group.protocol_type for _, group in case.seen),
 )
-"""For joins and departures of members, which are found while they happen: a process that restarts every 20 seconds does
-so at least twice in this time."""
+"""For joins and departures, found while they happen: a process that restarts every 20 seconds does so twice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,39 +14,18 @@ from groups.times import duration_text
 from groups.waits import labels_of
 
 RULES: tuple[DiagnosisRule, ...] = (
-    rebalances.unavailable,
-    rebalances.stuck,
-    members.poll_interval,
-    members.storm,
-    members.static_fencing,
-    members.static_away,
-    members.evicted,
-    assignments.without_owner,
-    assignments.target_not_reached,
-    assignments.topic_missing,
+    rebalances.unavailable, rebalances.stuck,
+    members.poll_interval, members.storm, members.static_fencing, members.static_away, members.evicted,
+    assignments.without_owner, assignments.target_not_reached, assignments.topic_missing,
     assignments.regex_matches_nothing,
-    transactions.open_transaction,
-    transactions.pending_offsets,
-    offsets.topic_recreated,
-    offsets.records_lost,
-    offsets.beyond_end,
-    stalls.stalled_member,
-    stalls.stalled_partition,
-    stalls.stopped,
-    lag.overtaken,
-    lag.falling_behind,
-    lag.slow_catch_up,
-    lag.rewound,
-    lag.hot_partition,
-    offsets.never_committed,
-    offsets.expiring,
-    assignments.skew,
-    rebalances.in_progress,
-    offsets.left_over,
-    transactions.aborted_records,
-    assignments.idle_members,
-    members.mixed_protocols,
-)
+    transactions.open_transaction, transactions.pending_offsets,
+    offsets.topic_recreated, offsets.records_lost, offsets.beyond_end,
+    stalls.stalled_member, stalls.stalled_partition, stalls.stopped,
+    lag.overtaken, lag.falling_behind, lag.slow_catch_up, lag.rewound, lag.hot_partition,
+    offsets.never_committed, offsets.expiring, assignments.skew,
+    rebalances.in_progress, offsets.left_over, transactions.aborted_records,
+    assignments.idle_members, members.mixed_protocols,
+)  # fmt: skip
 
 
 class Health(Enum):
@@ -91,22 +70,13 @@ def diagnose(
     for observation in observations:
         if observation.group is not None:
             labels |= labels_of(observation.group)
-    progress = progress or group_progress(
-        [
-            readings_of(
-                observation.at_ms,
-                observation.group,
-                observation.topics,
-                observation.waiting_since_ms,
-                observation.next_records,
-            )
-            for observation in observations
-            if observation.group is not None
-            and observation.group.offsets is not None
-            and observation.topics is not None
-        ],
-        commit_interval_ms=thresholds.commit_interval_ms,
-    )
+    if progress is None:
+        readings = [
+            readings_of(one.at_ms, one.group, one.topics, one.waiting_since_ms, one.next_records)
+            for one in observations
+            if one.group is not None and one.group.offsets is not None and one.topics is not None
+        ]
+        progress = group_progress(readings, commit_interval_ms=thresholds.commit_interval_ms)
     case = DiagnosisCase(
         observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from groups.counts import counted
@@ -39,26 +39,24 @@ def is_alone(group: Group) -> bool:
     return has_offsets(group) and not group.members
 
 
-def _has_trends(case: DiagnosisCase) -> bool:
-    return any(one.trend in (Trend.UNKNOWN, Trend.DRAINS) for one in case.progress.partitions.values())
+def _any(holds: Callable[[PartitionProgress], object]) -> Callable[[DiagnosisCase], bool]:
+    return lambda case: any(map(holds, case.progress.partitions.values()))
 
 
 TREND = Least(
     ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms,
-    may_hide=_has_trends,
+    may_hide=_any(lambda one: one.trend in (Trend.UNKNOWN, Trend.DRAINS)),
     observed_ms=assigned_ms,
 )  # unless times of records and commits show it at once
-
-
-def _has_lag(case: DiagnosisCase) -> bool:
-    return any(one.catch_up_s and one.lag for one in case.progress.partitions.values())
 
 
 @rule(
     "overtaken",
     source="LogManager, deleteOldSegments; KIP-405",
     needs=(Need.TWO_OFFSETS, Need.START_OFFSETS),
-    least=Least(ms=lambda _: 2 * RETENTION_CHECK_S * 1000, may_hide=_has_lag),
+    least=Least(
+        ms=lambda _: 2 * RETENTION_CHECK_S * 1000, may_hide=_any(lambda one: one.catch_up_s and one.lag)
+    ),
     applies=has_offsets,
 )
 def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
@@ -106,12 +104,13 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
         return
     produced = sum(one.produced_per_s or 0 for one in growing.values())
     read = sum(one.committed_per_s or 0 for one in growing.values())
-    grown = sum(one.lag_change or 0 for one in growing.values())
+    oldest_s = max((one.age_s for one in growing.values() if one.age_s is not None), default=None)
+    oldest = "" if oldest_s is None else f" The oldest unread record is {seconds_text(oldest_s)} old."
     yield warning(
         message=(
             f"Lag grows in {counted(len(growing), 'partition')} of {len(case.progress.partitions):,}: "
             f"{names(growing)}. {produced:,.1f} records per second are produced there and {read:,.1f} consumed: at "
-            f"these rates the group never catches up.{_oldest_text(growing)}"
+            f"these rates the group never catches up.{oldest}"
         ),
         remedy=(
             "Add members, up to the number of partitions, or make processing faster. To follow it: "
@@ -120,20 +119,13 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
         evidence={
             "partitions": all_names(growing),
             "lag": sum(one.lag or 0 for one in growing.values()),
-            "lag_grown_by": grown,
+            "lag_grown_by": sum(one.lag_change or 0 for one in growing.values()),
             "produced_per_s": round(produced, 2),
             "committed_per_s": round(read, 2),
-            "oldest_unread_s": max(
-                (one.age_s for one in growing.values() if one.age_s is not None), default=None
-            ),
+            "oldest_unread_s": oldest_s,
             "observed_for_s": case.seen_ms / 1000,
         },
     )
-
-
-def _oldest_text(partitions: Mapping[TopicPartition, PartitionProgress]) -> str:
-    ages = [one.age_s for one in partitions.values() if one.age_s is not None]
-    return f" The oldest unread record is {seconds_text(max(ages))} old." if ages else ""
 
 
 @rule(
@@ -154,18 +146,16 @@ def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
     }
     if not times:
         return
-    partition = max(times, key=lambda candidate: times[candidate])
-    longest = times[partition]
-    level = warning if longest * 1000 > case.thresholds.catch_up_ms else note
-    yield level(
+    partition = max(times, key=times.__getitem__)
+    longest, lag = times[partition], case.progress.lag
+    yield (warning if longest * 1000 > case.thresholds.catch_up_ms else note)(
         message=(
-            f"The group is catching up: {counted(case.progress.lag or 0, 'record')} "
-            f"{'is' if case.progress.lag == 1 else 'are'} unread; at current rates "
-            f"{names([partition])} takes longest, {seconds_text(longest)}."
+            f"The group is catching up: {counted(lag or 0, 'record')} {'is' if lag == 1 else 'are'} unread; at current "
+            f"rates {names([partition])} takes longest, {seconds_text(longest)}."
         ),
         remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",
         evidence={
-            "lag": case.progress.lag,
+            "lag": lag,
             "produced_per_s": _rounded(case.progress.produced_per_s),
             "committed_per_s": _rounded(case.progress.committed_per_s),
             "catch_up_s": round(longest, 1),
@@ -173,16 +163,11 @@ def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _is_used(case: DiagnosisCase) -> bool:
-    """Whether offsets may be committed now. Two consumers of a partition commit in turn, each at its interval."""
-    return any(one.lag or one.committed_per_s for one in case.progress.partitions.values())
-
-
 @rule(
     "rewound",
     source="linkedin/Burrow#716",
     needs=(Need.TWO_OFFSETS,),
-    least=Least(ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms, may_hide=_is_used),
+    least=Least(ms=TREND.ms, may_hide=_any(lambda one: one.lag or one.committed_per_s)),
     applies=has_offsets,
 )
 def rewound(case: DiagnosisCase) -> Iterator[Finding]:
@@ -211,7 +196,7 @@ def rewound(case: DiagnosisCase) -> Iterator[Finding]:
     source="linkedin/Burrow#170",
     needs=(Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
     least=Least(
-        ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms,
+        ms=TREND.ms,
         may_hide=lambda case: any(not one.committed_per_s for _, one in _hottest(case)),
         observed_ms=assigned_ms,
     ),
@@ -219,22 +204,20 @@ def rewound(case: DiagnosisCase) -> Iterator[Finding]:
 )
 def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
     """Partitions that advance but lag far more than the topic's others: a too frequent key, or a slow member."""
-    partitions = {partition: one for partition, one in _hottest(case) if one.committed_per_s}
+    partitions = {partition: one.lag or 0 for partition, one in _hottest(case) if one.committed_per_s}
     if not partitions:
         return
+    lag = sum(partitions.values())
     yield warning(
         message=(
             f"{names(partitions)} {'lags' if len(partitions) == 1 else 'lag'} far more than the other partitions of "
-            f"the topic: {counted(sum(one.lag or 0 for one in partitions.values()), 'record')}."
+            f"the topic: {counted(lag, 'record')}."
         ),
         remedy=(
             "Check whether one key has most of the records there; if so, split the key. Otherwise compare the member "
             "that owns the partition with the others."
         ),
-        evidence={
-            "partitions": all_names(partitions),
-            "lag": sum(one.lag or 0 for one in partitions.values()),
-        },
+        evidence={"partitions": all_names(partitions), "lag": lag},
     )
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypedDict
 
 from groups.counts import first_names, share
 from groups.diagnosis.case import EVENTS, DiagnosisCase, Need, error, note, rule, warning
@@ -20,7 +19,7 @@ from groups.diagnosis.rebalances import (
     partitions_text,
     rebalances,
 )
-from groups.findings import Evidence, Finding
+from groups.findings import Finding
 from groups.model import GroupType, Member, MemberProtocol
 from groups.times import duration_text, seconds_text
 
@@ -37,7 +36,7 @@ def storm(case: DiagnosisCase) -> Iterator[Finding]:
     count, member_changes = rebalances(case), list(changes(case))
     limit = case.thresholds.storm
     left = sum(not change.came for change in member_changes)
-    again = short_lived(member_changes)
+    again = list(short_lived(member_changes))
     if count < limit or (left < limit if member_changes else count < 2 * limit):
         return
     hosts = by_host(member_changes)
@@ -56,16 +55,14 @@ def storm(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def short_lived(member_changes: list[MembershipChange]) -> list[MembershipChange]:
+def short_lived(member_changes: list[MembershipChange]) -> Iterator[MembershipChange]:
     """The departures of members that joined or rejoined after the first observation."""
-    came: set[str] = set()
-    gone: list[MembershipChange] = []
+    came = set[str]()
     for change in member_changes:
         if change.came:
             came.add(change.member.id)
         elif change.member.id in came:
-            gone.append(change)
-    return gone
+            yield change
 
 
 def _cause(
@@ -126,10 +123,14 @@ def returned(member_changes: list[MembershipChange]) -> list[str]:
 def poll_interval(case: DiagnosisCase) -> Iterator[Finding]:
     """A member of the consumer protocol keeps its id until its process exits; a classic member gets a new id."""
     member_changes = list(changes(case))
-    again = [member for member in returned(member_changes) if _speaks_consumer(case, member)]
+    again = [
+        member_id
+        for member_id in returned(member_changes)
+        if (member := case.member(member_id)) is not None and member.protocol is MemberProtocol.CONSUMER
+    ]
     if not again:
         return
-    first = next(change for change in member_changes if change.member.id == again[0])
+    of_these = [change for change in member_changes if change.member.id in again]
     yield error(
         message=(
             f"{case.named(again)} left the group and rejoined with the same member id: the time between two polls "
@@ -137,19 +138,12 @@ def poll_interval(case: DiagnosisCase) -> Iterator[Finding]:
         ),
         remedy=_POLL_REMEDY,
         members=tuple(again),
-        since_ms=first.at_ms,
+        since_ms=next(change.at_ms for change in of_these if change.member.id == again[0]),
         evidence={
-            "hosts": tuple(
-                sorted({host_of(change.member) for change in member_changes if change.member.id in again})
-            ),
-            "times_gone": sum(not change.came and change.member.id in again for change in member_changes),
+            "hosts": tuple(sorted({host_of(change.member) for change in of_these})),
+            "times_gone": sum(not change.came for change in of_these),
         },
     )
-
-
-def _speaks_consumer(case: DiagnosisCase, member_id: str) -> bool:
-    member = case.member(member_id)
-    return member is not None and member.protocol is MemberProtocol.CONSUMER
 
 
 @rule(
@@ -165,24 +159,35 @@ def evicted(case: DiagnosisCase) -> Iterator[Finding]:
     awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {departure.since_ms for departure in gone}}
     late = [departure for departure in gone if departure.member.id in awaited_at[departure.since_ms]]
     left = [departure for departure in gone if departure not in late]
-    if late:
-        yield warning(
-            message=f"{_gone_text(case, late)} removed while a rebalance waited for {_it(late)}, and did not rejoin.",
-            remedy=(
-                f"If the process still runs, it may process records that other members now read: stop {_it(late)}, or "
-                f"find out why {_it(late)} did not poll."
-            ),
-            **_gone_facts(late),
-        )
-    if left:
-        yield note(
-            message=f"{_gone_text(case, left)} no longer in the group.",
-            remedy=(
-                "If it was not stopped on purpose, check its log: it may still process records that other members now "
-                "read."
-            ),
-            **_gone_facts(left),
-        )
+    it = "it" if len(late) == 1 else "them"
+    for level, departed, what, remedy in (
+        (
+            warning,
+            late,
+            f"removed while a rebalance waited for {it}, and did not rejoin",
+            f"If the process still runs, it may process records that other members now read: stop {it}, or find out "
+            f"why {it} did not poll.",
+        ),
+        (
+            note,
+            left,
+            "no longer in the group",
+            "If it was not stopped on purpose, check its log: it may still process records that other members now "
+            "read.",
+        ),
+    ):
+        if departed:
+            texts = [f"{case.labels[change.member.id]} on {host_of(change.member)}" for change in departed]
+            yield level(
+                message=f"{first_names(texts)} {'was' if len(departed) == 1 else 'were'} {what}.",
+                remedy=remedy,
+                members=tuple(change.member.id for change in departed),
+                since_ms=min(change.since_ms for change in departed),
+                evidence={
+                    "hosts": tuple(dict.fromkeys(host_of(change.member) for change in departed)),
+                    "owned": tuple(partitions_text(change.member.owned or {}) for change in departed),
+                },
+            )
 
 
 def _long_awaited(case: DiagnosisCase, at_ms: int) -> set[str]:
@@ -190,32 +195,6 @@ def _long_awaited(case: DiagnosisCase, at_ms: int) -> set[str]:
     before = tuple(seen for seen in case.observations if seen.at_ms <= at_ms)
     waiting = awaited(replace(case, observations=before))
     return {blocking.member for blocking in waiting if blocking.since_ms < at_ms}
-
-
-def _it(gone: list[MembershipChange]) -> str:
-    return "it" if len(gone) == 1 else "them"
-
-
-def _gone_text(case: DiagnosisCase, gone: list[MembershipChange]) -> str:
-    texts = [f"{case.labels[departure.member.id]} on {host_of(departure.member)}" for departure in gone]
-    return f"{first_names(texts)} {'was' if len(gone) == 1 else 'were'}"
-
-
-def _gone_facts(gone: list[MembershipChange]) -> _DepartureFacts:
-    return {
-        "members": tuple(departure.member.id for departure in gone),
-        "since_ms": min(departure.since_ms for departure in gone),
-        "evidence": {
-            "hosts": tuple(dict.fromkeys(host_of(departure.member) for departure in gone)),
-            "owned": tuple(partitions_text(departure.member.owned or {}) for departure in gone),
-        },
-    }
-
-
-class _DepartureFacts(TypedDict):
-    members: tuple[str, ...]
-    since_ms: int
-    evidence: Evidence
 
 
 def _is_back(case: DiagnosisCase, gone: MembershipChange) -> bool:

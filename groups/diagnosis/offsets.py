@@ -54,29 +54,18 @@ def topic_recreated(case: DiagnosisCase) -> Iterator[Finding]:
 def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
     partitions: set[TopicPartition] = set()
-    first, topics = case.first_topics, case.topics
     for partition, commit, _ in committed(case):
-        topic = topics.get(partition[0])
+        topic, first = case.topics.get(partition[0]), case.first_topics.get(partition[0])
         if topic is None or topic.id is None:
             continue
         if commit.topic_id is not None and commit.topic_id != UUID(int=0):
             if commit.topic_id != topic.id:
                 partitions.add(partition)
-        elif (
-            partition[0] in first
-            and first[partition[0]].id not in (None, topic.id)
-            and _same(case, partition)
-        ):
-            partitions.add(partition)
+        elif first is not None and first.id not in (None, topic.id):
+            commits = (commit_of(group.offsets, partition) for _, group in case.seen)
+            if len({one.offset for one in commits if one is not None}) == 1:
+                partitions.add(partition)
     return partitions
-
-
-def _same(case: DiagnosisCase, partition: TopicPartition) -> bool:
-    """Whether all observations that show the committed offset show the same one."""
-    offsets = {
-        commit.offset for _, group in case.seen if (commit := commit_of(group.offsets, partition)) is not None
-    }
-    return len(offsets) == 1
 
 
 def first_topics(partitions: list[TopicPartition]) -> str:
@@ -130,9 +119,8 @@ def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
         end = log_of(case.topics, partition).end
         if end is not None and offset > end:
             beyond[partition] = offset - end
-    if beyond:
-        proved = _of_another_topic(case)
-        beyond = {partition: above for partition, above in beyond.items() if partition not in proved}
+    for proved in _of_another_topic(case) if beyond else ():
+        beyond.pop(proved, None)
     if not beyond:
         return
     yield error(
@@ -159,11 +147,14 @@ def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
 def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
     """Owned with records at every observation, without an offset while others have one: with
     `auto.offset.reset=latest`, records before the consumer found the partition are not read."""
-    if not any(True for _ in committed(case)):
-        return  # it keeps its offsets elsewhere
     known = {partition for partition, _, _ in committed(case)}
+    if not known:
+        return  # it keeps its offsets elsewhere
     missing: dict[TopicPartition, int] = {}
-    for partition in _owned_throughout(case) - known - case.pending:
+    owned = [
+        {place for one in group.members for place in each_partition(one.owned)} for _, group in case.seen
+    ]
+    for partition in set.intersection(*owned) - known - case.pending:
         log, commit = log_of(case.topics, partition), commit_of(case.offsets, partition)
         unreadable = commit is not None and commit.offset is None
         if log.end is not None and log.end > (log.start or 0) and not unreadable:
@@ -184,14 +175,6 @@ def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
         ),
         evidence={"partitions": all_names(missing), "records": sum(missing.values())},
     )
-
-
-def _owned_throughout(case: DiagnosisCase) -> set[TopicPartition]:
-    owned: set[TopicPartition] | None = None
-    for _, group in case.seen:
-        here = {partition for member in group.members for partition in each_partition(member.owned)}
-        owned = here if owned is None else owned & here
-    return owned or set()
 
 
 @rule(
@@ -238,16 +221,16 @@ def left_over(case: DiagnosisCase) -> Iterator[Finding]:
     left = [partition for partition, _, _ in committed(case) if partition[0] in unsubscribed]
     if not left:
         return
-    topics = sorted({topic for topic, _ in left})
+    topics, lag = sorted({topic for topic, _ in left}), sum(unread(case, partition) for partition in left)
     yield note(
         message=(
             f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
-            f"{first_names(topics)}; their lag: {sum(unread(case, partition) for partition in left):,}."
+            f"{first_names(topics)}; their lag: {lag:,}."
         ),
         remedy=(
             f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} "
             f"--topic {','.join(topics)}. This loses the group's positions: a member that subscribes again "
             "follows auto.offset.reset."
         ),
-        evidence={"partitions": all_names(left), "lag": sum(unread(case, partition) for partition in left)},
+        evidence={"partitions": all_names(left), "lag": lag},
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from groups.counts import first_names
 from groups.diagnosis.case import DiagnosisCase, Least, Need, error, names, note, rule
@@ -14,14 +14,8 @@ from groups.model import Group, GroupState, GroupType, Member, Partitions, each_
 from groups.times import duration_text
 from groups.waits import Wait, WaitKind, waits_of
 
-UNSETTLED = frozenset(
-    {
-        GroupState.PREPARING_REBALANCE,
-        GroupState.COMPLETING_REBALANCE,
-        GroupState.ASSIGNING,
-        GroupState.RECONCILING,
-    }
-)
+_PREPARING, _COMPLETING = GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE
+UNSETTLED = frozenset({_PREPARING, _COMPLETING, GroupState.ASSIGNING, GroupState.RECONCILING})
 
 
 def is_unsettled(group: Group) -> bool:
@@ -38,7 +32,6 @@ class BlockingMember:
 
 
 _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN, WaitKind.HEARTBEAT)
-"""Waits for the member's own action, the most blocking first; all other kinds wait for other members."""
 
 
 def awaited(case: DiagnosisCase) -> list[BlockingMember]:
@@ -50,23 +43,13 @@ def awaited(case: DiagnosisCase) -> list[BlockingMember]:
     for member, waits in observations[-1][1].items():
         wait = next((wait for wait in waits or () if wait.kind in kinds), None)
         if wait is not None:
-            blocking.append(
-                BlockingMember(member=member, wait=wait, since_ms=_since(observations, member, wait.kind))
-            )
-    return sorted(
-        blocking,
-        key=lambda blocking_member: (kinds.index(blocking_member.wait.kind), blocking_member.since_ms),
-    )
-
-
-def _since(
-    observations: Sequence[tuple[int, Mapping[str, tuple[Wait, ...] | None]]], member: str, kind: WaitKind
-) -> int:
-    waiting = takewhile(
-        lambda observation: any(wait.kind is kind for wait in observation[1].get(member) or ()),
-        reversed(observations),
-    )
-    return min(at_ms for at_ms, _ in waiting)
+            since_ms = observations[-1][0]
+            for at_ms, of_members in reversed(observations):
+                if all(earlier.kind is not wait.kind for earlier in of_members.get(member) or ()):
+                    break
+                since_ms = at_ms
+            blocking.append(BlockingMember(member=member, wait=wait, since_ms=since_ms))
+    return sorted(blocking, key=lambda one: (kinds.index(one.wait.kind), one.since_ms))
 
 
 def _unsettled_since(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> int | None:
@@ -76,11 +59,8 @@ def _unsettled_since(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> 
     if since is None or not waiting:
         return since
     epoch = next(group.group_epoch for look, group in case.seen if look.at_ms == since)
-    return (
-        since
-        if epoch == case.group.group_epoch
-        else max(since, min(blocking.since_ms for blocking in waiting))
-    )
+    longest = min(blocking.since_ms for blocking in waiting)
+    return since if epoch == case.group.group_epoch else max(since, longest)
 
 
 @rule(
@@ -100,30 +80,22 @@ def stuck(case: DiagnosisCase) -> Iterator[Finding]:
     if since is None or lasted_ms < case.thresholds.rebalance_ms:
         yield from _repeated_rebalances(case, waiting)
         return
+    state, lasted = case.group.state.value, duration_text(lasted_ms)
+    waits = tuple(f"{case.labels[blocking.member]}: {_wait_text(blocking.wait)}" for blocking in waiting)
     yield error(
-        message=(
-            f"The group has been in a rebalance for {duration_text(lasted_ms)} or longer "
-            f"({case.group.state.value}). {_waits_for(case, waiting)}"
-        ),
+        message=f"The group has been in a rebalance for {lasted} or longer ({state}). {_waits_for(case, waiting)}",
         remedy=_remedy(case, waiting),
         members=tuple(blocking.member for blocking in waiting),
         since_ms=since,
-        evidence={
-            "state": case.group.state.value,
-            "observed_for_s": lasted_ms / 1000,
-            "waits_for": tuple(
-                f"{case.labels[blocking.member]}: {_wait_text(blocking.wait)}" for blocking in waiting
-            ),
-        },
+        evidence={"state": state, "observed_for_s": lasted_ms / 1000, "waits_for": waits},
     )
 
 
 def _repeated_rebalances(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> Iterator[Finding]:
     """Processes that are killed again and again leave members behind, and each rebalance waits for their sessions."""
+    pairs = pairwise(case.seen)
     took_ms = sum(
-        later.at_ms - earlier.at_ms
-        for (earlier, group), (later, _) in pairwise(case.seen)
-        if is_unsettled(group)
+        later.at_ms - earlier.at_ms for (earlier, group), (later, _) in pairs if is_unsettled(group)
     )
     limit_ms = max(2 * case.thresholds.rebalance_ms, case.seen_ms // 2)
     if case.group.type is not GroupType.CLASSIC or took_ms < limit_ms:
@@ -213,11 +185,8 @@ def _remedy(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> str:
     member = case.member(first.member)
     host = member.client.address if member else None
     where = f" ({host})" if host else ""
-    limit = (
-        "its max.poll.interval.ms"
-        if case.group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
-        else "its timeout"
-    )
+    of_consumers = case.group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
+    limit = "its max.poll.interval.ms" if of_consumers else "its timeout"
     return (
         f"{case.labels[first.member]}{where} {_REMEDIES[first.wait.kind]}. Take a thread dump and restart it; "
         f"otherwise the coordinator removes it after its session timeout or {limit}."
@@ -278,17 +247,15 @@ def rebalances(case: DiagnosisCase) -> int:
     first, last = _epoch(groups[0]), _epoch(groups[-1])
     if first is not None and last is not None and groups[0].type is groups[-1].type:
         return max(last - first, 0)
-    return sum(_rebalanced(before, after) for before, after in pairwise(groups))
+    return sum(
+        is_unsettled(after) or _assignment(before) != _assignment(after)
+        for before, after in pairwise(groups)
+        if not is_unsettled(before)
+    )
 
 
 def _epoch(group: Group) -> int | None:
     return group.generation if group.type is GroupType.CLASSIC else group.group_epoch
-
-
-def _rebalanced(before: Group, after: Group) -> bool:
-    if is_unsettled(before):
-        return False
-    return is_unsettled(after) or _assignment(before) != _assignment(after)
 
 
 def _assignment(group: Group) -> dict[str, object]:
@@ -314,12 +281,8 @@ def unavailable(case: DiagnosisCase) -> Iterator[Finding]:
     name = None if last.problem is None else last.problem.error
     if name not in UNAVAILABLE and name != LOADING:
         return
-    earlier = [observation for observation in case.observations if observation.group is not None]
-    failing = [
-        observation
-        for observation in case.observations
-        if not earlier or observation.at_ms > earlier[-1].at_ms
-    ]
+    seen_ms = max((observation.at_ms for observation, _ in case.seen), default=-1)
+    failing = [observation for observation in case.observations if observation.at_ms > seen_ms]
     loads = name == LOADING
     yield error(
         message=(

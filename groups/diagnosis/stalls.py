@@ -33,9 +33,7 @@ ABANDONED_MS = 7 * DAY_MS  # without members and commits for this long: abandone
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
     member: Member
-    places: Mapping[TopicPartition, PartitionProgress]
-    """The stalled partitions. Those that wait for an open transaction are not included; nor are those that were not
-    searched for a record if no other partition of the member has one."""
+    places: Mapping[TopicPartition, PartitionProgress]  # without those that wait for an open transaction
     moving: Mapping[TopicPartition, PartitionProgress]  # the partitions whose offsets the member commits
 
 
@@ -53,14 +51,11 @@ def _stalls(case: DiagnosisCase) -> Iterator[Stall]:
             if one.verdict is BurrowVerdict.STALLED and not _waits(case, partition)
         }
         if stalled and _had(case, member, stalled) < case.seen_ms:
-            still_ms = {
-                partition: min(one.still_ms, _had(case, member, (partition,)))
-                for partition, one in stalled.items()
-            }
+            least_ms = STILL_INTERVALS * case.thresholds.commit_interval_ms
             stalled = {
-                partition: stalled[partition]._replace(still_ms=duration_ms)
-                for partition, duration_ms in still_ms.items()
-                if duration_ms >= STILL_INTERVALS * case.thresholds.commit_interval_ms
+                partition: one._replace(still_ms=still_ms)
+                for partition, one in stalled.items()
+                if (still_ms := min(one.still_ms, _had(case, member, (partition,)))) >= least_ms
             }
         if stalled and _is_certain(case, owned, stalled):
             moving = {
@@ -109,6 +104,10 @@ def _still_ms(partitions: Mapping[TopicPartition, PartitionProgress]) -> int:
     return min(one.still_ms for one in partitions.values())
 
 
+def _lag(partitions: Mapping[TopicPartition, PartitionProgress]) -> int:
+    return sum(one.lag or 0 for one in partitions.values())
+
+
 def _may_stall(case: DiagnosisCase) -> bool:
     """Whether a member's partition has records to read and an offset that has not moved, but not for long."""
     return any(
@@ -126,14 +125,11 @@ STILL = Least(
 
 def _evidence(case: DiagnosisCase, partitions: Mapping[TopicPartition, PartitionProgress]) -> Evidence:
     produced = [one.produced_per_s for one in partitions.values() if one.produced_per_s is not None]
-    commits = [
-        commit.timestamp
-        for partition in partitions
-        if (commit := commit_of(case.offsets, partition)) is not None and commit.timestamp is not None
-    ]
+    found = (commit_of(case.offsets, partition) for partition in partitions)
+    commits = [commit.timestamp for commit in found if commit is not None and commit.timestamp is not None]
     return {
         "partitions": all_names(partitions),
-        "lag": sum(one.lag or 0 for one in partitions.values()),
+        "lag": _lag(partitions),
         "still_for_s": _still_ms(partitions) / 1000,
         "produced_per_s": round(sum(produced), 2) if produced else None,
         "last_commit": format_moment(max(commits)) if commits else None,
@@ -187,7 +183,7 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
             f"nothing for at least {duration_text(still_ms)} in {names(partitions)}, with "
-            f"{counted(sum(one.lag or 0 for one in partitions.values()), 'record')} to read there.{seldom}"
+            f"{counted(_lag(partitions), 'record')} to read there.{seldom}"
         ),
         remedy=(
             f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
@@ -217,12 +213,8 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     topic, number = min(partitions)
     at = case.offsets[topic][number].offset
     still_ms = _still_ms(partitions)
-    unread = {
-        partition: one
-        for stall in stalls
-        for partition, one in stall.moving.items()
-        if _had_lag(one, case.thresholds)
-    }
+    moving = {partition: one for stall in stalls for partition, one in stall.moving.items()}
+    unread = [partition for partition, one in moving.items() if _had_lag(one, case.thresholds)]
     elsewhere = (
         f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one partition "
         "after another."
@@ -236,7 +228,7 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     yield (warning if unread or still_ms < SELDOM_MS else error)(
         message=(
             f"The committed offset of {names(partitions)} has not moved for at least {duration_text(still_ms)}, with "
-            f"{counted(sum(one.lag or 0 for one in partitions.values()), 'record')} to read there, while the same "
+            f"{counted(_lag(partitions), 'record')} to read there, while the same "
             f"{'member commits' if len(stalls) == 1 else 'members commit'} other partitions: "
             f"{case.named(stall.member.id for stall in stalls)}.{elsewhere if unread else ''}"
         ),
@@ -255,7 +247,7 @@ def stopped(case: DiagnosisCase) -> Iterator[Finding]:
     if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):
         return  # consumers may read and commit without being members
     evidence = _evidence(case, lagging)
-    unread = sum(one.lag or 0 for one in lagging.values())
+    unread = _lag(lagging)
     commits = [commit.timestamp for _, commit in each_commit(case.offsets) if commit.timestamp is not None]
     idle_ms = case.last.at_ms - max(commits) if commits else None
     # A snapshot without a time is as old as its newest commit.
@@ -266,8 +258,7 @@ def stopped(case: DiagnosisCase) -> Iterator[Finding]:
     seldom = ""
     if has_stopped and case.group.protocol_type == "":
         level, seldom = _level(case, _still_ms(lagging), evidence)
-    is_sure = _is_certain(case, case.last.next_records, lagging)
-    if abandoned or not (has_stopped and is_sure):
+    if abandoned or not (has_stopped and _is_certain(case, case.last.next_records, lagging)):
         level = warning
     delete = (
         f" If it is no longer needed: kohort delete {case.in_shell}. This loses its committed offsets: a consumer that "

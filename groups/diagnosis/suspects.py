@@ -21,6 +21,7 @@ from groups.model import (
     commit_of,
     each_commit,
     each_partition,
+    log_of,
 )
 from groups.progress import FEW_RECORDS
 
@@ -32,11 +33,7 @@ def unread_partitions(
 ) -> tuple[Group, Group] | None:
     """The groups of the first and the last observation with the offsets of partitions whose records wait: not moved for
     two commit intervals or since the first, or of members with more to read than was produced meanwhile."""
-    shown = [
-        observation
-        for observation in observations
-        if observation.group is not None and observation.group.offsets is not None
-    ]
+    shown = [one for one in observations if one.group is not None and one.group.offsets is not None]
     if not shown:
         return None
     first, last = shown[0], shown[-1]
@@ -49,10 +46,10 @@ def unread_partitions(
     still: dict[TopicPartition, CommittedOffset] = {}
     late: dict[TopicPartition, tuple[int, CommittedOffset]] = {}
     for key, commit in each_commit(group.offsets):
-        end = _end(last, key)
+        end = log_of(last.topics, key).end
         if commit.offset is None or end is None or not 0 <= commit.offset < end:
             continue
-        unread, produced = end - commit.offset, end - (_end(first, key) or 0)
+        unread, produced = end - commit.offset, end - (log_of(first.topics, key).end or 0)
         known = None if base.group is None else commit_of(base.group.offsets, key)
         if known is not None and known.offset == commit.offset:
             still[key] = commit
@@ -73,11 +70,6 @@ def unread_partitions(
         if earlier is not None and earlier.offset != commit.offset:
             before.setdefault(topic, {})[number] = earlier
     return (replace(first.group, offsets=before), replace(group, offsets=chosen)) if chosen else None
-
-
-def _end(observation: Observation, partition: TopicPartition) -> int | None:
-    topic = (observation.topics or {}).get(partition[0])
-    return None if topic is None else (topic.end_offsets or {}).get(partition[1])
 
 
 def some_commits(group: Group) -> Group:

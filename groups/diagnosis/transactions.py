@@ -45,18 +45,16 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     open_ms = case.last.at_ms - one.since_ms
     came = sum(_came(case, candidate) for candidate in held)
     level = error if open_ms >= case.thresholds.transaction_ms else warning if came else note
-    producer = producer_of(one)
+    producer, produced = (
+        producer_of(one),
+        f"{counted(came, 'record')} {'was' if came == 1 else 'were'} produced there",
+    )
+    meanwhile = f"; {produced} in {duration_text(case.seen_ms)}" if came else ""
     yield level(
         message=(
             f"{producer[0].upper()}{producer[1:]}{',' if one.transactional_id is None else ''} has had a transaction "
             f"open for {duration_text(open_ms)}. Consumers with isolation.level=read_committed wait for its end in "
-            f"{names(held)}"
-            + (
-                f"; {counted(came, 'record')} {'was' if came == 1 else 'were'} produced there in "
-                f"{duration_text(case.seen_ms)}."
-                if came
-                else "."
-            )
+            f"{names(held)}{meanwhile}."
         ),
         remedy=how_to_end(partition, one),
         since_ms=one.since_ms,

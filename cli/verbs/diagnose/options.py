@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from cli.options import option
 
-
 _FOR = "How long to observe a cluster (6s, longer during a rebalance), or the last part of a log."
 _INTERVAL = "How often consumers commit; an offset is stalled after three intervals."
 
