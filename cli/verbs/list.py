@@ -31,6 +31,17 @@ def list_groups(
       kohort list
       kohort list --state Empty --type classic -b localhost:9092
     """
+    _list(selection, source, output, repeat, verbose=verbose)
+
+
+def _list(
+    selection: ListSelection,
+    source: SourceOptions,
+    output: OutputOptions,
+    repeat: RepeatOptions,
+    *,
+    verbose: bool,
+) -> None:
     from cli.render.document import VERBOSE
     from cli.selection import group_filter
     from cli.verbs.watch import show_read

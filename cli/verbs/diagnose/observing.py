@@ -137,7 +137,7 @@ def observe_again(
 
 
 def with_leaders(source: Source, observation: FleetObservation) -> FleetObservation:
-    """The observation with the leaders of classic groups in a rebalance: whoever joined later has joined it."""
+    """The observation with the leaders of classic groups in a rebalance: members that joined later have joined it."""
     moving = [group for group in observation.groups.values() if is_unsettled(group)]
     if not moving:
         return observation
