@@ -56,41 +56,6 @@ def test_each_rule_is_needed(name: str) -> None:
         assert FALLS[name] in explore(spec, limit=without.states).holds
 
 
-def test_a_rule_is_back_after_it_was_switched_off() -> None:
-    rule = RULES["withhold-owned"]
-    spec = replace(WORLDS[rule.world], perturbations=0)
-    assert explore(spec, breaking=rule.breaking, stop_at_first=True).counterexamples
-    assert not explore(spec, limit=500).counterexamples
-
-
-def test_one_bounce_instead_of_two_gives_a_partition_to_two_owners() -> None:
-    rule = RULES["two-bounces"]
-    result = explore(WORLDS[rule.world], breaking=rule.breaking, stop_at_first=True)
-    (fall,) = result.counterexamples
-    assert fall.name == "NoDoubleClientAssignment"
-    assert fall.trace[0].startswith("the group is settled")
-    assert "a owns t-0, t-1" in "\n".join(fall.trace)
-    assert "b owns t-1" in "\n".join(fall.trace[-3:])
-
-
-def test_a_step_changes_the_fork_alone() -> None:
-    world = SmallWorld(WORLDS["published"])
-    for seen in range(60):
-        before = world.fingerprint()
-        successors = []
-        for step in world.steps():
-            fork = world.fork()
-            fork.take(step)
-            successors.append(fork)
-        world.prints.clear()
-        assert world.fingerprint() == before
-        again = world.fork()
-        step = world.steps()[seen % len(successors)]
-        again.take(step)
-        assert again.fingerprint() == successors[seen % len(successors)].fingerprint()
-        world = again
-
-
 @pytest.mark.parametrize("name", WORLDS)
 def test_steps_on_forks_lead_where_the_same_steps_lead_without(name: str) -> None:
     for seed in range(4):

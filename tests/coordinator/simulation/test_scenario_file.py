@@ -24,6 +24,7 @@ from coordinator.simulation.scenario import (
 )
 from coordinator.simulation.scenario_file import parse_scenario, read_scenario
 from groups.yaml_files import TreeError, load_tree
+from tests.support.golden import assert_recorded
 from tests.support.long import cases
 
 FILE = Path("a.yaml")
@@ -126,125 +127,78 @@ def test_json_reads_as_yaml_does() -> None:
 
 
 MEMBER = "kohort: 1\ntopics: {t: 3}\nmembers:\n  a: {topics: [t]}\n"
-MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
+FILES = [
+    "topics: {t: 1}",
+    "kohort: 2",
+    "kohort: 1\ntopix: {}",
+    "kohort: 1\ntopics: {a b: 1}",
+    "kohort: 1\ntopics: {t: 0}",
+    "kohort: 1\nuntil: nan",
+    "kohort: 1\nsettings:\n  x: 1\n  group.consumer.size: 9",
+    "kohort: 1\nwithout: [KIP-1252]",
+    "kohort: 1\nsettings:\n  group.max.size: 3\n  group.consumer.heartbeat.intervall.ms: 9",
+    "kohort: 1\nsettings: {group.consumer.session.timeout.ms: 3}",
+    "kohort: 1\nfaults: {loss: 2}",
+    "kohort: 1\nfaults: {delay_ms: [9, 3]}",
+    f"{MEMBER}faults: {{partition: {{members: [b], from: 1, to: 2}}}}",
+    f"{MEMBER}faults: {{partition: {{members: [a], from: 9, to: 2}}}}",
+    "kohort: 1\ntopics: {orders: 1}\nmembers:\n  a: {topics: [order]}",
+    "kohort: 1\nmembers:\n  a:\n    topics: [t]\n    config:\n      sesion.timeout.ms: 9",
+    f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - at: 2\n    restart: a\n    with:\n      assignors: [x]",
+]
+MEMBERS = [
+    "library: jawa, topics: [t]",
+    "protocol: kip848, topics: [t]",
+    "",
+    "topics: [t], regex: x",
+    "regex: '('",
+    "topics: [t], assignors: [rang]",
+    "topics: [t], assignors: [range, range]",
+    "library: librdkafka, topics: [t], assignors: [range, cooperative-sticky]",
+    "topics: [t], remote_assignor: range",
+    "topics: [t], protocol: consumer, assignors: [range]",
+    "topics: [t], protocol: consumer, remote_assignor: sticky",
+    "topics: [t], protocol: consumer, config: {session.timeout.ms: 9}",
+    "topics: [t], listener: {lots: throws}",
+    "topics: [t], after_error: cry",
+]
+START = "{at: 1, start: a}"
+EVENTS = [
+    ["{at: 1, strat: a}"],
+    ["{at: 1}"],
+    ["{at: 1, start: a, close: a}"],
+    ["{start: a}"],
+    ["{at: -1, start: a}"],
+    ["{at: 121, start: a}"],
+    ["{at: 1, start: c}"],
+    ["{at: 1, close: a}"],
+    ["{at: 9, close: a}", "{at: 9, start: a}"],
+    [START, "{at: 2, start: a}"],
+    [START, "{at: 2, kill: a}", "{at: 3, commit: a}"],
+    [START, "{at: 2, restart: a, after: 5}", "{at: 3, close: a}"],
+    [START, "{at: 2, pause: a, for: 0}"],
+    [START, "{at: 2, pause: a}"],
+    [START, "{at: 2, subscribe: a, topics: [q]}"],
+    ["{at: 1, topic: q, partitions: 2}"],
+    ["{at: 1, topic: t, partitions: 3}"],
+    ["{at: 1, topic: t, create: 3}"],
+    ["{at: 1, topic: t}"],
+    ["{at: 1, topic: t, delete: true}", "{at: 2, topic: t, partitions: 9}"],
+    ["{at: 1, coordinator: explode}"],
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "where", "message"),
-    [
-        ("topics: {t: 1}\n", "1", "kohort: missing: this is not a scenario"),
-        ("kohort: 2\n", "1", "kohort: format 2 is newer than this Kohort reads"),
-        ("kohort: 1\ntopix: {}\n", "2", "unknown field; did you mean topics?"),
-        ("kohort: 1\ntopics: {a b: 1}\n", "2", "topics.a b: not a topic's name"),
-        ("kohort: 1\ntopics: {t: 0}\n", "2", "0 is out of range (1 to 100000)"),
-        ("kohort: 1\nuntil: nan\n", "2", "until: 'nan' is out of range"),
-        ("kohort: 1\nsettings:\n  x: 1\n  group.consumer.size: 9\n", "3", "x is not a setting of the group coord"),
-        ("kohort: 1\nwithout: [KIP-1252]\n", "2", "there is no KIP or fix 'KIP-1252'; did you mean KIP-1251?"),
-        (
-            "kohort: 1\nsettings:\n  group.max.size: 3\n  group.consumer.heartbeat.intervall.ms: 9\n",
-            "4",
-            "did you mean group.consumer.heartbeat.interval.ms?",
-        ),
-        (
-            "kohort: 1\nsettings: {group.consumer.session.timeout.ms: 3}\n",
-            "2",
-            "group.consumer.min.session.timeout.ms must be less than or equal to",
-        ),
-        ("kohort: 1\nfaults: {loss: 2}\n", "2", "faults.loss: '2' is out of range (0 to 1)"),
-        ("kohort: 1\nfaults: {delay_ms: [9, 3]}\n", "2", "the shortest and the longest delay"),
-        (f"{MEMBER}faults: {{partition: {{members: [b], from: 1, to: 2}}}}\n", "5", "no member 'b', only a"),
-        (f"{MEMBER}faults: {{partition: {{members: [a], from: 9, to: 2}}}}\n", "5", "to: must be later than `from`"),
-        ("kohort: 1\nmembers:\n  a: {library: jawa, topics: [t]}\n", "3", "no library 'jawa'; did you mean java?"),
-        ("kohort: 1\nmembers:\n  a: {protocol: kip848, topics: [t]}\n", "3", "expected classic or consumer"),
-        ("kohort: 1\nmembers:\n  a: {}\n", "3", "a member needs topics or a regex"),
-        ("kohort: 1\nmembers:\n  a: {topics: [t], regex: x}\n", "3", "topics or a regex, and this one has both"),
-        ("kohort: 1\nmembers:\n  a: {regex: '('}\n", "3", "not a Java Pattern"),
-        ("kohort: 1\ntopics: {orders: 1}\nmembers:\n  a: {topics: [order]}\n", "4", "did you mean orders?"),
-        ("kohort: 1\nmembers:\n  a: {topics: [t], assignors: [rang]}\n", "3", "did you mean range?"),
-        ("kohort: 1\nmembers:\n  a: {topics: [t], assignors: [range, range]}\n", "3", "'range' is listed twice"),
-        (
-            "kohort: 1\nmembers:\n  a: {library: librdkafka, topics: [t], assignors: [range, cooperative-sticky]}\n",
-            "3",
-            "no rebalance protocol in common: librdkafka refuses such a consumer",
-        ),
-        ("kohort: 1\nmembers:\n  a: {topics: [t], remote_assignor: range}\n", "3", "classic protocol has no remote_"),
-        (
-            "kohort: 1\nmembers:\n  a: {topics: [t], protocol: consumer, assignors: [range]}\n",
-            "3",
-            "consumer protocol has remote_assignor",
-        ),
-        (
-            "kohort: 1\nmembers:\n  a: {topics: [t], protocol: consumer, remote_assignor: sticky}\n",
-            "3",
-            "the broker has no assignor 'sticky'",
-        ),
-        (
-            "kohort: 1\nmembers:\n  a:\n    topics: [t]\n    config:\n      sesion.timeout.ms: 9\n",
-            "6",
-            "did you mean session.timeout.ms?",
-        ),
-        (
-            "kohort: 1\nmembers:\n  a: {topics: [t], protocol: consumer, config: {session.timeout.ms: 9}}\n",
-            "3",
-            "use settings, group.consumer.session.timeout.ms",
-        ),
-        ("kohort: 1\nmembers:\n  a: {topics: [t], listener: {lots: throws}}\n", "3", "did you mean lost"),
-        ("kohort: 1\nmembers:\n  a: {topics: [t], after_error: cry}\n", "3", "expected one of poll-again, die"),
-        (f"{MEMBER}events:\n  - {{at: 1, strat: a}}\n", "6", "unknown verb; did you mean start?"),
-        (f"{MEMBER}events:\n  - {{at: 1}}\n", "6", "has no verb; one of start, close"),
-        (f"{MEMBER}events:\n  - {{at: 1, start: a, close: a}}\n", "6", "an event has one verb"),
-        (f"{MEMBER}events:\n  - {{start: a}}\n", "6", "at: is missing"),
-        (f"{MEMBER}events:\n  - {{at: -1, start: a}}\n", "6", "at: '-1' is out of range"),
-        (f"{MEMBER}events:\n  - {{at: 121, start: a}}\n", "6", "after the end of the scenario (until: 120)"),
-        (f"{MEMBER}events:\n  - {{at: 1, start: c}}\n", "6", "there is no member 'c'"),
-        (f"{MEMBER}events:\n  - {{at: 1, close: a}}\n", "6", "a has not been started before 1 s"),
-        (f"{MEMBER}events:\n  - {{at: 9, close: a}}\n  - {{at: 9, start: a}}\n", "6", "a has not been started"),
-        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, start: a}}\n", "7", "is running already, since 1 s"),
-        (
-            f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, kill: a}}\n  - {{at: 3, commit: a}}\n",
-            "8",
-            "a does not run at 3 s: it was closed or killed before",
-        ),
-        (
-            f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, restart: a, after: 5}}\n  - {{at: 3, close: a}}\n",
-            "8",
-            "a does not run at 3 s: it starts again at 7 s",
-        ),
-        (
-            f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - at: 2\n    restart: a\n    with:\n      assignors: [x]\n",
-            "10",
-            "a java leader has no assignor 'x'",
-        ),
-        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, pause: a, for: 0}}\n", "7", "longer than 0 seconds"),
-        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, pause: a}}\n", "7", "for: is missing"),
-        (f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - {{at: 2, subscribe: a, topics: [q]}}\n", "7", "no topic 'q'"),
-        (f"{MEMBER}events:\n  - {{at: 1, topic: q, partitions: 2}}\n", "6", "there is no topic 'q'"),
-        (f"{MEMBER}events:\n  - {{at: 1, topic: t, partitions: 3}}\n", "6", "3 partitions already; a topic only grows"),
-        (f"{MEMBER}events:\n  - {{at: 1, topic: t, create: 3}}\n", "6", "t exists already at 1 s"),
-        (f"{MEMBER}events:\n  - {{at: 1, topic: t}}\n", "6", "needs one of partitions, create, recreate"),
-        (
-            f"{MEMBER}events:\n  - {{at: 1, topic: t, delete: true}}\n  - {{at: 2, topic: t, partitions: 9}}\n",
-            "7",
-            "t does not exist at 2 s",
-        ),
-        (f"{MEMBER}events:\n  - {{at: 1, coordinator: explode}}\n", "6", "expected one of crash, move, zombie"),
-    ],
-)  # fmt: skip
-def test_nonsense_is_refused_with_its_line(text: str, where: str, message: str) -> None:
-    with pytest.raises(TreeError) as refused:
-        parse_scenario(FILE, text)
-    assert str(refused.value).startswith(f"a.yaml:{where}: ")
-    assert message in str(refused.value)
-
-
-def test_an_instance_may_be_used_twice() -> None:
-    twice = MEMBERS.replace("[t]}", "[t], instance: i}")
-    assert {script.instance for script in parse_scenario(FILE, twice).members.values()} == {"i"}
-
-
-def test_a_member_that_was_closed_may_start_again() -> None:
-    text = f"{MEMBER}events: [{{at: 1, start: a}}, {{at: 2, close: a}}, {{at: 3, start: a}}]"
-    assert len(parse_scenario(FILE, text).events) == 3
+def test_nonsense_is_refused_as_recorded() -> None:
+    """With its line and column."""
+    texts = {text: text for text in FILES}
+    texts |= {f"{{{text}}}": f"kohort: 1\nmembers:\n  a: {{{text}}}" for text in MEMBERS}
+    texts |= {", ".join(one): f"{MEMBER}events: [\n" + ",\n".join(one) + "]" for one in EVENTS}
+    answers = {}
+    for name, text in texts.items():
+        with pytest.raises(TreeError) as refused:
+            parse_scenario(FILE, f"{text}\n")
+        answers[name] = str(refused.value)
+    assert_recorded("simulate/nonsense.txt", answers)
 
 
 def test_restarts_build_on_each_other_and_keep_what_they_do_not_name() -> None:
@@ -265,18 +219,6 @@ def test_restarts_build_on_each_other_and_keep_what_they_do_not_name() -> None:
     assert third.script == MemberScript(
         protocol="consumer", regex="t.*", config={"max.poll.interval.ms": "7000"}
     )
-
-
-def test_an_anchor_may_describe_several_members() -> None:
-    text = "kohort: 1\ntopics: {t: 1}\nmembers:\n  a: &m {topics: [t], listener: {lost: {takes: never}}}\n  b: *m\n"
-    a, b = parse_scenario(FILE, text).members.values()
-    assert a == b
-    assert a.listener["lost"].takes_s is None
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TreeError, match=r"none\.yaml: cannot be read: No such file"):
-        read_scenario(tmp_path / "none.yaml")
 
 
 BOMB = "kohort: 1\nx0: &x0 [a, a]\n" + "".join(f"x{n}: &x{n} [*x{n - 1}, *x{n - 1}]\n" for n in range(1, 31))

@@ -1,14 +1,18 @@
-"""A scenario under another protocol."""
+"""A scenario under another protocol, or under other settings: whose they become, and what is refused."""
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator.configs.settings import Config
-from coordinator.simulation.scenario import Restart, Variant
-from coordinator.simulation.scenario_file import parse_scenario
-from coordinator.simulation.variants import with_variant
+from coordinator.errors import InvalidSetting
+from coordinator.simulation.scenario import Variant
+from coordinator.simulation.scenario_file import parse_scenario, shipped_scenario
+from coordinator.simulation.scenario_text import scenario_text
+from coordinator.simulation.variants import NAMES, check_playable, with_settings, with_variant
+from tests.support.golden import assert_recorded
 from tests.support.long import cases
 
 SCENARIO = parse_scenario(
@@ -25,46 +29,38 @@ events:
   - {at: 9, restart: a, with: {protocol: consumer, instance: j, config: {max.poll.interval.ms: 9000}}}
 """,
 )
+SETTINGS = {
+    "library": "librdkafka", "loss": "0.25", "max.poll.interval.ms": "7000", "heartbeat.interval.ms": "700",
+    "group.initial.rebalance.delay.ms": "0",
+}  # fmt: skip
 
 
-def test_as_written_is_the_scenario_itself() -> None:
+def test_variants_and_settings_give_the_recorded_scenarios() -> None:
     assert with_variant(SCENARIO, Variant.AS_WRITTEN) is SCENARIO
+    assert set(SETTINGS) <= set(NAMES)
+    upgrade = with_settings(shipped_scenario("upgrade"), SETTINGS)
+    for variant in Variant:
+        check_playable(upgrade, variant)
+    scenarios = {variant.value: with_variant(SCENARIO, variant) for variant in Variant}
+    scenarios |= {"settings": upgrade, "settings, consumer": with_variant(upgrade, Variant.CONSUMER)}
+    assert_recorded("simulate/variants.txt", {name: scenario_text(one) for name, one in scenarios.items()})
 
 
-def test_eager_members_have_range_and_the_brokers_session_timeout() -> None:
-    made = with_variant(SCENARIO, Variant.EAGER)
-    a, b = made.members.values()
-    assert (a.protocol, a.assignors, a.library, a.instance) == ("classic", ("range",), "librdkafka", "i")
-    assert a.config == {"heartbeat.interval.ms": "1000"}
-    assert (b.protocol, b.assignors, b.remote_assignor, b.rack) == ("classic", ("range",), None, "r")
-    assert b.config == {"session.timeout.ms": "50000"}
-
-
-def test_cooperative_members_have_no_eager_assignor() -> None:
-    made = with_variant(SCENARIO, Variant.COOPERATIVE)
-    assert {script.assignors for script in made.members.values()} == {("cooperative-sticky",)}
-
-
-def test_the_consumer_variant_has_the_classic_members_intervals() -> None:
-    made = with_variant(SCENARIO, Variant.CONSUMER)
-    a, b = made.members.values()
-    assert (a.protocol, a.assignors, a.config) == ("consumer", (), {})
-    assert b == SCENARIO.members["b"]
-    assert made.settings == {
-        "group.consumer.session.timeout.ms": "50000",
-        "group.consumer.heartbeat.interval.ms": "1000",
-        "group.consumer.min.heartbeat.interval.ms": "1000",
-    }
-
-
-def test_a_restart_keeps_what_is_not_of_the_protocol() -> None:
-    for variant in (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER):
-        made = with_variant(SCENARIO, variant)
-        (restart,) = (event for event in made.events if isinstance(event, Restart))
-        assert restart.script.protocol == made.members["a"].protocol
-        assert restart.script.assignors == made.members["a"].assignors
-        assert restart.script.instance == "j"
-        assert restart.script.config["max.poll.interval.ms"] == "9000"
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("hearbeat.interval.ms", "1", "did you mean heartbeat.interval.ms"),
+        ("heartbeat.interval.ms", "soon", "number of ms"),
+        ("session.timeout.ms", "2000", "heartbeat"),
+        ("loss", "2", "from 0 to 1"),
+        ("loss", "much", "from 0 to 1"),
+        ("library", "no-such-library", "there is no library"),
+        ("group.max.size", "none", "must be an integer"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(name: str, value: str, why: str) -> None:
+    with pytest.raises(InvalidSetting, match=why):
+        with_settings(shipped_scenario("scale-out"), {name: value})
 
 
 milliseconds = st.integers(1, 100_000)
@@ -82,5 +78,6 @@ def test_a_broker_starts_with_the_settings_of_any_members(
         config = f"{{session.timeout.ms: {session}, heartbeat.interval.ms: {heartbeat}}}"
         text += f"  m{number}: {{topics: [t], config: {config}}}\n"
     made = with_variant(parse_scenario(Path("a.yaml"), text), Variant.CONSUMER)
-    config_made = Config.parse(made.settings)
-    assert config_made.group_consumer_session_timeout_ms == max(2, *(session for session, _ in members))
+    assert Config.parse(made.settings).group_consumer_session_timeout_ms == max(
+        2, *(one for one, _ in members)
+    )
