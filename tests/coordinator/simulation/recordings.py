@@ -13,36 +13,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 STORIES = Path(__file__).with_name("stories")
 RECORDED = STORIES / "recorded"
-
 Topics = Mapping[str, Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call of the listener (`partitions`), or an exception (`message`). When it was, and the words of an exception,
-    make no difference."""
+    """A call of the listener (`partitions`), or an exception (`message`): when, and its words, make no difference."""
 
-    what: str
-    """assigned, revoked, lost, or the exception's class."""
+    what: str  # assigned, revoked, lost, or the exception's class
     partitions: Topics | None = None
     message: str = field(default="", compare=False)
     at_s: float = field(default=0.0, compare=False)
 
-    @property
-    def is_exception(self) -> bool:
-        return self.partitions is None
-
     def __str__(self) -> str:
-        if self.partitions is None:
-            return f"throws {self.what}"
-        return f"{self.what} {as_text(self.partitions)}"
+        return f"throws {self.what}" if self.partitions is None else f"{self.what} {as_text(self.partitions)}"
 
     def as_json(self) -> dict[str, Any]:
         if self.partitions is None:
@@ -68,8 +59,6 @@ class MemberCourse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """One course of a story."""
-
     members: Mapping[str, MemberCourse]
 
     @property
@@ -86,12 +75,9 @@ class Recording:
 
     story: str
     variant: str
-    client: str
-    """java or librdkafka."""
-    version: str
-    """Of the client library."""
-    why: str
-    """Why there is more than one course."""
+    client: str  # java or librdkafka
+    version: str  # of the client library
+    why: str  # Why there is more than one course
     courses: tuple[Course, ...]
 
     @property
@@ -100,66 +86,43 @@ class Recording:
 
     def seen(self, course: Course) -> Recording:
         """This recording with a course that may be another one."""
-        known = self.courses if course in self.courses else (*self.courses, course)
-        return Recording(
-            story=self.story,
-            variant=self.variant,
-            client=self.client,
-            version=self.version,
-            why=self.why,
-            courses=known,
-        )
+        return self if course in self.courses else replace(self, courses=(*self.courses, course))
 
     def write(self) -> None:
         """A line a call, so that a difference is one in `git diff`, too."""
-        head = {
-            "story": self.story,
-            "variant": self.variant,
-            "client": self.client,
-            "version": self.version,
-            "why": self.why,
-        }
-        lines = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
-        courses = ",\n".join(_course_text(one) for one in self.courses)
-        self.path.write_text(
-            "{\n" + "\n".join(lines) + f'\n  "courses": [\n{courses}\n  ]\n}}\n', encoding="utf-8"
+        head = "".join(
+            f"  {json.dumps(name)}: {json.dumps(getattr(self, name))},\n"
+            for name in ("story", "variant", "client", "version", "why")
         )
+        courses = ",\n".join(map(_course_text, self.courses))
+        self.path.write_text(f'{{\n{head}  "courses": [\n{courses}\n  ]\n}}\n', encoding="utf-8")
 
 
 def read_recording(path: Path) -> Recording:
     """The recording of a file."""
     fields = json.loads(path.read_text(encoding="utf-8"))
-    return Recording(
-        story=fields["story"],
-        variant=fields["variant"],
-        client=fields["client"],
-        version=fields["version"],
-        why=fields["why"],
-        courses=tuple(
-            Course(
-                members={
-                    name: MemberCourse(
-                        ids=tuple(tuple(ids) for ids in member["ids"]),
-                        calls=tuple(Call.from_json(call) for call in member["calls"]),
-                        final=member["final"],
-                    )
-                    for name, member in course["members"].items()
-                }
+    return Recording(**{**fields, "courses": tuple(map(_course, fields["courses"]))})
+
+
+def _course(fields: Mapping[str, Any]) -> Course:
+    return Course(
+        members={
+            name: MemberCourse(
+                ids=tuple(map(tuple, member["ids"])),
+                calls=tuple(map(Call.from_json, member["calls"])),
+                final=member["final"],
             )
-            for course in fields["courses"]
-        ),
+            for name, member in fields["members"].items()
+        }
     )
 
 
 def without_repetitions(calls: Iterable[Call]) -> tuple[Call, ...]:
-    """Calls without what repeats with every poll: an exception, alone or with the call that threw it, after the same.
-
-    How often an exception comes says how often the application polled.
-    """
+    """Calls without what repeats with every poll: an exception, alone or with the call that threw it."""
     kept: list[Call] = []
     for call in calls:
         kept.append(call)
-        if not call.is_exception:
+        if call.partitions is not None:
             continue
         for length in (1, 2):
             if len(kept) >= 2 * length and kept[-length:] == kept[-2 * length : -length]:

@@ -21,8 +21,7 @@ pytestmark = pytest.mark.kafka
 
 TOPICS = {"orders": 2}
 LONG_MS = 60_000
-DELAY_MS = 3_000
-"""How long a group that was empty waits for more members."""
+DELAY_MS = 3_000  # How long a group that was empty waits for more members
 RANGE = [
     {"name": "range", "metadata": write_subscription(EmbeddedSubscription(version=0, topics=("orders",)))}
 ]
@@ -70,7 +69,6 @@ def _state(broker: Broker) -> str:
 
 
 def test_a_broker_forgets_that_a_downgraded_group_is_to_rebalance(broker: Broker) -> None:
-    """One partition keeps its owner, and the other has none: the heartbeats of the one that is left are answered."""
     ask(broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **BEATING, **STARTING)
     joined = ask(broker.port, "JoinGroup", 3, group_id="g", **JOINING)
     member: dict[str, Any] = {
@@ -94,7 +92,6 @@ def test_a_broker_forgets_that_a_downgraded_group_is_to_rebalance(broker: Broker
 
 
 def test_a_broker_fails_to_upgrade_a_group_that_has_no_generation(broker: Broker) -> None:
-    """It has chosen no protocol yet. The members that wait are sent away all the same."""
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(
             ask, broker.port, "JoinGroup", 5, group_id="g", **JOINING, group_instance_id="i"

@@ -242,8 +242,7 @@ def test_a_fetch_that_is_chained_to_a_finished_one_is_never_answered(seed: int) 
     assert (mended.thrown, mended.violations) == ((), ())
 
 
-LOADS = range(1, 9) if IS_LONG else range(3, 5)
-"""In a third of them, a node cannot load the log."""
+LOADS = range(1, 9) if IS_LONG else range(3, 5)  # In a third of them, a node cannot load the log
 
 
 def _failed_loads(scenario: Scenario) -> int:

@@ -132,7 +132,6 @@ def faults_of_all(log: Sequence[Record], ends: Sequence[int]) -> list[str]:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_compaction_of_a_small_log_replays_to_the_same_state(name: str) -> None:
-    """At each moment of it."""
     world = small(name)
     for number, end in enumerate(world.ends, 1):
         assert faults_of_all(world.log[:end], world.ends[:number]) == []

@@ -46,6 +46,7 @@ FOUND: dict[str, tuple[int, set[tuple[str, str]]]] = {
     "commits-what-is-gone": (662849, {("I10", STRAY_CLAIM), ("I4", STRAY_CLAIM)}),
     "commit-was-on-its-way": (379759, {("I7", TOPIC_RECREATED)}),
     "committed-for-the-topic-before": (24061, {("I2", TOPIC_RECREATED), ("I7", TOPIC_RECREATED)}),
+    "client-side-assignor": (1, set()),
     "crash-then-zombie": (1465, set()),
     "given-on-while-away": (1, set()),
     "lost-what-is-gone": (682962, set()),
@@ -150,7 +151,6 @@ def test_a_fault_of_the_same_kind_has_no_name(
 
 @pytest.mark.parametrize("library", ["java", "librdkafka"])
 def test_a_member_that_owns_what_it_was_not_assigned_is_a_fault(library: str) -> None:
-    """Also where it cannot commit it: a consumer of librdkafka throws that the topic is missing."""
     gone = TopicPartition("orders", 9)
 
     def make(new: NewMember) -> ClientMember:

@@ -70,7 +70,6 @@ class Wire:
 
 
 def test_a_node_reads_requests_after_a_join_group_once_it_is_answered() -> None:
-    """As Kafka's broker: it handles one request of a connection at a time, and a JoinGroup waits for other members."""
     wire = Wire(NetworkFaults(delay_ms=(1, 1)))
     connections = []
 

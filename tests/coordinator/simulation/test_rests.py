@@ -63,7 +63,6 @@ def leap(world: World, before_ms: int) -> int:
 def test_what_follows_is_as_if_all_had_been_played(
     kind: str, afterwards: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sessions end, offsets are read and coordinators load as they would."""
     results = []
     for plays in (False, True):
         with monkeypatch.context() as patch:

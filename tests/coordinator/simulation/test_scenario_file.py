@@ -21,8 +21,16 @@ from coordinator.simulation.scenario import (
     Restart,
     Scenario,
     Start,
+    Variant,
 )
-from coordinator.simulation.scenario_file import parse_scenario, read_scenario
+from coordinator.simulation.scenario_file import (
+    parse_scenario,
+    read_scenario,
+    shipped_names,
+    shipped_scenario,
+)
+from coordinator.simulation.scenario_text import scenario_text, scenario_tree
+from coordinator.simulation.variants import with_variant
 from groups.yaml_files import TreeError, load_tree
 from tests.support.golden import assert_recorded
 from tests.support.long import cases
@@ -189,7 +197,6 @@ EVENTS = [
 
 
 def test_nonsense_is_refused_as_recorded() -> None:
-    """With its line and column."""
     texts = {text: text for text in FILES}
     texts |= {f"{{{text}}}": f"kohort: 1\nmembers:\n  a: {{{text}}}" for text in MEMBERS}
     texts |= {", ".join(one): f"{MEMBER}events: [\n" + ",\n".join(one) + "]" for one in EVENTS}
@@ -227,6 +234,43 @@ BOMB = "kohort: 1\nx0: &x0 [a, a]\n" + "".join(f"x{n}: &x{n} [*x{n - 1}, *x{n - 
 def test_a_file_whose_aliases_multiply_is_refused_at_once() -> None:
     with pytest.raises(TreeError, match="a scenario has at most"):
         parse_scenario(FILE, BOMB)
+
+
+def _again(scenario: Scenario) -> Scenario:
+    return parse_scenario(FILE, scenario_text(scenario), name=scenario.name)
+
+
+def test_every_kind_of_event_survives() -> None:
+    assert _again(READ) == READ
+
+
+@pytest.mark.parametrize("variant", Variant)
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_shipped_scenario_survives_under_each_protocol(name: str, variant: Variant) -> None:
+    shipped = shipped_scenario(name)
+    assert {event.member for event in shipped.events if isinstance(event, Start)} == set(shipped.members)
+    scenario = with_variant(shipped, variant)
+    assert _again(scenario) == scenario
+
+
+def test_a_restart_writes_what_it_changes_and_takes_away() -> None:
+    member = "{topics: [t], instance: i, listener: {lost: throws, revoked: {takes: never}}}"
+    changes = "{protocol: consumer, regex: x, instance: null, listener: {lost: null}}"
+    scenario = parse_scenario(
+        FILE,
+        f"kohort: 1\ntopics: {{t: 1}}\nmembers:\n  a: {member}\n"
+        f"events: [{{at: 0, start: a}}, {{at: 1.5, restart: a, with: {changes}, after: 2, kill: true}}]\n",
+    )
+    assert _again(scenario) == scenario
+    _, restart = scenario_tree(scenario)["events"]
+    with_ = {
+        "protocol": "consumer",
+        "regex": "x",
+        "topics": None,
+        "instance": None,
+        "listener": {"lost": None},
+    }
+    assert restart == {"at": 1.5, "restart": "a", "with": with_, "after": 2, "kill": True}
 
 
 WORDS = (

@@ -44,7 +44,6 @@ CHECK, EXECUTE = "--check", "--execute --yes"
 
 
 def test_differences_have_the_recorded_answers(rig: OffsetRig, tmp_path: Path) -> None:
-    """What differs is changed once; the second time there are no differences."""
     story = ApplyStory(rig, orders=rig.topic([20, 20, 20]), file=str(tmp_path / "groups.yaml"))
     story.group("payments", {0: 3, 1: 4})
     story.group("old", {0: 1})
@@ -69,7 +68,6 @@ def test_differences_have_the_recorded_answers(rig: OffsetRig, tmp_path: Path) -
 
 
 def test_what_cannot_be_applied_has_the_recorded_answers(rig: OffsetRig, tmp_path: Path) -> None:
-    """A group is changed completely or not at all; where nothing differs, members do no harm."""
     story = ApplyStory(rig, orders=rig.topic([5]), file=str(tmp_path / "groups.yaml"))
     for name in ("active", "free", "other"):
         story.group(name, {0: 2})

@@ -24,7 +24,6 @@ def names(rig: OffsetRig, prefix: str) -> list[str]:
 
 
 def test_deletions_have_the_recorded_answers(rig: OffsetRig, topic: str) -> None:
-    """Groups with members stay, and so do offsets of topics that they subscribe to; the others go."""
     story = Story(rig, orders=topic, refunds=rig.topic([1]))
     story.name("old")
     for letter in "abcd":

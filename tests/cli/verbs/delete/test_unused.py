@@ -52,7 +52,6 @@ def test_what_is_not_known_is_no_reason_to_delete(kohort: Kohort, tmp_path: Path
 
 @pytest.mark.kafka
 def test_unused_groups_of_a_cluster_go(rig: OffsetRig, members: Members) -> None:
-    """Last uses are read from `__consumer_offsets`: commits, and when the last members of every type left."""
     topic, prefix = rig.topic([3]), fresh_name("unused")
     names = {kind: f"{prefix}-{kind}" for kind in ("admin", "active", "classic", "consumer", "share")}
     rig.group({(topic, 0): 1}, names["admin"])

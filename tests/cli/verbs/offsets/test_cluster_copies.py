@@ -74,8 +74,7 @@ class Copies:
     """Two clusters, or one with the copies under other names, and our command between them."""
 
     rig: OffsetRig
-    target: str
-    """Bootstrap servers."""
+    target: str  # Bootstrap servers
 
     def pair(self, partitions: int = 1, **config: str) -> tuple[str, str]:
         """A topic and its copy, both empty, by name."""
@@ -108,7 +107,6 @@ def here(rig: OffsetRig) -> Copies:
 
 
 def test_what_a_copy_proves_and_what_not(here: Copies) -> None:
-    """A partition for each story: all of them in one look."""
     topic, copy = here.pair(partitions=10)
     there = here.rig.broker.bootstrap
     noise = [Written(value="older", time_ms=FIRST_MS - 1000 + number) for number in range(5)]
@@ -189,7 +187,6 @@ def test_logs_that_lost_their_beginning(here: Copies) -> None:
 
 
 def test_transactions_on_one_side_leave_gaps(here: Copies) -> None:
-    """Marks of transactions and aborted records are in the source, not in what a copier that reads committed wrote."""
     topic, copy = here.pair()
     there = here.rig.broker.bootstrap
     producer = Producer({"bootstrap.servers": there, "transactional.id": topic, "log_level": 0})

@@ -46,7 +46,6 @@ def test_an_export_has_the_rows_of_the_tools(rig: OffsetRig, topic: str) -> None
 
 @pytest.mark.parametrize("name", ["plain", 'a,b "c"', "ein Döner", "a=b;c:d", "-dash"])
 def test_a_file_goes_round(rig: OffsetRig, topic: str, tmp_path: Path, name: str) -> None:
-    """Ours to the tool and back, and the tool's to ours, whatever a group is called."""
     group = rig.group({(topic, 0): 7, (topic, 1): 12, (topic, 2): 0}, f"{name}{fresh_name('group')}")
     other = rig.group({(topic, 0): 1})
     file = tmp_path / "offsets.csv"
@@ -207,7 +206,6 @@ def test_an_export_that_was_cut_anywhere_is_refused_or_reported(
 def test_a_file_is_replaced_when_the_new_one_is_complete(
     kohort: Kohort, tmp_path: Path, sample: Path, command: str
 ) -> None:
-    """Also behind a link, with its permissions; what is no regular file is written to."""
     file, link, pipe = (tmp_path / name for name in ("old.yaml", "link.yaml", "pipe"))
     file.write_text("old")
     file.chmod(0o640)

@@ -74,7 +74,6 @@ def test_where_a_scenario_ends(rig: OffsetRig, topic: str, scenario: str, ends: 
 
 
 def test_resets_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    """What cannot be reset is not changed at all; what was shown is what is set."""
     story = Story(rig, orders=topic)
     reset = "offsets reset {payments} --topic {orders}"
     story.group("payments", {0: 3})
@@ -115,7 +114,6 @@ def test_resets_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: 
 
 
 def test_resets_of_several_groups_have_the_recorded_answers(rig: OffsetRig, topic: str) -> None:
-    """A group with members does not keep the others from being changed; many groups are reported by sums."""
     story = Story(rig, orders=topic)
     story.name("few", "many")
     for name, letters in (("few", "abc"), ("many", "defghij")):
@@ -133,7 +131,6 @@ def test_resets_of_several_groups_have_the_recorded_answers(rig: OffsetRig, topi
 
 
 def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """1,000 partitions: one OffsetCommit, and ListOffsets and OffsetFetch of all of them at once."""
     topic = fresh_name("wide")
     create_topics(rig.broker, {topic: 1000})
     group = rig.group({(topic, number): 0 for number in range(1000)})
@@ -155,7 +152,6 @@ def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest
 
 
 def test_a_group_of_the_consumer_protocol(rig: OffsetRig, members: Members, topic: str) -> None:
-    """Refused while a member is there; once it is Empty its next member begins where it was set to."""
     group = fresh_name("modern")
     places = {topic: [0, 1, 2, 3]}
     member = members.confluent(
@@ -193,7 +189,6 @@ def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> N
 
 
 def test_unreadable_committed_offsets_are_not_missing_ones(topic: str) -> None:
-    """To-current would go to the end."""
     group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY)
     problem = Problem(subject="g", message="GROUP_AUTHORIZATION_FAILED")
     plan = plan_reset(group, ToCurrent(), [(topic, 0)], Positions(end={(topic, 0): 9}), problems=[problem])

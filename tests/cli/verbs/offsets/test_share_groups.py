@@ -76,7 +76,6 @@ def test_a_reset_sets_what_the_tool_sets(rig: OffsetRig, topic: str, scenario: s
 
 
 def test_share_groups_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    """Scenarios that the tool of 4.3 does not have; new groups; deletions, which are of whole topics; clones."""
     story = Story(rig, orders=topic, refunds=rig.topic([1]), file=str(tmp_path / "offsets.csv"))
     story.names["shared"] = group = made(rig, topic)
     story.group("reader", {0: 7})
@@ -105,7 +104,6 @@ def test_share_groups_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_
 
 
 def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, topic: str) -> None:
-    """Partitions that it has and does not deliver yet are shown, as by the tool."""
     group, plain = fresh_name("shared"), rig.group({(topic, 0): 3})
     member = members.share(rig.broker, group, [topic])
 

@@ -20,10 +20,8 @@ from tests.kafka.wait import wait_until
 
 pytestmark = pytest.mark.kafka
 
-RECORDS = [9, 4]
-"""Of the input topic, by partition; all of one value."""
-VALUES = "abcdef"
-"""Records more in partition 0, so that each partition of the repartition topic gets some."""
+RECORDS = [9, 4]  # Of the input topic, by partition; all of one value
+VALUES = "abcdef"  # Records more in partition 0, so that each partition of the repartition topic gets some
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,6 @@ from tests.kafka.members import Members, fresh_name
 
 
 def test_a_reset_waits_for_the_members_to_leave(rig: OffsetRig) -> None:
-    """And sets the offsets after what they committed when they left."""
     topic, group = rig.topic([9]), fresh_name("waits")
     rig.group({(topic, 0): 5}, group)
     words = ["offsets", "reset", group, "--all-topics", "--shift-by", "-1", "--wait-empty", "60s"]
@@ -60,7 +59,6 @@ def test_share_and_streams_groups_are_waited_for(rig: OffsetRig, members: Member
 
 
 def test_members_that_stay_after_a_close_are_named(rig: OffsetRig) -> None:
-    """Static ones, and those of Kafka Streams on the classic protocol: until their session ends."""
     topic, group = rig.topic([1]), fresh_name("static")
     settings = {"bootstrap.servers": rig.broker.bootstrap, "group.id": group, "group.instance.id": "a"}
     consumer = Consumer({**settings, "session.timeout.ms": 6000})

@@ -35,8 +35,7 @@ from tests.kafka.wait import wait_until
 from tests.support.html_pages import Page
 from tests.support.signals import handled_interrupts
 
-SCALE_OUT = {"a": [0, 1], "b": [2, 3], "c": [4], "d": [5]}
-"""What range gives four members of six partitions."""
+SCALE_OUT = {"a": [0, 1], "b": [2, 3], "c": [4], "d": [5]}  # What range gives four members of six partitions
 
 
 def test_a_scenario_is_played_to_its_end(kohort: Kohort) -> None:

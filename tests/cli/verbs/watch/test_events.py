@@ -21,7 +21,6 @@ def test_applying_events_gives_the_later_group(before: Group | None, after: Grou
 
 @given(st.lists(groups(), max_size=6))
 def test_a_whole_course_adds_up(observations: list[Group | None]) -> None:
-    """Also where looks show only a part, one after the other."""
     merged: Group | None = None
     facts = facts_of(merged)
     for timed in observations:
@@ -37,7 +36,6 @@ def test_nothing_happened_where_nothing_changed(view: Group | None) -> None:
 
 @given(groups(), groups())
 def test_undoing_goes_back(before: Group | None, after: Group | None) -> None:
-    """The reverse has the same events, reversed, except for appearances, joins and new names."""
     there, back = events(before, after), events(after, before)
     kinds = {EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED}
     if (

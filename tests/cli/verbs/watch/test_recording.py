@@ -247,7 +247,6 @@ def test_user_data_of_assignors_is_not_recorded() -> None:
 
 
 def test_group_names_may_be_anything(tmp_path: Path) -> None:
-    """Names from a cluster that steer terminals, or that look like another field."""
     strange: dict[str, Group | None] = {"\x1b[2J": None, "at": None, "ключ\u202e": None}
     timed = replace(LOOK, groups=strange)
     read = read_recording(written(tmp_path / "r", [timed]))

@@ -27,7 +27,6 @@ def committed(running: Running) -> list[int]:
 
 
 def test_both_see_what_is_written_while_they_look(kohort: Kohort, tmp_path: Path) -> None:
-    """A watch and a repeated list over the port, and both of the directory."""
     data = tmp_path / "data"
     with ExitStack() as stack:
         served = stack.enter_context(serving(data, "--topic", f"{TOPIC}:1"))

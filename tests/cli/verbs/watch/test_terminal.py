@@ -87,7 +87,6 @@ def test_ctrl_z_gives_the_terminal_back_for_a_while(kohort: Kohort, sample: Path
 
 
 def test_a_resized_terminal_is_redrawn_at_once(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    """Not only with the next answer."""
     with on_terminal(kohort, tmp_path, "list", "--watch", "600", "--embedded", sample) as shown:
         shown.wait_for(lambda run: run.frames, "a picture")
         before = len(shown.frames)
@@ -184,7 +183,6 @@ def test_in_a_pipe_one_answer_follows_another(
 
 
 def test_ctrl_c_before_anything_was_shown(kohort: Kohort, tmp_path: Path) -> None:
-    """A pipe without a writer blocks its first answer."""
     os.mkfifo(tmp_path / "slow")
     with in_pipe(kohort, tmp_path, "list", "--watch", "1", "--snapshot", tmp_path / "slow") as listed:
         # It is open when a writer does not have to wait for its reader any more.

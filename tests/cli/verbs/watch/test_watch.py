@@ -113,7 +113,6 @@ COURSES: dict[str, list[WatchObservation]] = {
 
 
 def test_courses_are_shown_as_recorded() -> None:
-    """The lines of their events, and the last view."""
     shown = {
         name: "\n".join([*texts(*course), "", *shown_of(course_of(*course)[0])])
         for name, course in COURSES.items()
@@ -309,7 +308,6 @@ def test_an_event_takes_as_many_lines_as_it_needs(width: int) -> None:
 
 
 def test_no_number_is_cut_on_a_narrow_screen() -> None:
-    """A cut number would be misread."""
     name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-names.v1"
     members = [replace(member(str(number)), owned={topic: (number,)}, epoch=5) for number in range(12)]
     view = replace(
