@@ -53,7 +53,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \
-		tests/coordinator/server/test_kept_records.py tests/coordinator/server/test_kept_transactions.py
+		tests/coordinator/server/test_kept_transactions.py
 
 tabs: $(SETUP) ## Test completion of unusual names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from tests.conformance.messages import build, plain, request_type, response_type
+from tests.conformance.messages import plain, request, response_type
 from tests.conformance.peer import Peer
 
 TIMEOUT_MS = 30_000
@@ -25,8 +25,7 @@ class Cluster:
 
     async def ask(self, api: str, version: int, **fields: Any) -> Any:
         """Send a request and return its answer as plain fields."""
-        message = build(request_type(api, version), fields)
-        return plain(await self._peer.send(message, response_type(api, version)))
+        return plain(await self._peer.send(request(api, version, **fields), response_type(api, version)))
 
     async def close(self) -> None:
         await self._peer.close()
@@ -47,22 +46,15 @@ class Cluster:
         total = sum(partitions.values())
         for number in range(PROBES):
             group = f"probe-{number}"
-            fields = {"group_id": group, "member_id": "probe", "instance_id": None, "rack_id": None}
-            joining = {
-                "member_epoch": 0,
-                "rebalance_timeout": TIMEOUT_MS,
-                "subscribed_topic_names": list(partitions),
-                "server_assignor": None,
-                "topic_partitions": [],
-            }
+            fields = {"group_id": group, "member_id": "probe"}
+            joining = {"rebalance_timeout": TIMEOUT_MS, "subscribed_topic_names": list(partitions)}
             for _ in range(600):
-                answer = await self.ask("ConsumerGroupHeartbeat", 1, **fields, **joining)
+                answer = await self.ask("ConsumerGroupHeartbeat", 1, **fields, **joining, topic_partitions=[])
                 assigned = (answer["assignment"] or {"topic_partitions": ()})["topic_partitions"]
                 if sum(len(one["partitions"]) for one in assigned) == total:
                     break
                 await asyncio.sleep(0.05)
-            leaving = {**joining, "member_epoch": -1, "subscribed_topic_names": None}
-            await self.ask("ConsumerGroupHeartbeat", 1, **fields, **{**leaving, "topic_partitions": None})
+            await self.ask("ConsumerGroupHeartbeat", 1, **fields, member_epoch=-1)
             await self.ask("DeleteGroups", 2, groups_names=[group])
 
     async def grow(self, partitions: Mapping[str, int]) -> None:

@@ -122,7 +122,18 @@ def known_fields(entity: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in names}
 
 
-def build(entity: Any, values: Mapping[str, Any]) -> Any:
+USUAL = {
+    "ConsumerGroupHeartbeat": {"rebalance_timeout": -1},
+    "OffsetCommit": {"generation_id_or_member_epoch": -1},
+}
+
+
+def request(api: str, version: int, **fields: Any) -> Any:
+    """A request; what is not given is usual, null if it may be, or as in `build`."""
+    return build(request_type(api, version), {**USUAL.get(api, {}), **fields}, nulls=True)
+
+
+def build(entity: Any, values: Mapping[str, Any], *, nulls: bool = False) -> Any:
     """A message of the kio class `entity`; what is not given is the schema's default, or the zero of its type. :raises
     KeyError: when the schema has no such field"""
     known = {field.name: field for field in schema_fields(entity)}
@@ -133,25 +144,25 @@ def build(entity: Any, values: Mapping[str, Any]) -> Any:
     made: dict[str, Any] = {}
     for name, field in known.items():
         if name in values:
-            made[name] = _value(field, values[name])
+            made[name] = _value(field, values[name], nulls)
         elif defaults[name] is MISSING:
-            made[name] = _zero(field)
+            made[name] = None if nulls and field.nullable else _zero(field)
     return entity(**made)
 
 
-def _value(field: SchemaField, value: Any) -> Any:
+def _value(field: SchemaField, value: Any, nulls: bool) -> Any:
     if field.array and value is not None:
-        return tuple(_element(field, one) for one in value)
-    return _element(field, value)
+        return tuple(_element(field, one, nulls) for one in value)
+    return _element(field, value, nulls)
 
 
-def _element(field: SchemaField, value: Any) -> Any:
+def _element(field: SchemaField, value: Any, nulls: bool) -> Any:
     if value is None and field.kafka_type == "string" and not field.nullable:
         return NO_TEXT
     if value is None or is_dataclass(value):
         return value
     if field.entity is not None:
-        return build(field.entity, value)
+        return build(field.entity, value, nulls=nulls)
     kind = field.kafka_type or ""
     if kind.startswith("timedelta"):
         return timedelta(milliseconds=value)
@@ -170,8 +181,7 @@ def _zero(field: SchemaField) -> Any:
     kind = field.kafka_type or ""
     if kind.startswith("timedelta"):
         return timedelta(0)
-    zeros = {"string": "", "bytes": b"", "bool": False, "uuid": None, "error_code": ErrorCode.none}
-    return zeros.get(kind, 0)
+    return ErrorCode.none if kind == "error_code" else _ZEROS.get(kind, 0)
 
 
 def encoded(message: Any, correlation_id: int, version: int | None, client_id: str | None) -> bytes:

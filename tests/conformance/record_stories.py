@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from coordinator.server.served import SERVED
 from tests.kafka.members import fresh_name
 from tests.kafka.ports import HOST
 from tests.kafka.wait import wait_until
@@ -18,22 +19,14 @@ from wire.log.batch_header import ATTRIBUTES_AT, batch_at
 from wire.log.batch_writer import encode_batch
 from wire.log.checksum import crc32c
 from wire.log.log_records import records_of
-from wire.messages.definition import Api
-from wire.messages.schemas.admin import CREATE_TOPICS, DELETE_TOPICS
-from wire.messages.schemas.log_records import (
-    DELETE_RECORDS,
-    FETCH,
-    INIT_PRODUCER_ID,
-    OFFSET_FOR_LEADER_EPOCH,
-    PRODUCE,
-)
-from wire.messages.schemas.offsets import LIST_OFFSETS
 
+APIS = {served.api.name: served.api for served in SERVED.values()}
 CLOSED = "the connection is closed"
 TIMEOUT_S = 20
 START_MS = 1_700_000_000_000
 """Timestamp of records whose time does not matter."""
 
+LIMITS = {"max_wait_ms": 0, "min_bytes": 1, "max_bytes": 1 << 20}
 _LENGTH = struct.Struct(">i")
 
 
@@ -46,25 +39,15 @@ class Asker:
         self._correlation = itertools.count(1)
         self.topic = fresh_name("records")
         self.topic_id: UUID | None = None
+
         self.answers: list[tuple[str, Any]] = []
         """The answers, each with a label of the request."""
 
     def create(self, configs: Mapping[str, str] | None = None, partitions: int = 2) -> None:
         """Create the topic, and wait until it has leaders."""
         named = [{"name": name, "value": value} for name, value in (configs or {}).items()]
-        made = self.raw(
-            CREATE_TOPICS,
-            7,
-            topics=[
-                {
-                    "name": self.topic,
-                    "num_partitions": partitions,
-                    "replication_factor": 1,
-                    "assignments": (),
-                    "configs": named,
-                }
-            ],
-        )
+        sizes = {"num_partitions": partitions, "replication_factor": 1, "assignments": ()}
+        made = self.raw("CreateTopics", 7, topics=[{"name": self.topic, **sizes, "configs": named}])
         assert made.topics[0].error_code == 0, made
         self.topic_id = made.topics[0].topic_id
         wait_until(lambda: all(map(self.is_led, range(partitions))), f"{self.topic} is led")
@@ -75,21 +58,21 @@ class Asker:
         return bool(answer.topics[0].partitions[0].error_code == 0)
 
     def delete(self) -> None:
-        self.raw(DELETE_TOPICS, 6, topics=[{"name": self.topic, "topic_id": None}], timeout_ms=10_000)
+        self.raw("DeleteTopics", 6, topics=[{"name": self.topic, "topic_id": None}], timeout_ms=10_000)
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def send(self, api: Api, version: int, **fields: Any) -> socket.socket:
+    def send(self, api: str, version: int, **fields: Any) -> socket.socket:
         if self._connection is None:
             self._connection = socket.create_connection((HOST, self.port), TIMEOUT_S)
-        message = api.encode_request(version, next(self._correlation), "stories", fields)
+        message = APIS[api].encode_request(version, next(self._correlation), "stories", fields)
         self._connection.sendall(_LENGTH.pack(len(message)) + message)
         return self._connection
 
-    def receive(self, api: Api, version: int) -> Any:
+    def receive(self, api: str, version: int) -> Any:
         assert self._connection is not None
         with self._connection.makefile("rb") as stream:
             head = stream.read(4)
@@ -97,9 +80,9 @@ class Asker:
                 self.close()
                 return CLOSED
             content = stream.read(_LENGTH.unpack(head)[0])
-        return api.decode_response(version, content[4:])
+        return APIS[api].decode_response(version, content[4:])
 
-    def raw(self, api: Api, version: int, **fields: Any) -> Any:
+    def raw(self, api: str, version: int, **fields: Any) -> Any:
         self.send(api, version, **fields)
         return self.receive(api, version)
 
@@ -112,20 +95,19 @@ class Asker:
     ) -> Any:
         """Produce to partition 0, or to the partition in `named`."""
         self.send_records(records, version=version, acks=acks, **named)
-        return self.note(word, self.receive(PRODUCE, version))
+        return self.note(word, self.receive("Produce", version))
 
     def send_records(self, records: bytes | None, *, version: int = 9, acks: int = -1, **named: Any) -> None:
         """As `produce`, without waiting."""
-        partition = {"index": named.get("partition", 0), "records": records}
-        topic = {
-            "name": named.get("topic", self.topic),
-            "topic_id": named.get("topic_id", self.topic_id),
-            "partition_data": [partition],
-        }
-        self.send(PRODUCE, version, transactional_id=None, acks=acks, timeout_ms=10_000, topic_data=[topic])
+        partition = {"index": named.pop("partition", 0), "records": records}
+        transactional_id = named.pop("transactional_id", None)
+        named = {"name": named.pop("topic", self.topic), "topic_id": self.topic_id, **named}
+        topic = {**named, "partition_data": [partition]}
+        fields = {"transactional_id": transactional_id, "acks": acks, "timeout_ms": 10_000}
+        self.send("Produce", version, **fields, topic_data=[topic])
 
     def new_producer_id(self) -> int:
-        answer = self.raw(INIT_PRODUCER_ID, 4, transactional_id=None, transaction_timeout_ms=60_000)
+        answer = self.raw("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=60_000)
         assert answer.error_code == 0
         return int(answer.producer_id)
 
@@ -139,28 +121,19 @@ class Asker:
     ) -> dict[str, Any]:
         """Fields of a fetch of partitions of the topic; each has a `partition` and its differences from the default."""
         topic = {"topic": fields.pop("topic", self.topic), "topic_id": fields.pop("topic_id", self.topic_id)}
-        usual = {
-            "current_leader_epoch": -1,
-            "fetch_offset": 0,
-            "last_fetched_epoch": -1,
-            "log_start_offset": -1,
-            "partition_max_bytes": 1 << 20,
-        }
+        usual = {"fetch_offset": 0, "partition_max_bytes": 1 << 20}
+        asked = [{**topic, "partitions": [{**usual, **one} for one in partitions]}]
+        of_session = dict(zip(("session_id", "session_epoch"), session, strict=True))
         return {
-            "max_wait_ms": 0,
-            "min_bytes": 1,
-            "max_bytes": 1 << 20,
-            "session_id": session[0],
-            "session_epoch": session[1],
-            "topics": [{**topic, "partitions": [{**usual, **one} for one in partitions]}]
-            if partitions
-            else (),
+            **LIMITS,
+            **of_session,
+            "topics": asked if partitions else (),
             "forgotten_topics_data": [{**topic, "partitions": forgotten}] if forgotten else (),
             **fields,
         }
 
     def fetch(self, word: str, *partitions: Mapping[str, Any], version: int = 12, **fields: Any) -> Any:
-        return self.note(word, self.raw(FETCH, version, **self.fetch_fields(partitions, **fields)))
+        return self.note(word, self.raw("Fetch", version, **self.fetch_fields(partitions, **fields)))
 
     def start_of(self, partition: int) -> int:
         """The log start offset of a partition."""
@@ -175,33 +148,19 @@ class Asker:
 
     def _listed(self, timestamp: int, *, version: int, partition: int, epoch: int) -> Any:
         one = {"partition_index": partition, "current_leader_epoch": epoch, "timestamp": timestamp}
-        return self.raw(
-            LIST_OFFSETS,
-            version,
-            replica_id=-1,
-            isolation_level=0,
-            topics=[{"name": self.topic, "partitions": [one]}],
-            timeout_ms=5_000,
-        )
+        fields = {"replica_id": -1, "isolation_level": 0, "timeout_ms": 5_000}
+        return self.raw("ListOffsets", version, **fields, topics=[{"name": self.topic, "partitions": [one]}])
 
     def end_of_epoch(self, word: str, epoch: int, *, current: int = -1, partition: int = 0) -> Any:
         """OffsetForLeaderEpoch of one partition."""
         one = {"partition": partition, "current_leader_epoch": current, "leader_epoch": epoch}
-        return self.note(
-            word,
-            self.raw(
-                OFFSET_FOR_LEADER_EPOCH, 4, replica_id=-1, topics=[{"topic": self.topic, "partitions": [one]}]
-            ),
-        )
+        topics = [{"topic": self.topic, "partitions": [one]}]
+        return self.note(word, self.raw("OffsetForLeaderEpoch", 4, replica_id=-1, topics=topics))
 
     def delete_records(self, word: str, offset: int, *, partition: int = 0) -> Any:
         one = {"partition_index": partition, "offset": offset}
-        return self.note(
-            word,
-            self.raw(
-                DELETE_RECORDS, 2, topics=[{"name": self.topic, "partitions": [one]}], timeout_ms=10_000
-            ),
-        )
+        topics = [{"name": self.topic, "partitions": [one]}]
+        return self.note(word, self.raw("DeleteRecords", 2, topics=topics, timeout_ms=10_000))
 
 
 def plain(value: Any, asker: Asker) -> Any:
@@ -285,10 +244,8 @@ def tell_of_compacted_topic(asker: Asker) -> None:
     now_ms = int(time.time() * 1000)
     keyless = encode_batch([(b"k", b"v"), (None, b"v"), (None, b"w")], base_offset=0, timestamp=now_ms)
     asker.produce("without keys", keyless)
-    asker.produce(
-        "too old and without a key",
-        encode_batch([(None, b"v")] * 2, base_offset=0, timestamp=now_ms - 60_000),
-    )
+    old = encode_batch([(None, b"v")] * 2, base_offset=0, timestamp=now_ms - 60_000)
+    asker.produce("too old and without a key", old)
     asker.produce("with keys", batch_of(b"a", timestamp=now_ms))
     asker.delete_records("kept", 0)
 
@@ -384,10 +341,10 @@ def tell_of_append_times(asker: Asker) -> None:
     asker.create({"message.timestamp.type": "LogAppendTime"})
     before = int(time.time() * 1000)
     asker.send_records(batch_of(b"a", b"b"), acks=1)
-    produced = asker.receive(PRODUCE, 9)
+    produced = asker.receive("Produce", 9)
     (part,) = produced.responses[0].partition_responses
     asker.answers.append(("the broker's time", before - 1000 <= part.log_append_time_ms <= before + 10_000))
-    fetched = asker.raw(FETCH, 12, **asker.fetch_fields([{"partition": 0}]))
+    fetched = asker.raw("Fetch", 12, **asker.fetch_fields([{"partition": 0}]))
     records = fetched.responses[0].partitions[0].records
     attributes, _, first, latest = struct.unpack_from(">hiqq", records, 21)
     asker.answers.append(("in the batch", (attributes, first, latest == part.log_append_time_ms)))
@@ -400,7 +357,7 @@ def tell_of_settings(asker: Asker) -> None:
     asker.create({"min.insync.replicas": "2", "compression.type": "gzip"})
     asker.produce("all replicas", batch_of(b"a"), acks=-1)
     asker.produce("the leader", batch_of(b"a" * 100), acks=1)
-    fetched = asker.raw(FETCH, 12, **asker.fetch_fields([{"partition": 0}]))
+    fetched = asker.raw("Fetch", 12, **asker.fetch_fields([{"partition": 0}]))
     records = fetched.responses[0].partitions[0].records
     batch = batch_at(records)
     asker.answers.append(("compressed", batch.codec))

@@ -74,7 +74,6 @@ def test_a_second_producer_fences_the_first_and_aborts_its_transaction(stage: St
 
 
 def test_records_are_taken_and_passed_on_exactly_once(stage: Stage) -> None:
-    """Every second batch is first aborted, and read again."""
     records = [str(number) for number in range(20)]
     stage.transact(stage.producer(f"{stage.topic}.source"), *records)
     results = f"{stage.topic}.results"
@@ -102,7 +101,6 @@ def test_records_are_taken_and_passed_on_exactly_once(stage: Stage) -> None:
 
 
 def test_javas_copier_passes_records_on_exactly_once(stage: Stage, tools: ToolHost) -> None:
-    """Kafka's own program for it, and what its tool shows of the transactions after that."""
     records = [str(number) for number in range(30)]
     stage.transact(stage.producer(f"{stage.topic}.source"), *records)
     results, copier = f"{stage.topic}.results", f"{stage.topic}.copier"

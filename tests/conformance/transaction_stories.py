@@ -10,22 +10,6 @@ from tests.kafka.wait import wait_until
 from wire.log.batch_scan import scan
 from wire.log.batch_writer import encode_batch
 from wire.log.control_records import ending
-from wire.messages.definition import Api
-from wire.messages.schemas.classic_groups import JOIN_GROUP, SYNC_GROUP
-from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
-from wire.messages.schemas.groups import FIND_COORDINATOR
-from wire.messages.schemas.log_records import FETCH, INIT_PRODUCER_ID, PRODUCE
-from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_FETCH
-from wire.messages.schemas.transactions import (
-    ADD_OFFSETS_TO_TXN,
-    ADD_PARTITIONS_TO_TXN,
-    DESCRIBE_PRODUCERS,
-    DESCRIBE_TRANSACTIONS,
-    END_TXN,
-    LIST_TRANSACTIONS,
-    TXN_OFFSET_COMMIT,
-    WRITE_TXN_MARKERS,
-)
 
 BUSY = {14, 15, 16, 51}
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, CONCURRENT_TRANSACTIONS."""
@@ -42,7 +26,7 @@ class TransactionAsker(Asker):
         self._producers: dict[int, str] = {}
         self._is_found = False
 
-    def tell(self, word: str, api: Api, version: int, **fields: Any) -> Any:
+    def tell(self, word: str, api: str, version: int, **fields: Any) -> Any:
         answer = self.raw(api, version, **fields)
         self.note(word, answer)
         self.answers[-1] = (word, self._shown(self.answers[-1][1]))
@@ -54,11 +38,11 @@ class TransactionAsker(Asker):
         if not self._is_found:  # a broker creates the log of transactions at the first request
             wait_until(self._find_coordinator, "there is a coordinator")
         wait_until(
-            lambda: self.raw(INIT_PRODUCER_ID, version, **asked).error_code not in BUSY,
+            lambda: self.raw("InitProducerId", version, **asked).error_code not in BUSY,
             "it is ready",
             timeout_s=READY_S,
         )
-        answer = self.tell(word, INIT_PRODUCER_ID, version, **asked)
+        answer = self.tell(word, "InitProducerId", version, **asked)
         if not answer.error_code:
             self.id, self.epoch = answer.producer_id, answer.producer_epoch
         return answer
@@ -67,37 +51,32 @@ class TransactionAsker(Asker):
         """Wait until a broker that has just started has the log of groups."""
 
         def can_commit() -> bool:
-            self.raw(FIND_COORDINATOR, 3, key=self.topic, key_type=0)
-            answer = self.raw(
-                OFFSET_FETCH, 9, groups=[{"group_id": self.topic, "topics": None}], require_stable=False
-            )
+            self.raw("FindCoordinator", 3, key=self.topic, key_type=0)
+            groups = [{"group_id": self.topic, "topics": None}]
+            answer = self.raw("OffsetFetch", 9, groups=groups, require_stable=False)
             return answer.groups[0].error_code not in BUSY
 
         wait_until(can_commit, "groups are coordinated")
 
     def _find_coordinator(self) -> bool:
-        answer = self.raw(FIND_COORDINATOR, 3, key=self.topic, key_type=1)
+        answer = self.raw("FindCoordinator", 3, key=self.topic, key_type=1)
         self._is_found = answer.error_code == 0
         return self._is_found
 
     def init_once(self, word: str, *, version: int = 4, **fields: Any) -> Any:
         """InitProducerId; ignores the result."""
         asked = {"transactional_id": self.topic, "transaction_timeout_ms": 60_000, **fields}
-        return self.tell(word, INIT_PRODUCER_ID, version, **asked)
+        return self.tell(word, "InitProducerId", version, **asked)
 
     def producer(self, **fields: int) -> dict[str, Any]:
         return {"producer_id": self.id, "producer_epoch": self.epoch, **fields}
 
     def add(self, word: str, *partitions: int, version: int = 3, topic: str = "", **more: Any) -> None:
         """AddPartitionsToTxn of a client."""
-        fields = {"transactional_id": self.topic, **self.producer(), **more}
-        self.tell(
-            word,
-            ADD_PARTITIONS_TO_TXN,
-            version,
-            **{f"v3_and_below_{name}": value for name, value in fields.items()},
-            v3_and_below_topics=[{"name": topic or self.topic, "partitions": partitions}],
-        )
+        topics = [{"name": topic or self.topic, "partitions": partitions}]
+        fields = {"transactional_id": self.topic, "topics": topics, **self.producer(), **more}
+        old = {f"v3_and_below_{name}": value for name, value in fields.items()}
+        self.tell(word, "AddPartitionsToTxn", version, **old)
 
     def write(
         self,
@@ -120,26 +99,14 @@ class TransactionAsker(Asker):
             transactional=transactional,
             **of_producer,
         )
-        self.tell(
-            word,
-            PRODUCE,
-            version,
-            transactional_id=self.topic if transactional_id == "" else transactional_id,
-            acks=-1,
-            timeout_ms=10_000,
-            topic_data=[
-                {
-                    "name": self.topic,
-                    "topic_id": self.topic_id,
-                    "partition_data": [{"index": partition, "records": records}],
-                }
-            ],
-        )
+        name = self.topic if transactional_id == "" else transactional_id
+        self.produce(word, records, version=version, transactional_id=name, partition=partition)
+        self.answers[-1] = (word, self._shown(self.answers[-1][1]))
 
     def end(self, word: str, *, committed: bool, version: int = 3, **more: Any) -> Any:
         """EndTxn; from v5 on the answer contains the producer's next id and epoch."""
         fields = {"transactional_id": self.topic, **self.producer(), **more}
-        answer = self.tell(word, END_TXN, version, committed=committed, **fields)
+        answer = self.tell(word, "EndTxn", version, committed=committed, **fields)
         if version >= 5 and not answer.error_code and not more:
             self.id, self.epoch = answer.producer_id, answer.producer_epoch
         return answer
@@ -149,14 +116,14 @@ class TransactionAsker(Asker):
         wait_until(lambda: not self._state().startswith("Prepare"), "the transaction is complete")
 
     def _state(self) -> str:
-        answer = self.raw(DESCRIBE_TRANSACTIONS, 0, transactional_ids=[self.topic])
+        answer = self.raw("DescribeTransactions", 0, transactional_ids=[self.topic])
         return str(answer.transaction_states[0].transaction_state)
 
     def look(self, word: str, partition: int = 0) -> None:
         """Records that consumers of both isolation levels read, and their end offsets."""
         for isolation in (0, 1):
             fields = self.fetch_fields([{"partition": partition}], isolation_level=isolation)
-            answer = self.raw(FETCH, 12, **fields)
+            answer = self.raw("Fetch", 12, **fields)
             (fetched,) = answer.responses[0].partitions
             aborted = [
                 (self._name(one.producer_id), one.first_offset) for one in fetched.aborted_transactions or ()
@@ -166,21 +133,15 @@ class TransactionAsker(Asker):
             self.answers.append((f"{word}: isolation {isolation}", shown))
             one = {"partition_index": partition, "current_leader_epoch": -1, "timestamp": -1}
             topic = {"name": self.topic, "partitions": [one]}
-            self.tell(
-                f"{word}: the end, isolation {isolation}",
-                LIST_OFFSETS,
-                7,
-                replica_id=-1,
-                isolation_level=isolation,
-                topics=[topic],
-            )
+            asked = {"replica_id": -1, "isolation_level": isolation, "topics": [topic]}
+            self.tell(f"{word}: the end, isolation {isolation}", "ListOffsets", 7, **asked)
 
     def describe(self, word: str, *transactional_ids: str) -> None:
         """DescribeTransactions and DescribeProducers."""
         names = transactional_ids or (self.topic,)
-        self.tell(word, DESCRIBE_TRANSACTIONS, 0, transactional_ids=names)
+        self.tell(word, "DescribeTransactions", 0, transactional_ids=names)
         topics = [{"name": self.topic, "partition_indexes": [0, 1, 9]}]
-        self.tell(f"{word}: producers", DESCRIBE_PRODUCERS, 0, topics=topics)
+        self.tell(f"{word}: producers", "DescribeProducers", 0, topics=topics)
 
     def commit_offsets(
         self, word: str, *, version: int = 3, partitions: Iterable[int] = (0,), topic: str = "", **more: Any
@@ -191,20 +152,20 @@ class TransactionAsker(Asker):
             for partition in partitions
         ]
         fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(), **more}
-        self.tell(
-            word,
-            TXN_OFFSET_COMMIT,
-            version,
-            **fields,
-            topics=[{"name": topic or self.topic, "partitions": entries}],
-        )
+        topics = [{"name": topic or self.topic, "partitions": entries}]
+        self.tell(word, "TxnOffsetCommit", version, **fields, topics=topics)
+
+    def add_offsets(self, word: str, *, version: int = 3, **producer: int) -> None:
+        """AddOffsetsToTxn of the group."""
+        fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(**producer)}
+        self.tell(word, "AddOffsetsToTxn", version, **fields)
 
     def offsets(self, word: str) -> None:
         """OffsetFetch, of stable offsets and of any."""
         for stable in (False, True):
             topics = [{"name": self.topic, "partition_indexes": [0, 1]}]
             group = {"group_id": self.topic, "topics": topics}
-            self.tell(f"{word}: {stable}", OFFSET_FETCH, 9, groups=[group], require_stable=stable)
+            self.tell(f"{word}: {stable}", "OffsetFetch", 9, groups=[group], require_stable=stable)
 
     def _name(self, producer_id: int) -> str:
         return self._producers.setdefault(producer_id, f"producer {len(self._producers)}")
@@ -334,14 +295,7 @@ def tell_of_fencing(asker: TransactionAsker) -> None:
     for version in (1, 3):
         asker.add(f"the first adds, v{version}", 0, version=version, **old)
         asker.end(f"the first commits, v{version}", committed=True, version=version, **old)
-        asker.tell(
-            f"the first adds offsets, v{version}",
-            ADD_OFFSETS_TO_TXN,
-            version,
-            transactional_id=asker.topic,
-            group_id=asker.topic,
-            **old,
-        )
+        asker.add_offsets(f"the first adds offsets, v{version}", version=version, **old)
     asker.end("the first commits, v5", committed=True, version=5, **old)
     asker.write("the first writes", 0, **old)
     asker.write("the first writes, v12", 0, version=12, **old)
@@ -388,7 +342,7 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
         }
         stranger = {**transaction, "transactional_id": "stranger"}
         transactions = [transaction, stranger]
-        asker.tell(f"{verify} {partitions}", ADD_PARTITIONS_TO_TXN, 5, transactions=transactions)
+        asker.tell(f"{verify} {partitions}", "AddPartitionsToTxn", 5, transactions=transactions)
     asker.describe("both")
     asker.write("open", 0)
     for whose, values in (
@@ -404,7 +358,7 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
             "topics": [{"name": asker.topic, "partition_indexes": [0, 7]}],
             **values,
         }
-        asker.tell(f"a marker {whose}", WRITE_TXN_MARKERS, 1, markers=[marker])
+        asker.tell(f"a marker {whose}", "WriteTxnMarkers", 1, markers=[marker])
     asker.look("aborted by a marker")
     for word, fields in (
         ("by its state", {"state_filters": ["Ongoing", "Nonsense"]}),
@@ -415,7 +369,7 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
         ("by no pattern", {"transactional_id_pattern": "("}),
     ):
         filters = {"state_filters": (), "producer_id_filters": [asker.id], **fields}
-        asker.tell(f"listed {word}", LIST_TRANSACTIONS, 2, **filters)
+        asker.tell(f"listed {word}", "ListTransactions", 2, **filters)
 
 
 def tell_of_offsets(asker: TransactionAsker) -> None:
@@ -425,14 +379,7 @@ def tell_of_offsets(asker: TransactionAsker) -> None:
     asker.init("begins")
     asker.commit_offsets("not announced")
     asker.commit_offsets("not announced, v4", version=4)
-    asker.tell(
-        "announced",
-        ADD_OFFSETS_TO_TXN,
-        3,
-        transactional_id=asker.topic,
-        group_id=asker.topic,
-        **asker.producer(),
-    )
+    asker.add_offsets("announced")
     for version in (0, 1, 2, 3, 4):
         asker.commit_offsets(f"v{version}", version=version)
     asker.commit_offsets("no topic", topic="nowhere")
@@ -464,11 +411,11 @@ def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
     protocols = [{"name": "range", "metadata": b"\0\1\0\0\0\0\0\0\0\0"}]
     fields = {"group_id": classic, "protocol_type": "consumer", "session_timeout_ms": 30_000}
     joined = asker.raw(
-        JOIN_GROUP, 3, **fields, rebalance_timeout_ms=30_000, member_id="", protocols=protocols
+        "JoinGroup", 3, **fields, rebalance_timeout_ms=30_000, member_id="", protocols=protocols
     )
     member = {"group_id": classic, "member_id": joined.member_id}
     asker.commit_offsets("while it rebalances", version=5, generation_id=1, **member)
-    asker.raw(SYNC_GROUP, 2, **member, generation_id=1, assignments=())
+    asker.raw("SyncGroup", 2, **member, generation_id=1, assignments=())
     asker.commit_offsets("of a member", version=5, generation_id=1, **member)
     asker.commit_offsets("an old generation", version=5, generation_id=0, **member)
     asker.commit_offsets("a later generation", version=5, generation_id=2, **member)
@@ -496,26 +443,17 @@ def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
 
 def _heartbeat(asker: TransactionAsker, group: str, epoch: int, *topics: str) -> int:
     """That of the member m; its epoch after it."""
-    answer = asker.raw(
-        CONSUMER_GROUP_HEARTBEAT,
-        1,
-        group_id=group,
-        member_id="m",
-        member_epoch=epoch,
-        instance_id=None,
-        rack_id=None,
-        rebalance_timeout_ms=30_000,
-        subscribed_topic_names=topics,
-        subscribed_topic_regex=None,
-        server_assignor=None,
-        topic_partitions=() if epoch == 0 else None,
-    )
+    nulls = dict.fromkeys(("instance_id", "rack_id", "subscribed_topic_regex", "server_assignor"))
+    joining = {"rebalance_timeout_ms": 30_000, "subscribed_topic_names": topics}
+    fields = {"group_id": group, "member_id": "m", "member_epoch": epoch, **nulls, **joining}
+    owned = None if epoch else ()
+    answer = asker.raw("ConsumerGroupHeartbeat", 1, **fields, topic_partitions=owned)
     return int(answer.member_epoch)
 
 
 def _are_stable(asker: TransactionAsker) -> bool:
     group = {"group_id": asker.topic, "topics": [{"name": asker.topic, "partition_indexes": [0, 1]}]}
-    answer = asker.raw(OFFSET_FETCH, 9, groups=[group], require_stable=True)
+    answer = asker.raw("OffsetFetch", 9, groups=[group], require_stable=True)
     return not any(one.error_code for topic in answer.groups[0].topics for one in topic.partitions)
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.docs.pages import ROOT
 from tests.kafka.wait import wait_until
 
 NUMBERS = count(1)
+CALLS = {"assign": "assigned", "revoke": "revoked", "lost": "lost"}
 PARTITIONS = 2
 
 
@@ -53,9 +55,8 @@ class Listening:
                 **config,
             }
         )
-        self._consumer.subscribe(
-            [self.topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
-        )
+        calls = {f"on_{name}": partial(self._note, call) for name, call in CALLS.items()}
+        self._consumer.subscribe([self.topic], **calls)
         broker.wait_until(lambda: len(self.owned) == PARTITIONS, polling=self.poll)
 
     def poll(self) -> None:
@@ -71,17 +72,10 @@ class Listening:
     def commit(self) -> None:
         self._consumer.commit(offsets=[TopicPartition(self.topic, 0, 1)], asynchronous=False)
 
-    def _assigned(self, _: Any, partitions: list[Any]) -> None:
-        self.calls.append("assigned")
-        self.owned |= {partition.partition for partition in partitions}
-
-    def _revoked(self, _: Any, partitions: list[Any]) -> None:
-        self.calls.append("revoked")
-        self.owned -= {partition.partition for partition in partitions}
-
-    def _lost(self, _: Any, partitions: list[Any]) -> None:
-        self.calls.append("lost")
-        self.owned -= {partition.partition for partition in partitions}
+    def _note(self, call: str, _: Any, partitions: list[Any]) -> None:
+        self.calls.append(call)
+        numbers = {partition.partition for partition in partitions}
+        self.owned = self.owned | numbers if call == "assigned" else self.owned - numbers
 
     def __enter__(self) -> Listening:
         return self

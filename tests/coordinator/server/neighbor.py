@@ -7,7 +7,7 @@ import time
 from typing import Any, Self
 
 from tests.conformance.cluster import Cluster
-from tests.conformance.messages import build, request_type, response_type
+from tests.conformance.messages import request, response_type
 from tests.conformance.peer import Peer
 from tests.coordinator.server.running import HOST
 
@@ -60,7 +60,7 @@ class Neighbor:
         return cls(peer)
 
     async def _ask(self, api: str, version: int, **fields: Any) -> Any:
-        message = build(request_type(api, version), fields)
+        message = request(api, version, **fields)
         return await self._peer.send(message, response_type(api, version), client_id="neighbor")
 
     async def _join_classic(self) -> None:
@@ -71,21 +71,13 @@ class Neighbor:
             "protocol_type": "consumer",
             "protocols": [{"name": "range", "metadata": b""}],
         }
-        assigned_id = await self._ask("JoinGroup", 9, **joining, group_instance_id=None)
-        joined = await self._ask(
-            "JoinGroup", 9, **joining, member_id=assigned_id.member_id, group_instance_id=None
-        )
+        assigned_id = await self._ask("JoinGroup", 9, **joining)
+        joined = await self._ask("JoinGroup", 9, **joining, member_id=assigned_id.member_id)
         assert not joined.error_code
         self._classic = {"member_id": joined.member_id, "generation_id": joined.generation_id}
-        synced = await self._ask(
-            "SyncGroup",
-            5,
-            group_id=CLASSIC,
-            **self._classic,
-            protocol_type="consumer",
-            protocol_name="range",
-            assignments=[{"member_id": joined.member_id, "assignment": b"mine"}],
-        )
+        fields = {"group_id": CLASSIC, "protocol_type": "consumer", "protocol_name": "range", **self._classic}
+        mine = {"member_id": joined.member_id, "assignment": b"mine"}
+        synced = await self._ask("SyncGroup", 5, **fields, assignments=[mine])
         assert (synced.error_code, synced.assignment) == (0, b"mine")
 
     async def _join_consumer(self) -> None:
@@ -97,24 +89,12 @@ class Neighbor:
         self._consumer = {"member_epoch": joined.member_epoch}
 
     async def _heartbeat(self, **fields: Any) -> Any:
-        beat = {"rebalance_timeout": -1, "subscribed_topic_names": None, "topic_partitions": None, **fields}
-        return await self._ask(
-            "ConsumerGroupHeartbeat",
-            1,
-            group_id=CONSUMER,
-            member_id="neighbor",
-            instance_id=None,
-            rack_id=None,
-            server_assignor=None,
-            **beat,
-        )
+        return await self._ask("ConsumerGroupHeartbeat", 1, group_id=CONSUMER, member_id="neighbor", **fields)
 
     async def _beat(self) -> None:
         while True:
             sent_s = time.monotonic()
-            classic = await self._ask(
-                "Heartbeat", 4, group_id=CLASSIC, **self._classic, group_instance_id=None
-            )
+            classic = await self._ask("Heartbeat", 4, group_id=CLASSIC, **self._classic)
             between_s = time.monotonic()
             consumer = await self._heartbeat(**self._consumer)
             self.longest_s = max(self.longest_s, between_s - sent_s, time.monotonic() - between_s)
@@ -125,11 +105,7 @@ class Neighbor:
             await asyncio.sleep(BEAT_S)
 
     async def _leave(self) -> None:
-        left = await self._ask(
-            "LeaveGroup",
-            5,
-            group_id=CLASSIC,
-            members=[{"member_id": self._classic["member_id"], "group_instance_id": None, "reason": None}],
-        )
+        leaving = [{"member_id": self._classic["member_id"]}]
+        left = await self._ask("LeaveGroup", 5, group_id=CLASSIC, members=leaving)
         assert [one.error_code for one in left.members] == [0]
         assert not (await self._heartbeat(member_epoch=-1)).error_code

@@ -25,10 +25,8 @@ async def alter(client: Client, name: str, value: str | None) -> int:
 async def commit(client: Client) -> int:
     """Commit with much metadata. Returns the error code."""
     partitions = [{"partition_index": 0, "committed_offset": 1, "committed_metadata": "m" * 400}]
-    answer = await client.ask(
-        "OffsetCommit", 9, group_id="g", generation_id_or_member_epoch=-1, member_id="", group_instance_id=None,
-        topics=[{"name": "t", "partitions": partitions}],
-    )  # fmt: skip
+    topics = [{"name": "t", "partitions": partitions}]
+    answer = await client.ask("OffsetCommit", 9, group_id="g", topics=topics)
     return int(answer["topics"][0]["partitions"][0]["error_code"])
 
 

@@ -22,10 +22,7 @@ from wire.log.batch_writer import encode_batch
 BROKERS = 3
 JOIN = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
 RANGE = {"protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\xff\xff\xff\xff"}]}
-HEARTBEAT = {
-    "instance_id": None, "rack_id": None, "rebalance_timeout": 60_000, "server_assignor": None,
-    "subscribed_topic_names": ["orders"], "subscribed_topic_regex": None, "topic_partitions": [],
-}  # fmt: skip
+HEARTBEAT = {"rebalance_timeout": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
 NONE = int(ErrorCode.NONE)
 BATCH = encode_batch([(b"key", b"value")], base_offset=0, timestamp=0)
 
@@ -109,10 +106,7 @@ async def test_only_the_coordinator_answers_for_a_group(cluster: Cluster) -> Non
     wrong = int(ErrorCode.NOT_COORDINATOR)
     joined = await ask(first, "JoinGroup", 5, group_id=others, **JOIN, **RANGE)
     assert joined["error_code"] == wrong
-    beaten = await ask(
-        first, "ConsumerGroupHeartbeat", 0, group_id=others, member_id="", member_epoch=0,
-        **{name: one for name, one in HEARTBEAT.items() if name != "subscribed_topic_regex"},
-    )  # fmt: skip
+    beaten = await ask(first, "ConsumerGroupHeartbeat", 0, group_id=others, **HEARTBEAT)
     assert beaten["error_code"] == wrong
     assert await commit(first, others, 6) == wrong
     assert await committed(first, others) == (-1, wrong)
@@ -161,21 +155,6 @@ async def test_a_coordinator_moves_with_what_the_log_holds(cluster: Cluster) -> 
     assert (described["group_state"], described["members"]) == ("Empty", [])  # no member had synced
 
 
-@on_cluster(brokers=BROKERS)
-async def test_what_loads_for_a_while_is_loaded_then(cluster: Cluster) -> None:
-    cluster.topics.create("orders", 1)
-    cluster.topics_changed()
-    broker = cluster.brokers[1]
-    group = group_of(cluster, broker)
-    await commit(broker, group, 5)
-    cluster.move_coordinator(cluster.coordinators.partition_of(group), broker.node_id, 50)
-    assert cluster.coordinators.refusal(broker.node_id, group) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    async with asyncio.timeout(DEADLINE_S):
-        while (await committed(broker, group))[1]:
-            await asyncio.sleep(0.01)
-    assert await committed(broker, group) == (5, NONE)
-
-
 @pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "data"])
 def test_a_stopped_broker_is_replaced_and_may_restart(tmp_path: Path, is_kept: bool) -> None:
     async def scene(cluster: Cluster) -> None:
@@ -219,21 +198,6 @@ def test_a_stopped_broker_is_replaced_and_may_restart(tmp_path: Path, is_kept: b
 
     data = DataDirectory.open(tmp_path, SMALL) if is_kept else None
     play(scene, data=data)
-
-
-def test_the_only_broker_is_away_for_a_while() -> None:
-    async def scene() -> None:
-        async with running_cluster() as cluster:
-            cluster.topics.create("orders", 1)
-            cluster.topics_changed()
-            broker = cluster.controller
-            await commit(broker, "g", 5)
-            await cluster.stop_broker(broker.node_id)
-            assert cluster.coordinator_of("g") is None
-            await cluster.restart_broker(broker.node_id)
-            assert await committed(broker, "g") == (5, NONE)
-
-    asyncio.run(scene())
 
 
 @on_cluster(brokers=BROKERS)
@@ -285,13 +249,9 @@ def test_replicas_are_placed_as_they_are_asked_for(tmp_path: Path) -> None:
     async def create(
         cluster: Cluster, name: str, factor: int = -1, *hands: tuple[int, ...]
     ) -> tuple[int, int]:
-        assignments = [
-            {"partition_index": number, "broker_ids": list(hand)} for number, hand in enumerate(hands)
-        ]
-        topic = {
-            "name": name, "num_partitions": -1 if hands else 3, "replication_factor": factor,
-            "assignments": assignments, "configs": [],
-        }  # fmt: skip
+        assignments = [{"partition_index": number, "broker_ids": hand} for number, hand in enumerate(hands)]
+        count = {"num_partitions": -1 if hands else 3, "replication_factor": factor}
+        topic = {"name": name, **count, "assignments": assignments}
         answer = await ask(cluster.brokers[1], "CreateTopics", 7, topics=[topic], timeout=30_000)
         (made,) = answer["topics"]
         return made["error_code"], made["replication_factor"]
@@ -322,6 +282,34 @@ def test_replicas_are_placed_as_they_are_asked_for(tmp_path: Path) -> None:
     assigned: dict[str, list[tuple[int, ...]]] = {}
     play(before, data=DataDirectory.open(tmp_path, SMALL))
     play(after, data=DataDirectory.open(tmp_path, SMALL))
+
+
+@on_cluster(brokers=BROKERS)
+async def test_a_reassignment_keeps_a_leader_that_has_a_replica(cluster: Cluster) -> None:
+    cluster.topics.create("orders", 2, replicas=[(1,), (2,)])
+    cluster.topics_changed()
+
+    async def places() -> list[tuple[int, list[int]]]:
+        (topic,) = (await ask(cluster.controller, "Metadata", 12, topics=None))["topics"]
+        return [(one["leader_id"], one["replica_nodes"]) for one in topic["partitions"]]
+
+    async def reassign(*replicas: int) -> None:
+        topics = [{"name": "orders", "partitions": [{"partition_index": 0, "replicas": replicas}]}]
+        await ask(cluster.controller, "AlterPartitionReassignments", 1, timeout=5_000, topics=topics)
+
+    async def elect() -> int:
+        partitions = [{"topic": "orders", "partitions": [0]}]
+        answer = await ask(cluster.controller, "ElectLeaders", 2, topic_partitions=partitions)
+        return int(answer["replica_election_results"][0]["partition_result"][0]["error_code"])
+
+    assert await places() == [(1, [1]), (2, [2])]
+    await reassign(2, 3)
+    assert await places() == [(2, [2, 3]), (2, [2])]
+    await reassign(3, 2)
+    assert (await places())[0] == (2, [3, 2])
+    assert await elect() == 0
+    assert (await places())[0] == (3, [3, 2])
+    assert await elect() == ErrorCode.ELECTION_NOT_NEEDED
 
 
 def test_the_topic_that_holds_the_groups_is_not_changed(tmp_path: Path) -> None:

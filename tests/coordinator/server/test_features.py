@@ -12,25 +12,14 @@ from tests.conformance.cluster import Cluster as Client
 from tests.coordinator.server.running import asking, on_cluster, running_cluster
 from wire.errors import ErrorCode
 
-JOIN = {
-    "group_id": "g",
-    "member_id": "m",
-    "instance_id": None,
-    "rack_id": None,
-    "server_assignor": None,
-    "subscribed_topic_regex": None,
-}
 UPGRADE, SAFE_DOWNGRADE = 1, 2
 
 
 async def beat(client: Client, epoch: int) -> tuple[int, int]:
     """The error and epoch of a heartbeat."""
-    joins = epoch == 0
-    answer = await client.ask(
-        "ConsumerGroupHeartbeat", 1, **JOIN, member_epoch=epoch,
-        rebalance_timeout=60_000 if joins else -1,
-        subscribed_topic_names=["t"] if joins else None, topic_partitions=[] if joins else None,
-    )  # fmt: skip
+    joining = {"rebalance_timeout": 60_000, "subscribed_topic_names": ["t"], "topic_partitions": []}
+    fields = {"group_id": "g", "member_id": "m", "member_epoch": epoch, **({} if epoch else joining)}
+    answer = await client.ask("ConsumerGroupHeartbeat", 1, **fields)
     return answer["error_code"], answer["member_epoch"]
 
 

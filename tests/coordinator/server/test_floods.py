@@ -1,7 +1,5 @@
 """Floods on `kohort serve`: what a client sends must cost other clients neither time nor the server memory. Each flood
-runs next to two members that send heartbeats every 50 ms. `make test` runs small floods with generous bounds; `make
-fuzz` runs those of the issue's size, prints the longest wait and the memory, and compares them with a real broker:
-`python -m pytest -s tests/coordinator/server/test_floods.py`."""
+runs next to two members that send heartbeats every 50 ms; `make test` runs small ones with generous bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +9,6 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,12 +19,10 @@ from coordinator.server import group_coordinator
 from coordinator.server.limits import IN_LOOP_BYTES, QUICK_BYTES
 from groups.regex import broker as broker_regexes
 from groups.regex.broker import BrokerRegex
-from tests.conformance.messages import build, encoded, request_type
+from tests.conformance.messages import encoded, request
 from tests.coordinator.server.neighbor import SESSION_MS, Neighbor
 from tests.coordinator.server.running import connected, running
 from tests.coordinator.server.test_hostile_clients import Served, kohort_server
-from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
 from tests.support.long import IS_LONG, LONG
 from wire.log import log_records
 from wire.log.batches import encode_batch
@@ -39,13 +34,12 @@ SIZE = 1.0 if IS_LONG else 0.1
 LONGEST_WAIT_S = 0.5 if IS_LONG else 3.0
 """A wait of more means that the event loop was blocked; the larger bound is for a busy machine."""
 ANSWER_S = 120.0
-MEGABYTES = 1024
 Attack = Callable[[int], Awaitable[None]]
 _ATTRIBUTES_AT, _CRC_AT, _LENGTH_AT, _HEADER_BYTES = 21, 17, 8, 61
 
 
 def frame(api: str, version: int, **fields: Any) -> bytes:
-    content = encoded(build(request_type(api, version), fields), 7, version, "flood")
+    content = encoded(request(api, version, **fields), 7, version, "flood")
     return len(content).to_bytes(4, "big") + content
 
 
@@ -60,16 +54,8 @@ def some(count: float) -> int:
     return max(2, round(count * SIZE))
 
 
-def create(names: list[str], partitions: int = 1, configs: tuple[tuple[str, str], ...] = ()) -> bytes:
-    topics = [
-        {
-            "name": name,
-            "num_partitions": partitions,
-            "replication_factor": 1,
-            "configs": [{"name": key, "value": value} for key, value in configs],
-        }
-        for name in names
-    ]
+def create(names: list[str], partitions: int = 1) -> bytes:
+    topics = [{"name": name, "num_partitions": partitions, "replication_factor": 1} for name in names]
     return frame("CreateTopics", 7, topics=topics, timeout=60_000)
 
 
@@ -92,13 +78,8 @@ def regexes(shape: str) -> Attack:
             1,
             group_id=f"flood-{shape}-{number}",
             member_id="flood",
-            member_epoch=0,
-            instance_id=None,
-            rack_id=None,
             rebalance_timeout=60_000,
-            subscribed_topic_names=None,
             subscribed_topic_regex=REGEXES[shape](number),
-            server_assignor=None,
             topic_partitions=[],
         )
         for number in range(some(14))
@@ -125,37 +106,38 @@ def bomb(codec: Codec, size: int, records: int = 1) -> bytes:
 def bombs(codec: Codec) -> Attack:
     """Produce requests of many partitions, each a batch that expands to 95 MiB, or as far as a megabyte does."""
     topic, partitions = f"bombs-{codec.name.lower()}", some(60)
-    searched = [
-        {"partition_index": number, "current_leader_epoch": -1, "timestamp": 0} for number in range(2)
-    ]
-
     # Snappy packs 20 to 1.
     batch = bomb(codec, (18 if codec is Codec.SNAPPY else 95) << 20)
-    data = [{"index": number, "records": batch} for number in range(partitions)]
-    fields = {"transactional_id": None, "acks": -1, "timeout": 60_000}
-    produce = frame("Produce", 9, topic_data=[{"name": topic, "partition_data": data}], **fields)
-    topics = [{"name": topic, "partitions": searched}]
-    search = frame("ListOffsets", 7, replica_id=-1, isolation_level=0, topics=topics)
+    produce = produced(topic, range(partitions), batch)
 
     async def attack(port: int) -> None:
         await ask(port, create([topic], partitions))
         await asyncio.gather(ask(port, produce), ask(port, produce))
-        await ask(port, search)
+        await ask(port, searched(topic, range(2)))
 
     return attack
 
 
 def many_records() -> Attack:
     """Batches of a million empty records."""
-    batch = bomb(Codec.ZSTD, 0, 1_000_000 if IS_LONG else 100_000)
-    data = [{"name": "many-records", "partition_data": [{"index": 0, "records": batch}]}]
-    produce = frame("Produce", 9, topic_data=data, transactional_id=None, acks=-1, timeout=60_000)
+    produce = produced("many-records", [0], bomb(Codec.ZSTD, 0, 1_000_000 if IS_LONG else 100_000))
 
     async def attack(port: int) -> None:
         await ask(port, create(["many-records"]))
         await asyncio.gather(*(ask(port, produce) for _ in range(4)))
 
     return attack
+
+
+def produced(topic: str, partitions: Iterable[int], records: bytes) -> bytes:
+    data = [{"index": number, "records": records} for number in partitions]
+    topics = [{"name": topic, "partition_data": data}]
+    return frame("Produce", 9, acks=-1, timeout=60_000, topic_data=topics)
+
+
+def searched(topic: str, partitions: Iterable[int]) -> bytes:
+    asked = [{"partition_index": number, "current_leader_epoch": -1} for number in partitions]
+    return frame("ListOffsets", 7, replica_id=-1, topics=[{"name": topic, "partitions": asked}])
 
 
 async def stalled_writers(port: int) -> None:
@@ -186,24 +168,13 @@ async def half_requests_of_megabytes(port: int) -> None:
 
 async def stalled_readers(port: int) -> None:
     """Clients request 50 MB each, and read nothing."""
-    names = ["unread-flood"]
-    await ask(port, create(names, 60))
+    await ask(port, create(["unread-flood"], 60))
     batch = encode_batch([(None, bytes(1_000_000))], base_offset=0, timestamp=0)
-    fields = {"transactional_id": None, "acks": -1, "timeout": 60_000}
     for number in range(60):
-        data = [{"name": names[0], "partition_data": [{"index": number, "records": batch}]}]
-        await ask(port, frame("Produce", 9, topic_data=data, **fields))
-    partitions = [
-        {"partition": number, "fetch_offset": 0, "partition_max_bytes": 1 << 20} for number in range(60)
-    ]
-    fetch = frame(
-        "Fetch",
-        12,
-        topics=[{"topic": names[0], "partitions": partitions}],
-        max_wait=0,
-        min_bytes=1,
-        max_bytes=50 << 20,
-    )
+        await ask(port, produced("unread-flood", [number], batch))
+    partitions = [{"partition": number, "partition_max_bytes": 1 << 20} for number in range(60)]
+    topics = [{"topic": "unread-flood", "partitions": partitions}]
+    fetch = frame("Fetch", 12, topics=topics, min_bytes=1, max_bytes=50 << 20)
     async with AsyncExitStack() as stack:
         for _ in range(max(16, some(40))):
             _, writer = await stack.enter_async_context(connected(port, limit=1))
@@ -237,29 +208,20 @@ def at_once(content: Callable[[], bytes]) -> Attack:
 def joining() -> bytes:
     """A member with 50,000 protocols."""
     protocols = [{"name": f"protocol-{number}", "metadata": b""} for number in range(50_000)]
-    session = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "member_id": ""}
-    return frame(
-        "JoinGroup", 3, group_id="flood-join", protocol_type="consumer", protocols=protocols, **session
-    )
+    session = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
+    return frame("JoinGroup", 3, group_id="flood-join", protocols=protocols, **session)
 
 
 def committing() -> bytes:
     """Fifteen megabytes of metadata."""
-    offset = {
-        "partition_index": 0,
-        "committed_offset": 1,
-        "committed_leader_epoch": -1,
-        "committed_metadata": "m" * 30_000,
-    }
+    offset = {"committed_offset": 1, "committed_leader_epoch": -1, "committed_metadata": "m" * 30_000}
     topics = [{"name": "neighbor-orders", "partitions": [offset] * 500}]
-    member = {"generation_id_or_member_epoch": -1, "member_id": "", "group_instance_id": None}
-    return frame("OffsetCommit", 8, group_id="flood-commit", topics=topics, **member)
+    return frame("OffsetCommit", 8, group_id="flood-commit", topics=topics)
 
 
 def resources() -> bytes:
     """The settings of 10,000 groups in 50 kB."""
-    asked = [{"resource_type": 32, "resource_name": "g", "configuration_keys": None}] * 10_000
-    return frame("DescribeConfigs", 4, resources=asked, include_synonyms=False, include_documentation=False)
+    return frame("DescribeConfigs", 4, resources=[{"resource_type": 32, "resource_name": "g"}] * 10_000)
 
 
 FLOODS: dict[str, tuple[Callable[[], Attack], int]] = {
@@ -286,59 +248,31 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What a flood cost."""
-
-    wait_s: float
-    took_s: float
-    before_mb: int
-    most_mb: int
-
-    def __str__(self) -> str:
-        memory = f"{self.before_mb:,} to {self.most_mb:,} MB"
-        return f"longest wait {self.wait_s:.2f} s, memory {memory}, in {self.took_s:.1f} s"
-
-
-def flood(server: Served, name: str) -> Measured:
-    attack = FLOODS[name][0]()
-    before_kb = server.memory_kb("VmRSS")
-    peak = Path(f"/proc/{server.pid}/clear_refs")
-    if peak.exists():
-        peak.write_text("5")  # the largest memory is counted from now on
-
-    async def scene() -> tuple[float, float]:
-        async with await Neighbor.at(server.port) as neighbor:
-            started = time.monotonic()
-            await asyncio.wait_for(attack(server.port), 600)
-            took_s = time.monotonic() - started
-            await asyncio.sleep(0.3)
-            return neighbor.longest_s, took_s
-
-    wait_s, took_s = asyncio.run(scene())
-    return Measured(
-        wait_s=wait_s,
-        took_s=took_s,
-        before_mb=before_kb // MEGABYTES,
-        most_mb=server.memory_kb() // MEGABYTES,
-    )
-
-
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in ALWAYS else LONG) for name in FLOODS]
 )
 def test_a_flood_costs_other_clients_nothing(served: Served, name: str) -> None:
-    measured = flood(served, name)
-    print(f"\n{name}: {measured}")
-    assert measured.wait_s < LONGEST_WAIT_S
-    assert measured.most_mb - measured.before_mb < FLOODS[name][1]
+    prepare, most_mb = FLOODS[name]
+    attack = prepare()
+    before_kb = served.memory_kb("VmRSS")
+    peak = Path(f"/proc/{served.pid}/clear_refs")
+    if peak.exists():
+        peak.write_text("5")  # the largest memory is counted from now on
+
+    async def scene() -> float:
+        async with await Neighbor.at(served.port) as neighbor:
+            await asyncio.wait_for(attack(served.port), 600)
+            await asyncio.sleep(0.3)
+            return neighbor.longest_s
+
+    assert asyncio.run(scene()) < LONGEST_WAIT_S
+    assert served.memory_kb() - before_kb < most_mb * 1024
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec], ids=str)
 def test_batches_expand_in_the_event_loop_up_to_a_limit(
     monkeypatch: pytest.MonkeyPatch, codec: Codec
 ) -> None:
-    """What is larger is given up there, then in the quick threads, and expands in the slow one."""
     limits: list[tuple[str, int]] = []
 
     def recorded(codec: Codec, data: bytes | memoryview, most: int) -> bytes:
@@ -346,24 +280,18 @@ def test_batches_expand_in_the_event_loop_up_to_a_limit(
         return decompress(codec, data, most)
 
     monkeypatch.setattr(log_records, "decompress", recorded)
-    batch = bomb(codec, 12 << 20)
-    data = [{"name": "bombs", "partition_data": [{"index": 0, "records": batch}]}]
-    topics = [{"partition_index": 0, "current_leader_epoch": -1, "timestamp": 0}]
 
     async def scene() -> None:
         async with running({"message.max.bytes": str(2 << 20)}) as broker:
             await ask(broker.port, create(["bombs"]))
-            fields = {"transactional_id": None, "acks": -1, "timeout": 1000}
-            await ask(broker.port, frame("Produce", 9, topic_data=data, **fields))
-            search = {"topics": [{"name": "bombs", "partitions": topics}]}
-            await ask(broker.port, frame("ListOffsets", 7, replica_id=-1, isolation_level=0, **search))
+            await ask(broker.port, produced("bombs", [0], bomb(codec, 12 << 20)))
+            await ask(broker.port, searched("bombs", [0]))
 
     asyncio.run(scene())
     assert limits == [("MainThread", IN_LOOP_BYTES), ("quick", QUICK_BYTES), ("slow", MOST_BYTES)] * 2
 
 
 def test_regexes_are_compiled_and_matched_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the slow one, once the time for ordinary regexes is over."""
     threads: dict[str, list[str]] = {"compile": [], "match": []}
     program, matches = broker_regexes._program, BrokerRegex.matches
 
@@ -390,21 +318,3 @@ def test_regexes_are_compiled_and_matched_in_threads(monkeypatch: pytest.MonkeyP
     asyncio.run(scene())
     assert set(threads["compile"]) == {"quick"}
     assert set(threads["match"]) == {"slow"}
-
-
-@LONG
-@pytest.mark.kafka
-def test_the_same_floods_on_a_real_broker(kafka_jars: Path, tmp_path: Path) -> None:
-    """The reference: printed, and not judged."""
-    broker = Broker(kafka_jars, tmp_path / "broker", {"message.max.bytes": str(2 << 20)}, heap_mb=2048)
-    (tmp_path / "broker").mkdir()
-    broker.start()
-    try:
-        wait_for_coordinator(broker)
-        for name in FLOODS:
-            try:
-                print(f"\nKafka, {name}: {flood(Served(port=broker.port, pid=broker.pid), name)}")
-            except (AssertionError, TimeoutError, OSError) as error:
-                print(f"\nKafka, {name}: {type(error).__name__}: {str(error)[:200]}")
-    finally:
-        broker.stop()

@@ -182,7 +182,6 @@ def test_a_failed_write_is_reported(tmp_path: Path, fsync: FsyncPolicy) -> None:
 
 
 def test_a_producer_that_gives_up_does_not_keep_others_waiting(tmp_path: Path) -> None:
-    """Its connection ends, or the server is stopped, while its records wait for the disk."""
 
     async def run() -> None:
         settings = replace(SMALL, fsync=FsyncPolicy.ALWAYS, limits=SegmentLimits())

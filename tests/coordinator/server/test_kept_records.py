@@ -1,16 +1,11 @@
-"""Records in a data directory: servers that are killed, and a broker that takes turns with us."""
+"""Records in a data directory: a full disk, and a broker that takes turns with us."""
 
 from __future__ import annotations
 
-import os
-import random
-import signal
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.conformance.record_stories import Asker, batch_of
 from tests.conformance.servers import kohort_process
@@ -19,12 +14,8 @@ from tests.kafka.broker import Broker
 from tests.kafka.ports import HOST
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 from tests.kafka.wait import wait_until
-from tests.support.long import cases
 from wire.errors import ErrorCode
 
-ROUNDS = cases("KOHORT_KILL_ROUNDS", 2, many=100)
-UNDER_WAY = 20
-"""Records that are sent and not acknowledged."""
 CLUSTER = {"node.id": "1"}
 
 
@@ -52,65 +43,6 @@ def send(bootstrap: str, topic: str, values: list[str], partition: int = 0) -> N
     assert producer.flush(20) == 0
 
 
-def test_a_killed_server_has_every_record_that_it_acknowledged(tmp_path: Path) -> None:
-    acknowledged: list[str] = []
-    topic = ""
-    for number in range(ROUNDS):
-        with (
-            suppress(ChildProcessError),
-            kohort_process(tmp_path / "log", {}, "--data", str(tmp_path / "data")) as (port, pid),
-        ):
-            bootstrap = f"{HOST}:{port}"
-            if not topic:
-                asker = Asker(port)
-                asker.create(partitions=1)
-                asker.close()
-                topic = asker.topic
-            acknowledged = _checked(read_all(bootstrap, topic), acknowledged)
-            acknowledged += _sent_until_killed(bootstrap, topic, f"round {number}", pid)
-    with kohort_process(tmp_path / "log", {}, "--data", str(tmp_path / "data")) as (port, _):
-        assert len(_checked(read_all(f"{HOST}:{port}", topic), acknowledged)) > 10 * ROUNDS
-
-
-def _checked(records: list[str], acknowledged: list[str]) -> list[str]:
-    """Check the records found: every acknowledged record, in order, and none twice. Returns them."""
-    expected = set(acknowledged)
-    assert [record for record in records if record in expected] == acknowledged
-    assert len(set(records)) == len(records)
-    return records
-
-
-def _sent_until_killed(bootstrap: str, topic: str, name: str, pid: int) -> list[str]:
-    """Send one record after another while the server is killed. Returns the acknowledged ones, in order."""
-    acknowledged: list[str] = []
-
-    def delivered(error: KafkaError | None, message: Message) -> None:
-        if error is None:
-            acknowledged.append((message.value() or b"").decode())
-
-    producer = Producer(
-        {
-            "bootstrap.servers": bootstrap,
-            "enable.idempotence": True,
-            "linger.ms": 0,
-            "message.timeout.ms": 1_000,
-            "log_level": 0,
-        }
-    )
-    enough = random.Random(name).randint(20, 400)
-    deadline = time.monotonic() + 30
-    number = 0
-    while len(acknowledged) < enough and time.monotonic() < deadline:
-        if len(producer) < UNDER_WAY:
-            producer.produce(topic, f"{name}, {number}", on_delivery=delivered)
-            number += 1
-        producer.poll(0.001 if len(producer) < UNDER_WAY else 0.1)
-    os.kill(pid, signal.SIGKILL)
-    producer.purge()
-    producer.flush(5)
-    return acknowledged
-
-
 def test_a_full_disk_refuses_records_and_the_server_continues(tmp_path: Path) -> None:
     with (
         small_disk(tmp_path / "disk", kilobytes=4_096) as disk,
@@ -135,7 +67,6 @@ def test_a_full_disk_refuses_records_and_the_server_continues(tmp_path: Path) ->
 def test_a_broker_and_kohort_take_turns_on_a_directory(
     kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Each continues with the files of the other, and Kafka's tool finds no error in them."""
     (tmp_path / "broker").mkdir()
     broker = Broker(kafka_jars, tmp_path / "broker")
     try:

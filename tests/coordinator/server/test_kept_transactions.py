@@ -112,7 +112,6 @@ def test_an_end_that_was_decided_before_a_kill_is_completed_after_it(tmp_path: P
 
 
 def test_no_kill_shows_half_a_transaction_or_loses_one(tmp_path: Path) -> None:
-    """Each committed transaction exists once and complete; an interrupted one exists completely or not at all."""
     topic, chance = fresh_name("payments"), random.Random(1)
     known: list[str] = []
     uncertain: list[str] = []
@@ -159,7 +158,6 @@ def _is_committed(stage: Server, producer: Producer, values: list[str], kill_aft
 def test_a_broker_and_kohort_take_turns_in_transactions(
     kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Each ends the transactions that the other left open, and Kafka's own tool reads the log that we wrote."""
     (tmp_path / "broker").mkdir()
     broker = Broker(kafka_jars, tmp_path / "broker")
     topic = fresh_name("payments")

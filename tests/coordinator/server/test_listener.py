@@ -11,25 +11,18 @@ from coordinator.server import connection, limits
 from coordinator.server.broker import Broker
 from coordinator.server.cluster import Cluster
 from coordinator.server.connection import KEPT_FREE, as_java_shows, most_connections
-from coordinator.server.dispatch import LONG_BYTES
-from tests.conformance.messages import build, encoded, request_type, response_type
+from tests.conformance.messages import encoded, request, response_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import DEADLINE_S, HOST, connected, on_cluster, running
 from wire.messages.framing import MAX_FRAME_BYTES
 
-VERSIONS = build(request_type("ApiVersions", 0), {})
+VERSIONS = request("ApiVersions", 0)
 VERSIONS_REQUEST = encoded(VERSIONS, 1, None, "tests")
 FRAME = len(VERSIONS_REQUEST).to_bytes(4, "big") + VERSIONS_REQUEST
-NO_FRAMES = [
-    b"\xff\xff\xff\xff",  # a negative length
-    b"\x7f\xff\xff\xff",  # two GiB are announced
-    b"\0\0\0\0",
-    b"\0\0\0\3abc",
-    b"GET / HTTP/1.1\r\n\r\n",
-    b"\x16\x03\x01\x02\x00\x01",  # TLS
-]
-JOIN = {"group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
-RANGE = {"protocols": [{"name": "range", "metadata": b""}]}
+JOIN = {
+    "group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer",
+    "protocols": [{"name": "range", "metadata": b""}],
+}  # fmt: skip
 
 
 async def versions(peer: Peer) -> Any:
@@ -60,12 +53,6 @@ async def test_a_request_may_come_in_pieces(cluster: Cluster) -> None:
     assert whole
     for cut in range(1, len(FRAME)):
         assert await answer_to(cluster.controller.port, FRAME[:cut], FRAME[cut:]) == whole, cut
-
-
-@on_cluster()
-async def test_what_is_no_frame_closes_the_connection(cluster: Cluster) -> None:
-    for content in NO_FRAMES:
-        assert await answer_to(cluster.controller.port, content) == b"", content
 
 
 @pytest.fixture
@@ -105,23 +92,22 @@ def test_a_client_that_does_not_read_is_disconnected(impatient: None) -> None:
 
 
 def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second member waits until the first rejoins, on a new connection after its first one was dropped."""
     monkeypatch.setattr(connection, "IDLE_S", 2.0)  # long enough to send a request first, on any machine
-    kind, answers = request_type("JoinGroup", 3), response_type("JoinGroup", 3)
+    answers = response_type("JoinGroup", 3)
 
     async def scene() -> None:
         async with running() as broker:
             first = await Peer.connect(HOST, broker.port)
-            joined = await first.send(build(kind, {**JOIN, **RANGE}), answers)
+            joined = await first.send(request("JoinGroup", 3, **JOIN), answers)
             second = await Peer.connect(HOST, broker.port)
-            parked = second.send(build(kind, {**JOIN, **RANGE}), answers)
+            parked = second.send(request("JoinGroup", 3, **JOIN), answers)
             await asyncio.wait_for(first.ended(), DEADLINE_S)
             witness = await Peer.connect(HOST, broker.port)
             await versions(witness)
             await asyncio.wait_for(witness.ended(), DEADLINE_S)  # as long as a client may be idle
             assert not parked.done()
             again = await Peer.connect(HOST, broker.port)
-            await again.send(build(kind, {**JOIN, **RANGE, "member_id": joined.member_id}), answers)
+            await again.send(request("JoinGroup", 3, **JOIN, member_id=joined.member_id), answers)
             assert (await asyncio.wait_for(parked, DEADLINE_S)).generation_id == 2
             for peer in (first, second, again, witness):
                 await peer.close()
@@ -131,18 +117,15 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
 
 @pytest.mark.parametrize("end", ["half", "whole"])
 def test_a_wait_ends_with_its_client(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
-    """Otherwise clients that connect, wait forever and leave would use up connections."""
     monkeypatch.setattr(connection, "most_connections", lambda: 3)
-    topic = {"topic": "orders", "partitions": [{"partition": 0, "partition_max_bytes": 1, "fetch_offset": 0}]}
-    fetch = build(request_type("Fetch", 12), {"max_wait": 2**31 - 1, "min_bytes": 1, "topics": [topic]})
+    topic = {"topic": "orders", "partitions": [{"partition": 0, "partition_max_bytes": 1}]}
+    fetch = request("Fetch", 12, max_wait=2**31 - 1, min_bytes=1, topics=[topic])
 
     async def scene() -> None:
         async with running() as broker:
             made = await Peer.connect(HOST, broker.port)
             orders = {"name": "orders", "num_partitions": 1, "replication_factor": 1}
-            await made.send(
-                build(request_type("CreateTopics", 7), {"topics": [orders]}), response_type("CreateTopics", 7)
-            )
+            await made.send(request("CreateTopics", 7, topics=[orders]), response_type("CreateTopics", 7))
             for _ in range(10):
                 async with connected(broker.port) as (reader, writer):
                     content = encoded(fetch, 1, None, "tests")
@@ -196,33 +179,12 @@ def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.Mo
     asyncio.run(scene())
 
 
-def test_no_request_waits_for_long_ones_that_stop_halfway() -> None:
-    kind, answers = request_type("FindCoordinator", 4), response_type("FindCoordinator", 4)
-    long = build(kind, {"key_type": 0, "coordinator_keys": ["k" * 1000] * 100})
-    content = encoded(long, 1, None, "tests")
-    assert len(content) > LONG_BYTES
-
-    async def scene() -> None:
-        async with running() as broker, AsyncExitStack() as stack:
-            for _ in range(20):
-                _, writer = await stack.enter_async_context(connected(broker.port))
-                writer.write(len(content).to_bytes(4, "big") + content[:-1])
-                await writer.drain()
-            peer = await Peer.connect(HOST, broker.port)
-            answer = await asyncio.wait_for(peer.send(long, answers), DEADLINE_S)
-            assert len(answer.coordinators) == 100
-            await peer.close()
-
-    asyncio.run(scene())
-
-
 @pytest.mark.parametrize(
     ("limit", "stalled_s", "ended"), [(1 << 20, 60.0, 3), (1 << 30, 0.1, 8)], ids=["memory", "time"]
 )
 def test_requests_that_stop_halfway_end(
     monkeypatch: pytest.MonkeyPatch, impatient: None, limit: int, stalled_s: float, ended: int
 ) -> None:
-    """Eight of 200 kB: those that are too much for the limit of memory, or all that stop for too long."""
     monkeypatch.setattr(connection, "IDLE_S", DEADLINE_S)
     monkeypatch.setattr(limits, "MOST_RECEIVED", limit)
     monkeypatch.setattr(limits, "STALLED_S", stalled_s)

@@ -81,12 +81,6 @@ def test_there_is_no_leader_when_all_brokers_are_down() -> None:
     assert leaders(placement) == before
 
 
-def test_new_partitions_go_to_brokers_that_are_there() -> None:
-    placement = placed(1)
-    placement.stop(2, TOPICS)
-    assert {broker for (broker,) in placement.choose("late", range(6), 1)} == {1, 3}
-
-
 def test_a_broker_that_is_to_lead_gets_a_replica_if_it_has_none() -> None:
     placement = placed(2)
     first, second = placement.replicas("orders", 0)

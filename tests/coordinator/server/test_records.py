@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +13,11 @@ from confluent_kafka import Consumer, Producer
 from coordinator.server.apis.produce import MANY_RECORDS
 from tests.conformance.record_stories import CLOSED, Asker, batch_of, patched
 from tests.conformance.servers import kohort_serve
-from tests.coordinator.server import other_clients
 from tests.kafka.ports import HOST
 from tests.kafka.wait import wait_until
 from wire.errors import ErrorCode
 from wire.log.batch_header import HEADER_BYTES, batch_at
 from wire.log.compression import Codec
-from wire.messages.schemas.log_records import FETCH
 
 LONG_WAIT_MS = 60_000
 
@@ -50,23 +45,12 @@ def asker(new_asker: Asker) -> Asker:
     return new_asker
 
 
-def test_every_record_reaches_every_client_once(port: int, asker: Asker) -> None:
-    bootstrap = f"{HOST}:{port}"
-    sent = _sent_by_librdkafka(bootstrap, asker.topic, "gzip")
-    command = [sys.executable, "-m", other_clients.__name__, bootstrap, asker.topic, str(len(sent))]
-    others = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60).stdout)
-    sent += others["sent"]
-    assert sorted(_read_by_librdkafka(bootstrap, asker.topic, len(sent))) == sorted(sent)
-    for client in ("kafka-python", "aiokafka"):
-        assert sorted(others[client]) == sorted(sent)
-
-
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_batches_stay_as_their_producer_compressed_them(port: int, asker: Asker, codec: str) -> None:
     bootstrap = f"{HOST}:{port}"
     sent = _sent_by_librdkafka(bootstrap, asker.topic, codec)
     assert sorted(_read_by_librdkafka(bootstrap, asker.topic, len(sent))) == sorted(sent)
-    fetched = asker.raw(FETCH, 12, **asker.fetch_fields([{"partition": 0}, {"partition": 1}]))
+    fetched = asker.raw("Fetch", 12, **asker.fetch_fields([{"partition": 0}, {"partition": 1}]))
     batches = [batch_at(one.records) for one in fetched.responses[0].partitions if one.records]
     assert {batch.codec for batch in batches} == {Codec[codec.upper()]}
 
@@ -99,14 +83,14 @@ def waiting(asker: Asker, *partitions: int, version: int = 12, **fields: Any) ->
     other = Asker(asker.port)
     other.topic, other.topic_id = asker.topic, asker.topic_id
     asked = [{"partition": partition} for partition in partitions]
-    other.send(FETCH, version, **other.fetch_fields(asked, max_wait_ms=LONG_WAIT_MS, **fields))
+    other.send("Fetch", version, **other.fetch_fields(asked, max_wait_ms=LONG_WAIT_MS, **fields))
     return other
 
 
 def test_a_fetch_that_waits_is_answered_when_a_record_comes(asker: Asker) -> None:
     other = waiting(asker, 0, 1)
     asker.produce("one", batch_of(b"a"), partition=1)
-    (topic,) = other.receive(FETCH, 12).responses
+    (topic,) = other.receive("Fetch", 12).responses
     assert [(one.partition_index, bool(one.records)) for one in topic.partitions] == [(0, False), (1, True)]
     other.close()
 
@@ -116,14 +100,14 @@ def test_a_fetch_waits_for_as_many_bytes_as_it_wants(asker: Asker) -> None:
     other = waiting(asker, 0, min_bytes=2 * len(batch))
     asker.produce("one", batch)
     asker.produce("two", batch)
-    (topic,) = other.receive(FETCH, 12).responses
+    (topic,) = other.receive("Fetch", 12).responses
     assert len(topic.partitions[0].records) == 2 * len(batch)
     other.close()
 
 
 def test_a_fetch_without_records_is_answered_after_its_wait(asker: Asker) -> None:
     began = time.monotonic()
-    answer = asker.raw(FETCH, 12, **asker.fetch_fields([{"partition": 0}], max_wait_ms=300))
+    answer = asker.raw("Fetch", 12, **asker.fetch_fields([{"partition": 0}], max_wait_ms=300))
     assert time.monotonic() - began >= 0.29  # the loop counts whole milliseconds
     assert answer.responses[0].partitions[0].error_code == ErrorCode.NONE
 
@@ -134,7 +118,7 @@ def test_a_fetch_without_records_is_answered_after_its_wait(asker: Asker) -> Non
 def test_a_fetch_ends_when_its_topic_is_deleted(asker: Asker, version: int, error: ErrorCode) -> None:
     other = waiting(asker, 0, version=version)
     asker.delete()
-    (topic,) = other.receive(FETCH, version).responses
+    (topic,) = other.receive("Fetch", version).responses
     assert topic.partitions[0].error_code == error
     other.close()
 
@@ -144,11 +128,10 @@ def test_a_producer_that_wants_no_answer_gets_none(asker: Asker) -> None:
     offset = asker.list_offset("after it", -1).topics[0].partitions[0].offset
     assert offset == 1
     asker.send_records(b"no batch", acks=0)
-    assert asker.receive(FETCH, 12) == CLOSED
+    assert asker.receive("Fetch", 12) == CLOSED
 
 
 def test_a_batch_of_many_records_is_taken(new_asker: Asker) -> None:
-    """Large enough to be read in a thread."""
     new_asker.create({"max.message.bytes": "10000000"}, partitions=1)
     count = 2 * MANY_RECORDS
     answer = new_asker.produce("many", batch_of(*[b""] * count))
@@ -175,11 +158,3 @@ def test_records_are_deleted_by_time(new_asker: Asker) -> None:
     wait_until(lambda: new_asker.start_of(0) == 1, "the old record is deleted")
     new_asker.produce("new", batch_of(b"b", timestamp=now_ms))
     assert new_asker.start_of(0) == 1
-
-
-def test_records_are_deleted_by_size(new_asker: Asker) -> None:
-    new_asker.create({"retention.bytes": "2000000", "segment.bytes": "1048576"}, partitions=1)
-    now_ms = int(time.time() * 1000)
-    for _ in range(5):
-        new_asker.produce("much", batch_of(bytes(900_000), timestamp=now_ms))
-    wait_until(lambda: new_asker.start_of(0) == 2, "the first segments are deleted")

@@ -91,7 +91,6 @@ def test_a_probe_is_answered_among_unfinished_tls_handshakes(tmp_path: Path) -> 
 def test_a_connection_has_a_time_for_a_request_and_for_its_answer(
     monkeypatch: pytest.MonkeyPatch, sent: bytes, limit: str
 ) -> None:
-    """The client sends a byte of its request, or reads one of its answer, every 50 ms."""
     monkeypatch.setattr(web, limit, 0.4)
     with listening() as port:
         before = threading.active_count()

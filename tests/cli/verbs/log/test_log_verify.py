@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -61,21 +60,13 @@ def _problems(kohort: Kohort, directory: Path) -> list[str]:
 
 def test_a_clean_log(kohort: Kohort, directory: Path) -> None:
     answer = _verify(kohort, directory).succeeded(stderr="")
-    assert answer.document["partitions"] == [
-        {
-            "directory": str(directory / PARTITION),
-            "segments": 2,
-            "batches": 120,
-            "records": 1200,
-            "control_records": 0,
-            "keys": [{"type": 1, "name": "OffsetCommit", "records": 1200}],
-            "first_offset": 0,
-            "last_offset": 1199,
-            "first_timestamp": START_MS,
-            "last_timestamp": START_MS + 119_000,
-            "problems": [],
-        }
-    ]
+    (partition,) = answer.document["partitions"]
+    assert partition == {
+        "directory": str(directory / PARTITION), "segments": 2, "batches": 120, "records": 1200,
+        "control_records": 0, "keys": [{"type": 1, "name": "OffsetCommit", "records": 1200}],
+        "first_offset": 0, "last_offset": 1199, "first_timestamp": START_MS,
+        "last_timestamp": START_MS + 119_000, "problems": [],
+    }  # fmt: skip
     assert yaml.safe_load(_verify(kohort, directory, output="yaml").stdout) == answer.document
 
 
@@ -86,10 +77,6 @@ def test_the_table_names_partitions_and_types(kohort: Kohort, directory: Path) -
         "2026-01-01T00:00:00.000Z", "2026-01-01T00:01:59.000Z",
     ]  # fmt: skip
     assert types.splitlines()[1].split() == ["1", "OffsetCommit", "1200"]
-
-
-def test_a_partition_may_be_named_itself(kohort: Kohort, directory: Path) -> None:
-    assert _verify(kohort, directory / PARTITION).document == _verify(kohort, directory).document
 
 
 def test_an_empty_partition_is_well(kohort: Kohort, tmp_path: Path) -> None:
@@ -238,32 +225,11 @@ def test_what_is_wrong_is_placed(
     assert [problem[: len(start)] for problem, start in zip(problems, starts, strict=True)] == starts
 
 
-def test_all_segments_are_checked(kohort: Kohort, directory: Path) -> None:
-    for name in (FIRST, SECOND):
-        _flip(70)(directory / PARTITION / name)
-    assert [problem.partition(" is ")[0] for problem in _problems(kohort, directory)] == [
-        f"{name}, byte 0: the batch's checksum" for name in (FIRST, SECOND)
-    ]
-
-
 def test_reserved_space_in_indexes_is_well(kohort: Kohort, directory: Path) -> None:
     for suffix, size in ((".index", 80), (".timeindex", 120), (".txnindex", 340)):
         with (directory / PARTITION / SECOND).with_suffix(suffix).open("ab") as stream:
             stream.write(bytes(size))
     assert _problems(kohort, directory) == []
-
-
-def test_every_flipped_bit_in_a_checked_place_is_found(kohort: Kohort, directory: Path) -> None:
-    chance = random.Random(9)
-    file = directory / PARTITION / FIRST
-    whole = file.read_bytes()
-    for _ in range(60):
-        # Behind the base offset, length and leader epoch of the first batch: what its checksum covers.
-        at = chance.randrange(21, BATCH)
-        _flip(at)(file)
-        (problem,) = _problems(kohort, directory)
-        assert problem.startswith("00000000000000000000.log, byte 0: ")
-        file.write_bytes(whole)
 
 
 def test_damage_and_a_directory_that_is_not_a_log(kohort: Kohort, directory: Path, tmp_path: Path) -> None:

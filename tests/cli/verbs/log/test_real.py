@@ -118,14 +118,6 @@ def test_every_record_of_a_real_log(
     _compare(kohort, tools, files)
 
 
-def test_a_whole_directory_is_its_partitions_one_after_the_other(kohort: Kohort, real_log: RealLog) -> None:
-    shown = [(row["file"], row["offset"]) for row in _shown(kohort, real_log.data)]
-    expected = [
-        (row["file"], row["offset"]) for file in segments_of(real_log.data) for row in _shown(kohort, file)
-    ]
-    assert shown == expected
-
-
 @pytest.mark.parametrize("codec", Codec, ids=lambda codec: codec.name.lower())
 def test_every_codec(kohort: Kohort, tools: ToolHost, tmp_path: Path, codec: Codec) -> None:
     log = small_log(codec)
@@ -142,7 +134,6 @@ def test_records_of_every_type_and_version(kohort: Kohort, tools: ToolHost, tmp_
 def test_client_side_assignors_that_kafka_has_no_fields_for(
     kohort: Kohort, tools: ToolHost, real_log: RealLog, tmp_path: Path
 ) -> None:
-    """Kafka's tool skips the tagged fields that hold them, and so does ours."""
     records = dict(state_records(load([real_log.data]).state))["consumer"]
     plain, tagged = pairs(*records), pairs(*map(with_client_side, records))
     assert sum(one != other for one, other in zip(plain, tagged, strict=True)) == 3

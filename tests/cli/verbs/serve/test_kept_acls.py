@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.served_data import Served, serving
-from tests.conformance.cluster import Cluster
 from wire.acls import Operation, PatternType, Permission, ResourceType
 from wire.errors import ErrorCode
 
@@ -36,40 +35,27 @@ def _fields(entry: Entry, suffix: str = "") -> dict[str, Any]:
 
 
 def create(served: Served, entry: Entry) -> int:
-    async def ask(client: Cluster) -> int:
-        fields = {**_fields(entry), "resource_pattern_type": PatternType.LITERAL}
-        answer = await client.ask("CreateAcls", 3, creations=[fields])
-        return int(answer["results"][0]["error_code"])
-
-    return served.ask(ask)
+    fields = {**_fields(entry), "resource_pattern_type": PatternType.LITERAL}
+    answer = served.ask(lambda client: client.ask("CreateAcls", 3, creations=[fields]))
+    return int(answer["results"][0]["error_code"])
 
 
 def delete(served: Served, entry: Entry) -> int:
     """How many were deleted."""
-
-    async def ask(client: Cluster) -> int:
-        fields = {**_fields(entry, "_filter"), "pattern_type_filter": PatternType.LITERAL}
-        answer = await client.ask("DeleteAcls", 3, filters=[fields])
-        return len(answer["filter_results"][0]["matching_acls"])
-
-    return served.ask(ask)
+    fields = {**_fields(entry, "_filter"), "pattern_type_filter": PatternType.LITERAL}
+    answer = served.ask(lambda client: client.ask("DeleteAcls", 3, filters=[fields]))
+    return len(answer["filter_results"][0]["matching_acls"])
 
 
 def shown(served: Served) -> set[Entry]:
-    async def ask(client: Cluster) -> set[Entry]:
-        anything = dict.fromkeys(("resource_name_filter", "principal_filter", "host_filter"))
-        kinds = dict.fromkeys(
-            ("resource_type_filter", "pattern_type_filter", "operation", "permission_type"), 1
-        )
-        answer = await client.ask("DescribeAcls", 3, **anything, **kinds)
-        assert answer["error_code"] in (ErrorCode.NONE, ErrorCode.SECURITY_DISABLED)
-        return {
-            (of["resource_name"], acl["principal"], Operation(acl["operation"]))
-            for of in answer["resources"]
-            for acl in of["acls"]
-        }
-
-    return served.ask(ask)
+    kinds = ("resource_type_filter", "pattern_type_filter", "operation", "permission_type")
+    answer = served.ask(lambda client: client.ask("DescribeAcls", 3, **dict.fromkeys(kinds, 1)))
+    assert answer["error_code"] in (ErrorCode.NONE, ErrorCode.SECURITY_DISABLED)
+    return {
+        (of["resource_name"], acl["principal"], Operation(acl["operation"]))
+        for of in answer["resources"]
+        for acl in of["acls"]
+    }
 
 
 def test_changes_of_clients_survive_a_kill_and_new_ones_of_the_file_count(tmp_path: Path) -> None:

@@ -7,15 +7,14 @@ import socket
 import subprocess
 import urllib.request
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from tests.cli.command import Kohort
 from tests.cli.served_data import serving
+from tests.cli.verbs.serve.test_serve import commit, heartbeat
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Peer
 from tests.kafka.broker import Broker
@@ -27,105 +26,49 @@ from tests.support.long import LONG
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 QUICK_EXPIRY = {"offsets.retention.check.interval.ms": "100"}
-HAPPENED = {
-    "offset-commit-count": 4,
-    "offset-expiration-count": 1,
-    "offset-deletion-count": 2,
-    "group-completed-rebalance-count": 2,
-    "consumer-group-rebalance-count": 3,
+COUNTERS = {
+    "offset-commit-count": ("offset_commits", 4),
+    "offset-expiration-count": ("offset_expirations", 1),
+    "offset-deletion-count": ("offset_deletions", 2),
+    "group-completed-rebalance-count": ("classic_group_completed_rebalances", 2),
+    "consumer-group-rebalance-count": ("consumer_group_rebalances", 3),
 }
-"""By Kafka's names, after the story."""
-NAMES = {
-    "offset-commit-count": "offset_commits",
-    "offset-expiration-count": "offset_expirations",
-    "offset-deletion-count": "offset_deletions",
-    "group-completed-rebalance-count": "classic_group_completed_rebalances",
-    "consumer-group-rebalance-count": "consumer_group_rebalances",
-}
-
-
-async def _commit(cluster: Cluster, version: int, partitions: int, **more: Any) -> None:
-    offsets = [
-        {"partition_index": number, "committed_offset": 7, "committed_metadata": ""}
-        for number in range(partitions)
-    ]
-    answer = await cluster.ask(
-        "OffsetCommit",
-        version,
-        group_id=f"simple-{version}",
-        topics=[{"name": "orders", "partitions": offsets}],
-        **{"generation_id_or_member_epoch": -1, "member_id": "", **more},
-    )
-    assert {one["error_code"] for topic in answer["topics"] for one in topic["partitions"]} == {0}
-
-
-async def _heartbeat(cluster: Cluster, group: str, member: str, epoch: int, **fields: Any) -> Any:
-    joining = {"rebalance_timeout": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
-    nothing = {"rebalance_timeout": -1, "subscribed_topic_names": None, "topic_partitions": None}
-    answer = await cluster.ask(
-        "ConsumerGroupHeartbeat",
-        1,
-        group_id=group,
-        member_id=member,
-        member_epoch=epoch,
-        **{
-            "instance_id": None,
-            "rack_id": None,
-            "subscribed_topic_regex": None,
-            "server_assignor": None,
-            **(joining if epoch == 0 else nothing),
-            **fields,
-        },
-    )
-    assert not answer["error_code"], answer
-    return answer
+"""By Kafka's name: ours, and the count after the story."""
+HAPPENED = {name: count for name, (_, count) in COUNTERS.items()}
 
 
 async def _rebalance_classic(cluster: Cluster, member: str) -> str:
-    joined = await cluster.ask(
-        "JoinGroup",
-        3,
-        group_id="classic",
-        session_timeout=30_000,
-        rebalance_timeout=60_000,
-        member_id=member,
-        protocol_type="consumer",
-        protocols=[{"name": "range", "metadata": b""}],
-    )
-    member, generation = joined["member_id"], joined["generation_id"]
+    joining = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
+    protocols = [{"name": "range", "metadata": b""}]
+    fields = {"group_id": "classic", "member_id": member, "protocols": protocols, **joining}
+    joined = await cluster.ask("JoinGroup", 3, **fields)
+    asked = {
+        "group_id": "classic",
+        "member_id": joined["member_id"],
+        "generation_id": joined["generation_id"],
+    }
     for _ in range(2):  # the second time it asks for what it has
-        synced = await cluster.ask(
-            "SyncGroup",
-            2,
-            group_id="classic",
-            generation_id=generation,
-            member_id=member,
-            assignments=[{"member_id": member, "assignment": b"mine"}],
-        )
-        assert not synced["error_code"]
-    return str(member)
+        mine = {"member_id": joined["member_id"], "assignment": b"mine"}
+        assert not (await cluster.ask("SyncGroup", 2, **asked, assignments=[mine]))["error_code"]
+    return str(joined["member_id"])
 
 
 async def story(cluster: Cluster) -> None:
     """What leads to `HAPPENED`, with the topic `orders`."""
-    first = await _heartbeat(cluster, "consumer", "first", 0)
-    await _heartbeat(cluster, "consumer", "second", 0)
-    await _heartbeat(cluster, "consumer", "second", -1)  # the epoch moves, and no broker counts that
-    await _heartbeat(cluster, "consumer", "first", first["member_epoch"])
+    first = await heartbeat(cluster, "consumer", "first", 0)
+    await heartbeat(cluster, "consumer", "second", 0)
+    await heartbeat(cluster, "consumer", "second", -1)  # the epoch moves, and no broker counts that
+    await heartbeat(cluster, "consumer", "first", first["member_epoch"])
     regex = {"subscribed_topic_names": [], "subscribed_topic_regex": "ord.*"}
-    only = await _heartbeat(cluster, "regex", "only", 0, **regex)
+    only = await heartbeat(cluster, "regex", "only", 0, **regex)
     while not only["assignment"]["topic_partitions"]:  # until the regex is resolved
-        reported = await _heartbeat(cluster, "regex", "only", only["member_epoch"])
+        reported = await heartbeat(cluster, "regex", "only", only["member_epoch"])
         only = {**reported, "assignment": reported["assignment"] or only["assignment"]}
     await _rebalance_classic(cluster, await _rebalance_classic(cluster, ""))
-    await _commit(cluster, 9, partitions=3)
-    await _commit(cluster, 4, partitions=1, retention_time=1)
-    await cluster.ask(
-        "OffsetDelete",
-        0,
-        group_id="simple-9",
-        topics=[{"name": "orders", "partitions": [{"partition_index": number} for number in (0, 1, 3)]}],
-    )
+    await commit(cluster, "simple", dict.fromkeys(range(3), 7))
+    await commit(cluster, "expires", {0: 7}, version=4, retention_time=1)
+    topics = [{"name": "orders", "partitions": [{"partition_index": number} for number in (0, 1, 3)]}]
+    await cluster.ask("OffsetDelete", 0, group_id="simple", topics=topics)
 
 
 def scraped(port: int) -> Mapping[str, Mapping[str, float]]:
@@ -144,16 +87,14 @@ def scraped(port: int) -> Mapping[str, Mapping[str, float]]:
 
 def counted(port: int) -> Mapping[str, float]:
     figures = scraped(port)
-    return {kafka: figures[name][""] for kafka, name in NAMES.items()}
+    return {kafka: figures[name][""] for kafka, (name, _) in COUNTERS.items()}
 
 
 def test_what_happened_is_counted_and_a_restart_counts_nothing(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     expiry = [word for name, value in QUICK_EXPIRY.items() for word in ("--config", f"{name}={value}")]
     words = ("--topic", "orders:4", "--metrics", f"{HOST}:{port}", *expiry)
-    with serving(tmp_path, *words) as served, ExitStack() as silent:
-        for _ in range(186):
-            silent.enter_context(socket.create_connection((HOST, port)))
+    with serving(tmp_path, *words) as served:
         assert set(counted(port).values()) == {0}
         served.ask(story)
         wait_until(lambda: counted(port) == HAPPENED, "the offset has expired")

@@ -61,7 +61,6 @@ def test_there_must_be_ports_for_all(kohort: Kohort) -> None:
 
 
 def test_transactions_end_at_all_leaders() -> None:
-    """Of several producers, whose transactions have different coordinators."""
     with serving(None, "--brokers", "3", "--topic", "orders:6") as served:
         for number in range(6):
             producer = Producer({"bootstrap.servers": served.bootstrap, "transactional.id": f"t{number}"})

@@ -58,14 +58,6 @@ def errors_in(body: Any, depth: int = 0) -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(("api", "version"), VERSIONS)
-def test_an_error_of_the_request_is_as_far_out_as_there_is_room(api: Api, version: int) -> None:
-    body = answered(api, version, OF_THE_REQUEST)
-    errors = list(errors_in(body))
-    assert {code for _, code in errors} == {OF_THE_REQUEST}
-    assert len(errors) == 1
-
-
-@pytest.mark.parametrize(("api", "version"), VERSIONS)
 def test_an_error_of_a_partition_is_in_one_place(api: Api, version: int) -> None:
     codes = [code for _, code in errors_in(answered(api, version, OF_A_PARTITION)) if code]
     assert codes == [OF_A_PARTITION]

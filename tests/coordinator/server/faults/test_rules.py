@@ -32,15 +32,6 @@ def heartbeat(client_id: str = "app-1") -> IncomingRequest:
     return asked(HEARTBEAT, 4, HEART, client_id)
 
 
-def test_without_rules_there_is_nothing_to_look_at() -> None:
-    rules = Rules()
-    assert not rules.active
-    number = rules.add(Delay(bounds_s=(1, 1)), 0)
-    assert rules.active
-    assert rules.clear([number]) == 1
-    assert not rules.active
-
-
 @pytest.mark.parametrize(
     ("conditions", "is_met"),
     [

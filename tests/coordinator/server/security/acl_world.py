@@ -54,7 +54,11 @@ SHOWN = frozenset(
 NOT_YET = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 """A broker's errors for the first request for a coordinator or a producer id."""
 NAMES = ("name", "topic", "topic_name", "group_id", "key", "resource_name")
-Answers = dict[tuple[str, str], Any]
+ANY: Mapping[str, Any] = {
+    "resource_type_filter": ResourceType.ANY, "resource_name_filter": None, "pattern_type_filter": PatternType.ANY,
+    "principal_filter": None, "host_filter": None, "operation": Operation.ANY, "permission_type": Permission.ANY,
+}  # fmt: skip
+"""The filter of all ACLs."""
 
 
 class World:
@@ -120,12 +124,7 @@ def world(port: int, authority: str) -> Iterator[World]:
         _fill(made)
         yield made
     finally:
-        anything = {
-            "resource_name_filter": None, "principal_filter": None, "host_filter": None,
-            "operation": Operation.ANY, "permission_type": Permission.ANY, "resource_type_filter": ResourceType.ANY,
-            "pattern_type_filter": PatternType.ANY,
-        }  # fmt: skip
-        filters = [{**anything, "principal_filter": f"User:{user}"} for user in ALLOWED]
+        filters = [{**ANY, "principal_filter": f"User:{user}"} for user in ALLOWED]
         made.ask("kohort", DELETE_ACLS, 3, {"filters": filters})
         topics = [{"name": made.name(topic), "topic_id": None} for topic in ("seen", "hidden")]
         made.ask("kohort", DELETE_TOPICS, 6, {"topics": topics, "timeout_ms": 10_000})
@@ -133,16 +132,8 @@ def world(port: int, authority: str) -> Iterator[World]:
 
 
 def _fill(made: World) -> None:
-    topics = [
-        {
-            "name": made.name(name),
-            "num_partitions": 2,
-            "replication_factor": 1,
-            "assignments": (),
-            "configs": (),
-        }
-        for name in ("seen", "hidden")
-    ]
+    sizes = {"num_partitions": 2, "replication_factor": 1, "assignments": (), "configs": ()}
+    topics = [{"name": made.name(name), **sizes} for name in ("seen", "hidden")]
     created = made.ask("kohort", CREATE_TOPICS, 7, {"topics": topics, "timeout_ms": 10_000})
     made.ids = {one.name.removeprefix(made.name("")): one.topic_id for one in created.topics}
 
@@ -150,8 +141,7 @@ def _fill(made: World) -> None:
         asked = [{"name": topic["name"], "topic_id": None} for topic in topics]
         answer = made.ask("kohort", METADATA, 12, metadata_of(asked))
         return all(
-            not topic.error_code and all(one.leader_id >= 0 for one in topic.partitions)
-            for topic in answer.topics
+            not one.error_code and all(p.leader_id >= 0 for p in one.partitions) for one in answer.topics
         )
 
     wait_until(led, "the topics have leaders", every_s=0.05)
@@ -182,11 +172,7 @@ def _fill(made: World) -> None:
 
 
 def _acls(made: World) -> int:
-    query = {
-        "resource_type_filter": ResourceType.ANY, "resource_name_filter": None, "pattern_type_filter": PatternType.ANY,
-        "principal_filter": None, "host_filter": None, "operation": Operation.ANY, "permission_type": Permission.ANY,
-    }  # fmt: skip
-    answer = made.ask("kohort", DESCRIBE_ACLS, 3, query)
+    answer = made.ask("kohort", DESCRIBE_ACLS, 3, ANY)
     users = {f"User:{user}" for user in ALLOWED}
     return sum(one.principal in users for resource in answer.resources for one in resource.acls)
 
@@ -199,29 +185,19 @@ def metadata_of(topics: Any, *, operations: bool = False) -> dict[str, Any]:
 
 
 def commit_of(made: World, group: str, version: int) -> dict[str, Any]:
-    partition = {
-        "partition_index": 0,
-        "committed_offset": 3,
-        "committed_leader_epoch": -1,
-        "committed_metadata": "",
-    }
+    partition = {"partition_index": 0, "committed_offset": 3, "committed_metadata": ""}
     topics = [
         {"name": made.name(topic), "topic_id": made.ids[topic], "partitions": [partition]}
         for topic in ("seen", "hidden")
-    ]  # fmt: skip
-    return {
-        "group_id": made.name(group), "generation_id_or_member_epoch": -1, "member_id": "", "group_instance_id": None,
-        "retention_time_ms": -1, "topics": topics,
-    }  # fmt: skip
+    ]
+    return {"group_id": made.name(group), "member_id": "", "topics": topics}
 
 
 def consumer_of(group: str, made: World, *topics: str) -> dict[str, Any]:
-    return {
-        "group_id": made.name(group), "member_id": "member-of-the-test", "member_epoch": 7, "instance_id": None,
-        "rack_id": None, "rebalance_timeout_ms": 60_000,
-        "subscribed_topic_names": [made.name(topic) for topic in topics], "subscribed_topic_regex": None,
-        "server_assignor": None, "topic_partitions": [],
-    }  # fmt: skip
+    nulls = dict.fromkeys(("instance_id", "rack_id", "subscribed_topic_regex", "server_assignor"))
+    fields = {"group_id": made.name(group), "member_id": "member-of-the-test", "member_epoch": 7, **nulls}
+    names = [made.name(topic) for topic in topics]
+    return {**fields, "rebalance_timeout_ms": 60_000, "subscribed_topic_names": names, "topic_partitions": []}
 
 
 def assigned(made: World, user: str, beat: Mapping[str, Any], *, topics: int = 1) -> set[UUID]:
@@ -234,8 +210,7 @@ def assigned(made: World, user: str, beat: Mapping[str, Any], *, topics: int = 1
         answer = made.ask(user, CONSUMER_GROUP_HEARTBEAT, 1, {**beat, "member_epoch": epoch})
         epoch = answer.member_epoch
         topic_ids.update(
-            topic_partition.topic_id
-            for topic_partition in (answer.assignment.topic_partitions if answer.assignment else ())
+            one.topic_id for one in (answer.assignment.topic_partitions if answer.assignment else ())
         )
         return len(topic_ids) >= topics
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from coordinator.server.served import SERVED
-from tests.coordinator.server.security.acl_calls import (
-    Call,
-    admin_calls,
-    group_calls,
-    record_calls,
-    transaction_calls,
-)
+from tests.coordinator.server.security import acl_calls
 from tests.coordinator.server.security.acl_world import ALLOWED, World, assigned, consumer_of, world
 from tests.coordinator.server.security.test_login import served
 from tests.kafka.secure import SecureBroker
@@ -28,12 +22,7 @@ Answers = dict[tuple[str, str], Any]
 USERS = ("kohort", *ALLOWED)
 
 
-def calls(made: World, user: str) -> Iterator[Call]:
-    """The requests of a user."""
-    yield from group_calls(made)
-    yield from record_calls(made)
-    yield from transaction_calls(made)
-    yield from admin_calls(made, user)
+APIS = {served.api.name: served.api for served in SERVED.values()}
 
 
 def answers(port: int, authority: str) -> tuple[Answers, set[int]]:
@@ -42,21 +31,23 @@ def answers(port: int, authority: str) -> tuple[Answers, set[int]]:
         outcomes: Answers = {}
         asked = set()
         for user in USERS:
-            for name, api, version, fields in calls(made, user):
-                answer = made.ask(user, api, version, fields)
+            calls = (
+                acl_calls.group_calls(made),
+                acl_calls.record_calls(made),
+                acl_calls.transaction_calls(made),
+            )
+            for name, api, version, fields in chain(*calls, acl_calls.admin_calls(made, user)):
+                answer = made.ask(user, APIS[api], version, fields)
                 outcomes[user, name.replace(made.name(""), "")] = made.shown(answer)
-                asked.add(api.key)
+                asked.add(APIS[api].key)
         outcomes["reader", "regex"] = matched(made, "reader")
         return outcomes, asked
 
 
 def matched(made: World, user: str) -> list[str]:
     """The topics that are assigned to a member whose regex matches all topics."""
-    beat = {
-        **consumer_of("r", made),
-        "subscribed_topic_names": None,
-        "subscribed_topic_regex": made.name(".*"),
-    }
+    regex = {"subscribed_topic_names": None, "subscribed_topic_regex": made.name(".*")}
+    beat = {**consumer_of("r", made), **regex}
     names = {id_: name for name, id_ in made.ids.items()}
     return sorted(names[topic_id] for topic_id in assigned(made, user, beat))
 

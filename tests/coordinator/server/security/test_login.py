@@ -8,18 +8,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
 
 from coordinator.server.broker import Broker
 from coordinator.server.security.access_file import AccessFile
 from coordinator.server.security.security import secure as secured
 from coordinator.server.security.settings import parse_security
-from tests.coordinator.server.running import HOST, running
-from tests.coordinator.server.security.conversation import CLOSED, PATIENCE_S, Said, Steps, outcomes, plain
+from tests.coordinator.server.running import running
+from tests.coordinator.server.security.conversation import CLOSED, Said, Steps, outcomes, plain
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
-from wire.client.cluster import KafkaClient
-from wire.client.errors import AuthenticationFailed
-from wire.client.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
+from wire.client.security import Secret, SecurityProtocol
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 from wire.messages.schemas.security import DESCRIBE_ACLS
 
@@ -108,47 +105,3 @@ def test_a_login_is_answered_as_a_broker_does(secure: SecureBroker) -> None:
     theirs = [outcomes(secure.ports["SASL_SSL"], authority, steps) for steps in CONVERSATIONS.values()]
     assert dict(zip(CONVERSATIONS, mine, strict=True)) == dict(zip(CONVERSATIONS, theirs, strict=True))
     assert sum(said[-1] == CLOSED for said in mine) > 5
-
-
-LOGINS = {
-    "PLAIN": ("kohort", "kohort-secret"),
-    "SCRAM-SHA-256": ("bob", "bob-sécret"),
-    "SCRAM-SHA-512": ("kohort", "kohort-secret"),
-}
-
-
-@pytest.mark.parametrize("mechanism", LOGINS)
-def test_clients_log_in(secure: SecureBroker, mechanism: str) -> None:
-    user, password = LOGINS[mechanism]
-
-    def look(port: int, password: str) -> tuple[int, int]:
-        settings = ConnectionSettings(
-            bootstrap_servers=(f"{HOST}:{port}",),
-            security_protocol=SecurityProtocol.SASL_SSL,
-            sasl_mechanism=mechanism,
-            sasl_username=user,
-            sasl_password=Secret(password),
-            tls=TlsSettings(ca_path=str(secure.files / "ca.pem")),
-        )
-        with KafkaClient(settings) as client:
-            ours = len(client.metadata([]).brokers)
-        librdkafka = AdminClient(
-            {
-                "bootstrap.servers": f"{HOST}:{port}",
-                "security.protocol": "SASL_SSL",
-                "sasl.mechanism": mechanism,
-                "sasl.username": user,
-                "sasl.password": password,
-                "ssl.ca.location": str(secure.files / "ca.pem"),
-                "log_level": 0,
-            }
-        )
-        return ours, len(librdkafka.list_topics(timeout=PATIENCE_S).brokers)
-
-    async def scene() -> tuple[int, int]:
-        async with served(secure.files) as broker:
-            with pytest.raises(AuthenticationFailed, match="Authentication failed"):
-                await asyncio.to_thread(look, broker.port, "wrong")
-            return await asyncio.to_thread(look, broker.port, password)
-
-    assert asyncio.run(scene()) == (1, 1)
