@@ -119,14 +119,8 @@ def config_of(text: Mapping[str, str], library: str | None = None, member: str |
     )
 
 
-def found(plan: Plan, rule: str) -> Finding | None:
-    return next((finding for finding in plan.findings if finding.rule == rule), None)
-
-
 def the_finding(plan: Plan, rule: str) -> Finding:
-    finding = found(plan, rule)
-    assert finding is not None
-    return finding
+    return next(finding for finding in plan.findings if finding.rule == rule)
 
 
 def blockers(plan: Plan, level: Level = Level.BLOCKER) -> list[str]:
