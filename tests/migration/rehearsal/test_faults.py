@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.simulation.scenario import Freeze
+from coordinator.faults import CoordinatorFault, FailCoordinator
+from coordinator.simulation.scenario import Direction, Freeze, MemberScript, NetworkPartition, Restart
 from groups.yaml_files import TreeError
 from migration.rehearsal.faults import PlanFaults, read_faults
 from migration.rehearsal.rehearsed import Rehearsed
