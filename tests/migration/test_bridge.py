@@ -131,7 +131,7 @@ def plan_text(state: Group) -> str:
     return "\n".join((places, *restarts, plan.why or ""))
 
 
-def test_which_groups_it_joins_and_whom_it_needs_restarted() -> None:
+def test_which_groups_it_joins_and_which_restarts_it_needs() -> None:
     assert_recorded("bridge_plans.txt", {name: plan_text(state) for name, state in GROUPS.items()})
 
 

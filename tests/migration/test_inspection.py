@@ -81,7 +81,7 @@ WAITS: dict[str, Group] = {
     "when all have joined they wait for the leader": classic_group(
         classic("a"), classic("b"), state=COMPLETING, leader="b"
     ),
-    "whoever that is": classic_group(classic("a"), classic("b"), state=COMPLETING),
+    "under an unknown leader": classic_group(classic("a"), classic("b"), state=COMPLETING),
     "a stable classic group": classic_group(classic("a")),
     "an unknown state": classic_group(classic("a"), state=GroupState.UNKNOWN),
 }  # fmt: skip
