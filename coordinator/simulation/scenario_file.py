@@ -50,20 +50,11 @@ MAX_VALUES = 500_000  # The maximum number of values in a file; an alias counts 
 _Tree = dict[str, Any]
 
 
-VERBS: Mapping[str, type] = {
-    "start": Start,
-    "close": Close,
-    "restart": Restart,  # before kill, which is also one of its keys
-    "kill": Kill,
-    "pause": Pause,
-    "freeze": Freeze,
-    "enforce_rebalance": EnforceRebalance,
-    "subscribe": Subscribe,
-    "commit": Commit,
-    "committed": AskCommitted,
-    "topic": ChangeTopic,
-    "coordinator": FailCoordinator,
-}
+VERBS: Mapping[str, type] = {  # restart before kill, which is also one of its keys
+    "start": Start, "close": Close, "restart": Restart, "kill": Kill, "pause": Pause, "freeze": Freeze,
+    "enforce_rebalance": EnforceRebalance, "subscribe": Subscribe, "commit": Commit,
+    "committed": AskCommitted, "topic": ChangeTopic, "coordinator": FailCoordinator,
+}  # fmt: skip
 """The key that determines the kind of an event."""
 
 

@@ -30,7 +30,7 @@ from cli.verbs.simulate.action import SimulationResult
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.result import CallbackCall, Ownership, RunResult
-from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.scenario import Direction, Variant
 from coordinator.simulation.story import partition_text
 from groups.counts import counted
 from groups.times import seconds_text
@@ -140,9 +140,8 @@ def member_lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
     )
     yield world
     yield from drawn
-    yield Lane(
-        height=16, texts=[Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks]
-    )
+    times = [Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks]
+    yield Lane(height=16, texts=times)
     if (more := len(members) - MOST_LANES) > 0:
         yield Lane(height=16, texts=(Label(f"{more:,} more members", y=12, at=axis.start, style="faint"),))
     yield Lane(height=10)
@@ -150,7 +149,18 @@ def member_lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
 
 def _world(result: RunResult, axis: Axis) -> Lane:
     """Events of the coordinator, the network and the topics, and broken invariants."""
-    spans = [_away(*outage) for outage in _outages(result.scenario)]
+    spans = [
+        Box(
+            start=event.at, end=event.at + event.for_s, style=AWAY, top=1, height=14,
+            title=f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}",
+        )
+        for event in result.scenario.events
+        if isinstance(event, FailCoordinator)
+    ]  # fmt: skip
+    for cut in result.scenario.faults.partitions:
+        lost = "requests and no answers" if cut.direction is Direction.BOTH else cut.direction.value
+        title = f"no {lost} of {', '.join(cut.members)}"
+        spans.append(Box(start=cut.start_s, end=cut.end_s, style=AWAY, title=title, top=1, height=14))
     marks = sorted(_marks(result), key=lambda mark: mark[0])
     ends = [*(at for at, *_ in marks[1:]), axis.end][: len(marks)]
     texts = [
@@ -170,23 +180,6 @@ def _world(result: RunResult, axis: Axis) -> Lane:
     return Lane(height=18, texts=(Label("world", y=12), *texts), spans=[*spans, *broken])
 
 
-def _away(start: float, end: float, title: str) -> Box:
-    return Box(start=start, end=end, style=AWAY, title=title, top=1, height=14)
-
-
-def _outages(scenario: Scenario) -> Iterator[tuple[float, float, str]]:
-    for event in scenario.events:
-        if isinstance(event, FailCoordinator):
-            yield (
-                event.at,
-                event.at + event.for_s,
-                f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}",
-            )
-    for partition in scenario.faults.partitions:
-        title = f"no {partition.direction.value} of {', '.join(partition.members)}"
-        yield partition.start_s, partition.end_s, title.replace("no both", "no requests and no answers")
-
-
 def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
     """Marks: the time in seconds, a short text, the full text, and the style."""
     for event in result.scenario.events:
@@ -195,12 +188,8 @@ def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
         elif isinstance(event, ChangeTopic):
             count = "gone" if event.count is None else f"{event.count}"
             text = f"{event.topic} {count}"
-            yield (
-                event.at,
-                text,
-                f"{text} partitions at {event.at:g} s".replace("gone partitions", "deleted"),
-                "faint",
-            )
+            title = f"{text} partitions at {event.at:g} s".replace("gone partitions", "deleted")
+            yield event.at, text, title, "faint"
     for violation in result.violations[:1]:
         yield violation.at_s, violation.invariant, violation.message, "strong"
 
@@ -243,14 +232,11 @@ def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
     for owner in sorted(owned, key=lambda owner: (owner.start_s, owner.topic, owner.partition)):
         partition = (owner.topic, owner.partition)
         free = [row for row in rows if row[-1].end_s <= owner.start_s]
-        row = next(
-            (row for row in free if (row[-1].topic, row[-1].partition) == partition),
-            free[0] if free else None,
-        )
+        former = [row for row in free if (row[-1].topic, row[-1].partition) == partition]
+        row = next(iter([*former, *free]), None)
         if row is None:
-            rows.append([owner])
-        else:
-            row.append(owner)
+            rows.append(row := [])
+        row.append(owner)
     return rows
 
 
