@@ -315,7 +315,7 @@ def test_an_event_takes_as_many_lines_as_it_needs(width: int) -> None:
 
 def test_large_groups_are_shown_as_recorded() -> None:
     """A cut number would be misread; lag is above members, whose names are unique."""
-    name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-names.v1"
+    name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-long-words.v1"
     members = [replace(member(str(number)), owned={topic: (number,)}, epoch=5) for number in range(12)]
     long = "consumer-billing-service-production-of-the-region-eu-west"
     names = [f"{long}-{number:02}-{number % 7}{number}" for number in range(40)]
