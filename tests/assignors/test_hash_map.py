@@ -207,8 +207,6 @@ def test_the_order_is_that_of_the_map(ids: list[str]) -> None:
 
 
 def test_a_converted_group_on_a_broker() -> None:
-    """Kafka 4.3.1 described six members as a classic group, then, with a seventh, as the consumer group it became. The
-    new group's map is filled twice: from the old group, and from the records that the first map became."""
     classic = [
         "member-30671-19-16877e94-6ca3-40b8-b148-0f8677fdad5a",
         "member-30671-17-910fd224-9658-40da-b670-7a5a04e2ded6",

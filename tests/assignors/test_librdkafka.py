@@ -41,7 +41,6 @@ LEADER_IDS = ("leader", "m150", "zz-top", "Aéa")
 
 @pytest.fixture(params=ASSIGNORS, ids=NAMES)
 def assignor(request: pytest.FixtureRequest) -> Assignor:
-    """Each of librdkafka's assignors."""
     param: Assignor = request.param
     return param
 
@@ -77,7 +76,6 @@ def test_leader_copies_user_data_from_subscription_to_assignment(assignor: Assig
 
 
 def test_a_new_leader_is_asked_the_same(assignor: Assignor) -> None:
-    """`again` takes what the first owned along."""
     topics = (TopicSpec(name="t", partitions=6), TopicSpec(name="u", partitions=3))
     alone = GroupSpec(topics=topics, members=())
     two = GroupSpec(topics=topics, members=(MemberSpec(id="m", topics=("t",)),))
@@ -214,7 +212,6 @@ def test_broker_lists_topics_as_a_scala_set(broker: Broker) -> None:
 
 @pytest.mark.kafka
 def test_identical_in_a_real_group(assignor: Assignor, broker: Broker, members: Members) -> None:
-    """With another group where a member of one dies, as leaders of librdkafka do (LeaderDiedError)."""
     for _ in range(ATTEMPTS - 1):
         try:
             return _compare_real_group(assignor, broker, members)
@@ -307,7 +304,6 @@ def test_an_empty_group(assignor: Assignor) -> None:
 
 
 def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
-    """a is before z by instance id and after it by member id, m in between."""
     spec = _spec(
         z=MemberSpec(id="z", topics=("a",), instance="1"),
         m=("a",),

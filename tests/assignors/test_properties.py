@@ -124,7 +124,6 @@ def test_equal_subscriptions_give_even_loads(assignor: Assignor, spec: GroupSpec
 def test_no_single_move_would_level_the_loads_of_a_settled_group(
     assignor: Assignor, data: st.DataObject
 ) -> None:
-    """Also with differing subscriptions; groups this small rest long before uniform's last sweep."""
     spec = _group(assignor, data)
     final = _settled(assignor, spec)
     owners = _owners(final)

@@ -27,8 +27,6 @@ GREEDY = Assignor(name="greedy", side=Side.CLIENT, leader=None, protocols=frozen
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install a package that offers `greedy`."""
-
     def entry_points(**params: str) -> EntryPoints:
         offered = EntryPoint(name="greedy", value=f"{__name__}:GREEDY", group="kohort.assignors")
         fits = all(getattr(offered, name) == value for name, value in params.items())

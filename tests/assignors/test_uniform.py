@@ -64,7 +64,6 @@ def test_the_only_topic_needs_no_id() -> None:
 
 
 def test_results_that_depend_on_the_version_of_java_are_undetermined() -> None:
-    """Twelve numbers: a copied set of Java 17 has 32 places, that of Java 21 has 16, where 16 follows 0."""
     wide = TopicSpec(name="wide", partitions=17, id=UUID(int=1))
     crowded = MemberSpec(id="a", topics=("wide",), owned=Claim(partitions={"wide": [*range(11), 16]}))
     result = UNIFORM.assign(DenseGroup.of(GroupSpec(topics=(wide,), members=(crowded, _member("b", "wide")))))

@@ -80,7 +80,6 @@ def started(subject: Subject, kind: str) -> Member:
 
 @pytest.fixture
 def subject(broker: Broker, members: Members, tools: ToolHost) -> Subject:
-    """Give a group of the test's own and a topic of three partitions."""
     topic = fresh_topic(broker, 3)
     return Subject(members=members, broker=broker, tools=tools, group=fresh_name("payments"), topic=topic)
 
@@ -153,7 +152,6 @@ def test_a_broken_setting_shows_the_log(
 
 @pytest.mark.parametrize(("required", "status"), [("0", 0), ("1", 1)])
 def test_without_java_tests_are_skipped_or_fail(required: str, status: int) -> None:
-    """Run one test where no program can be found; the summary counts the skipped one."""
     name = f"{__file__}::test_a_connect_group_is_shown"
     said = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", name],

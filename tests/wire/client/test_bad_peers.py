@@ -194,7 +194,6 @@ def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
 
 @pytest.mark.parametrize("alone_too", [False, True])
 def test_an_answer_that_is_too_long(alone_too: bool) -> None:
-    """The offsets of two groups are too many for one answer; each alone may do."""
     group = b"\2g\1\0\0\0"
 
     def too_long(connection: socket.socket) -> None:

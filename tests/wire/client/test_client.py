@@ -153,7 +153,6 @@ def test_a_coordinator_that_moved_is_looked_up_again(newest: int) -> None:
 
 
 def test_the_broker_that_lists_a_group_is_asked_for_it() -> None:
-    """FindCoordinator is not answered here."""
     with client_of({"ListGroups": listed("g"), "DescribeGroups": described("Stable")}) as client:
         assert client.known_coordinators(["g"]) == {}
         list_groups(client)
@@ -182,7 +181,6 @@ def test_a_dead_coordinator_fails_its_groups_only() -> None:
 
 
 def test_results_are_kept_when_a_second_lookup_fails() -> None:
-    """The only broker knows the coordinator of "g" once; of "h" it says it moved, and then answers no more."""
     both = {"groups": [classic("g", "Stable"), classic("h", "Stable", 16)]}
     answers: Answers = {"DescribeGroups": lambda _: both}
     lookups = 0

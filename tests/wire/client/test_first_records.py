@@ -26,7 +26,6 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 @pytest.fixture
 def client(broker: Broker) -> Iterator[KafkaClient]:
-    """Give a client of the shared broker."""
     with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
         yield client
 
@@ -179,7 +178,6 @@ def test_topics_and_partitions_that_are_not_there(broker: Broker, client: KafkaC
 
 @pytest.mark.kafka
 def test_as_a_consumer_sees_it(broker: Broker, client: KafkaClient) -> None:
-    """What a consumer reads first from an offset is the oracle, in batches of many sizes."""
     name = topic(broker)
     for count in (1, 40, 3, 1, 200):
         produce(broker, name, count, size=50, settings={"linger.ms": "50"})

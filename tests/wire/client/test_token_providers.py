@@ -28,7 +28,6 @@ ALIKE = "accessSecret1234567890ABCDEFGHIJKLMN"
 
 @pytest.fixture(autouse=True)
 def without_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing of the developer's own clouds is found."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -38,7 +37,6 @@ def without_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Amazon's credentials, which no library can tell from real ones before they are used."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", ALIKE)
 
@@ -132,8 +130,6 @@ def asked() -> list[Asked]:
 
 @pytest.fixture
 def sts(asked: list[Asked], keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Amazon's STS, as far as it is used."""
-
     def answer(request: Asked) -> Answer:
         asked.append(request)
         if b"Action=GetWebIdentityToken" in request.body:
@@ -187,8 +183,6 @@ def test_a_token_of_sts_as_librdkafkas_settings_ask_for_it(
 
 @pytest.fixture
 def managed_identity(asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The endpoint that Azure's App Service has for its applications."""
-
     def answer(request: Asked) -> Answer:
         asked.append(request)
         expires = str(int(time.time()) + 3600)
@@ -336,8 +330,6 @@ def test_every_login_method_says_what_installs_it() -> None:
 
 @pytest.fixture
 def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Installs a package whose entry point of the group kohort.tokens is a function with the given body."""
-
     def install(body: str) -> None:
         (tmp_path / "acme_tokens.py").write_text(f"def acme(servers, options):\n    {body}\n")
         info = tmp_path / "acme-1.dist-info"

@@ -35,7 +35,6 @@ SMALLEST = encode_batch([(None, None), (None, None)], base_offset=0, timestamp=5
 
 
 def test_the_bytes_of_a_batch() -> None:
-    """Written out from the layout in the documentation of DefaultRecordBatch."""
     encoded = encode_batch([(b"k", b"v")], base_offset=1, timestamp=2, leader_epoch=3)
     header = (
         "0000000000000001"  # base offset
@@ -87,7 +86,6 @@ def test_offsets_and_sequences() -> None:
 
 
 def test_the_broker_s_time_is_every_record_s_time() -> None:
-    """A broker that sets it leaves the deltas of the client as they are."""
     encoded = with_field(
         with_field(with_payload(bytes.fromhex("0c000e00010100"), count=1), "attributes", 8),
         "max_timestamp",
@@ -100,7 +98,6 @@ def test_the_broker_s_time_is_every_record_s_time() -> None:
 
 @pytest.mark.parametrize("codec", Codec)
 def test_a_batch_with_fewer_records_keeps_its_place(codec: Codec) -> None:
-    """As compaction leaves it: offsets, last offset and the producer's numbers stay."""
     encoded = encode_batch(
         [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")],
         base_offset=10,
@@ -180,7 +177,6 @@ DAMAGE: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("bad", "said"), DAMAGE, ids=[said for _, said in DAMAGE])
 def test_damage_is_reported_with_its_place(bad: bytes, said: str) -> None:
-    """The part before it is given first."""
     batches = read_batch_headers(SMALLEST + bad, FILE)
     assert next(batches).base_offset == 0
     with pytest.raises(DamagedLog) as error:
@@ -223,7 +219,6 @@ def test_records_that_do_not_decompress(data: bytes, said: str) -> None:
 
 
 def test_the_payload_of_an_emptied_batch_is_not_looked_at() -> None:
-    """Nor does a broker: there is nothing to be had from it."""
     for codec in Codec:
         data = with_payload(b"", count=0, last_offset_delta=3, codec=codec, compressed=b"anything")
         assert records_of(_only(data), data) == []
@@ -244,7 +239,6 @@ def test_control_types() -> None:
 
 
 def test_control_types_of_the_future_are_unknown() -> None:
-    """So are newer versions of the key read like the known one, as a broker does."""
     assert control_type_of(bytes.fromhex("0000 0063")) is ControlType.UNKNOWN
     assert control_type_of(bytes.fromhex("0000 ffff")) is ControlType.UNKNOWN
     assert control_type_of(bytes.fromhex("0005 0001 aaaa")) is ControlType.COMMIT

@@ -61,7 +61,6 @@ def test_transactions(broker: Broker) -> None:
 
 
 def test_all_that_a_broker_stores_is_written_the_same(broker: Broker) -> None:
-    """Every uncompressed batch in its log directory, those of the metadata quorum among them."""
     compared = 0
     for segment in _segments(broker.data):
         for batch in segment.batches:

@@ -67,7 +67,6 @@ def test_old_indexes_are_replaced(tmp_path: Path) -> None:
 
 
 def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
-    """1 and 2 overlap; 1 began in the segment before. 3 is committed, 4 stays open, 5 only ends."""
     first = _segment(tmp_path, 0, _data(0, 1) + _data(1, 3))
     second = _segment(
         tmp_path,
@@ -98,7 +97,6 @@ def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
 
 
 def test_other_control_batches_end_no_transaction(tmp_path: Path) -> None:
-    """A key that is too short, a mark of the metadata quorum, and a batch that compaction has emptied."""
     unknown = encode_batch(
         [(bytes.fromhex("00000004"), b"")], base_offset=1, timestamp=0, producer_id=1, control=True
     )
@@ -114,7 +112,6 @@ def test_other_control_batches_end_no_transaction(tmp_path: Path) -> None:
 @pytest.mark.kafka
 @pytest.mark.parametrize("seed", range(12))
 def test_recovery_by_kafka_writes_the_same_bytes(tmp_path: Path, java: JavaBatches, seed: int) -> None:
-    """And cuts off the same torn tail."""
     rng = Random(seed)
     start = rng.choice([0, 5_000_000_000])
     content = b"".join(_transactions(rng, start)) if seed % 2 else _plain(rng, start)

@@ -32,7 +32,6 @@ def test_a_segment_is_read(tmp_path: Path) -> None:
 
 
 def test_a_ctrl_c_is_never_lost_meanwhile() -> None:
-    """Whatever is called when it comes: numpy swallows it where it asks an object that it does not know what it is."""
     calls = _scan_interrupted_at(0)
     assert calls > 10
     for number in range(1, calls + 1):
@@ -143,7 +142,6 @@ def test_damage_is_reported(
 
 
 def test_damage_before_the_end_is_no_torn_tail(tmp_path: Path) -> None:
-    """Whatever byte of a batch in the middle is changed: it is noticed, and nothing is cut."""
     start = len(BATCHES[0])
     for position in range(start, start + len(BATCHES[1])):
         path = _segment(tmp_path, 0, _changed(position, 0x55))
@@ -308,7 +306,6 @@ def test_segments_deleted_meanwhile_are_still_read(tmp_path: Path) -> None:
 
 
 def test_an_outdated_listing_during_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments 0 and 4 became one between the listing and the opening."""
     make_files(tmp_path, [f"{A}.log 0-8", f"{C}.log"])
     listings = [[tmp_path / f"{A}.log", tmp_path / f"{B}.log", tmp_path / f"{C}.log"]]
     monkeypatch.setattr(

@@ -27,7 +27,6 @@ LONGS = st.integers(-(1 << 63), (1 << 63) - 1)
     ],
 )
 def test_bytes_of_a_value(value: int, encoded: str) -> None:
-    """As `ByteUtilsTest` of Kafka has them."""
     assert encode(value).hex() == encoded
 
 
@@ -68,7 +67,6 @@ def test_many_are_read_like_one(data: bytes) -> None:
 
 
 def test_bits_beyond_the_type_are_dropped() -> None:
-    """Java shifts them out of an int and a long."""
     assert read_int(bytes.fromhex("feffffff7f"), 0) == ((1 << 31) - 1, 5)
     assert read_long(bytes.fromhex("feffffffffffffffff7f"), 0) == ((1 << 63) - 1, 10)
 

@@ -104,7 +104,6 @@ REQUESTS: list[tuple[Api, int, dict[str, Any]]] = [
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[Answerer]:
-    """Kafka's messages of the newest release, where its jars are; CI fetches them."""
     if not cache(NEWEST).is_dir() and os.environ.get(REQUIRE) != "1":
         pytest.skip(f"the jars of {NEWEST} are not there: KOHORT_KAFKA={NEWEST} make kafka")
     program = Answerer(fetch(NEWEST), "Messages", options=(SILENT,))

@@ -217,7 +217,6 @@ def test_a_value_that_does_not_fit_is_not_written(fields: Mapping[str, Any], wha
 
 @pytest.mark.parametrize("half", [0xD800, 0xDC80])
 def test_half_a_surrogate_pair_is_not_written_as_another_name(half: int) -> None:
-    """A name that the command line could not decode has one; as "?" a deletion would reach another group."""
     with pytest.raises(ValueError, match="surrogates not allowed"):
         DESCRIBE_GROUPS.encode_request(6, 1, None, {"groups": ["g" + chr(half)]})
     with pytest.raises(ValueError, match="surrogates not allowed"):
@@ -291,7 +290,6 @@ def describe_groups(name: bytes) -> bytes:
     ],
 )
 def test_broken_utf_8_is_read_as_java_reads_it(content: str, text: str) -> None:
-    """Each of them was sent to a broker as the key of a FindCoordinator, and returned like this."""
     for padding in (b"", b"a" * 200):
         _, message = DESCRIBE_GROUPS.decode_request(6, describe_groups(bytes.fromhex(content) + padding))
         assert message.groups == (text + padding.decode(),)
