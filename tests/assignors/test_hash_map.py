@@ -1,8 +1,4 @@
-"""Java's hash codes, map orders and natural orders, by example and against Java.
-
-A HashMap to which keys are added and from which they are removed, operation by operation as in Java. Kafka's
-TimelineHashMap: a slow version of the map, and an order that a broker showed.
-"""
+"""Java's hash codes and map orders against Java, and Kafka's TimelineHashMap against a slow version of it."""
 
 from collections.abc import Iterable, Sequence
 from random import Random
@@ -35,21 +31,6 @@ from tests.kafka.oracle import Oracle
 
 LETTERS = "abcé€\uffff\U0001f600\U00010400"
 SIZES = (0, 1, 5, 12, 13, 24, 48, 49, 100, 300)
-
-
-def test_strings_compare_by_utf16_units_not_code_points() -> None:
-    assert sorted(["\uffee", "\U0001f600"], key=utf16) == ["\U0001f600", "\uffee"]
-    assert sorted(["\uffee", "\U0001f600"]) == ["\uffee", "\U0001f600"]
-
-
-def test_uuids_compare_as_signed_halves() -> None:
-    high, low = UUID(int=1 << 127), UUID(int=1)
-    assert sorted([low, high], key=uuid_sort_key) == [high, low]
-
-
-@pytest.mark.parametrize(("asked", "length"), [(0, 1), (1, 1), (3, 4), (16, 16), (17, 32)])
-def test_presized_maps_are_powers_of_two(asked: int, length: int) -> None:
-    assert presized_capacity(asked) == length
 
 
 @pytest.mark.parametrize(

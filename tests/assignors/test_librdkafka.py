@@ -184,11 +184,13 @@ class Comparison:
 
 def _possible(spec: GroupSpec) -> GroupSpec:
     """Without topics of no partitions, which no broker has and librdkafka waits for."""
-    return replace(spec, topics=tuple(topic if topic.partitions else _grown(topic) for topic in spec.topics))
-
-
-def _grown(topic: TopicSpec) -> TopicSpec:
-    return replace(topic, partitions=1, racks=None if topic.racks is None else ((),))
+    topics = (
+        topic
+        if topic.partitions
+        else replace(topic, partitions=1, racks=None if topic.racks is None else ((),))
+        for topic in spec.topics
+    )
+    return replace(spec, topics=tuple(topics))
 
 
 def _held(named: Named) -> Named:
@@ -285,17 +287,10 @@ def _assign(assignor: Assignor, spec: GroupSpec) -> Named:
     return assignor.assign(DenseGroup.of(spec)).assignment.named()
 
 
-def test_registered_for_librdkafka_leaders(assignor: Assignor) -> None:
-    assert find(assignor.name, Side.CLIENT, Leader.LIBRDKAFKA) is assignor
-
-
 def test_members_without_topics_or_with_too_many_are_passed_over(assignor: Assignor) -> None:
     greedy = ("a", "b", *(f"t{number}" for number in range(MOST_TOPICS)))
-    assert _assign(assignor, _spec(m=["a"], idle=[], greedy=greedy)) == {
-        "m": {"a": [0, 1, 2]},
-        "idle": {},
-        "greedy": {},
-    }
+    expected: Named = {"m": {"a": [0, 1, 2]}, "idle": {}, "greedy": {}}
+    assert _assign(assignor, _spec(m=["a"], idle=[], greedy=greedy)) == expected
 
 
 def test_an_empty_group(assignor: Assignor) -> None:
@@ -312,16 +307,3 @@ def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
     for assignor in (RANGE, ROUND_ROBIN):
         result = assignor.assign(DenseGroup.of(spec))
         assert {one.subject for one in result.undetermined} == {"z", "a"}
-
-
-def test_cooperative_gives_back_claims_without_a_subscriber() -> None:
-    owner = MemberSpec(id="m", topics=("a",), owned=Claim(partitions={"b": [1], "gone": [7]}, generation=3))
-    assert _assign(COOPERATIVE, _spec(m=owner)) == {"m": {"a": [0, 1, 2], "b": [1], "gone": [7]}}
-
-
-def test_cooperative_withholds_partitions_until_the_last_claimant_revokes() -> None:
-    everything = Claim(partitions={"a": [0, 1, 2], "b": [0, 1, 2]}, generation=1)
-    owner = MemberSpec(id="m", topics=("a", "b"), owned=everything)
-    named = _assign(COOPERATIVE, _spec(m=owner, other=["a", "b"]))
-    assert named["other"] == {}
-    assert sum(len(numbers) for numbers in named["m"].values()) == 3
