@@ -1,9 +1,6 @@
-"""Random groups to ask the assignors about, from a seed.
-
-`chain` yields the rounds of one group: what came out of a round is owned in the next, while members leave
-and join, partitions are added, topics go, claims get stale, disputed or nonsensical. Every choice comes
-from the `random.Random` given, so a seed repeats a run.
-"""
+"""Random groups to ask the assignors about, from a seed. `chain` yields the rounds of one group: what came out of a
+round is owned in the next, while members leave and join, partitions are added, topics go, claims get stale, disputed or
+nonsensical."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

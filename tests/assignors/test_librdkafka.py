@@ -1,7 +1,5 @@
-"""librdkafka's assignors against librdkafka: a real consumer of confluent-kafka leads random groups.
-
-KOHORT_ORACLE_SEED repeats a run, KOHORT_ORACLE_ROUNDS makes it longer.
-"""
+"""librdkafka's assignors against librdkafka: a real consumer of confluent-kafka leads random groups. KOHORT_ORACLE_SEED
+repeats a run, KOHORT_ORACLE_ROUNDS makes it longer."""
 
 import platform
 from collections.abc import Iterator, Sequence

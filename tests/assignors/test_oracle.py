@@ -1,7 +1,5 @@
-"""Every assignor gives what Kafka's own class gives, or fails with its message.
-
-A failure names its seed: KOHORT_ORACLE_SEED=… repeats the run, KOHORT_ORACLE_CASES=… scales it (`make oracle`).
-"""
+"""Every assignor gives what Kafka's own class gives, or fails with its message. A failure names its seed:
+KOHORT_ORACLE_SEED=… repeats the run, KOHORT_ORACLE_CASES=… scales it (`make oracle`)."""
 
 from collections import Counter
 from collections.abc import Mapping

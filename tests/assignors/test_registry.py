@@ -1,7 +1,4 @@
-"""Assignors are found by name, side and leader; a wrong name gets a helpful answer.
-
-A custom assignor that breaks a rule is refused, and the rule is named.
-"""
+"""Assignors are found by name, side and leader; a custom one that breaks a rule is refused, and the rule is named."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

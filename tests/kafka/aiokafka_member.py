@@ -1,7 +1,5 @@
-"""A consumer of aiokafka that runs until it is stopped: `python -m tests.kafka.aiokafka_member JSON`.
-
-The argument, the journal and the events are those of `confluent_member.py`, as far as aiokafka has them.
-"""
+"""A consumer of aiokafka that runs until it is stopped, with the argument, journal and events of
+`confluent_member.py`."""
 
 import asyncio
 from collections.abc import Iterable, Mapping

@@ -1,24 +1,16 @@
 """A consumer of confluent-kafka that runs until it is stopped: `python -m tests.kafka.confluent_member JSON`.
-
-The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
-as librdkafka has it. With `"journal": PATH` every record, and every partition that comes or goes, is a line
-`AT_NS KIND TOPIC PARTITION OFFSET KEY:VALUE` of that file, at the time of the machine's monotonic clock.
-With `"listener"` and `"pollAgain"` it does what `java/Member.java` says of them. A line of JSON on stdin,
-`{"do": ACTION, ...}`, is what to do before the next poll: `subscribe` (to other `topics`), `pause` (stay outside
-poll for `ms`), `commit`, `hold` (say what is held), `produce` (`records` to one `partition`, with a `compression`),
-`offsets_for_times` (of `partitions`, `at_ms`), `stop`.
-Each event is one line of JSON on stdout with `member` and `event`:
-
-- `started`: the consumer has subscribed.
-- `assigned`, `revoked`, `lost`: the partitions of the listener's call; `assignment` is what is held after it.
-- `holds`: what it holds, asked for by `hold`.
-- `error`: an error of the consumer; `reason` is the text.
-- `thrown`: an exception in a call of the consumer, which continues; `reason` is the text, with the error's name.
-- `produced`: all records are acknowledged; `reason` is empty, or what went wrong.
-- `offsets`: `reason` has the offsets of `offsets_for_times`, in the order of the partitions.
-- `answers`: `reason` is how many the group's coordinator has given, as often as `statistics.interval.ms` says.
-- `stopped`: closed cleanly, after SIGTERM or the end of stdin.
-"""
+The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex. With
+`"journal": PATH` every record, and every partition that comes or goes, is a line `AT_NS KIND TOPIC PARTITION OFFSET
+KEY:VALUE` of that file, at the time of the machine's monotonic clock. `"listener"` and `"pollAgain"`: see
+`java/Member.java`.
+A line of JSON on stdin, `{"do": ACTION, ...}`, is what to do before the next poll: `subscribe` (to other `topics`),
+`pause` (stay outside poll for `ms`), `commit`, `hold` (say what is held), `produce` (`records` to one `partition`, with
+a `compression`), `offsets_for_times` (of `partitions`, `at_ms`), `stop`.
+Each event is one line of JSON on stdout with `member` and `event`: `started` (it has subscribed); `assigned`,
+`revoked`, `lost` (partitions of the listener's call; `assignment` is what is held after it); `holds`; and with a
+`reason`: `error` (of the consumer), `thrown` (an exception in a call of it, with its name), `produced` (empty, or what
+went wrong), `offsets` (in the order of the partitions), `answers` (how many the coordinator has given, as often as
+`statistics.interval.ms` says); `stopped` (closed cleanly, after SIGTERM or the end of stdin)."""
 
 import json
 import sys

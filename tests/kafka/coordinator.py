@@ -1,7 +1,5 @@
-"""A broker whose group coordinator is ready, which it is only once a client asks for it.
-
-A broker that maps the archive of Kafka's classes (`ensure_archive`) starts in half of the time.
-"""
+"""A broker whose group coordinator is ready, which it is only once a client asks for it. One that maps the archive of
+Kafka's classes (`ensure_archive`) starts in half of the time."""
 
 import os
 import tempfile

@@ -1,7 +1,5 @@
-"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache.
-
-`KOHORT_KAFKA=4.4.0` has the tests run another version than the pom names.
-"""
+"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache; KOHORT_KAFKA=4.4.0 is another version
+than the pom's."""
 
 import hashlib
 import os

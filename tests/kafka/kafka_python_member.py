@@ -1,7 +1,5 @@
-"""A consumer of kafka-python that runs until it is stopped: `python -m tests.kafka.kafka_python_member JSON`.
-
-The argument, the journal and the events are those of `confluent_member.py`, as far as kafka-python has them.
-"""
+"""A consumer of kafka-python that runs until it is stopped, with the argument, journal and events of
+`confluent_member.py`."""
 
 import os
 import signal

@@ -1,12 +1,7 @@
-"""A stand-in for a broker that asks librdkafka: it tells a consumer that it leads a group of our making.
-
-It is there so that the members, their order and metadata, the topics and their racks may be anything at all, and so
-that what the leader sends back is read off the wire. The leader is the real librdkafka. What a real broker does
-instead (the order of members and topics, a leader whose claims are true) is tested in tests/assignors with one.
-
-The rebalance goes: JoinGroup of the leader → `Round.events`; `Round.answer` with a `Lead` → the leader asks for
-Metadata, computes, sends SyncGroup → `Round.events`. Clients are distinguished by their client id.
-"""
+"""A stand-in for a broker that asks librdkafka: it tells a consumer that it leads a group of our making. So members,
+their order and metadata, topics and racks may be anything, and what the leader sends back is read off the wire.
+JoinGroup of the leader → `Round.events`; `Round.answer` with a `Lead` → the leader asks for Metadata, computes, sends
+SyncGroup → `Round.events`. Clients are distinguished by their client id."""
 
 import socket
 import threading

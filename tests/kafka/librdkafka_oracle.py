@@ -1,13 +1,8 @@
-"""librdkafka's own assignors as the oracle of ours: a real consumer computes as the leader of groups of our making.
-
-`LibrdkafkaLeader.ask` takes a group, has the consumer lead it as one more member, and returns the group as the leader
-saw it, itself included with what it really subscribes to and owns, and what it assigned to each member. A round takes
-a few milliseconds. The consumer is in a separate process: some groups end it (LeaderDiedError), and so do changes
-of the metadata that have nothing to do with assignors, after which it is asked again.
-
-What is known to end librdkafka 2.16 between rounds, and is avoided: a leader without `client.rack` in a group where
-somebody has a rack; one with it whose own topics have partitions without racks; a broker that leaves the cluster.
-"""
+"""librdkafka's own assignors as the oracle of ours: a real consumer computes as the leader of groups of our making, in
+a separate process: some groups end it (LeaderDiedError), and so do changes of the metadata, after which it is asked
+again.
+What ends librdkafka 2.16 between rounds, and is avoided: a leader without `client.rack` in a group where somebody has a
+rack; one with it whose own topics have partitions without racks; a broker that leaves the cluster."""
 
 import json
 import select

@@ -1,8 +1,5 @@
-"""A port that answers as something that only looks like a Kafka broker: fewer APIs and versions, other answers.
-
-It passes requests on to a broker, and changes the responses. What a product leaves out is missing from its list of
-versions; a request that the list does not have ends the connection, as with a broker.
-"""
+"""A port that answers as something that only looks like a Kafka broker: it passes requests on to one, and changes
+responses. What it leaves out is missing from its list of versions; a request for it ends the connection."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Kafka's own assignors, in one long-lived Java process: the oracle of ours.
-
-`Oracle.assign` sends a group as one line of JSON to `java/AssignorOracle.java` and reads one line back.
-Members and owned partitions keep their order on the way: Java's maps are filled in it.
-"""
+"""Kafka's own assignors, in one long-lived Java process (`java/AssignorOracle.java`): the oracle of ours, asked by
+lines of JSON. Members and owned partitions keep their order on the way."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

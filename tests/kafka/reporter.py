@@ -1,7 +1,5 @@
-"""What a consumer's process says of itself and what it is asked: the same for every library.
-
-`confluent_member.py` says which lines of JSON these are.
-"""
+"""What a consumer's process says of itself and what it is asked, in lines of JSON (`confluent_member.py`): the same for
+every library."""
 
 from __future__ import annotations
 

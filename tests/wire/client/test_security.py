@@ -1,7 +1,5 @@
-"""TLS and SASL of this client alone, against a real broker that has a listener of every kind.
-
-Every way in and every refusal that the command line shares with librdkafka: tests/cli/sources/test_security_logins.py.
-"""
+"""TLS and SASL of this client alone, against a real broker; what it shares with librdkafka:
+tests/cli/sources/test_security_logins.py."""
 
 from dataclasses import replace
 

@@ -1,7 +1,4 @@
-"""Random keys and values of every record type, from their schemas; and what may become of their bytes.
-
-Everything hangs on the seed of the `random.Random` given.
-"""
+"""Random keys and values of every record type, from their schemas and a seed; and what may become of their bytes."""
 
 import random
 from collections.abc import Iterator, Sequence

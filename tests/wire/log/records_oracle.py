@@ -1,7 +1,5 @@
-"""What Kafka itself makes of records of `__consumer_offsets`: many questions to one Java process.
-
-`java/RecordsOracle.java` has kafka-dump-log's own parser, Kafka's generated classes and its record helpers.
-"""
+"""What Kafka itself makes of records of `__consumer_offsets`, by kafka-dump-log's own parser, in one Java process
+(`java/RecordsOracle.java`)."""
 
 import json
 import subprocess

@@ -1,7 +1,5 @@
-"""Untrusted segments: their records, a reported cut or damage, in bounded memory and time.
-
-KOHORT_FUZZ_CASES says how many; the message of a failure names the seed of its case.
-"""
+"""Untrusted segments: their records, a reported cut or damage, in bounded memory and time. KOHORT_FUZZ_CASES says how
+many."""
 
 import resource
 import time

@@ -1,16 +1,9 @@
-"""Writes the types of messages: a stub for each file of layouts, read by mypy only.
-
-    python -m tests.wire.messages.message_types
-
-Of an API `JoinGroup` the stub of its file has
-
-- `JoinGroupRequest` and `JoinGroupResponse`: decoded, with attributes (`OBJECTS`),
-- `JoinGroupRequestFields` and `JoinGroupResponseFields`: dictionaries to encode. A field is required if it is in all
-  versions and has no default.
-
-A record type `Name` has `NameKey` and `NameValue`: dictionaries by Kafka's names, decoded or to encode. A struct of a
-message is named by its path: `JoinGroupRequestProtocol` is an element of its `protocols`.
-"""
+"""Writes the types of messages: a stub for each file of layouts, read by mypy only: `python -m
+tests.wire.messages.message_types`.
+Of an API `JoinGroup` it has `JoinGroupRequest` and `JoinGroupResponse`, decoded, with attributes (`OBJECTS`), and
+`JoinGroupRequestFields` and `JoinGroupResponseFields`, dictionaries to encode: a field is required if it is in all
+versions and has no default. A record type `Name` has `NameKey` and `NameValue`, dictionaries by Kafka's names. A struct
+of a message is named by its path: `JoinGroupRequestProtocol` is an element of its `protocols`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Untrusted bytes: an answer or the module's own errors, in memory bounded by the bytes.
-
-KOHORT_FUZZ_CASES says how many; a case is a key and a value, read in all ways there are.
-"""
+"""Untrusted bytes: an answer or the module's own errors, in memory bounded by the bytes. KOHORT_FUZZ_CASES says how
+many."""
 
 import random
 import tracemalloc
