@@ -31,11 +31,6 @@ def failure(settings: ConnectionSettings) -> WireError:
     return caught.value
 
 
-def test_certificates_need_not_be_checked(secure: SecureBroker) -> None:
-    settings = replace(secure.settings("SSL"), tls=TlsSettings(verify_certificate=False))
-    assert works(replace(settings, bootstrap_servers=(secure.at("SSL", "localhost"),)))
-
-
 @pytest.mark.parametrize("inline", [False, True], ids=["files", "inline"])
 @pytest.mark.parametrize("encrypted", [False, True], ids=["clear", "encrypted"])
 def test_mutual_tls(secure: SecureBroker, inline: bool, encrypted: bool) -> None:

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tests.coordinator.store.tampering import with_payload
-from tests.wire.log.random_batches import made_batch, made_log
+from tests.wire.log.random_batches import made_log
 from tests.wire.log.readers import by_columns, one_by_one, outcome, plain
 from wire.log import columns
 from wire.log.batch_scan import scan
@@ -62,18 +62,6 @@ def test_chunks_are_of_bounded_size() -> None:
     sizes = [len(chunk.data) for chunk in columns_of(_batches(data))]
     assert max(sizes) < 6 << 20
     assert sum(sizes) > 20 << 20
-
-
-def test_no_batches_no_chunks() -> None:
-    assert list(columns_of(_batches(b""))) == []
-
-
-def test_emptied_batches_have_no_records() -> None:
-    rng = Random(3)
-    log = [made for made in (made_batch(rng, 1000 * i) for i in range(400)) if not made.records][:5]
-    batches = _batches(b"".join(made.encoded for made in log))
-    assert len(batches) == 5
-    assert sum(map(len, columns_of(batches))) == 0
 
 
 # Payloads of two records of seven bytes each, with a lie in it.

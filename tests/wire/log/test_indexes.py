@@ -34,19 +34,6 @@ def test_small_and_empty_segments_have_empty_indexes(tmp_path: Path) -> None:
     assert [_index(segment, suffix) for suffix in INDEX_SUFFIXES] == [b"", b"", None]
 
 
-def test_one_batch_is_in_the_time_index_alone(tmp_path: Path) -> None:
-    segment = _segment(tmp_path, 9, encode_batch([(b"k", b"v")] * 3, base_offset=10, timestamp=77))
-    write_indexes(segment)
-    assert _index(segment, ".index") == b""
-    assert _index(segment, ".timeindex") == struct.pack(">qi", 77, 3)
-
-
-def test_no_timestamp_is_not_indexed(tmp_path: Path) -> None:
-    segment = _segment(tmp_path, 0, encode_batch([(b"k", b"v")], base_offset=0, timestamp=-1))
-    write_indexes(segment)
-    assert _index(segment, ".timeindex") == b""
-
-
 def test_indexes_of_a_segment_that_is_not_in_its_place_yet(tmp_path: Path) -> None:
     path = tmp_path / f"{segment_name(0)}.cleaned"
     path.write_bytes(encode_batch([(b"k", b"v")], base_offset=0, timestamp=5))
