@@ -14,8 +14,6 @@ POLL_MS = 100
 
 
 class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-    """Reports what its consumer is given and what it gives up."""
-
     def __init__(self, consumer: AIOKafkaConsumer, reporter: Reporter) -> None:
         self.consumer, self.reporter = consumer, reporter
 

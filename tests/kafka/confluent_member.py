@@ -31,8 +31,6 @@ class ListenerError(Exception):
 
 
 class ConfluentMember:
-    """A consumer and the events it prints."""
-
     def __init__(
         self,
         config: dict[str, Any],
@@ -41,7 +39,6 @@ class ConfluentMember:
         listener: Mapping[str, Mapping[str, Any]] | None = None,
         polls_again: bool = False,
     ) -> None:
-        """Make the consumer; nothing is sent before `run`."""
         self.reporter = reporter
         self.commands = commands
         self.listener = listener or {}
@@ -57,7 +54,6 @@ class ConfluentMember:
         )
 
     def run(self, topics: list[str]) -> None:
-        """Consume `topics`, execute actions meanwhile, until it is stopped, then close cleanly."""
         self.subscribe(topics)
         self.reporter.say("started")
         while not self.commands.stop.is_set():
@@ -79,7 +75,6 @@ class ConfluentMember:
             )
 
     def consume(self) -> None:
-        """Execute the actions, then poll once."""
         for action in self.commands.actions():
             self.act(action)
         message = self.consumer.poll(POLL_S)
@@ -116,12 +111,10 @@ class ConfluentMember:
                 raise ValueError(other)
 
     def count_answers(self, statistics: str) -> None:
-        """Say how often the coordinator has answered."""
         brokers = json.loads(statistics)["brokers"]
         self.reporter.say("answers", reason=str(brokers.get("GroupCoordinator", {"rx": 0})["rx"]))
 
     def subscribe(self, topics: list[str]) -> None:
-        """Subscribe to `topics` instead of what was subscribed to before."""
         self.consumer.subscribe(
             topics,
             on_assign=lambda _, partitions: self.assigned(partitions),
@@ -163,7 +156,6 @@ class ConfluentMember:
         self.reporter.say("produced", reason=" ".join(map(str, errors)) or (f"{left} left" if left else ""))
 
     def look_up(self, topic: str, partitions: Iterable[int], at_ms: int) -> None:
-        """Say the first offset of each partition that is not older than `at_ms`, or -1."""
         asked_for = [TopicPartition(topic, number, at_ms) for number in partitions]
         answers = self.consumer.offsets_for_times(asked_for, ANSWER_S)
         self.reporter.say("offsets", reason=" ".join(str(one.offset) for one in answers))
@@ -177,8 +169,8 @@ class ConfluentMember:
                 raise
 
     def follow(self, method: str, finish: Callable[[], None]) -> None:
-        """Do what the script of this method of the listener says, then `finish` with librdkafka, whatever came of it.
-        Last, as confluent-kafka does it by itself for an application that does not: librdkafka continues from there."""
+        """Do what the script of this method of the listener says, then `finish` with librdkafka, whatever came of it:
+        last, as confluent-kafka does it by itself for an application that does not."""
         script = self.listener.get(method, {})
         try:
             if script.get("commits"):

@@ -18,8 +18,6 @@ _KEY_ID = "k1"
 
 @dataclass(frozen=True, kw_only=True)
 class IdentityProvider:
-    """Where it is, and how its tokens are made."""
-
     url: str
     key: rsa.RSAPrivateKey
 

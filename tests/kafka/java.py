@@ -19,9 +19,8 @@ def java(
     options: Sequence[str] = (),
     classes: Path | None = None,
 ) -> list[str]:
-    """Return the command line that runs `main`, a class of the jars or `classes`, with a heap of `heap_mb` MiB. Classes
-    that `coordinator.ensure_archive` has put aside are mapped instead of read, for which the jars have to come first; a
-    JVM goes without an archive that is not its own, and says nothing of it (`-Xlog:disable`)."""
+    """The command that runs `main`, a class of the jars or `classes`. Classes that `coordinator.ensure_archive` has put
+    aside are mapped instead of read, for which the jars have to come first."""
     archive = archive_of(jars)
     shared = (f"-XX:SharedArchiveFile={archive}", "-Xlog:disable") if archive.is_file() else ()
     path = str(jars / "*") if classes is None else f"{jars / '*'}:{classes}"

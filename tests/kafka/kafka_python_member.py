@@ -20,8 +20,6 @@ ASSIGNORS = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeS
 
 
 class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-    """Reports what its consumer is given and what it gives up."""
-
     def __init__(self, consumer: KafkaConsumer, reporter: Reporter) -> None:
         self.consumer, self.reporter = consumer, reporter
 
@@ -44,9 +42,8 @@ class Stopping(Exception):
 
 
 def main() -> None:
-    """Run the member that the first argument describes. It waits for records without end, as an application does:
-    3.0.12 drops the answer to a join, for good, where the timeout of a poll ends before it comes. So actions are for
-    another thread, and a signal ends the wait."""
+    """It waits for records without end: 3.0.12 drops the answer to a join, for good, where the timeout of a poll ends
+    before it comes. So actions are for another thread, and a signal ends the wait."""
     options, reporter, commands = asked()
     config = underscored(options["config"])
     assignor = ASSIGNORS[config.pop("partition_assignment_strategy", "range")]

@@ -32,8 +32,6 @@ Fields = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A member as the leader's JoinGroup response names it."""
-
     member_id: str
     instance: str | None
     metadata: bytes
@@ -41,8 +39,6 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """What a JoinGroup response tells the leader."""
-
     generation: int
     protocol: str
     member_id: str
@@ -57,7 +53,6 @@ class Round:
     events: Queue[Any] = field(default_factory=Queue)
     """What the client sent. Each JoinGroup wants an `answer`, each SyncGroup a `keep`."""
     joins: int = 0
-    """How often the client joined."""
     outdated: int | None = None
     """Heartbeats say that the group rebalances while the client has joined so often and no more."""
     answer: Queue[Lead] = field(default_factory=Queue)
@@ -86,7 +81,6 @@ class Coordinator:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Stop listening; connections end with their clients."""
         self._listener.close()
 
     def _accept(self) -> None:

@@ -52,21 +52,15 @@ class _GoneError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Led:
-    """A round."""
-
     spec: GroupSpec
     """The group in the order of the JoinGroup response, the leader in it."""
     assigned: Named
     """Members that the leader left out are not in it; those without partitions are."""
     user_data: dict[str, bytes | None]
-    """User data of the assignments by member."""
     sent_user_data: dict[str, bytes | None]
-    """User data of the subscriptions by member."""
 
 
 class LibrdkafkaLeader:
-    """A consumer that leads. `instance` and `rack` are its own."""
-
     def __init__(self, assignor: str, *, instance: str | None = None, rack: str = "") -> None:
         self.assignor, self._instance, self._rack = assignor, instance, rack
         self._coordinator = Coordinator()
@@ -78,9 +72,8 @@ class LibrdkafkaLeader:
         self._process = self._start()
 
     def ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led:
-        """Lead `spec`, with the leader's id and at its place among the members, subscribed to `topics`. What the leader
-        is assigned it owns in the next round, if it is the same process: ended ones are replaced. Raises
-        LeaderDiedError."""
+        """Lead `spec`, with the leader's id and at its place among the members. What the leader is assigned it owns in
+        the next round, if it is the same process. Raises LeaderDiedError."""
         self._seen = spec
         ends = 0
         while ends < ATTEMPTS:
@@ -97,8 +90,8 @@ class LibrdkafkaLeader:
         raise LeaderDiedError(self._seen)
 
     def again(self) -> Led:
-        """The last round once more, in a new process that was asked all that this one was. It owns what this one owned,
-        so the group is the same; what it reads in freed memory may not be."""
+        """The last round once more, in a new process that was asked all that this one was: the group is the same; what
+        it reads in freed memory may not be."""
         asked, seen = self._asked, self._seen
         for _ in range(ATTEMPTS):
             self._replace()
@@ -172,7 +165,6 @@ class LibrdkafkaLeader:
         )
 
     def _send(self, topics: Sequence[str]) -> None:
-        """Subscribe, and wait until librdkafka has taken it."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise RuntimeError("the leader has no pipes")

@@ -39,13 +39,8 @@ _LENGTH_BYTES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """What differs from the broker.
-
-    Attributes:
-        hidden: API keys that are not there.
-        newest: the newest version of an API, by key, where it is older than the broker's.
-        changes: what is done to the answers of an API, by key.
-    """
+    """What differs from the broker: API keys that are not there, the newest versions by key, and changes of answers by
+    key."""
 
     hidden: frozenset[int] = frozenset()
     newest: Mapping[int, int] = field(default_factory=dict)
@@ -56,9 +51,7 @@ class LookAlike(Relay):
     """Listens on `port`, and answers as a product with the broker at the port `to` in it. Use it in a `with` block."""
 
     def __init__(self, to: int, product: Product, *, port: int = 0) -> None:
-        """Listen on `port`, a free one unless it is given."""
         self.asked: set[int] = set()
-        """The keys of all requests."""
         self._product = product
         super().__init__(to, port=port)
         self.bootstrap = f"{HOST}:{self.port}"
@@ -128,7 +121,6 @@ class LookAlike(Relay):
 
 
 def _frame(source: socket.socket) -> bytes | None:
-    """The next request or answer; None at the end of the stream."""
     head = _exactly(source, _LENGTH_BYTES)
     return None if head is None else _exactly(source, int.from_bytes(head, "big"))
 

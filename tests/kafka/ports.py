@@ -16,7 +16,6 @@ def free_ports(count: int) -> list[int]:
 
 
 def is_free(port: int) -> bool:
-    """Say whether no process listens on `port`."""
     with socket.socket() as one:
         one.settimeout(1.0)
         return one.connect_ex((HOST, port)) != 0
