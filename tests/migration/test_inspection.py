@@ -12,7 +12,7 @@ from cli.verbs.describe.migration import migration_blocks, migration_data
 from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Partitions, UserData
 from groups.waits import Wait, WaitKind, labels_of, waits_of
 from migration.inspection import inspect, standing
-from tests.groups.test_snapshot import group_named
+from tests.groups.test_snapshot import built
 from tests.support.golden import assert_recorded
 
 CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
@@ -153,7 +153,7 @@ def test_labels_name_one_member_each() -> None:
     assert labels_of(classic_group(classic("x", "y"), classic("y", "x"))) == {"x": "x", "y": "y"}
 
 
-@given(group_named("g"))
+@given(built(Group, "g"))
 def test_whatever_a_source_tells_there_is_an_answer_that_can_be_shown(group: Group) -> None:
     inspection = inspect(group)
     assert len({member.label for member in inspection.members}) == len(group.members)

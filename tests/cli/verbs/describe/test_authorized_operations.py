@@ -47,7 +47,6 @@ def test_without_an_authorizer_everything_is_allowed(kohort: Kohort, fleet: Flee
 
 @pytest.mark.kafka
 def test_librdkafka_reports_the_same(fleet: Fleet) -> None:
-    """Where it alone can log in, and as it tells itself."""
     group = fleet.groups["java-consumer"]
     with admin_only(fleet.broker) as source:
         reported = source.authorized_operations(source.describe([group], offsets=False).items)
@@ -62,7 +61,6 @@ def test_librdkafka_reports_the_same(fleet: Fleet) -> None:
 
 @pytest.mark.kafka
 def test_an_authorizer_decides(secure: SecureBroker, kohort: Kohort, tmp_path: Path) -> None:
-    """DESCRIBE is implied by READ and DELETE; a group that may not be described is not."""
     rig = SecureRig(secure=secure, kohort=kohort, scratch=tmp_path)
     allowed = {
         fresh_name("read"): (["READ"], ["READ", "DESCRIBE"]),

@@ -60,7 +60,6 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene(session_rig: OffsetRig) -> Scene:
-    """Give topics and stable groups."""
     rig = session_rig
     topic, marked = rig.topic([20, 20, 20, 0], deleted={2: 5}), rig.topic([0])
     transaction(rig, marked)
@@ -139,20 +138,9 @@ def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
     assert "LOG-START-OFFSET" not in scene.describe(scene.done, output="csv").rows[0]
 
 
-def test_when_each_offset_was_committed(scene: Scene) -> None:
-    answer = scene.describe("--match", scene.both, "--last-commit").succeeded()
-    first, last = scene.committed_ms
-    for group in (scene.lagging, scene.done):
-        for row in rows_of(answer, group).values():
-            assert first <= row["last_commit_ms"] <= last
-    table = scene.describe(scene.done, "--last-commit", "--columns", "LAST-COMMIT", output="csv")
-    assert all(row["LAST-COMMIT"].endswith("Z") for row in table.rows)
-
-
 def test_the_commit_that_counts_is_the_one_the_broker_tells(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An aborted commit is newer, and deletions are not commits; windows of two records make the search long."""
     monkeypatch.setattr(offsets_topic, "FIRST_WINDOW", 2)
     rig, topic = scene.rig, scene.topic
     group = rig.group({(topic, 0): 4, (topic, 1): 4})

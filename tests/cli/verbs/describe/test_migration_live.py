@@ -22,8 +22,6 @@ Described = dict[str, Any]
 
 @pytest.fixture
 def describe(kohort: Kohort, broker: Broker) -> Callable[[str], Described]:
-    """What `describe --migration` says of a live group."""
-
     def ask(group: str) -> Described:
         return migration(kohort, group, "--bootstrap-server", broker.bootstrap)
 
@@ -118,7 +116,6 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
 def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     kohort: Kohort, broker: Broker, members: Members, describe: Callable[[str], Described], tmp_path: Path
 ) -> None:
-    """A leader of librdkafka writes user data with cooperative-sticky once a member has rejoined."""
     topic, other, group = fresh_name("orders"), fresh_name("payments"), fresh_name("user-data")
     create_topics(broker, {topic: 4, other: 1})
 

@@ -153,7 +153,6 @@ def _healthy(stage: Stage) -> None:
 
 @pytest.fixture(scope="module")
 def diagnosed(kafka_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
-    """Give the findings of one diagnosis of all groups, by what is wrong with them."""
     stage = Stage(kafka_broker)
     for prepare in (_healthy, _owning, _restless, _stuck):
         prepare(stage)

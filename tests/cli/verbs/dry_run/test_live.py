@@ -162,9 +162,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_a_converted_group(
     kohort: Kohort, broker: Broker, members: Members, assignor: str, target: str
 ) -> None:
-    """The first member of the consumer protocol converts the group, and the broker computes a target at once. What the
-    classic members held is their target before it, so the dry run of a classic group on the broker's side with one
-    member more is that target. The members come by the order of the new group's map."""
     group = LiveGroup(
         kohort, broker, members, Kind(library=Leader.JAVA, protocol="classic", assignor=assignor)
     )
@@ -203,7 +200,6 @@ def test_a_converted_group(
 def test_the_leaders_library_decides(
     kohort: Kohort, broker: Broker, members: Members, leader: Leader, assignor: str
 ) -> None:
-    """Both libraries in one group: the first member leads, and its implementation assigns for all."""
     kinds = {library: Kind(library=library, protocol="classic", assignor=assignor) for library in Leader}
     follower = next(library for library in Leader if library is not leader)
     group = LiveGroup(kohort, broker, members, kinds[leader], refreshing=True)
@@ -225,8 +221,6 @@ def test_the_leaders_library_decides(
 def test_in_the_second_bounce_each_member_counts_by_its_own_list(
     kohort: Kohort, broker: Broker, members: Members, joins: bool
 ) -> None:
-    """Java: those with cooperative-sticky alone keep what they own, those that list range too give up everything. A
-    broker does not show the lists; the dry run gets them as a snapshot would tell them."""
     kind = Kind(library=Leader.JAVA, protocol="classic", assignor="cooperative-sticky")
     group = LiveGroup(kohort, broker, members, kind)
     both = f"{kind.settings['partition_assignment_strategy']},{JAVA}{JAVA_CLASSES['range']}"
@@ -296,7 +290,6 @@ def _revoked(said: DryRun, member: str) -> list[Mapping[str, Sequence[int]]]:
 def test_the_library_is_reported_by_default_client_ids(
     kohort: Kohort, broker: Broker, members: Members
 ) -> None:
-    """Without its own client id, a member's id begins with its library's; the leader's library need not be given."""
     group = LiveGroup(kohort, broker, members, KINDS[0])
     (topic,) = group.create(3)
     started = members.confluent(broker, group.id, [topic], client_id="rdkafka")
@@ -309,7 +302,6 @@ def test_the_library_is_reported_by_default_client_ids(
 def test_a_static_member_rejoins_with_other_topics(
     kohort: Kohort, broker: Broker, members: Members, assignor: str
 ) -> None:
-    """Under KIP-848 that is a new subscription and a new member id; the seat's target is the new member's."""
     group = LiveGroup(
         kohort, broker, members, Kind(library=Leader.JAVA, protocol="consumer", assignor=assignor)
     )
@@ -333,7 +325,6 @@ def test_a_static_member_rejoins_with_other_topics(
 
 @pytest.fixture(scope="module")
 def two_racks(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Give the first of two nodes, in rack a, which coordinates all groups; the other, in rack b, holds partitions."""
     first = Broker(kafka_jars, tmp_path_factory.mktemp("rack-a"))
     try:
         first.start()

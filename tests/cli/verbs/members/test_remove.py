@@ -36,7 +36,6 @@ def member_of(rig: OffsetRig, group: str, client: str) -> MemberView:
 
 
 def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: str) -> None:
-    """Their partitions are free at once, in classic and in consumer groups; unknown names change nothing."""
     group = fresh_name("classic")
     member = members.java(
         rig.broker, group, [topic], group_instance_id="dead", session_timeout_ms=HOUR_MS // 4
@@ -99,7 +98,6 @@ def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, protoc
 def test_the_last_member_of_the_consumer_protocol_does_not_rejoin(
     rig: OffsetRig, members: Members, topic: str
 ) -> None:
-    """A broker converts what stays to a classic group, which a heartbeat of the removed member does not find."""
     group = fresh_name("mixed")
     members.java(rig.broker, group, [topic], partition_assignment_strategy=COOPERATIVE)
     wait_group(rig.broker, group, members=1)  # a group that is just made cannot be converted
@@ -126,7 +124,6 @@ def test_members_of_share_and_streams_groups_leave_by_heartbeat(rig: OffsetRig, 
 
 
 def test_a_member_that_left_meanwhile_is_refused(rig: OffsetRig, members: Members, topic: str) -> None:
-    """And so is everything of a group that is gone; 4, as whatever a cluster refuses."""
     group = fresh_name("gone")
     with rig.joined(group, topic) as member:
         shown = rig.asked(
