@@ -29,11 +29,7 @@ def named(text: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     ("text", "names"),
-    [
-        (f"{KAFKA}UniformAssignor", ("uniform",)),
-        (f"{KAFKA}RangeAssignor, {KAFKA}UniformAssignor", ("range", "uniform")),
-        (f"range,{KAFKA}UniformAssignor", ("range", "uniform")),
-    ],
+    [(f"{KAFKA}UniformAssignor", ("uniform",)), (f"range,{KAFKA}UniformAssignor", ("range", "uniform"))],
 )
 def test_kafkas_assignors_by_the_names_of_their_classes(text: str, names: tuple[str, ...]) -> None:
     assert named(text) == names
@@ -114,10 +110,6 @@ def test_what_is_computed_with(
     requested_assignors: dict[str, int], old: str | None, new: str | None, expected: str
 ) -> None:
     assert chosen_assignor(requested_assignors, old, new, BOTH) == expected
-
-
-def test_an_assignor_that_is_not_configured_any_more_is_not_used() -> None:
-    assert chosen_assignor({"range": 3}, None, None, ("uniform",)) == "uniform"
 
 
 def test_describe_shows_uniform_for_a_tie() -> None:
