@@ -354,14 +354,6 @@ def test_the_group_moves_on_while_the_assignment_is_computed(driver: Driver) -> 
     assert [answer.should_compute for answer in answers].count(True) == 1
 
 
-def test_new_metadata_move_the_group_epoch(driver: Driver) -> None:
-    a = alone(driver)
-    assert a.beat(client_assignors=(MINE,)).should_compute is False
-    answer = a.beat(client_assignors=(replace(MINE, metadata=ClientMetadata(version=1, data=b"new")),))
-    assert answer.should_compute
-    assert epochs(driver) == ("Assigning", 3, 2)
-
-
 def test_a_member_is_asked_again_after_a_restart(driver: Driver) -> None:
     a = join(driver, "a")
     prepare(a)

@@ -6,7 +6,7 @@ from typing import Any
 
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from tests.coordinator.engine.consumer import Consumer, described, epochs, images, speaks_classic
+from tests.coordinator.engine.consumer import Consumer, described, epochs, speaks_classic
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer
 from wire.errors import ErrorCode
@@ -64,16 +64,6 @@ def test_a_group_too_large_for_the_classic_protocol_stays_what_it_is() -> None:
     ClassicConsumer(driver).join()
     a.leave()
     assert described(driver).error == NONE
-
-
-def test_topics_of_an_assignment_stand_in_the_order_of_a_java_hash_map() -> None:
-    names = ("alpha", "beta", "delta", "eps", "gamma")
-    driver = Driver(images(*((name, 1) for name in names)))
-    Consumer(driver, "a", topics=()).join()
-    x = ClassicConsumer(driver, topics=names)
-    x.join()
-    assert x.sync() == NONE
-    assert list(x.owned) == ["alpha", "beta", "eps", "delta", "gamma"]
 
 
 def test_a_classic_members_id_may_heartbeat_under_the_consumer_protocol(driver: Driver) -> None:

@@ -17,7 +17,6 @@ from tests.coordinator.engine.driver import TOPICS, Driver
 from wire.errors import ErrorCode
 
 T1, T2 = TOPICS.topics["t1"].id, TOPICS.topics["t2"].id
-DAY_MS = 24 * 3_600_000
 
 
 def at(offset: int = 1, partition: int = 0, name: str = "t1") -> Offset:
@@ -50,18 +49,6 @@ def fetch(driver: Driver, *topics: str | UUID, version: int = 9) -> QueriedOffse
 def offset(driver: Driver, name: str = "t1") -> int:
     ((_, ((_, fetched),)),) = fetch(driver, name).topics
     return fetched.offset
-
-
-def test_fetch_of_everything_is_ordered_by_topic_and_partition(driver: Driver) -> None:
-    commit(driver, at(5, name="t2"))
-    commit(driver, at(4, 3))
-    commit(driver, at(3, 1))
-    expected = (
-        ("t1", ((1, FetchedOffset(offset=3)), (3, FetchedOffset(offset=4)))),
-        ("t2", ((0, FetchedOffset(offset=5)),)),
-    )
-    assert fetch(driver).topics == expected
-    assert [name for name, _ in fetch(driver, version=10).topics] == [T1, T2]
 
 
 def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions(driver: Driver) -> None:
