@@ -20,7 +20,6 @@ ROUNDS = 5
 def claim_as(
     assignor: str, side: str, member: MemberSpec, partitions: Partitions, generation: int
 ) -> MemberSpec:
-    """The member rejoining with what it owns, as a 4.x consumer with that assignor would say it."""
     claim = Claim(partitions=partitions, generation=generation)
     if side == "broker":
         return replace(member, owned=Claim(partitions=partitions), user_data=None)
@@ -131,7 +130,6 @@ class _Maker:
         return [name for name in names if self.rng.random() < share] or list(names[:1])
 
     def arbitrary(self, spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
-        """Some partitions to some members, at random and far from balanced."""
         rng = self.rng
         owners = rng.sample(spec.members, rng.randint(1, len(spec.members)))
         named: dict[str, dict[str, list[int]]] = {member.id: {} for member in spec.members}
@@ -223,7 +221,6 @@ class _Maker:
         return replace(member, owned=replace(member.owned, generation=self.rng.choice((NO_GENERATION, 1, 3))))
 
     def dispute(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
-        """Claim what another member claims too."""
         theirs = (other.user_data or other.owned).partitions
         mine = (member.user_data or member.owned).partitions
         merged = {
@@ -233,7 +230,6 @@ class _Maker:
         return self.with_partitions(member, merged)
 
     def beyond(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
-        """Claim partitions that no topic has."""
         mine = (member.user_data or member.owned).partitions
         more = {topic: [*numbers, max(numbers, default=0) + 40] for topic, numbers in mine.items()}
         if self.rng.random() < 0.5 and not self.crowded:

@@ -81,7 +81,6 @@ def _same(ours: Order, theirs: list[int], seed: str) -> None:
 
 
 def _keys(random: Random, kind: str) -> tuple[list[Any], Ints, Sequence[Key] | None]:
-    """Keys as the oracle reads them, their hash codes, and what Java compares."""
     size = random.choice(SIZES)
     if kind in ("string", "colliding"):
         strings = list(dict.fromkeys(_string(random, kind) for _ in range(size)))
@@ -117,7 +116,6 @@ Operation = tuple[str, UUID]
 
 
 def replayed(capacity: int, operations: Iterable[Operation], keys: list[UUID]) -> list[UUID]:
-    """The keys as our map gives them back after the operations."""
     index = {key: i for i, key in enumerate(keys)}
     spreads: list[int] = spread(uuid_hashes(keys)).tolist()
     table = JavaMap(spreads, presized_capacity(capacity), [uuid_sort_key(key) for key in keys])
@@ -164,7 +162,6 @@ def changes(random: Random, keys: list[UUID]) -> list[Operation]:
 
 
 def put_one_by_one(ids: Sequence[str]) -> list[str]:
-    """BaseHashTable as it is written: lists for slots, doubled and filled again when they get too full."""
     slots: list[list[str]] = [[], []]
     for size, new in enumerate(ids):
         if (size + 1) * 0.75 > len(slots):

@@ -90,15 +90,12 @@ def test_a_new_leader_is_asked_the_same(assignor: Assignor) -> None:
 
 @dataclass(slots=True)
 class Comparison:
-    """Rounds with librdkafka's leaders, and what came of them."""
-
     assignor: Assignor
     rng: Random
     tally: dict[str, int] = field(default_factory=dict)
     leaders: dict[tuple[str | None, str], LibrdkafkaLeader] = field(default_factory=dict)
 
     def run(self, rounds: int) -> None:
-        """Compare `rounds` groups; an AssertionError shows the first that differs."""
         done = 0
         while done < rounds:
             for _ in self.chain():
@@ -109,7 +106,6 @@ class Comparison:
             leader.close()
 
     def chain(self) -> Iterator[Led]:
-        """Rounds of one group, what came out of one owned in the next."""
         rng, answers = self.rng, dict[int, Named]()
         instance, member_id = rng.choice((None, "b5")), rng.choice(LEADER_IDS)
         for spec in chain(
@@ -147,7 +143,6 @@ class Comparison:
         return None
 
     def ends(self, spec: GroupSpec) -> bool:
-        """Whether we say that the leader's process ends over the group, or may."""
         try:
             return bool(self.assignor.assign(DenseGroup.of(spec)).undetermined)
         except AssignorFailedError:
@@ -172,7 +167,6 @@ class Comparison:
         return led
 
     def same(self, led: Led) -> tuple[bool, bool]:
-        """Whether we say what librdkafka says, and whether we say that it hangs on freed memory."""
         result = self.assignor.assign(DenseGroup.of(led.spec))
         return _held(result.assignment.named()) == _held(led.assigned), bool(result.undetermined)
 

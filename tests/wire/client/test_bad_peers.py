@@ -25,7 +25,6 @@ PATIENCE_MS = 60_000
 
 
 def failure(servers: str, timeout_ms: int = PATIENCE_MS, **settings: Any) -> WireError:
-    """The error of connecting to `servers`."""
     chosen = ConnectionSettings(
         bootstrap_servers=tuple(servers.split(",")), api_timeout_ms=timeout_ms, **settings
     )
@@ -194,8 +193,6 @@ def test_an_answer_that_is_too_long(alone_too: bool) -> None:
 
 
 def _plain_answers(address: str, *groups: str) -> Callable[[socket.socket, int, int, int], None]:
-    """Answers ApiVersions, and FindCoordinator with `address` for all groups."""
-
     def respond(connection: socket.socket, key: int, version: int, correlation_id: int) -> None:
         if key == API_VERSIONS.key:
             known = {FIND_COORDINATOR.key: (4, 6), OFFSET_FETCH.key: (9, 9), API_VERSIONS.key: (0, 4)}

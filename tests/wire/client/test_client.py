@@ -26,7 +26,6 @@ Answers = dict[str, Callable[[int], Any]]
 
 
 def metadata(*addresses: str) -> Callable[[int], Any]:
-    """Answers Metadata with brokers at `addresses`, no topics."""
     brokers = [
         {"node_id": number, "host": address.rpartition(":")[0], "port": int(address.rpartition(":")[2])}
         for number, address in enumerate(addresses)

@@ -43,7 +43,6 @@ SINGLE = {"linger.ms": "0", "batch.num.messages": "1"}
 
 
 def producer_of(broker: Broker, settings: Mapping[str, str]) -> Producer:
-    """A producer, in a transaction if it has an id of one."""
     # Idempotent: a batch that is sent once more does not come behind its successors.
     common = {"bootstrap.servers": broker.bootstrap, "log_level": 0, "enable.idempotence": True}
     producer = Producer({**common, **settings})
@@ -101,7 +100,6 @@ def at(offset: int, number: int | None = None) -> FirstRecord:
 
 
 def nothing_to(end: int, aborted: int = 0) -> NoRecord:
-    """There is no record before the end of the log."""
     return NoRecord(searched_to=end, aborted=aborted)
 
 
@@ -178,7 +176,6 @@ def test_as_a_consumer_sees_it(broker: Broker, client: KafkaClient) -> None:
 
 
 def batches(*offsets: int) -> bytes:
-    """A batch of one record at each offset, of ten times its number in ms."""
     return b"".join(
         encode_batch([(None, b"v")], base_offset=offset, timestamp=offset * 10) for offset in offsets
     )

@@ -18,7 +18,6 @@ SCRAM_PASSWORD = SCRAM_PASSWORDS["bob"]
 
 
 def works(settings: ConnectionSettings) -> bool:
-    """Whether groups can be listed, through the listener's advertised address too."""
     with KafkaClient(settings) as client:
         return not list_groups(client).failed
 

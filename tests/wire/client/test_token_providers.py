@@ -51,7 +51,6 @@ def token(directory: Path, servers: tuple[str, ...], *lines: str, timeout_ms: in
 
 
 def handled(handler: str, options: str = "") -> tuple[str, str]:
-    """The lines of a Java client's login with a handler."""
     module = f"sasl.jaas.config=x.OAuthBearerLoginModule required{options};"
     return f"sasl.login.callback.handler.class={handler}", module
 

@@ -33,7 +33,6 @@ def plain(record: LogRecord) -> Plain:
 
 
 def outcome(read: Callable[[Batches], Read], batches: Batches) -> Read | str:
-    """What is read, or the words of a refusal."""
     try:
         return read(batches)
     except DamagedLog as error:

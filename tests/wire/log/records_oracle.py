@@ -27,17 +27,14 @@ class Dumped:
 
     @property
     def is_read(self) -> bool:
-        """Whether the tool could make sense of it."""
         return self.key is not None and self.key.startswith("{")
 
 
 def record_types(jars: Path) -> dict[int, dict[str, Any]]:
-    """The record types of Kafka by number: names of the classes, oldest and newest version of the values."""
     return {int(number): said for number, said in _ask(jars, [{"do": "types"}])[0].items()}
 
 
 def dump(jars: Path, records: Iterable[Bytes]) -> list[Dumped]:
-    """Have the dump tool look at each record."""
     questions = [{"do": "dump", "key": key.hex(), "value": _hex(value)} for key, value in records]
     return [
         Dumped(
@@ -52,7 +49,6 @@ def dump(jars: Path, records: Iterable[Bytes]) -> list[Dumped]:
 def encode(
     jars: Path, records: Iterable[tuple[int, Mapping[str, Any], int, Mapping[str, Any]]]
 ) -> list[Bytes]:
-    """The bytes of records: type, key as JSON, version, value as JSON."""
     questions = [
         {"do": "encode", "type": number, "key": key, "version": version, "value": value}
         for number, key, version, value in records

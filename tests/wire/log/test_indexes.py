@@ -119,7 +119,6 @@ def test_recovery_by_kafka_writes_the_same_bytes(tmp_path: Path, java: JavaBatch
 
 
 def _plain(rng: Random, start: int) -> bytes:
-    """Batches whose producers, if any, a broker would accept one after the other."""
     log = made_log(rng, 300, start=start, most_records=8)
     return b"".join(
         made.encoded

@@ -25,7 +25,6 @@ TEXTS = ("", "orders", "zahlungen-für-Łódź-😀", "x" * 126, "y" * 127, "z" 
 
 
 def packed(parts: list[bytes]) -> tuple[Octets, Ints, Ints]:
-    """The parts one behind the other, with something between them, and where each is."""
     data, starts = bytearray(b"\x01\x02"), []
     for part in parts:
         starts.append(len(data))
@@ -40,7 +39,6 @@ def text(octets: Octets, start: int, end: int) -> str:
 
 
 def values() -> list[bytes]:
-    """Values of every version, with every length of metadata, with and without a topic id."""
     draw = random.Random(SEED)
     made = []
     for version in range(5):
@@ -61,7 +59,6 @@ def values() -> list[bytes]:
 
 
 def mutated(parts: list[bytes], count: int) -> list[bytes]:
-    """Parts with bytes changed, cut off or added."""
     draw = random.Random(SEED + 1)
     made = []
     for _ in range(count):

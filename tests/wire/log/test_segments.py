@@ -230,7 +230,6 @@ def test_compaction_that_was_interrupted(tmp_path: Path, when: str) -> None:
 
 
 def make_files(directory: Path, files: list[str]) -> None:
-    """Segments of four offsets, or of those behind the name."""
     for file in files:
         name, _, offsets = file.partition(" ")
         first = int(name[:20])

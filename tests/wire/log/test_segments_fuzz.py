@@ -133,7 +133,6 @@ def _index(segment: Segment) -> None:
 
 
 def _case(seed: int) -> bytes:
-    """The bytes of case `seed`: a log of the pool, changed as a whole or in one batch under a right checksum."""
     rng = Random(seed)
     log = rng.choice(_POOL)
     if rng.random() < 0.4:

@@ -46,11 +46,9 @@ class Form:
         self.base, self.suffix, self.array, self.named = base, suffix, array, named
 
     def declared(self, field: Field, kind: str) -> str:
-        """The line of a field."""
         return f"    {self.named(field.name)}: {self.type(field, kind)}"
 
     def type(self, field: Field, kind: str) -> str:
-        """The type of a field, given that of its value."""
         raise NotImplementedError
 
 
@@ -66,8 +64,6 @@ class Decoded(Form):
 
 
 class Encoded(Form):
-    """A dictionary that may omit some fields."""
-
     def type(self, field: Field, kind: str) -> str:
         if field.type is Scalar.UUID and self.suffix:
             kind = "UUID | None"
@@ -85,7 +81,6 @@ DICTIONARY = Encoded("(TypedDict)", "", "Sequence[{}]", str)
 
 
 def stubs(folder: Path) -> None:
-    """Write the stub of every file of layouts to a folder."""
     for path in FOLDER.glob("[!_]*.py"):
         lines = [*_lines(importlib.import_module(f"wire.messages.schemas.{path.stem}"))]
         if any("(TypedDict):" in line for line in lines):

@@ -36,7 +36,6 @@ ASSIGNED = "0000000200066f726465727300000002000000030000000100016100000001000000
 
 
 def full(version: int) -> EmbeddedSubscription:
-    """The subscription behind `FULL`, as much of it as the version can say."""
     return EmbeddedSubscription(
         version=version,
         topics=("a", "café", "orders"),

@@ -69,19 +69,16 @@ def java() -> Iterator[Answerer]:
 
 
 def written(java: Answerer, name: str, version: int, fields: dict[str, Any]) -> bytes:
-    """The message as Kafka writes it."""
     return bytes.fromhex(java.answer({"name": name, "version": version, "fields": fields})["bytes"])
 
 
 def ours(value: Any) -> Any:
-    """A message's fields by our names."""
     if isinstance(value, dict):
         return {snake(name): ours(item) for name, item in value.items()}
     return [ours(item) for item in value] if isinstance(value, list) else value
 
 
 def fields_of(read: Any, like: Any) -> Any:
-    """What our reader read, in the form of `like`."""
     if isinstance(like, dict):
         return {name: fields_of(getattr(read, name), item) for name, item in like.items()}
     if isinstance(like, list):

@@ -119,7 +119,6 @@ def test_broken_text_is_replaced_as_java_does(kafka_jars: Path) -> None:
 
 
 def _ours(record: Bytes) -> Any:
-    """What the tool would print and Kafka would write; the number of an unknown type; None of a broken record."""
     key, value = record
     try:
         key_type, key_fields = decode_key(key)

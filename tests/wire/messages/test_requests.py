@@ -136,7 +136,6 @@ def test_cut_off_bytes_are_refused(api: Api, version: int) -> None:
 
 
 def answered(api: Api, version: int, **values: Any) -> Any:
-    """What our reader makes of our own answer."""
     return api.decode_response(version, api.encode_response(version, 1, values)[4:])
 
 
