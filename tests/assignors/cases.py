@@ -295,12 +295,8 @@ def _colliding_member(rng: Random) -> str:
 
 TOPIC_STYLES: tuple[Style, ...] = (_plain_topic, _numbered_topic, _colliding_topic, _unusual_name)
 MEMBER_STYLES: tuple[Style, ...] = (
-    _uuid_member,
-    _uuid_member,
-    _numbered_member,
-    _unusual_name,
-    _colliding_member,
-)
+    _uuid_member, _uuid_member, _numbered_member, _unusual_name, _colliding_member,
+)  # fmt: skip
 
 
 def _small(rng: Random) -> int:

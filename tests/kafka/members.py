@@ -127,16 +127,10 @@ class Members:
         `journal`, `poll_again`: as in `confluent_member.py`."""
         config = {"group.id": group, **consuming(settings)}
         asked = {
-            "kind": "consumer",
-            "topics": list(topics),
-            "pattern": pattern,
-            "re2": re2,
-            "journal": str(journal) if journal else None,
-            "commitWhenRevoked": commit_when_revoked,
-            "commitWhenConsumed": commit_when_consumed,
-            "pollAgain": poll_again,
-            "pollMs": poll_ms,
-        }
+            "kind": "consumer", "topics": list(topics), "pattern": pattern, "re2": re2,
+            "journal": str(journal) if journal else None, "commitWhenRevoked": commit_when_revoked,
+            "commitWhenConsumed": commit_when_consumed, "pollAgain": poll_again, "pollMs": poll_ms,
+        }  # fmt: skip
         return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)
 
     def share(

@@ -37,13 +37,9 @@ REAUTHENTICATION_MS = 1500
 
 _LOGIN = "org.apache.kafka.common.security"
 _PROTOCOLS: Mapping[str, str] = {
-    "PLAINTEXT": "PLAINTEXT",
-    "SSL": "SSL",
-    "EXPIRED": "SSL",
-    "MUTUAL": "SSL",
-    "SASL_PLAINTEXT": "SASL_PLAINTEXT",
-    "SASL_SSL": "SASL_SSL",
-}
+    "PLAINTEXT": "PLAINTEXT", "SSL": "SSL", "EXPIRED": "SSL", "MUTUAL": "SSL",
+    "SASL_PLAINTEXT": "SASL_PLAINTEXT", "SASL_SSL": "SASL_SSL",
+}  # fmt: skip
 """Listeners and what they speak. The certificate of EXPIRED has expired; SASL_PLAINTEXT takes tokens and
 SCRAM-SHA-512."""
 

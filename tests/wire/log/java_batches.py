@@ -60,13 +60,8 @@ def shown(made: Made) -> dict[str, Any]:
 
 def _common(batch: Batch) -> dict[str, Any]:
     same = (
-        "base_offset",
-        "leader_epoch",
-        "producer_id",
-        "producer_epoch",
-        "base_sequence",
-        "log_append_time",
-    )
+        "base_offset", "leader_epoch", "producer_id", "producer_epoch", "base_sequence", "log_append_time",
+    )  # fmt: skip
     return {name: getattr(batch, name) for name in same} | {
         "codec": batch.codec.name.lower(),
         "transactional": batch.is_transactional,

@@ -164,12 +164,8 @@ def test_a_key_of_another_type_is_refused() -> None:
 @pytest.mark.parametrize("version", range(5))
 def test_a_value_that_is_cut_off_is_refused_or_left_to_its_schema(version: int) -> None:
     fields = {
-        "offset": 5,
-        "leaderEpoch": 2,
-        "metadata": "metadata",
-        "commitTimestamp": 9,
-        "topicId": UUID(int=1),
-    }
+        "offset": 5, "leaderEpoch": 2, "metadata": "metadata", "commitTimestamp": 9, "topicId": UUID(int=1),
+    }  # fmt: skip
     value = encode_value(1, version, fields | {"expireTimestamp": 1})
     octets = np.frombuffer(value + bytes(40), dtype=np.uint8)
     ends = np.arange(len(value))

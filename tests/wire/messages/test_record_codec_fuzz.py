@@ -21,12 +21,8 @@ HONEST = 60
 """Undamaged records of each type and version that the cases start from."""
 AROUND = b"\x01" * 40
 LYING_LENGTHS = (
-    b"\xff\xff\xff\xff\x07",
-    b"\xff\xff\xff\x7f",
-    b"\x7f\xff\xff\xff",
-    b"\x7f\xff",
-    b"\xff\xff\x01",
-)
+    b"\xff\xff\xff\xff\x07", b"\xff\xff\xff\x7f", b"\x7f\xff\xff\xff", b"\x7f\xff", b"\xff\xff\x01",
+)  # fmt: skip
 
 
 def test_nothing_but_our_errors_escapes() -> None:
