@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
+from tests.kafka.secure import SecureBroker
 from tests.wire.client.certificates import KEY_PASSWORD
 from wire.client.cluster import KafkaClient
 from wire.client.errors import AuthenticationFailed, TlsFailed, UnsupportedMechanism, WireError
@@ -13,8 +13,6 @@ from wire.client.groups import list_groups
 from wire.client.security import ConnectionSettings, Secret, TlsSettings
 
 pytestmark = pytest.mark.kafka
-
-SCRAM_PASSWORD = SCRAM_PASSWORDS["bob"]
 
 
 def works(settings: ConnectionSettings) -> bool:

@@ -161,20 +161,6 @@ def test_a_key_of_another_type_is_refused() -> None:
         read_offset_key(b"\0\x63\0\1g\0\1t\0\0\0\0")
 
 
-@pytest.mark.parametrize("version", range(5))
-def test_a_value_that_is_cut_off_is_refused_or_left_to_its_schema(version: int) -> None:
-    fields = {
-        "offset": 5, "leaderEpoch": 2, "metadata": "metadata", "commitTimestamp": 9, "topicId": UUID(int=1),
-    }  # fmt: skip
-    value = encode_value(1, version, fields | {"expireTimestamp": 1})
-    octets = np.frombuffer(value + bytes(40), dtype=np.uint8)
-    ends = np.arange(len(value))
-    assert not read_offset_values(octets, np.zeros_like(ends), ends).quick.any()
-    for end in range(len(value)):
-        with pytest.raises(DecodeError):
-            read_offset_value(value[:end])
-
-
 def test_types_of_keys() -> None:
     octets, starts, ends = packed([b"", b"\x00", b"\x00\x01", b"\x00\x17zz", b"\xff\xff", b"\x80\x00"])
 
