@@ -59,8 +59,7 @@ class _Maker:
         self.sharing = rng.choice((None, None, None, 16, 64, 1024)) if self.broker else None
         """The hash codes of topic ids are mostly multiples of it: ids share bins of the maps of targets, and some bins
         become trees."""
-        self.twist = rng.random() < (0.6 if self.sharing else 0.3)
-        """Whether claims are spoilt between rounds."""
+        self.twist = rng.random() < (0.6 if self.sharing else 0.3)  # whether claims are spoilt between rounds
 
     # ---- the first round ----
 

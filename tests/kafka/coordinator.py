@@ -88,8 +88,7 @@ def running_broker(
         broker.crash()
 
 
-DUMP_S = 60.0
-"""How long the JVM may take to write the archive, which it does at its end."""
+DUMP_S = 60.0  # how long the JVM may take to write the archive, which it does at its end
 
 
 def ensure_archive(jars: Path) -> None:

@@ -14,8 +14,7 @@ from pipeline.sources.jars import filled
 
 POM = Path(__file__).with_name("pom.xml")
 CONNECT_POM = Path(__file__).with_name("connect-pom.xml")
-CONNECT_VERSION = "4.3.1"
-"""The newest that Maven Central has Connect's runtime of."""
+CONNECT_VERSION = "4.3.1"  # the newest that Maven Central has Connect's runtime of
 VERSION = "KOHORT_KAFKA"
 TOOLS_OF: Mapping[str, str] = {"4.4.0": "4.3.1"}
 """Whose tools and Streams compile with a version that Maven Central has without them; they run with their own jars."""

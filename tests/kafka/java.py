@@ -7,8 +7,7 @@ from pathlib import Path
 
 # Start-up counts more than throughput here: the cheap collector and the first compiler only.
 QUICK_START = ("-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-ALL_COMPILERS = "-XX:TieredStopAtLevel=4"
-"""The option for programs that work for long."""
+ALL_COMPILERS = "-XX:TieredStopAtLevel=4"  # the option for programs that work for long
 
 
 def java(

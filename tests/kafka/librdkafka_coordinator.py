@@ -26,8 +26,7 @@ VERSIONS: Mapping[int, int] = {1: 11, 2: 5, 3: 7, 8: 7, 9: 5, 10: 2, 11: 5, 12: 
 """Newest version by API key; those that are never answered are here because librdkafka wants a broker to have them."""
 
 
-Fields = dict[str, Any]
-"""Of an answer, by kio's names; those that are not given are zero or empty."""
+Fields = dict[str, Any]  # of an answer, by kio's names; those that are not given are zero or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +55,7 @@ class Round:
     outdated: int | None = None
     """Heartbeats say that the group rebalances while the client has joined so often and no more."""
     answer: Queue[Lead] = field(default_factory=Queue)
-    keep: Queue[bytes] = field(default_factory=Queue)
-    """What SyncGroup answers: the leader's own assignment."""
+    keep: Queue[bytes] = field(default_factory=Queue)  # what SyncGroup answers: the leader's own assignment
 
 
 class Coordinator:

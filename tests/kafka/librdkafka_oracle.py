@@ -52,10 +52,8 @@ class _GoneError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Led:
-    spec: GroupSpec
-    """The group in the order of the JoinGroup response, the leader in it."""
-    assigned: Named
-    """Members that the leader left out are not in it; those without partitions are."""
+    spec: GroupSpec  # the group in the order of the JoinGroup response, the leader in it
+    assigned: Named  # members that the leader left out are not in it; those without partitions are
     user_data: dict[str, bytes | None]
     sent_user_data: dict[str, bytes | None]
 

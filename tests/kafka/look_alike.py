@@ -20,8 +20,7 @@ from wire.messages.reader import DICTIONARIES, message_reader
 from wire.messages.schemas.cluster import API_VERSIONS
 from wire.messages.writer import message_writer
 
-Change = Callable[[dict[str, Any]], None]
-"""Changes an answer in place; its fields have Kafka's own names."""
+Change = Callable[[dict[str, Any]], None]  # changes an answer in place; its fields have Kafka's own names
 
 
 def _apis() -> dict[int, Api]:
@@ -32,8 +31,7 @@ def _apis() -> dict[int, Api]:
     return {one.key: one for module in modules for one in vars(module).values() if isinstance(one, Api)}
 
 
-APIS: Mapping[int, Api] = _apis()
-"""Those whose answers can be changed, by key: all that Kohort knows."""
+APIS: Mapping[int, Api] = _apis()  # those whose answers can be changed, by key: all that Kohort knows
 _LENGTH_BYTES = 4
 
 

@@ -12,8 +12,7 @@ from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
 from tests.kafka.java import ALL_COMPILERS
 from tests.kafka.programs import SILENT, Answerer
 
-Named = dict[str, dict[str, list[int]]]
-"""Member id → topic → partition numbers ascending."""
+Named = dict[str, dict[str, list[int]]]  # member id → topic → partition numbers ascending
 
 
 class JavaThrewError(Exception):

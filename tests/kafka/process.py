@@ -2,8 +2,7 @@
 
 import subprocess
 
-KILL_AFTER_S = 60.0
-"""A consumer on a crowded machine takes long to commit and to leave its group."""
+KILL_AFTER_S = 60.0  # A consumer on a crowded machine takes long to commit and to leave its group
 
 
 def end(

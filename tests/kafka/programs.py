@@ -12,10 +12,8 @@ from tests.kafka.jars import KafkaUnavailableError, tools_jars
 from tests.kafka.java import java
 
 SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
-WITH_TOOLS = frozenset({"Tools", "Member"})
-"""Programs that run Kafka's tools or Streams."""
-SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
-"""The option for programs whose log is not read."""
+WITH_TOOLS = frozenset({"Tools", "Member"})  # programs that run Kafka's tools or Streams
+SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"  # the option for programs whose log is not read
 
 
 class Answerer:

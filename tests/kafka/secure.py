@@ -32,8 +32,7 @@ PASSWORDS: Mapping[str, str] = {
 }
 """Of those who log in with PLAIN. admin is a super user, as are kohort and client; the others may what `allow` says."""
 SCRAM_PASSWORDS: Mapping[str, str] = {"kohort": "kohort-secret", "bob": "bob-sécret"}
-REAUTHENTICATION_MS = 1500
-"""How long a login with a token is good at the listener SASL_PLAINTEXT."""
+REAUTHENTICATION_MS = 1500  # how long a login with a token is good at the listener SASL_PLAINTEXT
 
 _LOGIN = "org.apache.kafka.common.security"
 _PROTOCOLS: Mapping[str, str] = {

@@ -33,8 +33,7 @@ from tests.kafka.jars import fetch, kafka_version
 from tests.kafka.java_host import JavaHost
 from tests.kafka.story_player import LateError, StoryPlayer, warm_up
 
-ATTEMPTS = 3
-"""How often a story is begun that the machine was too busy for."""
+ATTEMPTS = 3  # how often a story is begun that the machine was too busy for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

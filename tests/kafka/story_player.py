@@ -51,8 +51,7 @@ JAVA_CLASSES = {
 }
 OF_LIBRDKAFKA = {"metadata.max.age.ms": "topic.metadata.refresh.interval.ms"}
 """Settings that mean the same and have another name."""
-LATE_S = 1.0
-"""An event so late makes another story of it."""
+LATE_S = 1.0  # an event so late makes another story of it
 
 
 class LateError(Exception):
@@ -61,12 +60,9 @@ class LateError(Exception):
 
 @dataclass(slots=True)
 class Process:
-    name: str
-    """In the events: no other process of any story has it."""
-    host: JavaHost | None
-    """Where a Java consumer lives; None is a consumer of librdkafka."""
-    own: bool
-    """Whether it has a separate JVM."""
+    name: str  # in the events: no other process of any story has it
+    host: JavaHost | None  # where a Java consumer lives; None is a consumer of librdkafka
+    own: bool  # whether it has a separate JVM
     child: Child | None = None
     runs: bool = False
     events: list[Said] = field(default_factory=list)

@@ -22,8 +22,7 @@ UNKNOWN_TAGS = "_unknownTaggedFields"
 
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """``(buffer, position) -> (value, next position)``."""
-Make: TypeAlias = Callable[[list[object]], Any]
-"""Creates a struct from the values of its fields."""
+Make: TypeAlias = Callable[[list[object]], Any]  # creates a struct from the values of its fields
 
 Unpack: TypeAlias = Callable[[bytes, int], tuple[object, ...]]
 Step: TypeAlias = tuple[Unpack | None, int, Any]

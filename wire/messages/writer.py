@@ -21,8 +21,7 @@ Step: TypeAlias = tuple[Callable[[FieldValues], Any], Callable[..., bytes] | Non
 Named: TypeAlias = Callable[[str], str]
 
 _ERROR_MESSAGE = "errorMessage"
-_LONGEST_CHARACTER = 4
-"""The largest number of bytes that UTF-8 needs for a character."""
+_LONGEST_CHARACTER = 4  # the largest number of bytes that UTF-8 needs for a character
 _INT16 = struct.Struct(">h").pack
 _INT32 = struct.Struct(">i").pack
 

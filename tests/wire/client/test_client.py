@@ -21,8 +21,7 @@ from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 from wire.messages.schemas.groups import FIND_COORDINATOR, LIST_GROUPS
 from wire.messages.schemas.offsets import OFFSET_FETCH
 
-Answers = dict[str, Callable[[int], Any]]
-"""By the name of the API; see `scripted.Answer`."""
+Answers = dict[str, Callable[[int], Any]]  # by the name of the API; see `scripted.Answer`
 
 
 def metadata(*addresses: str) -> Callable[[int], Any]:

@@ -38,8 +38,7 @@ def topic(broker: Broker, partitions: int = 1) -> str:
     return name
 
 
-SINGLE = {"linger.ms": "0", "batch.num.messages": "1"}
-"""Settings of a producer whose batches have one record."""
+SINGLE = {"linger.ms": "0", "batch.num.messages": "1"}  # settings of a producer whose batches have one record
 
 
 def producer_of(broker: Broker, settings: Mapping[str, str]) -> Producer:

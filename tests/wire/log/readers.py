@@ -5,8 +5,7 @@ from collections.abc import Callable
 from wire.log.batches import Batches, DamagedLog, LogRecord, columns_of, records_of
 
 Plain = tuple[int, int, bytes | None, bytes | None]
-Read = list[tuple[int, Plain]]
-"""Number of the batch, and offset, time, key and value of each record."""
+Read = list[tuple[int, Plain]]  # number of the batch, and offset, time, key and value of each record
 
 
 def by_columns(batches: Batches) -> Read:

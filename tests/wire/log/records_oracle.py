@@ -12,8 +12,7 @@ from tests.kafka.programs import SILENT, program
 
 TIMEOUT_S = 250.0
 
-Bytes: TypeAlias = tuple[bytes, bytes | None]
-"""Key and value."""
+Bytes: TypeAlias = tuple[bytes, bytes | None]  # key and value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
