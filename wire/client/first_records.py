@@ -32,7 +32,7 @@ class FirstRecord:
     """A record: its offset, and its timestamp in ms since 1970 (the producer's or the broker's)."""
 
     offset: int
-    timestamp_ms: int | None  # none: it has none
+    timestamp_ms: int | None  # None: it has none
     aborted: int = 0  # the number of aborted records before it, from the requested offset on
 
 
