@@ -148,19 +148,13 @@ class PathContext:
 
 def planned_members(case: Case) -> tuple[PlannedMember, ...]:
     """The members as they are now, in the group's order."""
-    return tuple(
-        replace(
-            PlannedMember.of(member),
-            library=_library_of(case, member.id),
-            partitions=sum(map(len, (member.owned or {}).values())),
-        )
-        for member in case.group.members
-    )
-
-
-def _library_of(case: Case, member: str) -> str | None:
-    client = case.clients.get(member)
-    return client.library.name if client and client.library else None
+    members = []
+    for member in case.group.members:
+        client = case.clients.get(member.id)
+        library = client.library.name if client and client.library else None
+        partitions = sum(map(len, (member.owned or {}).values()))
+        members.append(replace(PlannedMember.of(member), library=library, partitions=partitions))
+    return tuple(members)
 
 
 STABLE = StateIn(states=(GroupState.STABLE,))
@@ -196,24 +190,22 @@ def all_back(context: PathContext) -> tuple[Condition, ...]:
 
 
 def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
+    actions = []
+    if context.has_static:
+        static = _few(member.instance for member in context.members if member.instance)
+        actions.append(f"Never start a static member before its predecessor has exited: {static}.")
     several = len(rounds.names) > 1
-    static = (
-        "Never start a static member before its predecessor has exited: "
-        f"{_few(member.instance for member in context.members if member.instance)}."
-    )
-    return (
-        *((static,) if context.has_static else ()),
-        "Stop the members of a round, wait until their processes have exited, then start them with the lines below."
-        if several
-        else f"Stop {_few(rounds.names[0])}, wait until it has exited, then start it with the lines below."
-        if rounds.names and len(rounds.names[0]) == 1
-        else "Stop the members, wait until their processes have exited, then start them with the lines below.",
-        *(
-            ("Start the next round only after the check of this one has exited with status 0.",)
-            if several
-            else ()
-        ),
-    )
+    if not several and rounds.names and len(rounds.names[0]) == 1:
+        member = _few(rounds.names[0])
+        actions.append(f"Stop {member}, wait until it has exited, then start it with the lines below.")
+    else:
+        whose = "the members of a round" if several else "the members"
+        actions.append(
+            f"Stop {whose}, wait until their processes have exited, then start them with the lines below."
+        )
+    if several:
+        actions.append("Start the next round only after the check of this one has exited with status 0.")
+    return tuple(actions)
 
 
 def new_release(context: PathContext) -> tuple[str, ...]:
@@ -221,16 +213,10 @@ def new_release(context: PathContext) -> tuple[str, ...]:
     if not context.outdated:
         return ()
     libraries = {client.library for client in context.outdated.values()}
-    newer = " and ".join(
-        sorted(
-            f"{library.name} {version_text(library.cooperative or ())}" for library in libraries if library
-        )
-    )
-    whose = (
-        "the members"
-        if len(context.outdated) == len(context.case.clients)
-        else _few(context.names[member] for member in context.outdated if member is not None)
-    )
+    names = [f"{library.name} {version_text(library.cooperative or ())}" for library in libraries if library]
+    newer, whose = " and ".join(sorted(names)), "the members"
+    if len(context.outdated) < len(context.case.clients):
+        whose = _few(context.names[member] for member in context.outdated if member is not None)
     return (
         f"Start {whose} with a newer client ({newer} or later) and the list below in the same restart: an older "
         "client has no cooperative assignor, and does not start with this list.",
