@@ -223,18 +223,13 @@ def new_release(context: PathContext) -> tuple[str, ...]:
     )
 
 
-def old_client_with_new_list(context: PathContext) -> tuple[Risk, ...]:
-    """Source: kafka-clients 2.3.1, tried."""
-    if not context.outdated:
-        return ()
-    return (
-        Risk(
-            what="An old client gets the new list.",
-            symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
-            "occurred`. The check reports that a member is missing.",
-            then="Start it with the newer client.",
-        ),
-    )
+OLD_CLIENT_WITH_NEW_LIST = Risk(
+    what="An old client gets the new list.",
+    symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
+    "occurred`. The check reports that a member is missing.",
+    then="Start it with the newer client.",
+)
+"""Source: kafka-clients 2.3.1, tried."""
 
 
 def _few(names: Iterable[str]) -> str:
@@ -258,40 +253,35 @@ def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
     """Tried on 4.3.1: when a third member joined, 14 records of the two partitions that moved were read twice.
     Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare). A cooperative one continues
     to read until it knows which partitions it loses; an eager one has revoked everything by then."""
-    if "java" not in context.libraries:
-        return ()
-    return (
-        Risk(
-            what="Some records are consumed twice.",
-            symptom="A cooperative Java member keeps reading during a rebalance. The new owner of a partition that "
-            "moves reads the records since the commit at the start of the rebalance again, with auto-commit too.",
-            then="Commit in onPartitionsRevoked, or make processing idempotent.",
-        ),
+    twice = Risk(
+        what="Some records are consumed twice.",
+        symptom="A cooperative Java member keeps reading during a rebalance. The new owner of a partition that moves "
+        "reads the records since the commit at the start of the rebalance again, with auto-commit too.",
+        then="Commit in onPartitionsRevoked, or make processing idempotent.",
     )
+    return (twice,) if "java" in context.libraries else ()
 
 
-def fenced_static() -> Risk:
+def of_statics(context: PathContext) -> tuple[Risk, ...]:
     """Source: the field study, section 5."""
-    return Risk(
+    fenced = Risk(
         what="A static member is started before its predecessor has exited.",
         symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same partitions "
         "for seconds, and a fenced librdkafka member keeps delivering records.",
         then="Stop both, wait until the processes have exited, start one.",
     )
+    return (fenced,) if context.has_static else ()
 
 
 def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
     """Source: the field study, section 4 (aiokafka's stall)."""
-    if len(rounds.names) < 2:
-        return ()
-    return (
-        Risk(
-            what="The next round starts before the group is Stable.",
-            symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a "
-            "group with aiokafka members stalls until a session expires.",
-            then="Wait until the group is Stable; it becomes so by itself when the old session expires.",
-        ),
+    early = Risk(
+        what="The next round starts before the group is Stable.",
+        symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a group "
+        "with aiokafka members stalls until a session expires.",
+        then="Wait until the group is Stable; it becomes so by itself when the old session expires.",
     )
+    return (early,) if len(rounds.names) > 1 else ()
 
 
 def refused_upgrade(context: PathContext) -> Risk:
@@ -329,7 +319,3 @@ def leftovers(context: PathContext) -> Risk:
 def _of_libraries(context: PathContext, looks: Mapping[str, str]) -> str:
     """The symptoms in the members' libraries; in all known libraries if the members' are unknown."""
     return "; ".join([looks[name] for name in context.libraries if name in looks] or looks.values())
-
-
-def of_statics(context: PathContext) -> tuple[Risk, ...]:
-    return (fenced_static(),) if context.has_static else ()
