@@ -19,8 +19,7 @@ PartitionCount = Annotated[int, Between(1, 100_000)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Event:
-    at: Seconds = 0.0
-    """When, in a file: counted from the start of the server or of the simulation."""
+    at: Seconds = 0.0  # When, in a file: counted from the start of the server or of the simulation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,20 +27,15 @@ class RequestRule(_Event):
     """Matches requests that satisfy every given condition. One of the request's names must match. `client`, `group` and
     `topic` can contain `*` and `?`, as in a shell."""
 
-    api: tuple[str, ...] = ()
-    """The APIs, by Kafka's names; none: all."""
-    client: str | None = None
-    """The client id."""
+    api: tuple[str, ...] = ()  # the APIs, by Kafka's names; none: all
+    client: str | None = None  # the client id
     group: str | None = None
     topic: str | None = None
-    member: str | None = None
-    """The member id."""
-    times: Annotated[int, Between(1, INT32)] | None = None
-    """How many requests are affected; None: any number."""
+    member: str | None = None  # the member id
+    times: Annotated[int, Between(1, INT32)] | None = None  # how many requests are affected; None: any number
     for_s: Seconds | None = field(default=None, metadata=named("for"))
     """How long the rule is active; None: until it is cleared."""
-    chance: Annotated[float, Between(0, 1)] = 1.0
-    """The probability for each request that matches."""
+    chance: Annotated[float, Between(0, 1)] = 1.0  # the probability for each request that matches
     seed: Annotated[int, Between(0, INT64)] = 0
     """Determines the affected requests, and the delay within its bounds."""
 
@@ -57,8 +51,7 @@ class Delay(RequestRule):
 class AnswerError(RequestRule):
     """The request is answered with an error, and not handled."""
 
-    error: str
-    """The error, by Kafka's name."""
+    error: str  # the error, by Kafka's name
 
     @property
     def code(self) -> ErrorCode:
@@ -70,8 +63,7 @@ class Dropped(Enum):
 
     ANSWER = "answer"
     """No answer is sent, on this connection to no later request either: the client must time out."""
-    CONNECTION = "connection"
-    """The connection is closed instead of an answer."""
+    CONNECTION = "connection"  # the connection is closed instead of an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +125,7 @@ class ChangeTopic(_Event):
 class CoordinatorFault(Enum):
     CRASH = "crash"
     """The broker stops, in a simulation between append and answer if possible, and restarts later."""
-    MOVE = "move"
-    """Another broker loads the log and takes over; the old one answers NOT_COORDINATOR."""
+    MOVE = "move"  # Another broker loads the log and takes over; the old one answers NOT_COORDINATOR
     ZOMBIE = "zombie"
     """Like MOVE, but the old one continues to answer its clients for this long; its records are lost."""
 
@@ -146,16 +137,13 @@ class FailCoordinator(_Event):
     fault: CoordinatorFault = field(metadata=named("coordinator"))
     for_s: Seconds = field(default=0.0, metadata=named("for"))
     """How long the broker is down, the new coordinator loads, or the old one stays a zombie."""
-    group: str | None = None
-    """Server only."""
+    group: str | None = None  # Server only
     to: Annotated[int, Between(0, INT32)] | None = None
     """The broker that it moves to; None: the next one. Server only."""
     compacted: bool = False
     """Whether the log is compacted before it is loaded; the seed decides how far. Simulation only."""
 
 
-Lasting: TypeAlias = Delay | AnswerError | Drop
-"""Rules for requests."""
-Action: TypeAlias = Expire | Fence | Disconnect | ChangeTopic | FailCoordinator
-"""Faults that happen once."""
+Lasting: TypeAlias = Delay | AnswerError | Drop  # Rules for requests
+Action: TypeAlias = Expire | Fence | Disconnect | ChangeTopic | FailCoordinator  # Faults that happen once
 FaultEvent: TypeAlias = Lasting | Action

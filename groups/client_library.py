@@ -171,8 +171,16 @@ def _numbers(text: str) -> Numbers:
 
 
 LIBRARIES = (
-    "java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka", "kafkajs", "kafka-go", "connect",
-)  # fmt: skip
+    "java",
+    "librdkafka",
+    "franz-go",
+    "sarama",
+    "kafka-python",
+    "aiokafka",
+    "kafkajs",
+    "kafka-go",
+    "connect",
+)
 
 MIXING = frozenset({"java", "connect", "franz-go"})
 """Libraries that accept eager and cooperative assignors in one list, which the first of two rolling bounces needs

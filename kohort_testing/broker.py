@@ -7,13 +7,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 
-class Fault:
+class _Ended(ABC):
+    """Ends at the end of its `with` block, at the latest."""
+
+    @abstractmethod
+    def _end(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+
+class Fault(_Ended):
     """An active fault, until it is cleared: at the latest at the end of its `with` block."""
 
     def __init__(self, faults: Faults, number: int) -> None:
@@ -24,13 +37,7 @@ class Fault:
         """Remove the fault."""
         self._faults.clear(self.id)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.clear()
+    _end = clear
 
 
 class Faults:
@@ -150,7 +157,7 @@ class GroupState:
     is_settled: bool
 
 
-class AdditionalConsumer:
+class AdditionalConsumer(_Ended):
     """An additional consumer in a group, until it leaves."""
 
     def __init__(self, ask: Callable[..., object], number: int) -> None:
@@ -163,16 +170,10 @@ class AdditionalConsumer:
             self._ask("leave", number=self._number)
             self._number = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.leave()
+    _end = leave
 
 
-class KohortBroker:
+class KohortBroker(_Ended):
     """A broker, or several of one cluster, on loopback and in memory. Use it in a `with` block."""
 
     def __init__(
@@ -225,13 +226,11 @@ class KohortBroker:
     def group(self, group: str) -> GroupState:
         """The current state of a group; one that does not exist is Dead and has no members."""
         state = self._ask("group", group=group)
-        members = tuple(
-            MemberState(
-                **{**member, "partitions": tuple((topic, number) for topic, number in member["partitions"])}
-            )
+        members = [
+            MemberState(**{**member, "partitions": tuple(map(tuple, member["partitions"]))})
             for member in state.pop("members")
-        )
-        return GroupState(**state, members=members)
+        ]
+        return GroupState(**state, members=tuple(members))
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """The committed offsets of a group, by (topic, partition)."""
@@ -288,12 +287,7 @@ class KohortBroker:
             self._process.kill()
             self._process.wait()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _end(self) -> None:
         self.close()
         self._output.close()
         if self._process.stdout is not None:

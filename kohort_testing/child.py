@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer
 
     from cli.sources.wire_source import WireSource
-    from groups.model import Group
+    from groups.model import Group, Member
     from wire.messages.schemas.faults import KohortFaultRequestFields, KohortFaultResponse
 
 TIMEOUT_MS = 30_000
 POLL_S = 0.1
-ANY_PARTITION = -1
-"""librdkafka's value: the partitioner chooses."""
+ANY_PARTITION = -1  # librdkafka's value: the partitioner chooses
 
 
 class UnusableRequest(Exception):
@@ -68,11 +67,10 @@ class Tests:
 
             self.bootstrap = bootstrap
             servers = tuple(bootstrap.split(","))
-            self.source = WireSource(
-                ConnectionSettings(
-                    bootstrap_servers=servers, client_id=FAULT_CLIENT, api_timeout_ms=TIMEOUT_MS
-                )
+            settings = ConnectionSettings(
+                bootstrap_servers=servers, client_id=FAULT_CLIENT, api_timeout_ms=TIMEOUT_MS
             )
+            self.source = WireSource(settings)
         return self
 
     def asked(self, **request: Unpack[KohortFaultRequestFields]) -> KohortFaultResponse:
@@ -133,11 +131,7 @@ def group(tests: Tests, group: str) -> dict[str, object]:
             "id": member.id,
             "client_id": member.client.id or "",
             "instance_id": member.instance,
-            "partitions": [
-                (topic, number)
-                for topic, numbers in sorted((member.owned or {}).items())
-                for number in numbers
-            ],
+            "partitions": _owned(member),
         }
         for member in description.members
     ]
@@ -149,16 +143,15 @@ def group(tests: Tests, group: str) -> dict[str, object]:
     }
 
 
+def _owned(member: Member) -> list[tuple[str, int]]:
+    return [(topic, number) for topic, numbers in sorted((member.owned or {}).items()) for number in numbers]
+
+
 def _is_whole(tests: Tests, group: Group) -> bool:
     """Whether all partitions of the members' topics have one owner (not between two cooperative rebalances)."""
     named = {topic for member in group.members if member.subscription for topic in member.subscription.topics}
     sizes = {topic.name: topic.partitions for topic in tests.source.topics(named, end_offsets=False).items}
-    owned = [
-        (topic, number)
-        for member in group.members
-        for topic, numbers in (member.owned or {}).items()
-        for number in numbers
-    ]
+    owned = [partition for member in group.members for partition in _owned(member)]
     expected = {(topic, number) for topic, size in sizes.items() for number in range(size)}
     return len(owned) == len(set(owned)) and expected <= set(owned)
 
@@ -203,10 +196,8 @@ class JoinedConsumer:
         if group.type.value == "consumer":
             config["group.protocol"] = "consumer"
         else:
-            config |= {
-                "partition.assignment.strategy": group.protocol or "range",
-                "heartbeat.interval.ms": 300,
-            }
+            config["partition.assignment.strategy"] = group.protocol or "range"
+            config["heartbeat.interval.ms"] = 300
         self.ends = threading.Event()
         self._consumer: Consumer = Consumer(config)
         self._consumer.subscribe(_subscription(group))

@@ -63,11 +63,9 @@ class Session:
 
     host: str
     end: Callable[[], object]
-    is_mute: bool = False
-    """A fault has dropped an answer, so no further ones are sent."""
+    is_mute: bool = False  # a fault has dropped an answer, so no further ones are sent
     principal: str = ANONYMOUS
-    login: SaslLogin | None = None
-    """None: no login is required."""
+    login: SaslLogin | None = None  # None: no login is required
     _caller: Caller = field(init=False)
 
     def __post_init__(self) -> None:

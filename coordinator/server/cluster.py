@@ -74,16 +74,13 @@ class Cluster:
         racks = _racks(settings, brokers)
         self.brokers = {node_id: Broker(node_id=node_id, rack=rack) for node_id, rack in racks.items()}
         self.placement = Placement(racks)
-        self.failure: Exception | None = None
-        """The error after which nothing is served."""
+        self.failure: Exception | None = None  # the error after which nothing is served
         self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
         self.faults = Rules()
         self.limits = Limits()
-        self.sessions: WeakSet[Session] = WeakSet()
-        """The sessions of all connections, to any broker."""
-        self.requests = 0
-        """The requests received since the start, without logins."""
+        self.sessions: WeakSet[Session] = WeakSet()  # the sessions of all connections, to any broker
+        self.requests = 0  # the requests received since the start, without logins
         self._began = time.time() - time.monotonic()
         self._data = data
         self._journal: Journal | None = None
@@ -171,10 +168,8 @@ class Cluster:
     @property
     def serves_consumer_protocol(self) -> bool:
         """Whether the consumer protocol is enabled (KIP-848)."""
-        return (
-            self.configs.features.levels[GROUP_VERSION] > 0
-            and "consumer" in self.settings.group_coordinator_rebalance_protocols
-        )
+        protocols = self.settings.group_coordinator_rebalance_protocols
+        return self.configs.features.levels[GROUP_VERSION] > 0 and "consumer" in protocols
 
     @property
     def controller(self) -> Broker:
@@ -309,9 +304,9 @@ class Cluster:
         self.configs.retain_topics(self.topics.image.topics)
         self.partitions.set_topics(self.topics.image)
         result = self._engine.update_topics(self.topics.image, self.now_ms())
-        self.groups.deliver(
-            result, None if self._data is None else partial(_in_thread, self._data.topics.file_remover())
-        )
+        # Only topics whose offsets are removed by this result.
+        remove = None if self._data is None else partial(_in_thread, self._data.topics.file_remover())
+        self.groups.deliver(result, remove)
 
     def set_broker_settings(self, broker: str, values: Mapping[str, str], *, dry_run: bool = False) -> None:
         """Replace the dynamic configs of a broker, or of all. :raises InvalidSetting: :raises RequestRefused:"""
@@ -359,10 +354,8 @@ class Cluster:
 
     def _partition_counts(self) -> dict[str, int]:
         """The partition counts by topic, including topics that clients may not see yet."""
-        return {
-            **self.topics.image.counts,
-            **{name: topic.partitions for name, topic in self._internal.items()},
-        }
+        internal = {name: topic.partitions for name, topic in self._internal.items()}
+        return {**self.topics.image.counts, **internal}
 
     def _leaders_changed(self, changed: Collection[tuple[str, int]], loading_ms: int) -> None:
         for topic, number in changed:

@@ -26,18 +26,12 @@ from wire.messages.reader import DecodeError
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-VERY_LONG_BYTES = 1 << 20
-"""Longer requests are parsed one after the other: no ordinary client sends them."""
-SHARE = 64
-"""How many requests of one connection are answered before other connections get their turn."""
-ENOUGH = 65_536
-"""The upper limit of connections, even if the system allows more."""
-KEPT_FREE = 256
-"""Files reserved for other uses: the log, the standard streams, libraries."""
-IDLE_S = 600.0
-"""Kafka's `connections.max.idle.ms`: a client that is idle for this long is disconnected."""
-SWEEP_S = 30.0
-"""How often idle clients are looked for."""
+VERY_LONG_BYTES = 1 << 20  # longer requests are parsed one after the other: no ordinary client sends them
+SHARE = 64  # how many requests of one connection are answered before other connections get their turn
+ENOUGH = 65_536  # the upper limit of connections, even if the system allows more
+KEPT_FREE = 256  # files reserved for other uses: the log, the standard streams, libraries
+IDLE_S = 600.0  # Kafka's `connections.max.idle.ms`: a client that is idle for this long is disconnected
+SWEEP_S = 30.0  # how often idle clients are looked for
 
 
 def most_open_files() -> int:
@@ -107,10 +101,8 @@ class ClientConnection(asyncio.Protocol):
         self._dispatcher = dispatcher
         self._connections = connections
         self._received = b""
-        self._position = 0
-        """The position in the received bytes where the next request starts."""
-        self._long: _LongRequest | None = None
-        """The long request that is being read."""
+        self._position = 0  # the position in the received bytes where the next request starts
+        self._long: _LongRequest | None = None  # the long request that is being read
         self._task: asyncio.Task[None] | None = None
         self._only_waits = False
         """Whether the task only waits, so that it can be canceled when the client is gone."""

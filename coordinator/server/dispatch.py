@@ -22,10 +22,8 @@ from wire.messages.schemas.classic_groups import HEARTBEAT
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import FAULT_CLIENT
 
-LONG_BYTES = 64 * 1024
-"""A longer request is handled in a thread."""
-ORDINARY_BYTES = 16 * 1024
-"""Longer requests for answers that grow with them are answered one after the other."""
+LONG_BYTES = 64 * 1024  # a longer request is handled in a thread
+ORDINARY_BYTES = 16 * 1024  # longer requests for answers that grow with them are answered one after the other
 MOST_ELEMENTS = 250_000
 """The limit of array elements in a request: handling that many takes some tenths of a second."""
 
@@ -33,10 +31,8 @@ MOST_ELEMENTS = 250_000
 REPEATED = frozenset({HEARTBEAT.key, CONSUMER_GROUP_HEARTBEAT.key})
 """Requests that members repeat, identical except for the correlation id: such bytes are parsed once."""
 MOST_REPEATED = 8_192
-LONGEST_REPEATED = 256
-"""The longest request that is cached, in bytes."""
-ID_AT, NO_ID = 4, bytes(4)
-"""The position of the correlation id in the request header."""
+LONGEST_REPEATED = 256  # the longest request that is cached, in bytes
+ID_AT, NO_ID = 4, bytes(4)  # the position of the correlation id in the request header
 
 
 class Incoming(NamedTuple):
@@ -145,17 +141,14 @@ class Dispatcher:
         """Wait for the delays of matching rules. Returns the fault that replaces the answer, if any."""
         if incoming.client_id == FAULT_CLIENT or incoming.message is None:
             return None
-        topics = self._cluster.topics
-        verdict = self._faults.judge(
-            IncomingRequest(
-                api=incoming.served.api,
-                version=incoming.version,
-                client_id=incoming.client_id,
-                message=incoming.message,
-                name_of=topics.name_of,
-            ),
-            self._cluster.now_ms(),
+        request = IncomingRequest(
+            api=incoming.served.api,
+            version=incoming.version,
+            client_id=incoming.client_id,
+            message=incoming.message,
+            name_of=self._cluster.topics.name_of,
         )
+        verdict = self._faults.judge(request, self._cluster.now_ms())
         if verdict is None:
             return None
         if verdict.delay_ms:

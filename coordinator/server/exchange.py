@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 else:
     Q = TypeVar("Q")
 K = TypeVar("K", bound=Hashable)
-AnswerFields: TypeAlias = Mapping[str, object]
-"""The fields of a response, or of a part of it."""
+AnswerFields: TypeAlias = Mapping[str, object]  # the fields of a response, or of a part of it
 
 
 class PeerFault(Exception):
@@ -65,11 +64,10 @@ class Exchange(Generic[Q]):
         answers: dict[K, Any] = {}
         for refusal, some in parts.items():
             call = make(tuple(some))
-            answer = (
-                call.refused(RequestRefused(refusal))
-                if refusal
-                else await self.cluster.groups.ask(call, self.caller)
-            )
+            if refusal:
+                answer = call.refused(RequestRefused(refusal))
+            else:
+                answer = await self.cluster.groups.ask(call, self.caller)
             answers.update(zip(some, answer.groups, strict=True))
         return answers
 
@@ -112,21 +110,12 @@ class Exchange(Generic[Q]):
 
     def topic_name(self, name: str | None, topic_id: UUID | None) -> str | None:
         """The name of a topic given by name or id; None: unknown id."""
-        if topic_id is None:
-            return name
-        topic = self.cluster.topics.image.by_id.get(topic_id)
-        return None if topic is None else topic.name
+        return name if topic_id is None else self.cluster.topics.name_of(topic_id)
 
     @property
     def may_describe(self) -> Callable[[str], bool] | None:
         """Which topics the caller may describe; None: all."""
-        authorizer = self.cluster.security.authorizer
-        if authorizer is None:
-            return None
-        caller = self.caller
-        return lambda topic: authorizer.allows(
-            caller.principal, caller.address, Operation.DESCRIBE, ResourceType.TOPIC, topic
-        )
+        return (lambda topic: not self.hides(topic)) if self.has_acls else None
 
     def operations(self, resource_type: ResourceType, name: str) -> int:
         """The caller's authorized operations on a resource, as a bit field."""

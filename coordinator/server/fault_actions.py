@@ -40,12 +40,10 @@ from wire.uuids import format_uuid
 
 _log = logging.getLogger(__name__)
 
-CALLER = Caller(client_id="kohort-fault", host="/127.0.0.1")
-"""The sender of the requests of a fault."""
+CALLER = Caller(client_id="kohort-fault", host="/127.0.0.1")  # the sender of the requests of a fault
 ANSWER_TIMEOUT_S = 1.0
 """How long to wait for an answer: a JoinGroup may be parked, and no client reads its answer."""
-FENCED_FOR_S = 300.0
-"""How long a removed member is answered that it is fenced."""
+FENCED_FOR_S = 300.0  # how long a removed member is answered that it is fenced
 REPLACED = "another process has taken its place"
 
 

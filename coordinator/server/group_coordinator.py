@@ -47,10 +47,8 @@ class Counts:
     offset_commits: int = 0
     offset_expirations: int = 0
     offset_deletions: int = 0
-    classic_rebalances: int = 0
-    """Completed classic rebalances: the leader has sent its assignment."""
-    consumer_rebalances: int = 0
-    """New group epochs because a subscription or a subscribed topic changed."""
+    classic_rebalances: int = 0  # Completed classic rebalances: the leader has sent its assignment
+    consumer_rebalances: int = 0  # New group epochs because a subscription or a subscribed topic changed
 
     def call(self, request: Request[Any], records: Sequence[Record]) -> None:
         """Count the records of a call."""
@@ -87,8 +85,7 @@ class LoadTimes:
 
     partitions: int = 0
     total_s: float = 0.0
-    longest_s: float = math.nan
-    """NaN: none was loaded."""
+    longest_s: float = math.nan  # NaN: none was loaded
 
     def add(self, seconds: float, partitions: int = 1) -> None:
         """Count partitions that each took this long to load."""
@@ -122,8 +119,7 @@ class GroupCoordinator:
         self._tickets = count(1)
         self._waiting: dict[int, tuple[Request[Any], asyncio.Future[Any]]] = {}
         self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_ms: int | None = None
-        """The deadline that the alarm was set for."""
+        self._alarm_ms: int | None = None  # the deadline that the alarm was set for
 
     def start(self, journal: Journal | None) -> None:
         """Start the timers; the event loop must run. Without a journal nothing outlives the process."""

@@ -45,8 +45,7 @@ class Journal:
         self._logs: Sequence[SyncedLog] = (data.log.topic, *others)
         self._interval_s = interval_ms / 1000
         self._failed = failed
-        self.held = 0
-        """How many answers are not released yet."""
+        self.held = 0  # how many answers are not released yet
         self._held: list[Callable[[], None]] = []
         self._syncing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None

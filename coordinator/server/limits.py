@@ -18,17 +18,13 @@ from wire.log.compression import MOST_BYTES, ExpandsTooFar
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-TURN_S = 0.002
-"""How long a request of many parts keeps the event loop before other clients continue."""
+TURN_S = 0.002  # how long a request of many parts keeps the event loop before other clients continue
 IN_LOOP_BYTES = 256 << 10
 """The most bytes that a batch may decompress to in the event loop: a millisecond's work."""
-QUICK_BYTES = 8 << 20
-"""The most bytes that work of a quick thread expands a batch to."""
+QUICK_BYTES = 8 << 20  # the most bytes that work of a quick thread expands a batch to
 QUICK_AT_ONCE = 4
-MOST_RECEIVED = 192 << 20
-"""The bytes of long requests that are not yet answered, over all connections."""
-MOST_UNSENT = 64 << 20
-"""The bytes of answers that clients have not read, over all connections."""
+MOST_RECEIVED = 192 << 20  # the bytes of long requests that are not yet answered, over all connections
+MOST_UNSENT = 64 << 20  # the bytes of answers that clients have not read, over all connections
 ANSWER_SHARE = 4
 """A Fetch is answered with at most this part of the room for unsent bytes: the more clients do not read, the smaller
 the answers."""
@@ -66,8 +62,7 @@ class Limits:
         self._turn = asyncio.Lock()
         self._received: dict[LimitedConnection, tuple[int, float]] = {}
         """The bytes of each long request and the time of the last ones, the oldest first."""
-        self._arrived: dict[LimitedConnection, int] = {}
-        """The bytes of long requests that are answered now."""
+        self._arrived: dict[LimitedConnection, int] = {}  # the bytes of long requests that are answered now
         self._received_bytes = 0
         self._unread: dict[LimitedConnection, None] = {}
         """Connections with large unread answers, those that have had them the longest first."""

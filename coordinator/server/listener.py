@@ -19,12 +19,10 @@ from coordinator.server.dispatch import Dispatcher
 from coordinator.server.security.addresses import Advertised
 from wire.client.address import Address
 
-BACKLOG = 1024
-"""Connections waiting to be accepted: a thousand clients may start at once."""
+BACKLOG = 1024  # connections waiting to be accepted: a thousand clients may start at once
 SWITCH_INTERVAL_S = 0.0005
 """How long a computing thread, such as compaction, may delay the event loop (Python's default: 5 ms)."""
-LAST_ANSWERS_S = 0.2
-"""How long clients may read their refusals before their connections are closed."""
+LAST_ANSWERS_S = 0.2  # how long clients may read their refusals before their connections are closed
 
 
 class CannotListen(CoordinatorError):

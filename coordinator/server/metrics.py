@@ -33,8 +33,7 @@ SCRAPE_TIMEOUT_S = 10.0
 PREFIX = "kafka_group_coordinator_"
 OF_COORDINATOR = "kafka.server:type=group-coordinator-metrics,name="
 OF_MANAGER = "kafka.coordinator.group:type=GroupMetadataManager,name="
-Values: TypeAlias = float | Mapping[str, float]
-"""One value, or one for each value of the label."""
+Values: TypeAlias = float | Mapping[str, float]  # one value, or one for each value of the label
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,9 @@ from itertools import chain, zip_longest
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
-Replicas: TypeAlias = tuple[int, ...]
-"""Node ids, preferred leader first."""
+Replicas: TypeAlias = tuple[int, ...]  # Node ids, preferred leader first
 
-NO_LEADER = -1
-"""The leader of a partition when no broker is running."""
+NO_LEADER = -1  # the leader of a partition when no broker is running
 
 
 class PartitionReplicas(NamedTuple):
@@ -44,19 +42,17 @@ class Placement:
     def choose(self, topic: str, partitions: Iterable[int], factor: int) -> list[Replicas]:
         """Replicas for partitions of a topic, on running brokers first; `factor` is at most the number of brokers."""
         brokers = [broker for broker in self._order if broker not in self._away]
-        away = tuple(broker for broker in self._order if broker in self._away)
-        missing = max(0, factor - len(brokers))
-        turns = [
-            _round_robin(brokers, topic, number, factor - missing) + away[:missing]
-            for number in range(len(brokers))
+        away = tuple(broker for broker in self._order if broker in self._away)[
+            : max(0, factor - len(brokers))
         ]
+        count = factor - len(away)
+        turns = [_round_robin(brokers, topic, number, count) + away for number in range(len(brokers))]
         return [turns[number % len(turns)] for number in partitions]
 
     def is_usual(self, topic: str, replicas: Sequence[Replicas]) -> bool:
         """Whether the assignment equals the default one (without `put`) when all brokers are running."""
-        return all(
-            nodes == _round_robin(self._order, topic, number, 1) for number, nodes in enumerate(replicas)
-        )
+        usual = [_round_robin(self._order, topic, number, 1) for number in range(len(replicas))]
+        return list(replicas) == usual
 
     def put(self, topic: str, replicas: Sequence[Replicas]) -> None:
         """Assign all partitions of a topic."""

@@ -35,15 +35,10 @@ class StoredConfigs:
         of_brokers = kept.get(ConfigKind.BROKER, {})
         self.brokers = BrokerConfigs(settings, {**of_brokers, ALL: {**replicas, **of_brokers.get(ALL, {})}})
         of_topics = kept.get(ConfigKind.TOPIC, {})
-        self.topics = TopicConfigs(
-            self.brokers,
-            node_id,
-            {
-                **_of_internal_topics(settings),
-                **{topic: values for topic, values in of_topics.items() if topic in topics},
-            },
-        )
-        self.features = Features({**_kept_levels(data), **_given_levels(settings)})
+        existing = {topic: values for topic, values in of_topics.items() if topic in topics}
+        self.topics = TopicConfigs(self.brokers, node_id, {**_of_internal_topics(settings), **existing})
+        given = {name: parse_level(name, text) for name, text in settings.items() if name in FEATURES}
+        self.features = Features({**_kept_levels(data), **given})
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the configs of a topic, which were validated. :raises RequestRefused: they cannot be stored"""
@@ -96,10 +91,6 @@ def _of_internal_topics(settings: Mapping[str, str]) -> Mapping[str, Mapping[str
             "unclean.leader.election.enable": "false",
         },
     }
-
-
-def _given_levels(settings: Mapping[str, str]) -> Mapping[str, int]:
-    return {name: parse_level(name, text) for name, text in settings.items() if name in FEATURES}
 
 
 def _kept_levels(data: DataDirectory | None) -> Mapping[str, int]:

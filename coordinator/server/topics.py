@@ -20,7 +20,6 @@ from wire.log.errors import StorageFailed
 
 MAX_NAME_LENGTH = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
-_ILLEGAL = "contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
 
 
 class Topics:
@@ -102,16 +101,14 @@ class Topics:
         if topic is None:
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         _check_changeable(name)
+        why = None
         if partitions == topic.partitions:
-            raise RequestRefused(
-                ErrorCode.INVALID_PARTITIONS, f"Topic already has {partitions} partition(s)."
-            )
-        if partitions < topic.partitions:
-            raise RequestRefused(
-                ErrorCode.INVALID_PARTITIONS,
-                f"The topic {name} currently has {topic.partitions} partition(s); "
-                f"{partitions} would not be an increase.",
-            )
+            why = f"Topic already has {partitions} partition(s)."
+        elif partitions < topic.partitions:
+            known = f"The topic {name} currently has {topic.partitions} partition(s)"
+            why = f"{known}; {partitions} would not be an increase."
+        if why is not None:
+            raise RequestRefused(ErrorCode.INVALID_PARTITIONS, why)
         if not dry_run:
             grown = replace(topic, partitions=partitions)
             placed = [self._placement.replicas(name, number) for number in range(topic.partitions)]
@@ -155,8 +152,7 @@ class Topics:
 
     def name_of(self, topic_id: UUID) -> str | None:
         """The name of a topic; None: unknown id."""
-        topic = self.image.by_id.get(topic_id)
-        return None if topic is None else topic.name
+        return self.image.names.get(topic_id)
 
     def _keep_placed(self, name: str, placed: Sequence[Replicas]) -> None:
         """Store a topic's brokers, if a restart would not assign the same. :raises StorageFailed:"""
@@ -213,7 +209,7 @@ def check_name(name: str) -> None:
     elif len(name) > MAX_NAME_LENGTH:
         why = f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}"
     elif not _LEGAL.fullmatch(name):
-        why = f"'{name}' {_ILLEGAL}"
+        why = f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
     if why is not None:
         raise RequestRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {why}")
 
@@ -230,9 +226,8 @@ def missing(name: str) -> RequestRefused:
 def check_distinct(name: str, other: str | None) -> None:
     """Check that a new topic has no collision with another (`Topics.collision`). :raises RequestRefused:"""
     if other is not None:
-        raise RequestRefused(
-            ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}"
-        )
+        why = f"Topic '{name}' collides with existing topic: {other}"
+        raise RequestRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
 
 
 def _unified(name: str) -> str:

@@ -20,12 +20,9 @@ from typing import Any
 
 MOST_CONNECTIONS = 64
 BACKLOG = 1024
-REQUEST_S = 30.0
-"""The time for a whole request, from the connection or the previous answer."""
-ANSWER_S = 60.0
-"""The time in which an answer has to be read."""
-PLACE_S = 1.0
-"""The time that a closed connection has to give up its place."""
+REQUEST_S = 30.0  # the time for a whole request, from the connection or the previous answer
+ANSWER_S = 60.0  # the time in which an answer has to be read
+PLACE_S = 1.0  # the time that a closed connection has to give up its place
 PLAIN = "text/plain; charset=utf-8"
 
 
@@ -36,8 +33,7 @@ class PageRequest:
     path: str
     query: str
     headers: Message
-    certificate: object
-    """The client's, if it has shown one."""
+    certificate: object  # the client's, if it has shown one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

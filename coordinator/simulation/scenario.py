@@ -141,8 +141,20 @@ class AskCommitted:
     member: str = field(metadata=named("committed"))
 
 
-ProcessEvent: TypeAlias = Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit | AskCommitted
-Event: TypeAlias = Start | Restart | ProcessEvent | ChangeTopic | FailCoordinator
+Event: TypeAlias = (
+    Start
+    | Close
+    | Kill
+    | Pause
+    | Freeze
+    | Restart
+    | EnforceRebalance
+    | Subscribe
+    | Commit
+    | AskCommitted
+    | ChangeTopic
+    | FailCoordinator
+)
 """An event of a scenario, with its time."""
 
 

@@ -16,8 +16,7 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 
 CLIENT_ID = "conformance"
-NO_TEXT = "<null>"
-"""Stands for null where a version allows none, which kio refuses to write."""
+NO_TEXT = "<null>"  # Stands for null where a version allows none, which kio refuses to write
 
 
 class Buffer(bytearray):

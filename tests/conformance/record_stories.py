@@ -23,8 +23,7 @@ from wire.log.log_records import records_of
 APIS = {served.api.name: served.api for served in SERVED.values()}
 CLOSED = "the connection is closed"
 TIMEOUT_S = 20
-START_MS = 1_700_000_000_000
-"""Timestamp of records whose time does not matter."""
+START_MS = 1_700_000_000_000  # Timestamp of records whose time does not matter
 
 LIMITS = {"max_wait_ms": 0, "min_bytes": 1, "max_bytes": 1 << 20}
 _LENGTH = struct.Struct(">i")
@@ -40,8 +39,7 @@ class Asker:
         self.topic = fresh_name("records")
         self.topic_id: UUID | None = None
 
-        self.answers: list[tuple[str, Any]] = []
-        """The answers, each with a label of the request."""
+        self.answers: list[tuple[str, Any]] = []  # the answers, each with a label of the request
 
     def create(self, configs: Mapping[str, str] | None = None, partitions: int = 2) -> None:
         """Create the topic, and wait until it has leaders."""

@@ -15,8 +15,7 @@ from tests.conformance.peer import Peer
 from tests.conformance.play import Play, Server, Transcript, group_name, topic_names
 from tests.conformance.script import Script
 
-Place: TypeAlias = tuple[Script, Server]
-"""A script and its server."""
+Place: TypeAlias = tuple[Script, Server]  # a script and its server
 
 BUSY_AT_ONCE = 16
 WAITING_AT_ONCE = 80

@@ -26,8 +26,7 @@ pytestmark = pytest.mark.kafka
 
 SETTLED_S = 90.0
 QUIET_S = 2.0
-LONG_SESSION_MS = 60_000
-"""Longer than any machine takes to restart a member."""
+LONG_SESSION_MS = 60_000  # longer than any machine takes to restart a member
 GROUP = 32
 PARTITIONS = 6
 BUCKETS = 16

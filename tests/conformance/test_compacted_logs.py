@@ -20,8 +20,7 @@ from tests.support.long import LONG
 from wire.log.batches import records_of
 from wire.log.segments import read_log
 
-FEW_BATCHES = 7
-"""Of a log of which every compaction is tried."""
+FEW_BATCHES = 7  # of a log of which every compaction is tried
 
 
 @LONG

@@ -44,8 +44,7 @@ sys.exit(int(server.recv(32)) % 256)
 """
 """Replaces the installed script where a shell starts it; a signal is passed on."""
 _servers: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
-Start = tuple[tuple[str, str], ...]
-"""Of an environment, the variables of AT_START."""
+Start = tuple[tuple[str, str], ...]  # of an environment, the variables of AT_START
 
 
 def run(

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TIMEOUT_S = 150
-PROMPTS = (b"to continue: ", b"(not shown): ")
-"""The ends of what Kohort asks."""
+PROMPTS = (b"to continue: ", b"(not shown): ")  # the ends of what Kohort asks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,12 +25,10 @@ from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import RECORD_TYPES
 
-ROWS = 4096
-"""Number of records of a chunk: in all their forms, they fit into a processor's cache."""
+ROWS = 4096  # number of records of a chunk: in all their forms, they fit into a processor's cache
 
 NO_KEY = KeyText(NULL, error="the record has no key")
-CONTROL_KEY = KeyText(NULL)
-"""The type of the broker's control records, whose keys have another format."""
+CONTROL_KEY = KeyText(NULL)  # the type of the broker's control records, whose keys have another format
 
 
 class Marker(NamedTuple):

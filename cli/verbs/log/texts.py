@@ -29,8 +29,7 @@ from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType, json_key, json_value
 from wire.uuids import format_uuid
 
-MOST_KEYS = 1 << 17
-"""Maximum number of cached keys, about 60 MB."""
+MOST_KEYS = 1 << 17  # maximum number of cached keys, about 60 MB
 
 NULL = "null"
 _EMPTY = '""'
@@ -92,14 +91,11 @@ class PlainCommits:
     """Commits in the shapes that brokers write, as columns of equal length; `places` are their record indices."""
 
     places: Ints
-    key_begins: list[str]
-    """The JSON of each key up to the partition."""
+    key_begins: list[str]  # the JSON of each key up to the partition
     partitions: list[int]
-    payload_begins: list[str]
-    """The JSON of each value up to the offset."""
+    payload_begins: list[str]  # the JSON of each value up to the offset
     offsets: list[int]
-    payload_ends: list[str]
-    """The JSON of each value after the offset."""
+    payload_ends: list[str]  # the JSON of each value after the offset
 
     def __len__(self) -> int:
         return len(self.places)

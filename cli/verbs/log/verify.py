@@ -24,8 +24,7 @@ from wire.log.salvage import IntactRun
 from wire.log.segments import base_offset_of, list_segments
 from wire.messages.record_codec import RECORD_TYPES
 
-MOST_RECORDS = 10
-"""Maximum number of unreadable records named per partition."""
+MOST_RECORDS = 10  # maximum number of unreadable records named per partition
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,15 +125,11 @@ def _order(segment: SegmentData, part: IntactRun, base_offset: int, is_last: boo
     """Problems of a part's first offset, and of damage that is not at the end of the log."""
     if len(part.batches) and part.batches[0].base_offset < base_offset:
         first = part.batches[0]
-        yield Problem(
-            subject=f"{segment.file}, byte {first.position}",
-            message=f"the offset {first.base_offset} is below the one in the file's name",
-        )
+        message = f"the offset {first.base_offset} is below the one in the file's name"
+        yield Problem(subject=f"{segment.file}, byte {first.position}", message=message)
     if part.torn and not is_last and part.fault is not None:
-        yield Problem(
-            subject=f"{segment.file}, byte {part.fault.position}",
-            message="the log continues in another segment, so an interrupted write is not the cause",
-        )
+        message = "the log continues in another segment, so an interrupted write is not the cause"
+        yield Problem(subject=f"{segment.file}, byte {part.fault.position}", message=message)
 
 
 def _count(chunk: Chunk, checked: VerifiedPartition, unreadable: list[Problem]) -> None:
@@ -176,10 +171,8 @@ def verify(paths: Sequence[Path]) -> tuple[list[VerifiedPartition], tuple[Proble
             try:
                 partitions.append(checker.partition(directory))
             except OSError as error:
-                shown_path = path_text(Path(error.filename or directory))
-                errors.append(
-                    Problem(subject=shown_path, message=f"cannot be read: {error.strerror or error}")
-                )
+                subject, why = path_text(Path(error.filename or directory)), error.strerror or error
+                errors.append(Problem(subject=subject, message=f"cannot be read: {why}"))
     return partitions, tuple(errors)
 
 
@@ -221,8 +214,8 @@ def _blocks(partitions: Sequence[VerifiedPartition]) -> Iterator[Block]:
         "DIRECTORY",
         ("##PROBLEMS", lambda checked: len(checked.problems)),
         *("#SEGMENTS", "#BATCHES", "#RECORDS", "#CONTROL", "#FIRST-OFFSET", "#LAST-OFFSET"),
-        ("FIRST-TIME", lambda checked: _time(checked.first_ms)),
-        ("LAST-TIME", lambda checked: _time(checked.last_ms)),
+        ("FIRST-TIME", lambda one: None if one.first_ms is None else format_moment(one.first_ms)),
+        ("LAST-TIME", lambda one: None if one.last_ms is None else format_moment(one.last_ms)),
     )
     total = sum((checked.keys for checked in partitions), start=Counter[int]())
     if total:
@@ -231,7 +224,3 @@ def _blocks(partitions: Sequence[VerifiedPartition]) -> Iterator[Block]:
     problems = [problem for checked in partitions for problem in checked.problems]
     if problems:
         yield table_of(problems, ("WHERE", "subject"), ("PROBLEM", "message"))
-
-
-def _time(moment: int | None) -> str | None:
-    return None if moment is None else format_moment(moment)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 import typer
@@ -33,6 +33,7 @@ from wire.log.offset_columns import OFFSET_COMMIT
 from wire.messages.record_codec import RECORD_TYPES
 
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
+PRODUCER = ("producer_id", "producer_epoch", "transactional", "timestamp_type")
 
 
 def record_lines(chunk: Chunk) -> list[str]:
@@ -87,26 +88,18 @@ def _or_null(numbers: list[int]) -> Sequence[int | str]:
 
 def _front(file: str, batch: Batch) -> str:
     """The part of a batch's record lines before the offset. `file` is its name as JSON."""
-    producer = _producer_text(
-        batch.producer_id, batch.producer_epoch, batch.is_transactional, batch.log_append_time
-    )
-    return f'{{"file":{file},"base_offset":{batch.base_offset},{producer},'
+    return f'{{"file":{file},"base_offset":{batch.base_offset},{_producer_text(*_producer(batch).values())},'
 
 
 @lru_cache(maxsize=1024)
-def _producer_text(producer_id: int, producer_epoch: int, transactional: bool, by_broker: bool) -> str:
-    return json_text(_producer(producer_id, producer_epoch, transactional, by_broker))[1:-1]
+def _producer_text(*values: object) -> str:
+    return json_text(dict(zip(PRODUCER, values, strict=True)))[1:-1]
 
 
-def _producer(
-    producer_id: int, producer_epoch: int, transactional: bool, by_broker: bool
-) -> dict[str, object]:
-    return {
-        "producer_id": _number(producer_id),
-        "producer_epoch": _number(producer_epoch),
-        "transactional": transactional,
-        "timestamp_type": TIMESTAMP_TYPES[by_broker],
-    }
+def _producer(batch: Batch) -> dict[str, object]:
+    numbers = (_number(batch.producer_id), _number(batch.producer_epoch))
+    values = (*numbers, batch.is_transactional, TIMESTAMP_TYPES[batch.log_append_time])
+    return dict(zip(PRODUCER, values, strict=True))
 
 
 def _line(chunk: Chunk, index: int, read: ReadRecord) -> str:
@@ -151,7 +144,7 @@ def batch_data(batch: Batch, checksum: int) -> dict[str, object]:
         **fields(batch, "file", "base_offset", "last_offset", "count"),
         "base_sequence": _number(batch.base_sequence),
         "last_sequence": _number(batch.last_sequence),
-        **_producer(batch.producer_id, batch.producer_epoch, batch.is_transactional, batch.log_append_time),
+        **_producer(batch),
         "leader_epoch": _number(batch.leader_epoch),
         "control": batch.is_control,
         **fields(batch, "delete_horizon_ms", "position", "max_timestamp", "size"),
@@ -160,12 +153,6 @@ def batch_data(batch: Batch, checksum: int) -> dict[str, object]:
         "crc": checksum,
     }
 
-
-_Content: TypeAlias = tuple[str | None, str | None, str | None]
-"""The contents of a record: its type, its key and its value."""
-
-DELETED = "<DELETE>"
-"""A tombstone, as kafka-dump-log prints it."""
 
 RECORD_COLUMNS = columns(
     "#OFFSET", "TIMESTAMP", "#KEY-SIZE", "#VALUE-SIZE", "PRODUCER", "#SEQUENCE", "TYPE", "KEY", "PAYLOAD"
@@ -187,22 +174,13 @@ def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
     numbers = (records.offsets, records.timestamps, *sizes, records.batch_of, chunk.sequences)
     rows = zip(*(column.tolist() for column in numbers), strict=True)
     for index, (offset, timestamp, key_size, value_size, batch, sequence) in enumerate(rows):
-        kind, key, value = contents[index]
-        yield (
-            offset,
-            format_moment(timestamp),
-            _number(key_size),
-            _number(value_size),
-            producers[batch],
-            _number(sequence),
-            kind,
-            key,
-            value,
-        )
+        sizes_shown = (_number(key_size), _number(value_size))
+        shown = (offset, format_moment(timestamp), *sizes_shown, producers[batch], _number(sequence))
+        yield (*shown, *contents[index])
 
 
-def _contents(chunk: Chunk) -> dict[int, _Content]:
-    """The contents of records by index."""
+def _contents(chunk: Chunk) -> dict[int, tuple[str | None, str | None, str | None]]:
+    """Type, key and value of records by index."""
     tombstones = chunk.value_sizes < 0
     contents = {index: _content(read, bool(tombstones[index])) for index, read in chunk.others.items()}
     name = RECORD_TYPES[OFFSET_COMMIT].name
@@ -210,21 +188,18 @@ def _contents(chunk: Chunk) -> dict[int, _Content]:
     return contents
 
 
-def _content(read: ReadRecord, tombstone: bool) -> _Content:
-    value: str | None = DELETED if tombstone else read.payload
+def _content(read: ReadRecord, tombstone: bool) -> tuple[str | None, str | None, str | None]:
+    value: str | None = "<DELETE>" if tombstone else read.payload  # as kafka-dump-log prints it
     key = None if read.key.type is None else read.key.text
     marker = read.marker
     if marker is not None:
         value = None if marker.coordinator_epoch is None else f"coordinator epoch {marker.coordinator_epoch}"
     if read.error is not None:
         value = f"cannot be read: {read.error}"
-    return marker.type if marker else _kind(read.key.type), key, value
-
-
-def _kind(number: int | None) -> str | None:
-    if number is None:
-        return None
-    return RECORD_TYPES[number].name if number in RECORD_TYPES else f"unknown ({number})"
+    number = read.key.type
+    known = RECORD_TYPES.get(-1 if number is None else number)
+    kind = known.name if known else None if number is None else f"unknown ({number})"
+    return marker.type if marker else kind, key, value
 
 
 def batch_rows(batches: Batches) -> Iterator[Sequence[Cell]]:
@@ -251,9 +226,8 @@ def producer(batch: Batch) -> str | None:
     """Id and epoch of the producer, and whether it was in a transaction."""
     if batch.producer_id < 0 and not batch.is_transactional:
         return None
-    return f"{batch.producer_id}:{batch.producer_epoch}" + (
-        " transactional" if batch.is_transactional else ""
-    )
+    transactional = " transactional" if batch.is_transactional else ""
+    return f"{batch.producer_id}:{batch.producer_epoch}{transactional}"
 
 
 def print_records(
@@ -274,10 +248,9 @@ def print_records(
     selected = parse_wanted(groups, key_types, start, end, time.time_ns() // 1_000_000)
     files = segment_files(paths)
     problems: list[Problem] = []
+    write = WRITERS[output]
     kind = BATCHES if batches else RECORDS
-    write_next(
-        lambda out: problems.extend(dump(files, selected, WRITERS[output](out, kind), batches=batches))
-    )
+    write_next(lambda out: problems.extend(dump(files, selected, write(out, kind), batches=batches)))
     for problem in problems:
         notice(f"{problem.subject}: {problem.message}")
     if problems:
@@ -289,7 +262,7 @@ def dump(
 ) -> tuple[Problem, ...]:
     """Write the selected records of segments, or their batches; returns the problems of unreadable data."""
     problems: list[Problem] = []
-    sizes = [_size(path) for path in files]
+    sizes = [path.stat().st_size if path.exists() else 0 for path in files]
     with Progress("reading", total=sum(sizes)) as progress:
         for number, path in enumerate(files):
             before = sum(sizes[:number])
@@ -321,33 +294,22 @@ def _read(path: Path) -> SegmentData | Problem:
     try:
         return SegmentData.read(path)
     except OSError as error:
-        return Problem(subject=path_text(path), message=f"cannot be read: {error.strerror or error}")
+        message = f"cannot be read: {error.strerror or error}"
     except DamagedLog as error:
-        return Problem(subject=path_text(path), message=error.reason)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+        message = error.reason
+    return Problem(subject=path_text(path), message=message)
 
 
 COMMAND = "log dump"
 
 
-class DumpKind:
-    """The contents of a dump: the records of a log, or its batches."""
+class DumpKind(NamedTuple):
+    """The contents of a dump: `lines` and `rows` convert a chunk or batches to JSON, and to rows of the `columns`."""
 
-    def __init__(
-        self,
-        name: str,
-        columns: tuple[Column, ...],
-        lines: Callable[[Any], Iterable[str]],
-        rows: Callable[[Any], Iterable[Sequence[Cell]]],
-    ) -> None:
-        """`lines` and `rows` convert a chunk or batches to JSON objects, and to rows under the `columns`."""
-        self.name, self.columns, self.lines, self.rows = name, columns, lines, rows
+    name: str
+    columns: tuple[Column, ...]
+    lines: Callable[[Any], Iterable[str]]
+    rows: Callable[[Any], Iterable[Sequence[Cell]]]
 
 
 RECORDS = DumpKind("records", RECORD_COLUMNS, record_lines, record_rows)

@@ -48,14 +48,13 @@ def run_server(options: ServeOptions) -> None:
     security, advertised, warnings = prepare_security(address, options.advertise, settings, options.access)
     began = time.monotonic()
     cluster = prepare_cluster(settings, topics, options.data, options.fsync, security, options.brokers)
-    for line in [*warnings, *settings_without_effect(settings), *(timeline.remarks if timeline else ())]:
-        notice(line)
+    notices = [*warnings, *settings_without_effect(settings), *(timeline.remarks if timeline else ())]
     if options.data is None or cluster.recovered is None:
-        notice("records, groups, offsets and topics are in memory only, and are lost when this process exits")
+        lost = "records, groups, offsets and topics are in memory only, and are lost when this process exits"
+        notices.append(lost)
     else:
-        for line in recovery_notices(options.data, cluster.recovered, time.monotonic() - began):
-            notice(line)
-    for line in acl_notices(cluster):
+        notices += recovery_notices(options.data, cluster.recovered, time.monotonic() - began)
+    for line in (*notices, *acl_notices(cluster)):
         notice(line)
 
     def listening(addresses: Sequence[Address]) -> None:
@@ -146,7 +145,12 @@ def given_settings(config_file: Path | None, config: Sequence[str]) -> dict[str,
         except ConfigFileError as error:
             raise UsageError(str(error)) from None
         settings = {entry.key: entry.value for entry in entries}
-    return {**settings, **_pairs(config)}
+    for text in config:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise UsageError(f"{text!r} is not a setting: write NAME=VALUE")
+        settings[name] = value
+    return settings
 
 
 def prepare_cluster(
@@ -204,27 +208,21 @@ def settings_without_effect(settings: Mapping[str, str]) -> list[str]:
 def recovery_notices(data: Path, recovered: RecoveredContent, seconds: float) -> list[str]:
     """Notices of the recovery of a data directory, a line each."""
     if not recovered.records:
-        first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"
+        lines = [f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"]
     else:
-        others = (
-            f" and {counted(recovered.other_types, 'group')} of other types" if recovered.other_types else ""
-        )
+        other_types = counted(recovered.other_types, "group")
+        others = f" and {other_types} of other types" if recovered.other_types else ""
         how = "" if recovered.was_clean else "; it was not shut down cleanly"
-        first = (
-            f"{data}: recovered {counted(recovered.groups, 'group')}{others} with "
-            f"{counted(recovered.offsets, 'offset')} from {counted(recovered.records, 'record')} "
-            f"in {seconds_text(seconds)}{how}"
-        )
-    cut = [
-        f"{torn.file}, byte {torn.position}: the last {torn.size:,} bytes were cut off: {torn.reason}"
-        for torn in recovered.torn
-    ]
-    skipped = (
-        [f"{counted(recovered.unknown_records, 'record')} of types that Kafka 4.3 does not know skipped"]
-        if recovered.unknown_records
-        else []
-    )
-    return [first, *cut, *skipped]
+        offsets, records = counted(recovered.offsets, "offset"), counted(recovered.records, "record")
+        groups = f"{counted(recovered.groups, 'group')}{others} with {offsets} from {records}"
+        lines = [f"{data}: recovered {groups} in {seconds_text(seconds)}{how}"]
+    for torn in recovered.torn:
+        where = f"{torn.file}, byte {torn.position}"
+        lines.append(f"{where}: the last {torn.size:,} bytes were cut off: {torn.reason}")
+    if recovered.unknown_records:
+        unknown = counted(recovered.unknown_records, "record")
+        lines.append(f"{unknown} of types that Kafka 4.3 does not know skipped")
+    return lines
 
 
 def acl_notices(cluster: Cluster) -> list[str]:
@@ -232,14 +230,12 @@ def acl_notices(cluster: Cluster) -> list[str]:
     acls = cluster.acls
     if cluster.security.authorizer is None:
         kept = len(acls.created) + len(acls.deleted)
-        return (
-            [f"{counted(kept, 'change')} of ACLs by clients, and no ACLs count: docs/security.md"]
-            if kept
-            else []
-        )
-    added = [f"{counted(len(acls.created), 'ACL')} of clients added"] if acls.created else []
-    left_out = [f"{counted(acls.left_out, 'ACL')} of the file left out, as clients deleted them"]
-    return [*added, *(left_out if acls.left_out else ())]
+        notices = {f"{counted(kept, 'change')} of ACLs by clients, and no ACLs count: docs/security.md": kept}
+    else:
+        added = f"{counted(len(acls.created), 'ACL')} of clients added"
+        left_out = f"{counted(acls.left_out, 'ACL')} of the file left out, as clients deleted them"
+        notices = {added: len(acls.created), left_out: acls.left_out}
+    return [notice for notice, count in notices.items() if count]
 
 
 def _make_topics(cluster: Cluster, partition_counts: Mapping[str, int]) -> None:
@@ -257,16 +253,6 @@ def _make_topics(cluster: Cluster, partition_counts: Mapping[str, int]) -> None:
             raise UsageError(
                 f"topic {name} exists already with {known.partitions} partitions, not {partitions}"
             )
-
-
-def _pairs(config: Sequence[str]) -> dict[str, str]:
-    pairs = {}
-    for text in config:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise UsageError(f"{text!r} is not a setting: write NAME=VALUE")
-        pairs[name] = value
-    return pairs
 
 
 def _partition_counts(topics: Sequence[str]) -> dict[str, int]:

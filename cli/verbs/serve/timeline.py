@@ -15,8 +15,7 @@ from coordinator.server.faults.reading import network_rules, read_faults
 from coordinator.simulation.scenario import Scenario
 from groups.counts import counted
 
-SEED = 1
-"""The seed of a random scenario."""
+SEED = 1  # the seed of a random scenario
 
 
 @dataclass(slots=True, kw_only=True)

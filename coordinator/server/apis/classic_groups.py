@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 UUID_BYTES = len("-") + 36
-NULL_PROTOCOL = 7
-"""The first version in which a refusal has a null protocol name instead of an empty one."""
+NULL_PROTOCOL = 7  # the first version in which a refusal has a null protocol name instead of an empty one
 
 
 async def join_group(exchange: Exchange[schemas.JoinGroupRequest]) -> AnswerFields:

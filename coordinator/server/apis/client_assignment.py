@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from coordinator.engine.consumer.client_assignment import (
-    InstallAssignment,
-    PrepareAssignment,
-    PrepareAssignmentAnswer,
-)
+from coordinator.engine.consumer.client_assignment import InstallAssignment, PrepareAssignment
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
-from coordinator.engine.consumer.member import ConsumerMember
-from coordinator.engine.records import ClientAssignor, ClientMetadata, TopicPartitions
+from coordinator.engine.records import ClientAssignor, ClientMetadata
 from coordinator.server.apis.fields import ZERO_ID
 from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
 
@@ -34,7 +28,25 @@ async def prepare_assignment(
         "error_message": prepared.message,
         "group_epoch": prepared.group_epoch,
         "assignor_name": prepared.assignor,
-        "members": [_member(prepared, member) for member in prepared.members],
+        "members": [
+            {
+                "member_id": member.id,
+                "member_epoch": member.epoch,
+                "instance_id": member.instance,
+                "rack_id": member.metadata.rack,
+                "subscribed_topic_ids": prepared.subscribed.get(member.id, ()),
+                "assignor": {
+                    "reason": (assignor := prepared.assignors[member.id]).reason,
+                    "metadata_version": assignor.metadata.version,
+                    "metadata_bytes": assignor.metadata.data,
+                },
+                "topic_partitions": [
+                    {"topic_id": topic, "partitions": numbers}
+                    for topic, numbers in prepared.targets.get(member.id, {}).items()
+                ],
+            }
+            for member in prepared.members
+        ],
         "topics": [
             {"topic_id": topic, "topic_name": name, "num_partitions": count}
             for topic, name, count in prepared.topics
@@ -53,7 +65,10 @@ async def install_assignment(
         member=request.member_id,
         epoch=request.member_epoch,
         group_epoch=request.group_epoch,
-        assignments={one.member_id: _partitions(one.partitions) for one in request.members},
+        assignments={
+            one.member_id: {topic.topic_id or ZERO_ID: tuple(topic.partitions) for topic in one.partitions}
+            for one in request.members
+        },
         metadata={
             one.member_id: ClientMetadata(version=one.metadata_version, data=bytes(one.metadata_bytes))
             for one in request.members
@@ -65,11 +80,9 @@ async def install_assignment(
     return {"error_code": installed.error, "error_message": installed.message}
 
 
-def client_assignors(
-    assignors: Sequence[schemas.ConsumerGroupHeartbeatRequestClientAssignor] | None,
-) -> tuple[ClientAssignor, ...] | None:
+def client_assignors(request: schemas.ConsumerGroupHeartbeatRequest) -> tuple[ClientAssignor, ...] | None:
     """The assignors in a member's heartbeat; None: unchanged."""
-    if assignors is None:
+    if request.client_assignors is None:
         return None
     return tuple(
         ClientAssignor(
@@ -79,7 +92,7 @@ def client_assignors(
             reason=one.reason,
             metadata=ClientMetadata(version=one.metadata_version, data=bytes(one.metadata_bytes)),
         )
-        for one in assignors
+        for one in request.client_assignors
     )
 
 
@@ -95,29 +108,3 @@ def payload_fields(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
 def _check_served(exchange: Exchange) -> None:
     if not exchange.cluster.config.group_consumer_client_assignors_enable:
         raise PeerFault("client-side assignors are not enabled")
-
-
-def _member(prepared: PrepareAssignmentAnswer, member: ConsumerMember) -> AnswerFields:
-    assignor = prepared.assignors[member.id]
-    return {
-        "member_id": member.id,
-        "member_epoch": member.epoch,
-        "instance_id": member.instance,
-        "rack_id": member.metadata.rack,
-        "subscribed_topic_ids": prepared.subscribed.get(member.id, ()),
-        "assignor": {
-            "reason": assignor.reason,
-            "metadata_version": assignor.metadata.version,
-            "metadata_bytes": assignor.metadata.data,
-        },
-        "topic_partitions": [
-            {"topic_id": topic, "partitions": numbers}
-            for topic, numbers in prepared.targets.get(member.id, {}).items()
-        ],
-    }
-
-
-def _partitions(
-    topics: Iterable[schemas.ConsumerGroupInstallAssignmentRequestMemberPartition],
-) -> TopicPartitions:
-    return {topic.topic_id or ZERO_ID: tuple(topic.partitions) for topic in topics}

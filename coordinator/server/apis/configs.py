@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -66,15 +66,12 @@ def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:
         error = missing(name)
         return error.code, error.message or ""
     if kind in (OF_BROKER, OF_BROKER_LOGGER) and name not in ("", str(exchange.broker.node_id)):
-        return ErrorCode.INVALID_REQUEST, _no_broker(kind, exchange.broker.node_id, name)
-    return ErrorCode.NONE, ""
-
-
-def _no_broker(kind: int, node_id: int, name: str) -> str:
-    if _NUMBER.fullmatch(name):
+        if not _NUMBER.fullmatch(name):
+            return ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}"
+        node_id = exchange.broker.node_id
         which = f"{node_id} or empty string," if kind == OF_BROKER else node_id
-        return f"Unexpected broker id, expected {which} but received {name}"
-    return f"Broker id must be an integer, but it is: {name}"
+        return ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {which} but received {name}"
+    return ErrorCode.NONE, ""
 
 
 def _entries(
@@ -123,9 +120,9 @@ def _of_all_brokers(cluster: Cluster) -> Iterator[Found]:
 
 def _of_broker(exchange: Exchange) -> Iterator[Found]:
     configs, node_id, facts = exchange.cluster.configs.brokers, exchange.broker.node_id, _facts(exchange)
-    for name in _names(
-        {*configs.static, *configs.dynamic.get(ALL, {}), *configs.dynamic.get(str(node_id), {})}
-    ):
+    given = {*configs.static, *configs.dynamic.get(ALL, {}), *configs.dynamic.get(str(node_id), {})}
+    defined = [name for name, definition in BROKER.items() if not definition.internal or name in given]
+    for name in (*defined, *sorted(given - set(defined) - set(FEATURES))):
         definition = BROKER.get(name)
         synonyms: Sequence[Synonym] = configs.synonyms(name, node_id)
         if name in facts:
@@ -134,23 +131,13 @@ def _of_broker(exchange: Exchange) -> Iterator[Found]:
         yield name, definition, synonyms, synonyms[0].value if synonyms else None
 
 
-def _names(names: set[str]) -> Iterable[str]:
-    """The configs that a broker shows: configs that it defines, and others that were set."""
-    shown = [name for name, definition in BROKER.items() if not definition.internal or name in names]
-    return (*shown, *sorted(names - set(shown) - set(FEATURES)))
-
-
 def _facts(exchange: Exchange) -> Mapping[str, str]:
     """Configs whose values this server determines itself, regardless of its settings."""
     broker = exchange.broker
     protocol = exchange.cluster.security.settings.protocol.value
-    node_id, address = str(broker.node_id), f"{protocol}://{broker.host}:{broker.port}"
-    facts = {
-        "node.id": node_id,
-        "broker.id": node_id,
-        "process.roles": "broker,controller",
-        "listeners": address,
-    }
+    ids = dict.fromkeys(("node.id", "broker.id"), str(broker.node_id))
+    address = f"{protocol}://{broker.host}:{broker.port}"
+    facts = {**ids, "process.roles": "broker,controller", "listeners": address}
     return facts if broker.rack is None else {**facts, "broker.rack": broker.rack}
 
 
@@ -190,14 +177,10 @@ def _entry(
         "is_sensitive": hidden,
         "synonyms": [
             {"name": synonym.name, "value": None if hidden else synonym.value, "source": synonym.source}
-            for synonym in synonyms
-        ]
-        if request.include_synonyms
-        else (),
+            for synonym in (synonyms if request.include_synonyms else ())
+        ],
         "config_type": UNKNOWN_TYPE if definition is None else definition.type,
-        "documentation": definition.documentation
-        if definition is not None and request.include_documentation
-        else None,
+        "documentation": definition.documentation if definition and request.include_documentation else None,
     }
 
 
@@ -284,9 +267,8 @@ def _alter(exchange: Alteration, requested: R, changed: Changed[R], named: Count
     elif kind == OF_BROKER:
         _alter_broker(exchange, name, requested, changed)
     else:
-        raise RequestRefused(
-            ErrorCode.INVALID_REQUEST, "Only settings of topics, groups and brokers can be changed here."
-        )
+        why = "Only settings of topics, groups and brokers can be changed here."
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, why)
 
 
 def _alter_topic(exchange: Alteration, topic: str, requested: R, changed: Changed[R]) -> None:
@@ -321,14 +303,12 @@ def _alter_broker(exchange: Alteration, name: str, requested: R, changed: Change
     if name != ALL and not _NUMBER.fullmatch(name):
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
     if name not in (ALL, str(node_id)):
-        raise RequestRefused(
-            ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {node_id}, but received {name}"
-        )
+        why = f"Unexpected broker id, expected {node_id}, but received {name}"
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, why)
     fixed = [one.name for one in requested.configs if one.name in BROKER and BROKER[one.name].read_only]
     if fixed:
-        raise RequestRefused(
-            ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: [{', '.join(fixed)}]"
-        )
+        why = f"Cannot update these configs dynamically: [{', '.join(fixed)}]"
+        raise RequestRefused(ErrorCode.INVALID_REQUEST, why)
     values = changed(configs.brokers.dynamic.get(name, {}), BROKER, requested)
     try:
         for setting, text in values.items():
@@ -352,7 +332,11 @@ def _incremental(
 ) -> dict[str, str]:
     values = dict(before)
     for one in requested.configs:
-        operation = _operation(one.config_operation)
+        try:
+            operation = ConfigOperation(one.config_operation)
+        except ValueError:
+            why = f"Unknown operation type {one.config_operation}"
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, why) from None
         if operation is ConfigOperation.DELETE:
             values.pop(one.name, None)
         elif operation is ConfigOperation.SET:
@@ -371,10 +355,8 @@ def _relisted(
     """The list with items added or removed; an unset list starts from Kafka's default, not the broker's value."""
     items = _given(one).split(",")
     if definition is None or definition.type is not Type.LIST:
-        raise RequestRefused(
-            ErrorCode.INVALID_CONFIG,
-            f"Can't {operation.name} to key {one.name} because its type is not LIST.",
-        )
+        why = f"Can't {operation.name} to key {one.name} because its type is not LIST."
+        raise RequestRefused(ErrorCode.INVALID_CONFIG, why)
     text = values.get(one.name, definition.default or "")
     old = [item.strip() for item in text.split(",")] if text else []
     if operation is ConfigOperation.APPEND:
@@ -388,10 +370,3 @@ def _given(
     if one.value is None:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {one.name}")
     return one.value
-
-
-def _operation(number: int) -> ConfigOperation:
-    try:
-        return ConfigOperation(number)
-    except ValueError:
-        raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Unknown operation type {number}") from None

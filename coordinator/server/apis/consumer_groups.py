@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 MOST_REPEATED = 8_192
 """The number of cached answers: a member gets the same answer as long as nothing changes."""
-LONGEST_REMEMBERED = 64
-"""The longest member id whose answers are cached, in characters."""
+LONGEST_REMEMBERED = 64  # the longest member id whose answers are cached, in characters
 
 
 async def consumer_group_heartbeat(exchange: Exchange[schemas.ConsumerGroupHeartbeatRequest]) -> AnswerFields:
@@ -48,14 +47,13 @@ async def consumer_group_heartbeat(exchange: Exchange[schemas.ConsumerGroupHeart
         topics=None if topics is None else tuple(topics),
         regex=regex,
         assignor=request.server_assignor,
-        owned=_owned(request.topic_partitions),
-        client_assignors=client_assignors(request.client_assignors),
+        owned=_owned(request),
+        client_assignors=client_assignors(request),
         may_describe=exchange.may_describe,
         version=exchange.version,
     )
-    if _hides_some(exchange, topics or ()) and exchange.allows(
-        Operation.READ, ResourceType.GROUP, call.group
-    ):
+    hides_some = _hides_some(exchange, topics or ())
+    if hides_some and exchange.allows(Operation.READ, ResourceType.GROUP, call.group):
         return _heartbeat_fields(call.refused(RequestRefused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)))
     return _heartbeat_fields(await exchange.ask(call))
 
@@ -66,13 +64,11 @@ def _hides_some(exchange: Exchange, topics: Iterable[str]) -> bool:
     return may_describe is not None and not all(may_describe(topic) for topic in topics)
 
 
-def _owned(
-    owned: Iterable[schemas.ConsumerGroupHeartbeatRequestTopicPartition] | None,
-) -> TopicPartitions | None:
+def _owned(request: schemas.ConsumerGroupHeartbeatRequest) -> TopicPartitions | None:
     """Partitions by topic id; the lists of a repeated topic are joined."""
-    if owned is None:
+    if request.topic_partitions is None:
         return None
-    lists = by_topic((one.topic_id or ZERO_ID, one.partitions) for one in owned)
+    lists = by_topic((one.topic_id or ZERO_ID, one.partitions) for one in request.topic_partitions)
     return {topic: tuple(chain.from_iterable(parts)) for topic, parts in lists}
 
 
@@ -80,6 +76,14 @@ def _heartbeat_fields(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
     assigned = answer.assignment
     if assigned is None and not answer.error and len(answer.member or "") <= LONGEST_REMEMBERED:
         return _unchanged(answer)
+    if assigned is None:
+        return _without_assignment(answer)
+    partitions = [{"topic_id": topic, "partitions": numbers} for topic, numbers in assigned.items()]
+    assignment = {"topic_partitions": partitions, **payload_fields(answer)}
+    return {**_without_assignment(answer), "assignment": assignment}
+
+
+def _without_assignment(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
     return {
         "error_code": answer.error,
         "error_message": answer.message,
@@ -87,29 +91,14 @@ def _heartbeat_fields(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
         "member_epoch": answer.epoch,
         "heartbeat_interval_ms": answer.heartbeat_interval_ms,
         "should_compute_assignment": answer.should_compute,
-        "assignment": None
-        if assigned is None
-        else {
-            "topic_partitions": [
-                {"topic_id": topic, "partitions": partitions} for topic, partitions in assigned.items()
-            ],
-            **payload_fields(answer),
-        },
+        "assignment": None,
     }
 
 
 @lru_cache(maxsize=MOST_REPEATED)
 def _unchanged(answer: ConsumerGroupHeartbeatAnswer) -> CachedFields:
     """The cached answer to a heartbeat that changes nothing."""
-    return CachedFields(
-        error_code=ErrorCode.NONE,
-        error_message=None,
-        member_id=answer.member,
-        member_epoch=answer.epoch,
-        heartbeat_interval_ms=answer.heartbeat_interval_ms,
-        should_compute_assignment=answer.should_compute,
-        assignment=None,
-    )
+    return CachedFields(**_without_assignment(answer))
 
 
 CLASSIC, CONSUMER = 0, 1
@@ -173,10 +162,6 @@ def _member(topics: Topics, member: Member) -> AnswerFields:
 
 def _assignment(topics: Topics, assigned: Partitions) -> AnswerFields:
     """An assignment. Like Kafka, it omits deleted topics, which have no name."""
-    return {
-        "topic_partitions": [
-            {"topic_id": topics[topic].id, "topic_name": topic, "partitions": partitions}
-            for topic, partitions in assigned.items()
-            if topic in topics
-        ]
-    }
+    known = [(topics[name].id, name, partitions) for name, partitions in assigned.items() if name in topics]
+    keys = ("topic_id", "topic_name", "partitions")
+    return {"topic_partitions": [dict(zip(keys, row, strict=True)) for row in known]}

@@ -102,8 +102,7 @@ class _Reading:
         self._bytes = 0
         self._is_urgent = False
         self.results: Results = {}
-        self.partitions: list[Partition] = []
-        """The partitions without an error."""
+        self.partitions: list[Partition] = []  # the partitions without an error
 
     @property
     def is_enough(self) -> bool:
@@ -136,6 +135,7 @@ class _Reading:
         except (RequestRefused, OSError) as error:
             return self._refused(topic, key.partition, refusal(error))
         self.partitions.append(partition)
+
         result: Result = {
             "partition_index": key.partition,
             "error_code": ErrorCode.NONE,

@@ -16,8 +16,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 F = TypeVar("F", covariant=True)
 
-NO_OPERATIONS = -(2**31)
-"""The value of authorized operations that were not requested."""
+NO_OPERATIONS = -(2**31)  # the value of authorized operations that were not requested
 ZERO_ID = UUID(int=0)
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent "
@@ -60,8 +59,7 @@ class CachedFields(dict[str, object]):
 
     def __init__(self, **fields: object) -> None:
         super().__init__(fields)
-        self.written: dict[int, bytes] = {}
-        """The encoded bytes after the correlation id, by version."""
+        self.written: dict[int, bytes] = {}  # the encoded bytes after the correlation id, by version
 
 
 class LazyEntries(Collection[F]):

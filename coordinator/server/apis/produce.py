@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 MANY_RECORDS, VERY_MANY_RECORDS = 20_000, 100_000
 """A batch that declares more records is read in a thread, or one after the other: a small one can take a second."""
 BY_ID = 13
-KNOWS_ABORTABLE = 11
-"""The first version whose clients know TRANSACTION_ABORTABLE (KIP-890)."""
-ADDS_PARTITION = 12
-"""The first version in which a write adds its partition to the transaction (KIP-890)."""
+KNOWS_ABORTABLE = 11  # the first version whose clients know TRANSACTION_ABORTABLE (KIP-890)
+ADDS_PARTITION = 12  # the first version in which a write adds its partition to the transaction (KIP-890)
 SHOWS_LEADER = 10
 NO_ANSWER, LEADER, ALL = 0, 1, -1
 """The valid `acks`. There is one replica, so 1 and -1 mean the same, regardless of `min.insync.replicas`."""

@@ -30,8 +30,7 @@ TOO_MANY = "Unable to perform excessively large batch operation."
 UNSET = -1
 TWICE = "Duplicate topic name."
 DELETES_BY_ID = 6
-TopicKey: TypeAlias = tuple[str | None, UUID | None]
-"""A name or an id."""
+TopicKey: TypeAlias = tuple[str | None, UUID | None]  # a name or an id
 
 
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:

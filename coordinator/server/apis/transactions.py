@@ -38,14 +38,11 @@ FORBIDDEN = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}
 """The first version whose clients know PRODUCER_FENCED (KIP-360)."""
-OF_BROKERS = 4
-"""The first AddPartitionsToTxn version for brokers, with several transactions."""
-BUMPS_EPOCH = 5
-"""The first EndTxn version that returns the next epoch (KIP-890)."""
+OF_BROKERS = 4  # the first AddPartitionsToTxn version for brokers, with several transactions
+BUMPS_EPOCH = 5  # the first EndTxn version that returns the next epoch (KIP-890)
 ADDS_PARTITION = 5
 """The first TxnOffsetCommit version that adds the offsets partition to the transaction (KIP-890)."""
-KNOWS_ABORTABLE = 4
-"""The first version whose clients know TRANSACTION_ABORTABLE."""
+KNOWS_ABORTABLE = 4  # the first version whose clients know TRANSACTION_ABORTABLE
 
 
 async def init_producer_id(exchange: Exchange[InitProducerIdRequest]) -> AnswerFields:

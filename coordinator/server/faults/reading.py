@@ -45,8 +45,7 @@ VERBS: Mapping[str, Any] = {
 }
 """The key that determines the kind of an event."""
 KEYS = ("kohort", "description", "faults", "events")
-NETWORK_KEYS = ("loss", "delay_ms")
-"""The network faults of a scenario that a server can inject."""
+NETWORK_KEYS = ("loss", "delay_ms")  # the network faults of a scenario that a server can inject
 ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)
 
 
@@ -132,7 +131,11 @@ def _events(tree: Any, apis: Collection[str]) -> tuple[FaultEvent, ...]:
     events: list[FaultEvent] = [*_network(tree.get("faults"))]
     for number, entry in enumerate(listed):
         try:
-            events.append(_timed(entry, apis))
+            if not isinstance(entry, dict):
+                raise Malformed(f"expected a mapping with `at` and a verb, found {shown(entry)}")
+            if "at" not in entry:
+                raise Malformed("is missing", "at")
+            events.append(_event(entry, apis))
         except Malformed as error:
             raise error.below(number).below("events") from None
     return tuple(sorted(events, key=lambda event: event.at))
@@ -147,14 +150,6 @@ def _network(tree: object) -> tuple[Lasting, ...]:
         return network_rules(NetworkFaults() if tree is None else SCENARIO_TREES.read(NetworkFaults, tree))
     except Malformed as error:
         raise error.below("faults") from None
-
-
-def _timed(tree: object, apis: Collection[str]) -> FaultEvent:
-    if not isinstance(tree, dict):
-        raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
-    if "at" not in tree:
-        raise Malformed("is missing", "at")
-    return _event(tree, apis)
 
 
 def _imply_lists(tree: dict[str, object]) -> None:

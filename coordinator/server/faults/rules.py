@@ -23,8 +23,7 @@ NO_SESSION = AnswerError(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND.name)
 """Makes a client name all partitions in its next Fetch, as if its session had been evicted."""
 _GROUPS = frozenset({"groupId", "groupIds", "groupsNames", "groups"})
 _TOPICS = frozenset({"topic", "topicNames", "subscribedTopicNames"})
-_ARRAYS_OF_TOPICS = frozenset({"topics", "topicData"})
-"""Arrays in which `name` is a topic's."""
+_ARRAYS_OF_TOPICS = frozenset({"topics", "topicData"})  # Arrays in which `name` is a topic's
 _COORDINATED = frozenset({"key", "coordinatorKeys"})
 """FindCoordinator: the keys are groups if the key type is 0."""
 
@@ -46,8 +45,7 @@ class IncomingRequest:
     version: int
     client_id: str
     message: Any
-    name_of: Callable[[UUID], str | None] = field(repr=False)
-    """Returns the name of a topic by its id."""
+    name_of: Callable[[UUID], str | None] = field(repr=False)  # Returns the name of a topic by its id
 
     @property
     def hides_its_partitions(self) -> bool:
@@ -55,7 +53,9 @@ class IncomingRequest:
         return self.api.name == "Fetch" and self.message.session_epoch > 0
 
     def names(self) -> NamedResources:
-        return named_resources(self.api.request.struct, self.version, self.message, self.name_of)
+        names = NamedResources()
+        _collect(self, names, self.api.request.struct, self.message)
+        return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,7 @@ class ActiveRule:
     id: int
     rule: Lasting
     added_ms: int
-    applied: int = 0
-    """How many requests it has affected."""
+    applied: int = 0  # how many requests it has affected
     random: Random = field(repr=False)
 
     @property
@@ -168,30 +167,16 @@ class Rules:
         return FaultEffect(delay_ms) if is_met else None
 
 
-def named_resources(
-    layout: Struct, version: int, message: object, name_of: Callable[[UUID], str | None]
-) -> NamedResources:
-    """The resources that a request of this version names; `name_of` returns the name of a topic given by id."""
-    names = NamedResources()
-    _collect(layout, version, message, "", name_of, names)
-    return names
-
-
 def _collect(
-    layout: Struct,
-    version: int,
-    message: Any,
-    inside: str,
-    name_of: Callable[[UUID], str | None],
-    names: NamedResources,
+    request: IncomingRequest, names: NamedResources, layout: Struct, message: Any, inside: str = ""
 ) -> None:
     for part in layout.fields:
-        value = getattr(message, snake(part.name)) if part.in_version(version) else None
+        value = getattr(message, snake(part.name)) if part.in_version(request.version) else None
         if not value:
             continue
         if isinstance(part.type, Array) and isinstance(part.type.of, Struct):
             for element in value:
-                _collect(part.type.of, version, element, part.name, name_of, names)
+                _collect(request, names, part.type.of, element, part.name)
             continue
         texts = {value} if isinstance(value, str) else value if isinstance(value, tuple) else ()
         if part.name in _GROUPS or (part.name in _COORDINATED and not message.key_type):
@@ -199,6 +184,6 @@ def _collect(
         elif part.name in _TOPICS or (part.name == "name" and inside in _ARRAYS_OF_TOPICS):
             names.topics.update(texts)
         elif part.name == "topicId":
-            names.topics.update({name_of(value) or ""} - {""})
+            names.topics.update({request.name_of(value) or ""} - {""})
         elif part.name == "memberId":
             names.members.update(texts)

@@ -25,8 +25,7 @@ from wire.acls import (
 from wire.client.security import Secret
 from wire.files import MEBIBYTE, read_bounded
 
-FORMAT_VERSION = 1
-"""Raised only when an older Kohort would misread the file."""
+FORMAT_VERSION = 1  # raised only when an older Kohort would misread the file
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
@@ -102,9 +101,8 @@ def _warnings(path: Path) -> Iterator[str]:
 
 
 def _password(path: Path, user: _User, environment: Mapping[str, str], warnings: list[str]) -> Secret:
-    fields = [
-        name for name in ("password", "password_env", "password_file") if getattr(user, name) is not None
-    ]
+    sources = ("password", "password_env", "password_file")
+    fields = [name for name in sources if getattr(user, name) is not None]
     if len(fields) != 1:
         raise Malformed("needs exactly one of password, password_env and password_file")
     if user.password_env is not None:
@@ -137,9 +135,8 @@ def _acls(entries: tuple[_Entry, ...]) -> Iterator[Acl]:
 def _acls_of(entry: _Entry) -> Iterator[Acl]:
     kind, name = _resource(entry)
     if ":" not in entry.principal or entry.principal.startswith(":"):
-        raise Malformed(
-            f"expected TYPE:NAME, such as User:alice; found {shown(entry.principal)}", "principal"
-        )
+        why = f"expected TYPE:NAME, such as User:alice; found {shown(entry.principal)}"
+        raise Malformed(why, "principal")
     pattern = _named(entry.pattern, (PatternType.LITERAL, PatternType.PREFIXED), "pattern")
     if kind is ResourceType.CLUSTER and pattern is not PatternType.LITERAL:
         raise Malformed("the cluster takes no pattern; remove it", "pattern")
@@ -159,16 +156,13 @@ def _acls_of(entry: _Entry) -> Iterator[Acl]:
 
 
 def _resource(entry: _Entry) -> tuple[ResourceType, str]:
-    named = [
-        (kind, name)
-        for kind, name in (
-            (ResourceType.TOPIC, entry.topic),
-            (ResourceType.GROUP, entry.group),
-            (ResourceType.TRANSACTIONAL_ID, entry.transactional_id),
-            (ResourceType.CLUSTER, CLUSTER_NAME if entry.cluster else None),
-        )
-        if name is not None
-    ]
+    names = {
+        ResourceType.TOPIC: entry.topic,
+        ResourceType.GROUP: entry.group,
+        ResourceType.TRANSACTIONAL_ID: entry.transactional_id,
+        ResourceType.CLUSTER: CLUSTER_NAME if entry.cluster else None,
+    }
+    named = [(kind, name) for kind, name in names.items() if name is not None]
     if len(named) != 1:
         raise Malformed("needs exactly one of topic, group, transactional_id and `cluster: true`")
     if not named[0][1]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TypeAlias
@@ -28,18 +29,16 @@ class ListenAddress:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        try:
+        with suppress(ValueError):
             return ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return False
 
     @property
     def is_every_address(self) -> bool:
         """Whether it is the wildcard address, to which no client can connect."""
-        try:
+        with suppress(ValueError):
             return ip_address(self.host).is_unspecified
-        except ValueError:
-            return False
+        return False
 
 
 def parse_listen(text: str) -> ListenAddress:

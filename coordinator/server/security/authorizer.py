@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from coordinator.errors import RequestRefused
 from coordinator.store.data_directory import DataDirectory
@@ -25,11 +26,10 @@ from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
 
 ANY_PRINCIPAL = "User:*"
+_IMPLY_DESCRIBE = (Operation.DESCRIBE, Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER)
 IMPLIED_BY = {
-    Operation.DESCRIBE: frozenset(
-        {Operation.DESCRIBE, Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER}
-    ),
-    Operation.DESCRIBE_CONFIGS: frozenset({Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS}),
+    Operation.DESCRIBE: frozenset(_IMPLY_DESCRIBE),
+    Operation.DESCRIBE_CONFIGS: frozenset((Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS)),
 }
 """For each operation, the operations whose ALLOW implies it."""
 
@@ -148,6 +148,12 @@ def _is_dominated(pattern: PatternType, name: str, denied: Collection[tuple[Patt
 
 
 CHANGE, CREATED, DELETED = "change", "created", "deleted"
+ENUMS: Mapping[str, Any] = {
+    "resource_type": ResourceType,
+    "pattern": PatternType,
+    "operation": Operation,
+    "permission": Permission,
+}
 
 
 class StoredAcls:
@@ -212,13 +218,9 @@ def _read(data: DataDirectory | None) -> tuple[Mapping[Acl, None], frozenset[Acl
 def _written(created: Iterable[Acl], deleted: Collection[Acl]) -> Mapping[str, Mapping[str, str]]:
     """The changes as stored: by number, as ACLs have no names."""
 
-    def changes() -> Iterator[Mapping[str, str]]:
-        yield from ({CHANGE: CREATED, **_fields(acl)} for acl in created)
-        yield from sorted(
-            ({CHANGE: DELETED, **_fields(acl)} for acl in deleted), key=lambda one: [*one.values()]
-        )
-
-    return {str(number): fields for number, fields in enumerate(changes(), 1)}
+    added = [{CHANGE: CREATED, **_fields(acl)} for acl in created]
+    removed = sorted(({CHANGE: DELETED, **_fields(acl)} for acl in deleted), key=lambda one: [*one.values()])
+    return {str(number): fields for number, fields in enumerate(added + removed, 1)}
 
 
 def _fields(acl: Acl) -> Mapping[str, str]:
@@ -228,12 +230,5 @@ def _fields(acl: Acl) -> Mapping[str, str]:
 
 def _acl(fields: Mapping[str, str]) -> Acl:
     """:raises KeyError: a field is missing, or its value is unknown"""
-    return Acl(
-        resource_type=ResourceType[fields["resource_type"]],
-        name=fields["name"],
-        pattern=PatternType[fields["pattern"]],
-        principal=fields["principal"],
-        host=fields["host"],
-        operation=Operation[fields["operation"]],
-        permission=Permission[fields["permission"]],
-    )
+    values: dict[str, Any] = {name: fields[name] for name in ("name", "principal", "host")}
+    return Acl(**values, **{name: kind[fields[name]] for name, kind in ENUMS.items()})

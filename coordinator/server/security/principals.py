@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from coordinator.errors import InvalidSetting
 
-ANONYMOUS = "User:ANONYMOUS"
-"""The principal of a client that is not authenticated (KafkaPrincipal.ANONYMOUS)."""
+ANONYMOUS = "User:ANONYMOUS"  # the principal of a client that is not authenticated (KafkaPrincipal.ANONYMOUS)
 
 _KEYWORDS = {
     "commonName": "CN",
@@ -107,22 +106,16 @@ def principal_of(certificate: Mapping[str, object] | None, rules: Sequence[Princ
 
 def distinguished_name(certificate: Mapping[str, Any]) -> str:
     """The name as Java's `X500Principal.getName` writes it (RFC 2253)."""
-    return ",".join(_relative_name(one) for one in reversed(certificate.get("subject", ())))
-
-
-def _relative_name(attributes: Iterable[tuple[str, str]]) -> str:
-    return "+".join(_attribute(name, value) for name, value in attributes)
+    names = reversed(certificate.get("subject", ()))
+    return ",".join("+".join(_attribute(name, value) for name, value in parts) for parts in names)
 
 
 def _attribute(name: str, value: str) -> str:
     if name == "emailAddress":  # RFC 2253 has no name for it: number and DER
         content = value.encode("latin-1", errors="replace")
         return f"{_EMAIL_ADDRESS}=#{bytes((_IA5_STRING, len(content))).hex()}{content.hex()}"
-    return f"{_KEYWORDS.get(name, name)}={_escaped(value)}"
-
-
-def _escaped(value: str) -> str:
     escaped = _SPECIAL.sub(r"\\\1", value)
     if escaped.endswith(" "):
         escaped = escaped[:-1] + "\\ "
-    return f"\\{escaped}" if escaped.startswith(("#", " ")) else escaped
+    front = "\\" if escaped.startswith(("#", " ")) else ""
+    return f"{_KEYWORDS.get(name, name)}={front}{escaped}"

@@ -22,8 +22,7 @@ from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 if TYPE_CHECKING:
     from wire.messages.schemas.security import SaslAuthenticateResponseFields
 SCRAM_DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-ITERATIONS = 4096
-"""Kafka's default for both mechanisms (ScramMechanism.minIterations)."""
+ITERATIONS = 4096  # Kafka's default for both mechanisms (ScramMechanism.minIterations)
 SALT_BYTES = 16
 
 
@@ -52,11 +51,10 @@ class Users:
         password = self._passwords.get(user)
         if password is None:
             return None
-        credential = self._credentials.get((user, mechanism))
-        if credential is None:
+        if (user, mechanism) not in self._credentials:
             credential = _scram_credential(password.reveal(), SCRAM_DIGESTS[mechanism])
             self._credentials[user, mechanism] = credential
-        return credential
+        return self._credentials[user, mechanism]
 
 
 def _scram_credential(password: str, digest: str) -> ScramCredential:
@@ -72,8 +70,7 @@ MAX_FRAME_BYTES = 524_288
 """The longest frame of a client that has not logged in: Kafka's `sasl.server.max.receive.size`."""
 MIN_REAUTHENTICATION_MS = 1_000
 """A handshake this soon after another one does not start a login (KafkaChannel)."""
-TOKENS_IN_REQUESTS = 1
-"""The SaslHandshake version after which SaslAuthenticate carries the tokens."""
+TOKENS_IN_REQUESTS = 1  # the SaslHandshake version after which SaslAuthenticate carries the tokens
 
 Exchange = Generator[bytes, bytes, tuple[str, bytes]]
 """Receives the client's tokens, yields the answers, and returns the user and the last answer."""
@@ -86,10 +83,7 @@ class LoginRefused(Exception):
 class LoginState(Enum):
     """The state of a login."""
 
-    HANDSHAKE = "HANDSHAKE"
-    AUTHENTICATE = "AUTHENTICATE"
-    COMPLETE = "COMPLETE"
-    FAILED = "FAILED"
+    HANDSHAKE, AUTHENTICATE, COMPLETE, FAILED = range(4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,29 +135,21 @@ class SaslLogin:
         if self._expires_ms is None:
             return None
         key, version, correlation_id = _head(content)
-        if key == SASL_HANDSHAKE.key and not self._has_just_reauthenticated(now_ms):
+        reauthenticated_ms = self._reauthenticated_ms
+        just_now = reauthenticated_ms is not None and now_ms - reauthenticated_ms < MIN_REAUTHENTICATION_MS
+        if key == SASL_HANDSHAKE.key and not just_now:
             self._reauthenticated_ms = now_ms
             return self._handshake(content, version, correlation_id)
         if now_ms > self._expires_ms:
             return self._fail(None, "the session has expired, and the client has not logged in again")
         return None
 
-    def _has_just_reauthenticated(self, now_ms: int) -> bool:
-        return (
-            self._reauthenticated_ms is not None
-            and now_ms - self._reauthenticated_ms < MIN_REAUTHENTICATION_MS
-        )
-
     def _handshake(self, content: bytes, version: int, correlation_id: int) -> Reply:
         mechanism = _request(SASL_HANDSHAKE, version, content).mechanism
         is_enabled = mechanism in self._mechanisms
+        error = ErrorCode.NONE if is_enabled else ErrorCode.UNSUPPORTED_SASL_MECHANISM
         answer = SASL_HANDSHAKE.encode_response(
-            version,
-            correlation_id,
-            {
-                "error_code": ErrorCode.NONE if is_enabled else ErrorCode.UNSUPPORTED_SASL_MECHANISM,
-                "mechanisms": self._mechanisms,
-            },
+            version, correlation_id, {"error_code": error, "mechanisms": self._mechanisms}
         )
         if not is_enabled:
             return self._fail(answer, f"SASL mechanism {mechanism[:40]!r} is not enabled")
@@ -198,11 +184,8 @@ class SaslLogin:
                 f"Authentication failed during {what} due to invalid credentials "
                 f"with SASL mechanism {self._mechanism}"
             )
-            fields = {
-                "error_code": ErrorCode.SASL_AUTHENTICATION_FAILED,
-                "error_message": message,
-                "auth_bytes": b"",
-            }
+            failed = ErrorCode.SASL_AUTHENTICATION_FAILED
+            fields = {"error_code": failed, "error_message": message, "auth_bytes": b""}
             return self._fail(SASL_AUTHENTICATE.encode_response(version, correlation_id, fields), message)
 
     def _step(self, token: bytes, now_ms: int) -> bytes:
@@ -216,9 +199,8 @@ class SaslLogin:
         except StopIteration as end:
             user, last = end.value
         if self.user not in (None, user):
-            raise LoginRefused(
-                f"Cannot change principals during re-authentication from User.{self.user}: User.{user}"
-            )
+            change = f"from User.{self.user}: User.{user}"
+            raise LoginRefused(f"Cannot change principals during re-authentication {change}")
         self.user, self._exchange, self._state = user, None, LoginState.COMPLETE
         self._expires_ms = now_ms + self._max_reauth_ms if self._max_reauth_ms else None
         return last
@@ -241,8 +223,7 @@ def _request(api: Api, version: int, content: bytes) -> Any:
     return api.decode_request(version, content)[1]
 
 
-PLAIN_TOKENS = 3
-"""The authorization id, the user and the password."""
+PLAIN_TOKENS = 3  # the authorization id, the user and the password
 
 
 def _plain(users: Users, _mechanism: str) -> Exchange:
@@ -258,9 +239,8 @@ def _plain(users: Users, _mechanism: str) -> Exchange:
     if not users.has_password(user, password):
         raise LoginRefused("Authentication failed: Invalid username or password")
     if authorization_id not in ("", user):
-        raise LoginRefused(
-            "Authentication failed: Client requested an authorization id that is different from username"
-        )
+        why = "Client requested an authorization id that is different from username"
+        raise LoginRefused(f"Authentication failed: {why}")
     return user, b""
 
 

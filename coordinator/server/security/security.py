@@ -47,14 +47,10 @@ class Security:
 
 def secure(settings: SecuritySettings, file: AccessFile) -> Security:
     """Combine settings and file. :raises TlsFailed: a certificate or key cannot be read"""
-    has_authorizer = settings.has_authorizer or file.acls is not None
-    return Security(
-        settings=settings,
-        users=Users(file.passwords),
-        authorizer=Authorizer(
-            file.acls or (), super_users=settings.super_users, allow_if_no_acl=settings.allow_if_no_acl
-        )
-        if has_authorizer
-        else None,
-        context=server_context(settings.tls, settings.client_auth) if settings.protocol.tls else None,
-    )
+    authorizer = None
+    if settings.has_authorizer or file.acls is not None:
+        users_above, is_open = settings.super_users, settings.allow_if_no_acl
+        authorizer = Authorizer(file.acls or (), super_users=users_above, allow_if_no_acl=is_open)
+    context = server_context(settings.tls, settings.client_auth) if settings.protocol.tls else None
+    users = Users(file.passwords)
+    return Security(settings=settings, users=users, authorizer=authorizer, context=context)

@@ -40,7 +40,6 @@ EFFECTIVE = frozenset(
     }
 )
 """The settings that are supported here; a broker has no definition of StandardAuthorizer's."""
-_PLACE = Path("--config")
 
 
 class ClientAuth(Enum):
@@ -82,6 +81,9 @@ def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> S
             f"{protocol.value} needs a certificate: set ssl.keystore.location to a PEM file with the key and the "
             "certificate, and ssl.keystore.type=PEM"
         )
+    authorizer = settings.get("authorizer.class.name", "").strip()
+    if authorizer not in ("", AUTHORIZER):
+        raise InvalidSetting(f"authorizer.class.name: only {AUTHORIZER} is supported, not {authorizer}")
     return SecuritySettings(
         protocol=protocol,
         tls=tls,
@@ -92,20 +94,18 @@ def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> S
         failure_delay_ms=_milliseconds(
             settings, "connection.failed.authentication.delay.ms", defaults.failure_delay_ms
         ),
-        has_authorizer=_has_authorizer(settings),
+        has_authorizer=bool(authorizer),
         super_users=_principals(settings),
         allow_if_no_acl=settings.get(ALLOW_IF_NO_ACL, "").strip().lower() == "true",
     )
 
 
 def _tls(settings: Mapping[str, str]) -> TlsSettings:
-    entries = {
-        name: Property(key=name, value=text, line=0)
-        for name, text in settings.items()
-        if name.startswith("ssl.")
-    }
+    named = [
+        Property(key=name, value=text, line=0) for name, text in settings.items() if name.startswith("ssl.")
+    ]
     try:
-        return tls_settings(Properties(path=_PLACE, entries=entries))
+        return tls_settings(Properties(path=Path("--config"), entries={one.key: one for one in named}))
     except ConfigFileError as error:
         raise InvalidSetting(error.message) from None
 
@@ -117,17 +117,9 @@ def _mechanisms(settings: Mapping[str, str]) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in named:
         if name not in MECHANISMS:
-            raise InvalidSetting(
-                f"sasl.enabled.mechanisms: {name} is not supported, only {', '.join(MECHANISMS)}"
-            )
+            known = ", ".join(MECHANISMS)
+            raise InvalidSetting(f"sasl.enabled.mechanisms: {name} is not supported, only {known}")
     return named
-
-
-def _has_authorizer(settings: Mapping[str, str]) -> bool:
-    name = settings.get("authorizer.class.name", "").strip()
-    if name not in ("", AUTHORIZER):
-        raise InvalidSetting(f"authorizer.class.name: only {AUTHORIZER} is supported, not {name}")
-    return bool(name)
 
 
 def _principals(settings: Mapping[str, str]) -> frozenset[str]:

@@ -34,8 +34,7 @@ class ConsumerWalk(Walk):
     topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5, "w": 2, "x": 1, "y": 4, "z": 2}
     settings: ClassVar[Mapping[str, str]] = {"group.consumer.max.size": "5"}
     visits: ClassVar[frozenset[str]] = frozenset({"Empty", "Assigning", "Reconciling", "Stable"})
-    other_instances: ClassVar[Sequence[str | None]] = (None, "k")
-    """The ids with which a member may rejoin."""
+    other_instances: ClassVar[Sequence[str | None]] = (None, "k")  # the ids with which a member may rejoin
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

@@ -29,10 +29,8 @@ class FollowingEngine(Engine):
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self._ids: dict[str, UUID] = {}
-        self.written: dict[str, list[Record]] = {}
-        """By group."""
-        self.heard: Counter[str] = Counter()
-        """Handled calls, by client id."""
+        self.written: dict[str, list[Record]] = {}  # by group
+        self.heard: Counter[str] = Counter()  # Handled calls, by client id
 
     def follow(self, client_id: str, fresh_id: UUID) -> None:
         """Choose the member id that the next call of this client creates."""

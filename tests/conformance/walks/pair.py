@@ -17,11 +17,9 @@ from tests.conformance.script import Script
 from tests.conformance.walks.following import Following
 from wire.uuids import parse_uuid
 
-AT_ONCE_S = 0.03
-"""A request that is not answered by then is parked."""
+AT_ONCE_S = 0.03  # a request that is not answered by then is parked
 ANSWER_S = 10.0
-SHOWN_S = 2.0
-"""A broker describes a group as it was when its last record was replicated: it may lag behind."""
+SHOWN_S = 2.0  # a broker describes a group as it was when its last record was replicated: it may lag behind
 UUID_LENGTH = 36
 REMEMBERED = 25
 

@@ -31,10 +31,8 @@ from tests.support.long import IS_LONG, cases
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(0)]
 
 KINDS: tuple[type[Walk], ...] = (ClassicWalk, ConsumerWalk, MigrationWalk)
-STEPS = cases("KOHORT_WALK_STEPS", 160, many=5_000)
-"""Of all walks of a kind together."""
-SEED = int(os.environ.get("KOHORT_WALK_SEED", "0"))
-"""Of the first walk; those of the others follow."""
+STEPS = cases("KOHORT_WALK_STEPS", 160, many=5_000)  # of all walks of a kind together
+SEED = int(os.environ.get("KOHORT_WALK_SEED", "0"))  # of the first walk; those of the others follow
 LENGTH = 40
 AT_ONCE = 4
 LONG_MS = "1800000"
@@ -53,8 +51,7 @@ class Walked:
     """How often groups were in each state, and where the servers behaved or wrote differently."""
 
     seen: Counter[str] = field(default_factory=Counter)
-    records: int = 0
-    """That the broker wrote about the groups."""
+    records: int = 0  # That the broker wrote about the groups
     differences: list[str] = field(default_factory=list)
 
 

@@ -11,27 +11,23 @@ from uuid import UUID
 
 from tests.conformance.walks.pair import Pair
 
-Move: TypeAlias = Callable[[], Awaitable[bool]]
-"""Sends a request; False if there was nothing to send."""
+Move: TypeAlias = Callable[[], Awaitable[bool]]  # Sends a request; False if there was nothing to send
 
-LONG_MS = 1_800_000
-"""No member times out on a walk."""
+LONG_MS = 1_800_000  # No member times out on a walk
 
 
 class Walk(ABC):
     """See the module. After every move both servers describe the whole group, and must agree."""
 
     topics: ClassVar[Mapping[str, int]]
-    settings: ClassVar[Mapping[str, str]]
-    """Settings of both servers, in addition to those of the rig."""
+    settings: ClassVar[Mapping[str, str]]  # settings of both servers, in addition to those of the rig
     visits: ClassVar[frozenset[str]]
     """States that must occur, otherwise the walks were too short or went in circles."""
 
     def __init__(self, pair: Pair, seed: int) -> None:
         self.pair = pair
         self.random = Random(seed)
-        self.seen: Counter[str] = Counter()
-        """How often the group was in each state."""
+        self.seen: Counter[str] = Counter()  # how often the group was in each state
 
     @abstractmethod
     def moves(self) -> Mapping[Move, float]:

@@ -9,8 +9,7 @@ from tests.migration.end_to_end.application import Subscription
 
 ASSIGNORS = "org.apache.kafka.clients.consumer."
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
-OFTEN_MS = "300"
-"""How often offsets are committed and topics looked up."""
+OFTEN_MS = "300"  # how often offsets are committed and topics looked up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,7 @@ from tests.kafka.other_programs import HERE
 
 PAGE = Path(__file__).parents[3] / "docs" / "applications.md"
 BEGIN, END = "<!-- made by `make applications` -->\n", "<!-- end -->\n"
-Case = tuple[str, str, str]
-"""A server, a client, a check."""
+Case = tuple[str, str, str]  # a server, a client, a check
 
 
 def cases() -> Iterator[Case]:

@@ -25,10 +25,8 @@ from tests.migration.end_to_end.journal import Journal, Partition
 PARTITIONS = 6
 BATCH = 20
 ANSWER_S = 60.0
-SESSION_MS = "6000"
-"""The shortest that a broker allows."""
-LONG_SESSION_MS = "60000"
-"""Longer than any machine takes to start a member again."""
+SESSION_MS = "6000"  # the shortest that a broker allows
+LONG_SESSION_MS = "60000"  # longer than any machine takes to start a member again
 
 
 @dataclass(slots=True, kw_only=True)

@@ -37,10 +37,8 @@ ROUNDS = cases("KOHORT_SERVED_KILLS", 2, many=100)
 TOPIC = "orders"
 PARTITIONS = 4
 GROUPS = frozenset({"consumer", "classic"})
-LONGEST_S = 1.0
-"""From the moment that all clients are served again to the next kill, at most."""
-EVERY_S = 0.01
-"""Each partition gets a record so often."""
+LONGEST_S = 1.0  # From the moment that all clients are served again to the next kill, at most
+EVERY_S = 0.01  # Each partition gets a record so often
 COMMIT_S = 0.05
 ANSWER_S = 20.0
 QUICKLY: dict[str, Any] = {"reconnect.backoff.ms": 10, "reconnect.backoff.max.ms": 100, "log_level": 0}

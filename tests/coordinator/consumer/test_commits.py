@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException
@@ -12,7 +13,8 @@ from confluent_kafka import TopicPartition as Place
 
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.member import ClientSubscription, Identity
-from coordinator.consumer.outputs import TopicPartition
+from coordinator.consumer.outputs import Send, TopicPartition
+from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import start
@@ -38,7 +40,7 @@ def test_no_automatic_commit_while_another_is_tried_again() -> None:
     play = Play()
     a = start(play, "a")
     a.positions[PLACE] = 5
-    a.hold(OffsetCommit)
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
     a.member.commit(play.now_ms)
     play.run()
     a.positions[PLACE] = 9
@@ -49,7 +51,11 @@ def test_no_automatic_commit_while_another_is_tried_again() -> None:
 def test_a_commit_is_not_tried_again_after_a_later_one() -> None:
     play = Play()
     a = start(play, "a")
-    a.hold(OffsetCommit)
+
+    def holds(send: Send) -> bool:
+        return isinstance(send.request, OffsetCommit)
+
+    a.holds = holds
     for position in (5, 9):
         a.positions[PLACE] = position
         a.member.commit(play.now_ms)
@@ -63,13 +69,22 @@ def test_a_commit_before_a_rebalance_is_retried_with_current_positions() -> None
     play = Play()
     a = start(play, "a")
     a.positions.update({TopicPartition("foo", number): 5 for number in range(6)})
-    a.hold(OffsetCommit)
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
     start(play, "b")
     play.rest()
     assert a.held
     a.sent.clear()
-    play.refuse(ConsumerGroupHeartbeat, ErrorCode.FENCED_MEMBER_EPOCH, 1, "a")
+    fenced: list[int] = []
+
+    def fences_once(request: Request[Any]) -> ErrorCode | None:
+        if fenced or not isinstance(request, ConsumerGroupHeartbeat) or request.member != "a":
+            return None
+        fenced.append(request.epoch)
+        return ErrorCode.FENCED_MEMBER_EPOCH
+
+    play.refuses = fences_once
     play.advance(5_000)
+    assert fenced
     assert a.calls()[-1][0] == "lost"
     play.lose(a, answered=False)
     play.advance(1_000)
@@ -81,7 +96,7 @@ def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
     a = start(play, "a", enable_auto_commit=False)
     a.calls()
     a.positions[PLACE] = 5
-    a.hold(OffsetCommit)
+    a.holds = lambda send: isinstance(send.request, OffsetCommit)
     a.member.commit(play.now_ms)
     play.run()
     start(play, "b")
@@ -92,13 +107,13 @@ def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
     assert a.calls() == [("revoked", ["foo-3", "foo-4", "foo-5"]), ("assigned", [])]
 
 
-def start_classic(play: Play, name: str, library: str = "java") -> Application:
+def start_classic(play: Play, name: str) -> Application:
     def make(identity: Identity, application: Application) -> ClassicConsumer:
         return ClassicConsumer(
             identity, ClientSubscription(topics=("foo",)), play.topics, application.position
         )
 
-    return play.start(name, make, library=library, enable_auto_commit=False)
+    return play.start(name, make, enable_auto_commit=False)
 
 
 @pytest.mark.parametrize("begin", [start, start_classic])
@@ -107,7 +122,15 @@ def test_a_commit_that_is_waited_for_is_tried_again(begin: Callable[[Play, str],
     a = begin(play, "a")
     play.rest()
     a.positions[PLACE] = 5
-    play.refuse(OffsetCommit, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, 1)
+    refused = [True]
+
+    def refuses(request: Request[object]) -> ErrorCode | None:
+        if isinstance(request, OffsetCommit) and refused[0]:
+            refused[0] = False
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return None
+
+    play.refuses = refuses
     a.member.commit(play.now_ms)
     play.run()
     assert not a.member.in_poll
@@ -137,8 +160,15 @@ def test_librdkafka_tries_twice_more_where_all_is_refused(partitions: Sequence[i
         requests = sum(node["req"].get("OffsetCommit", 0) for node in brokers)
 
     create_topics(broker, {topic: 1})
-    config = {"bootstrap.servers": broker.bootstrap, "group.id": topic, "enable.auto.commit": False}
-    consumer = Consumer(config | {"statistics.interval.ms": 100, "stats_cb": count})
+    consumer = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "group.id": topic,
+            "enable.auto.commit": False,
+            "statistics.interval.ms": 100,
+            "stats_cb": count,
+        }
+    )
     consumer.subscribe([topic])
     deadline = monotonic() + PATIENCE_S
     while not consumer.assignment() and monotonic() < deadline:
@@ -162,8 +192,13 @@ def test_librdkafka_tries_twice_more_where_all_is_refused(partitions: Sequence[i
 def test_members_do_as_their_libraries(
     library: str, partitions: Sequence[int], expected: tuple[int, str]
 ) -> None:
+    def make(identity: Identity, application: Application) -> ClassicConsumer:
+        return ClassicConsumer(
+            identity, ClientSubscription(topics=("foo",)), play.topics, application.position
+        )
+
     play = Play(topics=images(("foo", 8)))
-    a = start_classic(play, "a", library)
+    a = play.start("a", make, library=library, enable_auto_commit=False)
     play.rest()
     a.positions = {TopicPartition("foo", number): 5 for number in partitions}
     play.change_topics(images(("foo", 1), version=2), seen=False)

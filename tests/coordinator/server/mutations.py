@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-HEADER = 8
-"""API key, version and correlation id."""
+HEADER = 8  # API key, version and correlation id
 KEY = 2
 NUMBERS = (
     b"\xff\xff",

@@ -28,8 +28,7 @@ class Neighbor:
         self._classic: dict[str, Any] = {}
         self._consumer: dict[str, Any] = {}
         self.beats = 0
-        self.longest_s = 0.0
-        """The longest wait for an answer to a heartbeat."""
+        self.longest_s = 0.0  # the longest wait for an answer to a heartbeat
 
     async def __aenter__(self) -> Self:
         await self._join_classic()

@@ -27,8 +27,7 @@ COMPACTED = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01", "
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 KEYS = 5
 STEPS = 30
-STEP_MS = 10_000
-"""More than `segment.ms`; later than the clock, whose time the transaction markers have."""
+STEP_MS = 10_000  # more than `segment.ms`; later than the clock, whose time the transaction markers have
 
 Left = list[tuple[int | None, bytes | None, bytes | None, object]]
 

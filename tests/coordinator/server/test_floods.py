@@ -29,8 +29,7 @@ from wire.log.batches import encode_batch
 from wire.log.checksum import crc32c
 from wire.log.compression import MOST_BYTES, Codec, compress, decompress
 
-SIZE = 1.0 if IS_LONG else 0.1
-"""The size of the floods, compared with the ones that were observed."""
+SIZE = 1.0 if IS_LONG else 0.1  # the size of the floods, compared with the ones that were observed
 LONGEST_WAIT_S = 0.5 if IS_LONG else 3.0
 """A wait of more means that the event loop was blocked; the larger bound is for a busy machine."""
 ANSWER_S = 120.0

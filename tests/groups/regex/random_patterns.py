@@ -6,8 +6,24 @@ from collections.abc import Sequence
 from random import Random
 
 WORDS = (
-    "orders", "audit", "eu", "us", "a", "b", "ab", "Orders", "payments", "x", "k", "s", "t1", "log", "_", "-", "prod",
-)  # fmt: skip
+    "orders",
+    "audit",
+    "eu",
+    "us",
+    "a",
+    "b",
+    "ab",
+    "Orders",
+    "payments",
+    "x",
+    "k",
+    "s",
+    "t1",
+    "log",
+    "_",
+    "-",
+    "prod",
+)
 NAMES = "abkstxABKSTX019._-"
 
 PLAIN = (

@@ -7,13 +7,14 @@ configuration lines, the commands. Nothing else is known here about any way from
 import re
 import shlex
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from tests.kafka.wait import wait_until
+from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import Deployment
 from tests.migration.end_to_end.shell import Background, Shell
 
@@ -35,6 +36,7 @@ class GatePoll:
     command: str
     status: int
     said: str
+    took_s: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,9 +60,14 @@ class Follower:
         self.plan = yaml.safe_load(written)
         return self.plan
 
-    def follow(self, *options: str) -> None:
-        """Make the plan and carry out all steps; no step or round begins before the gate of the one before is open."""
-        for step in self.make_plan(*options)["steps"]:
+    @property
+    def steps(self) -> Sequence[dict[str, Any]]:
+        steps: Sequence[dict[str, Any]] = self.plan["steps"]
+        return steps
+
+    def follow(self) -> None:
+        """Carry out all steps; no step or round begins before the gate of the one before is open."""
+        for step in self.steps:
             self.follow_step(step)
 
     def follow_step(self, step: dict[str, Any]) -> None:
@@ -174,15 +181,25 @@ class Follower:
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
     def _look(self, command: str, *, waits: bool = True) -> GatePoll:
+        began = time.monotonic()
         # Most questions are asked without waiting: they are spared the start of a process.
         done = self.shell.run(command) if waits else self.shell.ask(command)
-        poll = GatePoll(command=command, status=done.returncode, said=done.stdout + done.stderr)
+        poll = GatePoll(
+            command=command,
+            status=done.returncode,
+            said=done.stdout + done.stderr,
+            took_s=time.monotonic() - began,
+        )
         self.polls.append(poll)
+        # GroupSummary where a test fails: the way there.
+        print(f"{poll.took_s:5.1f} s, status {poll.status}: {poll.command}")
         return poll
 
     def _complaints(self) -> str:
-        applications = self.deployment.applications.values()
-        return "\n".join(f"{one.name}: {error}" for one in applications for error in one.errors())
+        return "\n".join(f"{one.name}: {error}" for one in self._applications() for error in one.errors())
+
+    def _applications(self) -> Iterator[Application]:
+        yield from self.deployment.applications.values()
 
 
 def runs_on(command: str) -> bool:

@@ -72,7 +72,8 @@ def test_plan_is_followed_to_its_end(name: str, deploy: Deploy, follow: Follow, 
     deployment = deploy(fleet)
     follower = follow(deployment)
     for options, shown in stages:
-        follower.follow(*options.split())
+        follower.make_plan(*options.split())
+        follower.follow()
         assert state_of(deployment, tools) == (*shown, "Stable", str(len(deployment.applications)))
     deployment.finish().check()
 
@@ -83,7 +84,8 @@ def test_the_console_consumer_is_a_bridge_too(deploy: Deploy, follow: Follow, to
     deployment = deploy(librdkafka("cooperative-sticky"))
     follower = follow(deployment)
     follower.is_without_bridge = True
-    follower.follow(*TO_CONSUMER.split())
+    follower.make_plan(*TO_CONSUMER.split())
+    follower.follow()
     assert state_of(deployment, tools) == ("Consumer", "uniform", "Stable", str(len(deployment.applications)))
     deployment.finish().check()
 

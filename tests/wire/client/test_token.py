@@ -33,6 +33,7 @@ JSON = st.recursive(
 
 
 def outcome(make: Callable[[], Token]) -> Token | str:
+    """A token, or why there is none."""
     try:
         return make()
     except WireError as error:

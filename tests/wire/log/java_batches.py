@@ -15,10 +15,14 @@ class JavaRefused(Exception):
 
 
 class JavaBatches(Answerer):
+    """One process, started with the first question."""
+
     def __init__(self, jars: Path) -> None:
+        """Start nothing yet."""
         super().__init__(jars, "Batches", options=[SILENT])
 
     def write(self, batches: list[dict[str, Any]]) -> bytes:
+        """Batches as Java writes them; see `as_json` and `Batches.java` for what one is."""
         return base64.b64decode(self.answer({"write": batches})["bytes"])
 
     def read(self, data: bytes) -> list[dict[str, Any]]:
@@ -27,9 +31,11 @@ class JavaBatches(Answerer):
         return batches
 
     def recover(self, directory: Path, base_offset: int) -> int:
+        """Recover the segment in `directory`, which writes its index files again; the bytes cut off its end."""
         return int(self.answer({"recover": str(directory), "base_offset": base_offset})["truncated"])
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask it; JavaRefused where Kafka's class threw."""
         answer = super().answer(question)
         if "error" in answer:
             raise JavaRefused(answer["error"])
@@ -37,6 +43,7 @@ class JavaBatches(Answerer):
 
 
 def as_json(made: Made) -> dict[str, Any]:
+    """The batch in the input format of `Batches.java`."""
     batch = made.batch
     return _common(batch) | {
         "kind": "records",
@@ -48,6 +55,7 @@ def as_json(made: Made) -> dict[str, Any]:
 
 
 def shown(made: Made) -> dict[str, Any]:
+    """The batch as `JavaBatches.read` gives it."""
     batch = made.batch
     same = ("last_offset", "delete_horizon_ms", "max_timestamp", "last_sequence", "count")
     return _common(batch) | {
@@ -60,8 +68,13 @@ def shown(made: Made) -> dict[str, Any]:
 
 def _common(batch: Batch) -> dict[str, Any]:
     same = (
-        "base_offset", "leader_epoch", "producer_id", "producer_epoch", "base_sequence", "log_append_time",
-    )  # fmt: skip
+        "base_offset",
+        "leader_epoch",
+        "producer_id",
+        "producer_epoch",
+        "base_sequence",
+        "log_append_time",
+    )
     return {name: getattr(batch, name) for name in same} | {
         "codec": batch.codec.name.lower(),
         "transactional": batch.is_transactional,
@@ -79,4 +92,5 @@ def _record(record: LogRecord) -> dict[str, Any]:
 
 
 def in_base64(content: bytes | None) -> str | None:
+    """Null stays null."""
     return None if content is None else base64.b64encode(content).decode()

@@ -122,8 +122,7 @@ def test_many_broken_records_are_counted(kohort: Kohort, tmp_path: Path) -> None
     assert problems[-1] == ": 15 more records cannot be read"
 
 
-Damage = Callable[[Path], object]
-"""What is done to a file."""
+Damage = Callable[[Path], object]  # what is done to a file
 
 
 def _flip(position: int) -> Damage:
@@ -152,11 +151,9 @@ def _transaction(version: int, offset: int) -> Damage:
     return lambda file: file.write_bytes(struct.pack(">hqqqq", version, 1, 2, offset, 1))
 
 
-BATCH = 571
-"""Bytes of each batch."""
+BATCH = 571  # Bytes of each batch
 INDEX, TIME_INDEX, TRANSACTIONS = (FIRST.replace("log", name) for name in ("index", "timeindex", "txnindex"))
-OFFSET, TIME = ">ii", ">qi"
-"""The entries of both indexes."""
+OFFSET, TIME = ">ii", ">qi"  # the entries of both indexes
 
 DAMAGE: dict[str, tuple[str, Damage, list[str]]] = {
     "a flipped bit": (FIRST, _flip(5000), [f", byte {8 * BATCH}: the batch's checksum is "]),

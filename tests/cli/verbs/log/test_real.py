@@ -25,8 +25,7 @@ from wire.log.batches import Codec, encode_batch, records_of, rewrite_batch
 pytestmark = pytest.mark.kafka
 
 Shown = Mapping[str, Any]
-ESCAPE = re.compile(r"\\\\|\\u[0-9A-F]{4}")
-"""A backslash, or a character by its number."""
+ESCAPE = re.compile(r"\\\\|\\u[0-9A-F]{4}")  # a backslash, or a character by its number
 
 
 def _reported(tools: ToolHost, files: Sequence[Path]) -> dict[str, list[str]]:

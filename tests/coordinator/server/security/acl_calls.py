@@ -91,8 +91,7 @@ def admin_calls(made: World, user: str) -> Iterator[Call]:
     yield "delete ACLs", "DeleteAcls", 3, {"filters": [filter_]}
 
 
-UNKNOWN_PRODUCER = 1 << 40
-"""A broker counts from 0."""
+UNKNOWN_PRODUCER = 1 << 40  # a broker counts from 0
 
 
 def transaction_calls(made: World) -> Iterator[Call]:

@@ -13,8 +13,7 @@ from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 PATIENCE_S = 20.0
 CLOSED = "closed"
-Said: TypeAlias = tuple[Any, ...] | str
-"""The error code and other compared values, or CLOSED."""
+Said: TypeAlias = tuple[Any, ...] | str  # the error code and other compared values, or CLOSED
 
 
 class Conversation:
