@@ -36,8 +36,7 @@ class Assignor:
 
     name: str
     side: Side
-    leader: Leader | None
-    """None on the broker, and for custom assignors that any leader may run."""
+    leader: Leader | None  # None on the broker, and for custom assignors that any leader may run
     protocols: frozenset[RebalanceProtocol]
     """Rebalance protocols that the assignor supports; empty on the broker."""
     assign: Callable[[DenseGroup], Result]

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-Partitions = Mapping[str, Sequence[int]]
-"""Partition numbers by topic name."""
+Partitions = Mapping[str, Sequence[int]]  # partition numbers by topic name
 
 NO_GENERATION = -1
 """A member that sent no generation (Java reads `Optional.empty()` and `DEFAULT_GENERATION` alike)."""
@@ -133,13 +132,10 @@ class DenseGroup:
     spec: GroupSpec
     topic_start: Ints
     """The first partition id of each topic, and the end of the last: one more element than topics."""
-    subscriptions: Rows
-    """Existing topics of each member, ascending, without repetition."""
+    subscriptions: Rows  # existing topics of each member, ascending, without repetition
     owned: Claims
-    user_data: Claims
-    """Members without user data: no partitions, NO_GENERATION."""
-    strays: tuple[tuple[str, int], ...]
-    """Topic and partition of the dense ids from `partition_count` on."""
+    user_data: Claims  # members without user data: no partitions, NO_GENERATION
+    strays: tuple[tuple[str, int], ...]  # topic and partition of the dense ids from `partition_count` on
 
     @classmethod
     def of(cls, spec: GroupSpec) -> DenseGroup:
@@ -226,8 +222,7 @@ class DenseGroup:
 _SPARSE = 16
 """The limit of a matrix of members and topics, in cells per subscription, before it costs too much."""
 
-_LONG = 32
-"""The number of partitions of one topic from which numpy is faster than a loop."""
+_LONG = 32  # the number of partitions of one topic from which numpy is faster than a loop
 
 
 class _Interner:
@@ -317,8 +312,7 @@ class Assignment:
 class Undetermined:
     """A fact that the result depends on and that is unknown outside the JVM."""
 
-    subject: str
-    """A member id, a topic, or a partition as `topic-3`."""
+    subject: str  # A member id, a topic, or a partition as `topic-3`
     why: str
 
 

@@ -16,13 +16,11 @@ from assignors.errors import AssignorFailedError, NoCommonProtocolError
 from assignors.java.hash_map import map_order, string_hashes
 from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Undetermined
 
-Place: TypeAlias = tuple[str, int]
-"""A topic and a partition number."""
+Place: TypeAlias = tuple[str, int]  # A topic and a partition number
 Owners: TypeAlias = dict[Place, tuple[str, ...]]
 """Member ids by partition; a partition has several if an assignor shares it, or if claims conflict."""
 
-MOST_REBALANCES = 10
-"""Cooperative groups settle after two; more than this is reported as a loop."""
+MOST_REBALANCES = 10  # cooperative groups settle after two; more than this is reported as a loop
 
 
 class Procedure(Enum):
@@ -37,12 +35,9 @@ class Procedure(Enum):
 class Rebalance:
     """One rebalance: counts are of partitions."""
 
-    assignment: Mapping[str, Partitions]
-    """The assignor's result, by member."""
-    moved: int
-    """Partitions assigned to a member that was not their last owner."""
-    revoked: int
-    """Partitions revoked from members, to be assigned to others or to the same members again."""
+    assignment: Mapping[str, Partitions]  # the assignor's result, by member
+    moved: int  # partitions assigned to a member that was not their last owner
+    revoked: int  # partitions revoked from members, to be assigned to others or to the same members again
     without_owner: int
     """Partitions with an owner before, and without one during the rebalance or, if withheld, after it."""
 
@@ -52,8 +47,7 @@ class RebalanceSeries:
     """All rebalances until the group settles."""
 
     rebalances: tuple[Rebalance, ...]
-    rests: bool
-    """Whether the group settled; False if MOST_REBALANCES was reached first."""
+    rests: bool  # whether the group settled; False if MOST_REBALANCES was reached first
     undetermined: tuple[Undetermined, ...]
     failure: str | None = None
     """The exception of the real assignor in the rebalance after the last of `rebalances`."""

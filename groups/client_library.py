@@ -171,16 +171,8 @@ def _numbers(text: str) -> Numbers:
 
 
 LIBRARIES = (
-    "java",
-    "librdkafka",
-    "franz-go",
-    "sarama",
-    "kafka-python",
-    "aiokafka",
-    "kafkajs",
-    "kafka-go",
-    "connect",
-)
+    "java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka", "kafkajs", "kafka-go", "connect",
+)  # fmt: skip
 
 MIXING = frozenset({"java", "connect", "franz-go"})
 """Libraries that accept eager and cooperative assignors in one list, which the first of two rolling bounces needs

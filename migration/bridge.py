@@ -139,12 +139,6 @@ def comes_first(group: Group, newcomer: str) -> bool:
     return follower is None or not follower.places or follower.is_preceded_by(newcomer)
 
 
-def _leads(group: Group, member_id: str) -> bool:
-    """Whether a member leads for certain, and no assignment carries user data."""
-    order = succession(group)
-    return order is not None and order.certain and order.leader == member_id and not _with_user_data(group)
-
-
 def _with_user_data(group: Group) -> int | None:
     if all(member.user_data is None for member in group.members):
         return None
@@ -152,15 +146,13 @@ def _with_user_data(group: Group) -> int | None:
 
 
 def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[MemberRestart, ...]:
-    static = {member.id for member in group.members if member.instance is not None}
-    restarts = [
-        MemberRestart(member=member, mode=RestartMode.RESTART, why="it precedes the bridge")
-        for member in ahead
-    ]
-    if leader in static:
+    restarts = [(member, RestartMode.RESTART, "it precedes the bridge") for member in ahead]
+    if any(member.id == leader and member.instance is not None for member in group.members):
         why = "it leads, and as a static member it leads again if it rejoins within its session"
-        return (*restarts, MemberRestart(member=leader, mode=RestartMode.STOP, why=why))
-    return (*restarts, MemberRestart(member=leader, mode=RestartMode.RESTART, why="it leads"))
+        restarts.append((leader, RestartMode.STOP, why))
+    else:
+        restarts.append((leader, RestartMode.RESTART, "it leads"))
+    return tuple(MemberRestart(member=member, mode=mode, why=why) for member, mode, why in restarts)
 
 
 class BridgeProgress:
@@ -191,9 +183,9 @@ class BridgeProgress:
             self._waits_since_ms = now_ms
         if now_ms - self._waits_since_ms < LONGEST_WAIT_MS:
             return step
-        if group is not None and group.type is GroupType.CONSUMER:
-            return BridgeStep(move=Move.CONVERTED, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
-        return BridgeStep(move=Move.LEAVE, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
+        is_consumer = group is not None and group.type is GroupType.CONSUMER
+        why = f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}"
+        return BridgeStep(move=Move.CONVERTED if is_consumer else Move.LEAVE, why=why)
 
     def _judged(self, group: Group | None, member_id: str, now_ms: int, withheld: int) -> BridgeStep:
         if group is None:
@@ -215,7 +207,9 @@ class BridgeProgress:
         if group.state is not GroupState.STABLE:
             return BridgeStep(move=Move.WAIT, why=f"the group is {group.state.value}")
         # Noted at once: the operator may start the conversion as soon as the bridge leads.
-        self.has_led = self.has_led or _leads(group, member_id)
+        order = succession(group)
+        leads = order is not None and order.certain and order.leader == member_id
+        self.has_led = self.has_led or (leads and not _with_user_data(group))
         if now_ms - self._shown_since_ms < self._steady_ms:
             return BridgeStep(move=Move.WAIT, why="the group changed a moment ago")
         return self._next_when_settled(group, member_id, withheld)
@@ -235,14 +229,12 @@ class BridgeProgress:
             return BridgeStep(move=Move.WAIT, why=order.why if order else "the group has no leader")
         if order.leader == member_id:
             if _with_user_data(group):
-                return BridgeStep(
-                    move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown"
-                )
+                why = "the bridge leads, and its assignments are not yet shown"
+                return BridgeStep(move=Move.WAIT, why=why)
             if withheld:
                 # Between two cooperative rebalances; these partitions may get two owners if the group converts now.
-                return BridgeStep(
-                    move=Move.WAIT, why=f"{withheld} partitions are revoked first, then assigned"
-                )
+                why = f"{withheld} partitions are revoked first, then assigned"
+                return BridgeStep(move=Move.WAIT, why=why)
             return BridgeStep(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
         ahead = order.order[: order.order.index(member_id)]
         if not ahead:

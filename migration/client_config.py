@@ -148,10 +148,8 @@ class ClientConfig:
         keys = {key for keys in by_library.values() for key in keys}
         if self.library in LIBRARIES_WITH_FILES:
             keys = set(by_library.get(self.library, ()))
-        empty_counts = self.library == "librdkafka"
-        return tuple(
-            setting for setting in self.settings if setting.key in keys and (setting.value or empty_counts)
-        )
+        settings = [setting for setting in self.settings if setting.key in keys]
+        return tuple(setting for setting in settings if setting.value or self.library == "librdkafka")
 
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_+[A-Z0-9]+)+")
@@ -207,9 +205,8 @@ def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
     for written, value, line in entries:
         key = kafka_key(written)
         if key in KEPT:
-            latest[key] = Setting(
-                key=key, written=written, value=_milliseconds(key, value.strip()), line=line
-            )
+            number = _milliseconds(key, value.strip())
+            latest[key] = Setting(key=key, written=written, value=number, line=line)
     yield from sorted(latest.values(), key=lambda entry: entry.line or 0)
 
 
@@ -238,11 +235,8 @@ each after a possible prefix in a request to the REST API (`config.`)."""
 def of_consumers(entries: Iterable[Entry], library: str | None) -> Iterator[Entry]:
     """The entries that apply to consumers: Connect's workers also have a group, timeouts and a protocol."""
     for entry in entries:
-        if (
-            library != "connect"
-            or _OF_SINKS.match(dotted(entry[0]))
-            or kafka_key(entry[0]) == OVERRIDE_POLICY
-        ):
+        is_sinks = _OF_SINKS.match(dotted(entry[0])) or kafka_key(entry[0]) == OVERRIDE_POLICY
+        if library != "connect" or is_sinks:
             yield entry
 
 
@@ -295,14 +289,10 @@ def configs_of_group(configs: Iterable[ClientConfig], group: str) -> tuple[Clien
 
 
 def configs_of_member(
-    configs: Iterable[ClientConfig], names: Collection[str | None], library: str | None
+    configs: Collection[ClientConfig], names: Collection[str | None], library: str | None
 ) -> tuple[ClientConfig, ...]:
     """The files that a member with these names (id, instance id, client id) runs with, the most specific one last."""
-    mine = [config for config in configs if _is_of(config, names, library)]
-    return tuple(sorted(mine, key=lambda config: (config.member is not None, config.is_for_library)))
-
-
-def _is_of(config: ClientConfig, names: Collection[str | None], library: str | None) -> bool:
-    if config.member is not None:
-        return config.member in names
-    return not config.is_for_library or config.library == library
+    for_all = [one for one in configs if one.member is None and not one.is_for_library]
+    of_library = [one for one in configs if one.member is None and one.is_for_library]
+    of_member = [one for one in configs if one.member is not None and one.member in names]
+    return (*for_all, *(one for one in of_library if one.library == library), *of_member)

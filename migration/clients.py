@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from groups.client_library import (
@@ -221,10 +222,8 @@ def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
     """The client of a member: the declared one, else the one that the source recorded, else inferred from its id."""
     known = library_of(member)
     named = (member.id, member.instance, member.client.id)
-    declared_client = next(
-        (declared.single[key] for key in named if key is not None and key in declared.single),
-        declared.everybody,
-    )
+    of_one = (declared.single[key] for key in named if key is not None and key in declared.single)
+    declared_client = next(of_one, declared.everybody)
     if declared_client is not None:
         client = _client_of(*declared_client)
         misled = known.name is not None and client.library is not LIBRARIES[known.name]
@@ -253,21 +252,15 @@ def unknown_members(group: Group, declared: DeclaredClients) -> list[str]:
 
 def _client_of(name: str, version: str | None) -> MemberClient:
     binding = binding_named(name)
-    bundled_version = bundled(binding, version) if binding is not None and version is not None else version
+    text = bundled(binding, version) if binding is not None and version is not None else version
+    parsed = None
+    if text is not None:
+        with suppress(ValueError):
+            parsed = parse_version(text)
+    own = version if binding is not None else None
     return MemberClient(
-        library=library_named(name),
-        version=_version_or_none(bundled_version),
-        binding=binding,
-        binding_version=version if binding is not None else None,
-        known_by="declared",
+        library=library_named(name), version=parsed, binding=binding, binding_version=own, known_by="declared"
     )
-
-
-def _version_or_none(text: str | None) -> Version | None:
-    try:
-        return None if text is None else parse_version(text)
-    except ValueError:
-        return None
 
 
 def version_text(version: Version) -> str:
@@ -295,37 +288,27 @@ def with_configured_assignors(
     """The group with the lists of its members from files, if the source does not show them."""
     if group.type is not GroupType.CLASSIC or not configs:
         return group
-    members = (_with_configured(group, member, clients.get(member.id), configs) for member in group.members)
+    members = []
+    for member in group.members:
+        client = clients.get(member.id)
+        if member.protocols is None and client is not None and client.library is not None:
+            listed = _listed(member, client.library.name, client.version, configs)
+            # A member cannot be running with a list that lacks the assignor in use.
+            if listed and group.protocol in listed:
+                member = replace(member, protocols=listed)  # noqa: PLW2901
+        members.append(member)
     return replace(group, members=tuple(members))
 
 
-def _with_configured(
-    group: Group, member: Member, client: MemberClient | None, configs: Sequence[ClientConfig]
-) -> Member:
-    if member.protocols is not None or client is None or client.library is None:
-        return member
-    listed = _listed(member, client, configs)
-    # A member cannot be running with a list that lacks the assignor in use.
-    return replace(member, protocols=listed) if listed and group.protocol in listed else member
-
-
-def _listed(member: Member, client: MemberClient, configs: Sequence[ClientConfig]) -> tuple[str, ...] | None:
+def _listed(
+    member: Member, library: str, version: Version | None, configs: Sequence[ClientConfig]
+) -> tuple[str, ...] | None:
     """The assignors from the member's own file, else from the file for its library, else from the file for all."""
     names = (member.id, member.instance, member.client.id)
-    library = client.library.name if client.library else None
     mine = [config for config in configs if config.member is not None and config.member in names]
     mine = mine or [config for config in configs if config.is_for_library and config.library == library]
-    mine = mine or [
-        config
-        for config in configs
-        if config.member is None and not config.is_for_library and config.library in (None, library)
-    ]
-    lists = {config.assignors or _default(client) for config in mine}
+    for_all = [config for config in configs if config.member is None and not config.is_for_library]
+    mine = mine or [config for config in for_all if config.library in (None, library)]
+    default = JAVAS_DEFAULT if library == "java" and version is not None and version >= _SINCE else None
+    lists = {config.assignors or default for config in mine}
     return lists.pop() if len(lists) == 1 else None
-
-
-def _default(client: MemberClient) -> tuple[str, ...] | None:
-    """The default list of a member whose file has none; None if unknown."""
-    if client.library is None or client.library.name != "java" or client.version is None:
-        return None
-    return JAVAS_DEFAULT if client.version >= _SINCE else None

@@ -86,9 +86,8 @@ def _without_profiles(documents: Iterable[list[Entry]]) -> ConfigContent:
             entries += document
         else:
             profiles.append(profile)
-    unread = (
-        f"Documents of Spring profiles ({', '.join(profiles)}) are not used: whether they apply is not known."
-    )
+    names = ", ".join(profiles)
+    unread = f"Documents of Spring profiles ({names}) are not used: whether they apply is not known."
     return ConfigContent(entries=tuple(entries), unread=(unread,) if profiles else ())
 
 
@@ -154,9 +153,8 @@ class _Walk:
         for field in ("data", "stringData") if tree["kind"] == "ConfigMap" else ("stringData",):
             values = tree.get(field)
             for name, value in values.items() if isinstance(values, dict) else ():
-                if isinstance(value, str) and (
-                    "\n" in value or PurePath(name).suffix in (*_TREES, ".properties")
-                ):
+                is_file = PurePath(str(name)).suffix in (*_TREES, ".properties")
+                if isinstance(value, str) and ("\n" in value or is_file):
                     content = read_config(name, value)
                     self.unread += content.unread
                     yield from ((key, text, None) for key, text, _ in content.entries)

@@ -86,18 +86,16 @@ def _leader(case: Case) -> tuple[Leader, str | None]:
     known = library_of_all(case)
     if known is not None:
         return known, None
-    names = {
-        client.library.name if client.library else "an unknown library" for client in case.clients.values()
-    }
-    libraries = " and ".join(sorted(names))
-    return Leader.JAVA, f"the members run {libraries}; the assignors are assumed to decide as Java's do"
+    libraries = [client.library for client in case.clients.values()]
+    names = sorted({library.name if library else "an unknown library" for library in libraries})
+    libraries_text = " and ".join(names)
+    return Leader.JAVA, f"the members run {libraries_text}; the assignors are assumed to decide as Java's do"
 
 
 def library_of_all(case: Case) -> Leader | None:
     """The library whose version of Kafka's assignors all members are known to use; None if unknown."""
-    names = {
-        assignors_of(client.library.name) if client.library else None for client in case.clients.values()
-    }
+    libraries = [client.library for client in case.clients.values()]
+    names = {assignors_of(library.name) if library else None for library in libraries}
     return next((leader for leader in Leader if names == {leader.value}), None)
 
 
@@ -152,10 +150,10 @@ _ROUND_ACTIONS = {
 
 def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
     for what, one in (("rebalances", "rebalance"), ("moved", "partition")):
-        parts = []
-        for done in ("stopped", "started"):
-            count = round(sum(getattr(m, what) * weight for m, weight in weighted if getattr(m, done)))
-            parts.append((count, done))
+        parts = [
+            (round(sum(getattr(m, what) * weight for m, weight in weighted if getattr(m, done))), done)
+            for done in ("stopped", "started")
+        ]
         total = sum(count for count, _ in parts)
         named = " + ".join(f"{count} when members are {done}" for count, done in parts if count)
         noun = counted(total, one) + (" moved" if what == "moved" else "")
@@ -164,12 +162,10 @@ def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
 
 def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
     for wait, partitions in waits:
-        total = partitions * wait.mean_s
+        total, count = partitions * wait.mean_s, round(partitions)
         most = f" (at worst {wait.most_s:g} s)" if wait.most_s > wait.mean_s else ""
-        yield (
-            f"{counted(round(partitions), 'partition')} {wait.why}: "
-            f"{round(partitions)} × {wait.mean_s:.2f} s{most} = {total:.1f} partition-seconds."
-        )
+        what = f"{counted(count, 'partition')} {wait.why}: {count} × {wait.mean_s:.2f} s{most}"
+        yield f"{what} = {total:.1f} partition-seconds."
     if not waits:
         yield "No partition is without an owner."
 
@@ -203,9 +199,8 @@ def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Ite
 
 COOPERATIVE = "cooperative-sticky"
 RESUME_S = 1.0
-"""Seconds lost for a partition that is revoked and assigned again at once: the application finishes and commits the
-last batch, then fetches the position and the first records, for which a fetch may wait half a second.
-"""
+"""Seconds lost for a partition that is revoked and assigned again at once: the application commits the last batch, then
+fetches the position and the first records, for which a fetch may wait half a second."""
 
 
 def destinations_assignor(case: Case) -> tuple[str, Side]:
@@ -255,20 +250,13 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
 
 def _arrived(case: Case, run: DryRun) -> Group:
     """The settled group at its destination, with the assignments of the dry run."""
-    assigned = {
-        member: {topic: tuple(numbers) for topic, numbers in partitions.items()}
-        for member, partitions in run.rebalances[-1].assignment.items()
-    }
-    protocol = MemberProtocol.CONSUMER if case.destination is Destination.CONSUMER else MemberProtocol.CLASSIC
-    members = tuple(
-        replace(
-            member,
-            protocol=protocol,
-            protocols=(run.assignor,) if protocol is MemberProtocol.CLASSIC else None,
-            owned=assigned.get(member.id, {}),
-            target=assigned.get(member.id, {}),
-        )
-        for member in case.group.members
-    )
-    kind = GroupType.CONSUMER if protocol is MemberProtocol.CONSUMER else GroupType.CLASSIC
-    return replace(case.group, type=kind, protocol=run.assignor, members=members)
+    kind, protocol = GroupType.CLASSIC, MemberProtocol.CLASSIC
+    if case.destination is Destination.CONSUMER:
+        kind, protocol = GroupType.CONSUMER, MemberProtocol.CONSUMER
+    listed = (run.assignor,) if protocol is MemberProtocol.CLASSIC else None
+    members = []
+    for member in case.group.members:
+        assigned = run.rebalances[-1].assignment.get(member.id, {})
+        owned = {topic: tuple(numbers) for topic, numbers in assigned.items()}
+        members.append(replace(member, protocol=protocol, protocols=listed, owned=owned, target=owned))
+    return replace(case.group, type=kind, protocol=run.assignor, members=tuple(members))

@@ -50,24 +50,18 @@ class Inspection:
 
 def inspect(group: Group) -> Inspection:
     order = succession(group)
-    labels = labels_of(group)
-    waits = waits_of(group)
+    labels, waits = labels_of(group), waits_of(group)
     leader = None if order is None else order.leader
     ranks = (
-        {}
-        if order is None or leader is None
-        else {member_id: rank for rank, member_id in enumerate(order.order, 1)}
+        {} if order is None or leader is None else {name: rank for rank, name in enumerate(order.order, 1)}
     )
     members = tuple(
         _inspected(group, member, labels[member.id], leader, ranks.get(member.id), waits[member.id])
         for member in group.members
     )
+    blocked, words = blocking_upgrade(group), standing(group)
     return Inspection(
-        group=group,
-        standing=standing(group),
-        members=members,
-        succession=order,
-        upgrade_blocked_by=blocking_upgrade(group),
+        group=group, standing=words, members=members, succession=order, upgrade_blocked_by=blocked
     )
 
 
@@ -87,9 +81,9 @@ def standing(group: Group) -> str:
     if modern == total:
         return f"Consumer: {_all(total)} the consumer protocol."
     if modern:
+        others = f"{total - modern} {'speaks' if total - modern == 1 else 'speak'} the classic one"
         return (
-            f"Mixed: {share(modern, total, 'member', ('speaks', 'speak'))} the consumer protocol, "
-            f"{total - modern} {_speak(total - modern)} the classic one."
+            f"Mixed: {share(modern, total, 'member', ('speaks', 'speak'))} the consumer protocol, {others}."
         )
     return (
         f"Type consumer, although {_all(total)} the classic protocol: the brokers' migration policy does not turn it "
@@ -124,30 +118,23 @@ def _may_bounce(group: Group) -> bool:
 
 def _bounced(lists: Sequence[Sequence[str]]) -> str:
     """The progress of the two bounces to the cooperative assignor, according to the lists of all members."""
-    listing, alone = (
-        sum(COOPERATIVE in names for names in lists),
-        sum(list(names) == [COOPERATIVE] for names in lists),
-    )
+    listing = sum(COOPERATIVE in names for names in lists)
+    alone = sum(list(names) == [COOPERATIVE] for names in lists)
     if not listing:
         return ""
     if listing < len(lists):
         lists_it = f"{listing} of {len(lists)} {'lists' if listing == 1 else 'list'} {COOPERATIVE}"
         return f"; {lists_it}: the first of two bounces to it is in progress"
     if alone < len(lists):
-        return (
-            f"; all list {COOPERATIVE}, {alone or 'none'} alone: the first of two bounces to it is complete"
-        )
+        lists_it = f"all list {COOPERATIVE}, {alone or 'none'} alone"
+        return f"; {lists_it}: the first of two bounces to it is complete"
     return f"; all list {COOPERATIVE} alone: both bounces to it are complete"
 
 
 def _all(total: int) -> str:
-    return (
-        "its one member speaks" if total == 1 else f"{'both' if total == 2 else f'all {total}'} members speak"
-    )
-
-
-def _speak(count: int) -> str:
-    return "speaks" if count == 1 else "speak"
+    if total == 1:
+        return "its one member speaks"
+    return f"{'both' if total == 2 else f'all {total}'} members speak"
 
 
 def _inspected(
@@ -158,55 +145,36 @@ def _inspected(
     rank: int | None,
     waits: tuple[Wait, ...] | None,
 ) -> InspectedMember:
-    assignors, whole = _assignors(group, member)
     client = client_of(member, DeclaredClients())
+    assignors, epoch = member.protocols, member.epoch
+    leads: bool | None = False
+    writes: bool | None = None
+    if group.type is GroupType.CLASSIC:
+        epoch = group.generation if member.generation is None else member.generation
+        leads = None if leader is None else member.id == leader
+        if client.library is not None and group.protocol:
+            writes = (client.library.name, group.protocol) in WRITERS_OF_USER_DATA
+        if assignors is None and group.protocol:
+            assignors = (group.protocol,)  # A classic group shows only its choice
     return InspectedMember(
         member=member,
         label=label,
         client=client,
         assignors=assignors,
-        all_assignors=whole,
-        epoch=_epoch(group, member),
-        leads=_leads(group, member, leader),
+        all_assignors=member.protocols is not None,
+        epoch=epoch,
+        leads=leads,
         rank=rank,
         waits=waits,
         user_data_bytes=None if member.user_data is None else len(member.user_data.assignment),
-        writes_user_data=_writes_user_data(group, client),
+        writes_user_data=writes,
     )
-
-
-def _writes_user_data(group: Group, client: MemberClient) -> bool | None:
-    if client.library is None or group.type is not GroupType.CLASSIC or not group.protocol:
-        return None
-    return (client.library.name, group.protocol) in WRITERS_OF_USER_DATA
-
-
-def _leads(group: Group, member: Member, leader: str | None) -> bool | None:
-    if group.type is not GroupType.CLASSIC:
-        return False
-    return None if leader is None else member.id == leader
-
-
-def _assignors(group: Group, member: Member) -> tuple[tuple[str, ...] | None, bool]:
-    """The known assignors of a member, and whether they are its whole list: a classic group shows only its choice."""
-    if member.protocols is not None:
-        return member.protocols, True
-    if group.type is GroupType.CLASSIC and group.protocol:
-        return (group.protocol,), False
-    return None, False
-
-
-def _epoch(group: Group, member: Member) -> int | None:
-    if group.type is not GroupType.CLASSIC:
-        return member.epoch
-    return group.generation if member.generation is None else member.generation
 
 
 def blocking_upgrade(group: Group) -> tuple[str, ...] | None:
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "", "consumer"):
         return None
-    carriers = tuple(
-        member.id for member in group.members if member.user_data and member.user_data.assignment
-    )
+    members = group.members
+    carriers = tuple(one.id for one in members if one.user_data and one.user_data.assignment)
     unknown = any(member.user_data is None for member in group.members)
     return None if unknown and not carriers else carriers

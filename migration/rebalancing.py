@@ -100,16 +100,13 @@ def rebalance_consumer(
 
 
 def _assigned(group: Group, named: Mapping[str, Mapping[str, Sequence[int]]], rebalances: int) -> Group:
-    members = tuple(_given(member, named.get(member.id, {})) for member in group.members)
+    members = []
+    for member in group.members:
+        owned: Partitions = {topic: tuple(numbers) for topic, numbers in named.get(member.id, {}).items()}
+        is_same = member.owned == member.target == owned and member.generation is None
+        members.append(member if is_same else replace(member, owned=owned, target=owned, generation=None))
     before = group.generation or group.group_epoch or 0
-    return replace(group, members=members, generation=before + rebalances)
-
-
-def _given(member: Member, named: Mapping[str, Sequence[int]]) -> Member:
-    partitions: Partitions = {topic: tuple(numbers) for topic, numbers in named.items()}
-    if member.owned == member.target == partitions and member.generation is None:
-        return member
-    return replace(member, owned=partitions, target=partitions, generation=None)
+    return replace(group, members=tuple(members), generation=before + rebalances)
 
 
 def _classic_waits(
@@ -119,24 +116,16 @@ def _classic_waits(
     waits = []
     free = sum(1 for partition in latest if partition not in before)
     if free and notified:
-        waits.append(
-            OwnerGap(
-                why=_WITHHELD if timing is HeartbeatTiming.JUST_ANSWERED else _LEFT,
-                partitions=free,
-                mean_s=until_all_know_s(notified, timing),
-                most_s=CLASSIC_HEARTBEAT_S,
-            )
-        )
+        why = _WITHHELD if timing is HeartbeatTiming.JUST_ANSWERED else _LEFT
+        mean_s = until_all_know_s(notified, timing)
+        waits.append(OwnerGap(why=why, partitions=free, mean_s=mean_s, most_s=CLASSIC_HEARTBEAT_S))
     given_up = sum(1 for owners in before.values() if all(owner in eager for owner in owners))
     if given_up and notified:
-        waits.append(
-            OwnerGap(
-                why=_GIVEN_UP_IN_STEP if timing is not HeartbeatTiming.SPREAD else _GIVEN_UP,
-                partitions=given_up,
-                mean_s=until_others_know_s(notified, timing),
-                most_s=CLASSIC_HEARTBEAT_S,
-            )
-        )
+        # One that has revoked its partitions waits for the last.
+        why, mean_s = _GIVEN_UP_IN_STEP, 0.0
+        if timing is HeartbeatTiming.SPREAD:
+            why, mean_s = _GIVEN_UP, until_all_know_s(notified, timing) - CLASSIC_HEARTBEAT_S / 2
+        waits.append(OwnerGap(why=why, partitions=given_up, mean_s=mean_s, most_s=CLASSIC_HEARTBEAT_S))
     return waits
 
 
@@ -167,24 +156,15 @@ def _handovers(
 
 
 def _handover(receiver: Member, giver: Member | None, is_new: bool) -> tuple[str, float, float]:
-    if receiver.protocol is MemberProtocol.CONSUMER:
-        if is_new and giver is not None and giver.protocol is not MemberProtocol.CONSUMER:
-            # The former owner learns of it within a classic heartbeat, the new member a whole interval after it joined.
-            return (
-                "from a classic member to a new member of the consumer protocol, until its second heartbeat",
-                CONSUMER_HEARTBEAT_S - CLASSIC_HEARTBEAT_S / 2,
-                CONSUMER_HEARTBEAT_S,
-            )
-        return (
-            "to a member of the consumer protocol, until its next heartbeat",
-            CONSUMER_HEARTBEAT_S / 2,
-            CONSUMER_HEARTBEAT_S,
-        )
-    return (
-        "to a classic member of a consumer group, until its next heartbeat",
-        CLASSIC_HEARTBEAT_S / 2,
-        CLASSIC_HEARTBEAT_S,
-    )
+    if receiver.protocol is not MemberProtocol.CONSUMER:
+        why = "to a classic member of a consumer group, until its next heartbeat"
+        return why, CLASSIC_HEARTBEAT_S / 2, CLASSIC_HEARTBEAT_S
+    if is_new and giver is not None and giver.protocol is not MemberProtocol.CONSUMER:
+        # The former owner learns of it within a classic heartbeat, the new member a whole interval after it joined.
+        why = "from a classic member to a new member of the consumer protocol, until its second heartbeat"
+        return why, CONSUMER_HEARTBEAT_S - CLASSIC_HEARTBEAT_S / 2, CONSUMER_HEARTBEAT_S
+    why = "to a member of the consumer protocol, until its next heartbeat"
+    return why, CONSUMER_HEARTBEAT_S / 2, CONSUMER_HEARTBEAT_S
 
 
 def newcomer(member: Member) -> Member:
@@ -219,10 +199,3 @@ def until_all_know_s(members: int, timing: HeartbeatTiming) -> float:
     if timing is HeartbeatTiming.SPREAD:
         return CLASSIC_HEARTBEAT_S * members / (members + 1)
     return CLASSIC_HEARTBEAT_S if timing is HeartbeatTiming.JUST_ANSWERED else CLASSIC_HEARTBEAT_S / 2
-
-
-def until_others_know_s(members: int, timing: HeartbeatTiming) -> float:
-    """Average seconds that one of `members` classic members, having revoked its partitions, waits for the last."""
-    if timing is not HeartbeatTiming.SPREAD or not members:
-        return 0.0
-    return until_all_know_s(members, timing) - CLASSIC_HEARTBEAT_S / 2

@@ -89,16 +89,17 @@ class Walk:
         if rollout.start is not None and rollout.start.protocol is MemberProtocol.CONSUMER:
             self._remote_assignor = rollout.start.remote_assignor or self._remote_assignor
         for temporary in rollout.temporary_members:
-            subscription = Subscription(topics=temporary.topics)
-            client = Client(id=temporary.id)
-            self._members[temporary.id] = Member(
-                id=temporary.id, client=client, subscription=subscription, owned={}
-            )
-            self._away.add(temporary.id)
+            name, subscription = temporary.id, Subscription(topics=temporary.topics)
+            client = Client(id=name)
+            self._members[name] = Member(id=name, client=client, subscription=subscription, owned={})
+            self._away.add(name)
         walked = sampled(len(rollout.rounds), self.size, self._most_rounds)
         for index, members in enumerate(rollout.rounds):
             if index not in walked:
-                self._skip(members, rollout.start)
+                # Each restarted member is replaced in its place.
+                for origin in members:
+                    if rollout.start is not None and origin not in self._away:
+                        self._replace_in_place(origin, rollout.start)
                 continue
             if rollout.action is not RoundAction.START:
                 yield self._stop(index + 1, members, rollout.action)
@@ -108,24 +109,18 @@ class Walk:
             yield self._stop(len(rollout.rounds), rollout.leaving, RoundAction.STOP)
 
     def _stop(self, number: int, origins: Sequence[str], action: RoundAction) -> SettledGroup:
-        leaving = [origin for origin in origins if not self._stays(origin, action)]
+        leaving = list(origins)
+        if action is RoundAction.RESTART and self._bounce_s <= SESSION_S:
+            # Static members keep their places if they restart within their sessions.
+            leaving = [origin for origin in origins if self._members[origin].instance is None]
         ids = {self._members[origin].id for origin in leaving}
         extra = tuple(self._session_waits(leaving))
         self._away |= set(origins)
         staying = tuple(member for member in self._group.members if member.id not in ids)
         self._group = replace(self._group, members=staying)
         outcome = self._rebalance(frozenset()) if ids else self._rest()
-        return self._settled_group(
-            number, replace(outcome, waits=(*extra, *outcome.waits)), stopped=tuple(origins)
-        )
-
-    def _stays(self, origin: str, action: RoundAction) -> bool:
-        """Whether a stopped member keeps its place: a static member does if it restarts within its session."""
-        return (
-            self._members[origin].instance is not None
-            and action is RoundAction.RESTART
-            and self._bounce_s <= SESSION_S
-        )
+        outcome = replace(outcome, waits=(*extra, *outcome.waits))
+        return self._settled_group(number, outcome, stopped=tuple(origins))
 
     def _session_waits(self, leaving: Sequence[str]) -> Iterator[OwnerGap]:
         """The gap until a static member that stays away has left: its session must expire."""
@@ -133,12 +128,8 @@ class Walk:
         owned = sum(partitions_of(self._group, member) for member in static)
         others = len(self._group.members) > len(leaving)
         if owned and others:
-            yield OwnerGap(
-                why="of static members, until their session expires",
-                partitions=owned,
-                mean_s=SESSION_S,
-                most_s=SESSION_S,
-            )
+            why = "of static members, until their session expires"
+            yield OwnerGap(why=why, partitions=owned, mean_s=SESSION_S, most_s=SESSION_S)
 
     def _start(self, number: int, origins: Sequence[str], start: MemberStart) -> SettledGroup:
         was_empty = not self._group.members
@@ -147,14 +138,9 @@ class Walk:
         coming = [origin for origin in origins if self._members[origin].id not in present]
         waits: list[OwnerGap] = []
         if back:
-            waits.append(
-                OwnerGap(
-                    why="of static members while they restart",
-                    partitions=sum(partitions_of(self._group, self._members[origin]) for origin in back),
-                    mean_s=self._bounce_s,
-                    most_s=self._bounce_s,
-                )
-            )
+            why, wait_s = "of static members while they restart", self._bounce_s
+            partitions = sum(partitions_of(self._group, self._members[origin]) for origin in back)
+            waits.append(OwnerGap(why=why, partitions=partitions, mean_s=wait_s, most_s=wait_s))
         for origin in back:
             self._replace_in_place(origin, start)
         joined = [self._draw(origin, start) for origin in coming]
@@ -163,9 +149,8 @@ class Walk:
         if was_empty and joined:
             waits.append(self._first_wait(start))
         outcome = self._rebalance({member.id for member in joined}) if joined else self._take_over()
-        return self._settled_group(
-            number, replace(outcome, waits=(*waits, *outcome.waits)), started=tuple(origins)
-        )
+        outcome = replace(outcome, waits=(*waits, *outcome.waits))
+        return self._settled_group(number, outcome, started=tuple(origins))
 
     def _first_wait(self, start: MemberStart) -> OwnerGap:
         """The gap of all partitions while all members are restarted at once."""
@@ -179,14 +164,8 @@ class Walk:
             why = "of all members while they restart, until their second heartbeat"
         return OwnerGap(why=why, partitions=owned, mean_s=mean_s, most_s=most_s)
 
-    def _skip(self, origins: Sequence[str], start: MemberStart | None) -> None:
-        """Skip a round that is not walked: each restarted member is replaced in its place."""
-        for origin in origins:
-            if start is not None and origin not in self._away:
-                self._replace_in_place(origin, start)
-
     def _replace_in_place(self, origin: str, start: MemberStart) -> None:
-        old = self._member(self._members[origin].id)
+        old = next(member for member in self._group.members if member.id == self._members[origin].id)
         new = replace(_started(old, start), id=old.id if old.instance is not None else _drawn(old))
         self._members[origin] = new
         members = tuple(new if member.id == old.id else member for member in self._group.members)
@@ -202,9 +181,6 @@ class Walk:
         self._members[origin] = new
         return new
 
-    def _member(self, member_id: str) -> Member:
-        return next(member for member in self._group.members if member.id == member_id)
-
     def _take_over(self) -> RebalanceOutcome:
         """The outcome after static members rejoined in their places: only a change of the vote causes a rebalance.
         A conversion does not, in either direction (GroupMetadataManager.convertToClassicGroup: unless the
@@ -216,28 +192,21 @@ class Walk:
             return self._rest()
         if self._group.type is GroupType.CONSUMER:
             self._group = replace(self._group, type=GroupType.CLASSIC, protocol=elected_assignor(self._group))
-        return (
-            self._rest()
-            if elected_assignor(self._group) == self._group.protocol
-            else self._rebalance(frozenset())
-        )
+        is_elected = elected_assignor(self._group) == self._group.protocol
+        return self._rest() if is_elected else self._rebalance(frozenset())
 
     def _rest(self) -> RebalanceOutcome:
         return RebalanceOutcome(group=self._group, rebalances=0, moved=0, waits=())
 
     def _rebalance(self, joined: Collection[str]) -> RebalanceOutcome:
         """Rebalance after the members have changed, if there are any."""
-        members = self._group.members
-        if not members:
+        group, topics, latest = self._group, self._topics, self._latest
+        if not group.members:
             return self._rest()
-        if any(member.protocol is MemberProtocol.CONSUMER for member in members):
-            outcome = rebalance_consumer(
-                self._group, self._topics, self._remote_assignor, self._latest, joined
-            )
+        if any(member.protocol is MemberProtocol.CONSUMER for member in group.members):
+            outcome = rebalance_consumer(group, topics, self._remote_assignor, latest, joined)
         else:
-            outcome = rebalance_classic(
-                self._group, self._topics, self._leader, self._latest, joined, self._timing
-            )
+            outcome = rebalance_classic(group, topics, self._leader, latest, joined, self._timing)
             self._timing = HeartbeatTiming.IN_STEP
         self._group = outcome.group
         by_id = {member.id: member for member in self._group.members}

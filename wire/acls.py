@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-WILDCARD = "*"
-"""Any host; as the name of a LITERAL pattern, any resource."""
-CLUSTER_NAME = "kafka-cluster"
-"""The only name that a resource of type CLUSTER has."""
+WILDCARD = "*"  # any host; as the name of a LITERAL pattern, any resource
+CLUSTER_NAME = "kafka-cluster"  # the only name that a resource of type CLUSTER has
 
 
 class _Known(IntEnum):

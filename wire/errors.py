@@ -11,10 +11,8 @@ class WireError(Exception):
     """The root of the expected errors of `wire`, whose messages are for users. `address` is the broker's ``host:port``,
     or None."""
 
-    is_refusal: ClassVar[bool] = False
-    """Whether the cluster was reached and refused the user."""
-    is_unsent: bool = False
-    """Whether no part of the request can have reached a broker."""
+    is_refusal: ClassVar[bool] = False  # whether the cluster was reached and refused the user
+    is_unsent: bool = False  # whether no part of the request can have reached a broker
 
     def __init__(self, message: str, *, address: object = None) -> None:
         super().__init__(message)
@@ -191,8 +189,7 @@ class Failure:
     message: str
     code: int | None = None
     name: str | None = None
-    is_unsent: bool = False
-    """Whether no broker can have received the request."""
+    is_unsent: bool = False  # whether no broker can have received the request
 
     @property
     def retriable(self) -> bool:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-JAVA = "kohort-java"
-"""Name of the error handler: ``data.decode("utf-8", JAVA)``."""
+JAVA = "kohort-java"  # name of the error handler: ``data.decode("utf-8", JAVA)``
 REPLACEMENT = "\ufffd"
 _FIRST_BYTE_OF_SURROGATES = 0xED
 

@@ -8,8 +8,7 @@ from itertools import islice
 SIMILAR = 0.75
 """A cutoff for names that often resemble each other, such as those of groups: one letter in four may differ."""
 _LONGEST = 100
-_MOST = 20_000
-"""The number of known names that are compared: 20,000 take a quarter of a second."""
+_MOST = 20_000  # the number of known names that are compared: 20,000 take a quarter of a second
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

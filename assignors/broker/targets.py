@@ -40,8 +40,7 @@ class Java:
     """The Java that the broker runs on."""
 
     version: int = 17
-    mattered: bool = False
-    """Whether another version would have given some set another size."""
+    mattered: bool = False  # whether another version would have given some set another size
 
     def copied_capacity(self, size: int) -> int:
         before = copied_capacity(size, java=JAVA_RESIZED_COPIES - 1)
@@ -145,8 +144,7 @@ NOTHING: Mapping[int, Sequence[int]] = {}
 @dataclass(slots=True, eq=False)
 class _Target:
     topics: JavaMap
-    partitions: dict[int, set[int]]
-    """Dense ids by topic; no topic is empty."""
+    partitions: dict[int, set[int]]  # dense ids by topic; no topic is empty
 
     def drop(self, topic: int) -> None:
         del self.partitions[topic]

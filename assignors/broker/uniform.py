@@ -119,8 +119,7 @@ class _Plan:
     room: list[int] = field(default_factory=list)
     """The number of partitions that each member of `unfilled` still needs."""
     given_up: list[Ints] = field(default_factory=list)
-    losers: list[int] = field(default_factory=list)
-    """The member that revoked each array of `given_up`."""
+    losers: list[int] = field(default_factory=list)  # the member that revoked each array of `given_up`
 
 
 @dataclass(slots=True, eq=False)
@@ -129,10 +128,8 @@ class _Claims:
 
     values: Ints
     members: NDArray[np.signedinteger]
-    owners: NDArray[np.int32]
-    """By dense partition id: one of its claimants, or -1."""
-    disputed: bool
-    """Whether a partition occurs twice."""
+    owners: NDArray[np.int32]  # by dense partition id: one of its claimants, or -1
+    disputed: bool  # whether a partition occurs twice
 
     @classmethod
     def of(cls, group: DenseGroup, topics: Sequence[int]) -> _Claims:

@@ -40,10 +40,8 @@ class _Moves:
     """Partitions of one topic that move one at a time. Members are positions in map order."""
 
     topic: int
-    partitions: Ints
-    """Dense ids."""
-    givers: NDArray[np.int32]
-    """-1 for no member."""
+    partitions: Ints  # dense ids
+    givers: NDArray[np.int32]  # -1 for no member
     receivers: NDArray[np.int32]
 
 
@@ -254,8 +252,7 @@ class _Pointers:
         self.line = line
         self.loads: dict[int, int] = dict(zip(line, loads[sorted_members].tolist(), strict=True))
         self.low_level = self.loads[line[0]] - 1
-        self.low_end = 0
-        """The receiving pointer cycles through `line[:low_end]`."""
+        self.low_end = 0  # the receiving pointer cycles through `line[:low_end]`
         self.low_next = 0
         self.high_level = self.loads[line[-1]] + 1
         self.high_start = self.high_end = len(line)

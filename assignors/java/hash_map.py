@@ -242,8 +242,7 @@ class JavaMap:
 
 class _Bin:
     def __init__(self, chain: list[int]) -> None:
-        self.chain = chain
-        """Keys in iteration order."""
+        self.chain = chain  # keys in iteration order
         self.tree: _Tree | None = None
 
     def treeify(self, less: Less) -> None:

@@ -40,11 +40,9 @@ def assign(group: DenseGroup) -> Result:
 
 @dataclass(slots=True, kw_only=True)
 class RangeTopic:
-    subscribers: Ints
-    """Sorted member indices, or positions in a sorted list of members."""
+    subscribers: Ints  # sorted member indices, or positions in a sorted list of members
     partitions: int
-    racks: Sequence[Racks] = ()
-    """The racks of each partition; empty if no subscriber has a rack."""
+    racks: Sequence[Racks] = ()  # the racks of each partition; empty if no subscriber has a rack
     quota: Quota | None = None
     owners: Ints | None = None
     """The assignments of pass 1: index into `subscribers` by partition, -1 for none yet."""
@@ -150,8 +148,7 @@ class Quota:
     partitions: int
     members: int
     quota: int = field(init=False)
-    extras: int = field(init=False)
-    """Members that may still get one more than `quota`."""
+    extras: int = field(init=False)  # members that may still get one more than `quota`
     have: list[int] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -22,8 +22,7 @@ from assignors.model import Assignment, Ints, Rows, Undetermined, places, starts
 class GrantedClaims:
     """Arrays over all dense ids, strays included."""
 
-    owner: Ints
-    """The owner of the partition before anything is assigned; -1 for none."""
+    owner: Ints  # the owner of the partition before anything is assigned; -1 for none
     disputed: NDArray[np.bool_] | None
     """Whether two members claimed the partition in one generation; a later claimant may own it nevertheless."""
 
@@ -76,8 +75,7 @@ class Holdings:
     """Arrays over all dense ids, strays included; -1 for no member."""
 
     owner: Ints
-    first_copy: Ints | None = None
-    """The member that keeps a partition that has been assigned again, or None."""
+    first_copy: Ints | None = None  # the member that keeps a partition that has been assigned again, or None
     withheld: Ints | None = None
     """Ids that move and that a cooperative assignor must withhold, if the algorithm determines them."""
 

@@ -33,8 +33,7 @@ NO_LIST = (
 SET_ASIDE = -(2**40)
 """Load of a member that was set aside: every member is overloaded compared with it, so Java's error is raised."""
 
-FULL = 2**40
-"""Load of a member that has all it could have: no member is overloaded compared with it."""
+FULL = 2**40  # load of a member that has all it could have: no member is overloaded compared with it
 
 
 class CycleDetector:

@@ -132,16 +132,11 @@ class OpenQuotas:
     """The members with room, and the size of it."""
 
     low: int
-    above: int
-    """The number of members that may end above the low quota."""
-    filled: int
-    """The number of members that are above the low quota."""
-    under: Ints
-    """Members below the low quota, by id."""
-    need: Ints
-    """The number of partitions that each member of `under` needs to reach the low quota."""
-    waiting: list[int]
-    """Members at the low quota that may get one more, in order."""
+    above: int  # the number of members that may end above the low quota
+    filled: int  # the number of members that are above the low quota
+    under: Ints  # members below the low quota, by id
+    need: Ints  # the number of partitions that each member of `under` needs to reach the low quota
+    waiting: list[int]  # members at the low quota that may get one more, in order
     names: list[str]
 
 
@@ -215,8 +210,7 @@ class _RackPass:
                 self.under_in[self.rack_of[member]].append(position)
         self.waiting_in: list[deque[tuple[int, int]]] = [deque() for _ in range(rack_count)]
         """Place in the line and member, by rack."""
-        self.line: dict[int, int] = {}
-        """All waiting members, by place in the line."""
+        self.line: dict[int, int] = {}  # all waiting members, by place in the line
         self.arrivals = 0
         for member in places.waiting:
             self._wait(member)

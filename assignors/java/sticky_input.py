@@ -25,10 +25,8 @@ class StickyInput:
     """A group and its claims. Partition ids are dense, strays included."""
 
     group: DenseGroup
-    claims: Rows
-    """Partitions that each member claims, in the order in which it lists them."""
-    since: Ints
-    """The generation of each member's claims, for comparison with the claims of earlier members."""
+    claims: Rows  # partitions that each member claims, in the order in which it lists them
+    since: Ints  # the generation of each member's claims, for comparison with the claims of earlier members
 
     @cached_property
     def sent(self) -> Ints:
@@ -160,10 +158,8 @@ class Subscribers:
     inputs: StickyInput
     potential: Ints
     """The number of subscribers of each topic; a member that lists a topic twice counts twice, as in Java."""
-    class_of: Ints
-    """Class of each topic; 0 for topics that take no part."""
-    members: Rows
-    """Subscribers of each class, by member id."""
+    class_of: Ints  # class of each topic; 0 for topics that take no part
+    members: Rows  # subscribers of each class, by member id
 
     @cached_property
     def in_order(self) -> Ints:
@@ -219,12 +215,9 @@ def _unique(row: Ints) -> Ints:
 class Racks:
     """Racks and rack sets are small integers."""
 
-    of_member: Ints
-    """The rack of each member; -1: none."""
-    set_of: Ints
-    """Rack set of each dense id; partitions that take no part and strays have the empty one."""
-    contains: NDArray[np.bool_]
-    """Whether the rack set (row) contains the rack (column)."""
+    of_member: Ints  # the rack of each member; -1: none
+    set_of: Ints  # rack set of each dense id; partitions that take no part and strays have the empty one
+    contains: NDArray[np.bool_]  # whether the rack set (row) contains the rack (column)
 
     def mismatch(self, members: Ints, ids: Ints) -> NDArray[np.bool_]:
         """Whether the member's rack mismatches the partition, element by element."""

@@ -73,8 +73,7 @@ class _Plan:
         self.thought = claims.last_claimant[: group.partition_count].copy()
         self.active = self.members
         self.order = np.empty(0, dtype=np.int64)
-        self.left = np.empty(0, dtype=np.int64)
-        """Partitions of `order` that no member keeps."""
+        self.left = np.empty(0, dtype=np.int64)  # partitions of `order` that no member keeps
         self.took_away = False
         self.initializing = False
 
@@ -260,10 +259,8 @@ class JudgedClaims:
 
     owner: Ints
     previous: Ints
-    last_claimant: Ints
-    """The last claimant of each partition whose claims are not void."""
-    last_of_all: Ints
-    """The last claimant of each partition, void claims included."""
+    last_claimant: Ints  # the last claimant of each partition whose claims are not void
+    last_of_all: Ints  # the last claimant of each partition, void claims included
 
 
 def judge_claims(group: DenseGroup, members: Sequence[int]) -> JudgedClaims:

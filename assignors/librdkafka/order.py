@@ -22,8 +22,7 @@ SCALA_SMALL_SET = 4
 LEVEL_BITS, HASH_BITS = 5, 32
 WORD = 0xFFFFFFFF
 
-NO_MEMBER = -1
-"""The member of a partition that has none."""
+NO_MEMBER = -1  # the member of a partition that has none
 
 
 def utf8(text: str) -> bytes:

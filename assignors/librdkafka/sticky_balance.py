@@ -36,16 +36,11 @@ class BalancingInput:
 
     topic_start: Ints
     partition_topic: Ints
-    subscribers: Sequence[Ints]
-    """The subscribers of each topic."""
-    subscribed: Sequence[Ints]
-    """Topics by member."""
-    rank: Ints
-    """Position of each member's id in byte order."""
-    active: Ints
-    """Members that take part."""
-    identical: bool
-    """Whether all members can have the same partitions."""
+    subscribers: Sequence[Ints]  # the subscribers of each topic
+    subscribed: Sequence[Ints]  # topics by member
+    rank: Ints  # position of each member's id in byte order
+    active: Ints  # members that take part
+    identical: bool  # whether all members can have the same partitions
     previous: Ints
 
     def potential(self, member: int) -> int:
@@ -60,10 +55,8 @@ class Rebalancer:
     board: BalancingInput
     owner: Ints
     """The owner of each partition; of several owners the first in the order of the JoinGroup response."""
-    thought: Ints
-    """The owner of each partition that the leader assumes."""
-    counts: Ints
-    """The number of partitions of each member; a partition owned twice counts twice."""
+    thought: Ints  # the owner of each partition that the leader assumes
+    counts: Ints  # the number of partitions of each member; a partition owned twice counts twice
     movements: Movements = field(init=False)
     shared: dict[int, Counter[int]] = field(default_factory=dict)
     """Owners of the partitions that are owned more than once, and how often each owns them."""
@@ -196,8 +189,7 @@ class Rebalancer:
         return None
 
 
-Pair = tuple[int, int]
-"""The members from which and to which a partition moved."""
+Pair = tuple[int, int]  # the members from which and to which a partition moved
 
 
 class FreedMemoryError(Exception):
@@ -209,8 +201,7 @@ class FreedMemoryError(Exception):
 class _Moved:
     """The partitions that moved from one member to another, in order."""
 
-    key_of: int
-    """The partition whose entry owns the memory of this list's key."""
+    key_of: int  # the partition whose entry owns the memory of this list's key
     partitions: list[int]
     key_freed: bool = False
 

@@ -67,7 +67,22 @@ def by_name(name: str) -> bytes:
 def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitStatus]:
     """Groups of consumers, of type classic or consumer, by name; the tool lists them in the order of a hash table.
     Where groups may be missing is printed, and is the status. :raises ToolFailure: no broker lists its groups"""
-    listed, status = _listed(source)
+    from wire.client.groups import list_groups
+
+    if isinstance(source, WireSource):
+        listing = list_groups(source.client)
+        if not listing.groups:
+            raise_failure(
+                why for why in listing.failed.values() if why.code != ErrorCode.LEADER_NOT_AVAILABLE
+            )
+        for broker, failure in listing.failed.items():
+            print_remark(f"{broker}: {failure.message.removeprefix(f'{broker}: ')}")
+        listed: Iterable[GroupListing] = map(listed_group, listing.groups)
+        status = status_of(listing.failed.values())
+    else:
+        read = source.list_groups()
+        _raise_problem(read.problems)
+        listed, status = read.items, ExitStatus.DONE
     groups = [
         group
         for group in listed
@@ -83,21 +98,6 @@ def chosen_groups(options: Options, source: LiveSource) -> tuple[list[str], Exit
         return list(dict.fromkeys(options.groups)), ExitStatus.DONE
     listed, status = list_consumer_groups(source)
     return [group.id for group in listed], status
-
-
-def _listed(source: LiveSource) -> tuple[Iterable[GroupListing], ExitStatus]:
-    from wire.client.groups import list_groups
-
-    if not isinstance(source, WireSource):
-        read = source.list_groups()
-        _raise_problem(read.problems)
-        return read.items, ExitStatus.DONE
-    listing = list_groups(source.client)
-    if not listing.groups:
-        raise_failure(why for why in listing.failed.values() if why.code != ErrorCode.LEADER_NOT_AVAILABLE)
-    for broker, failure in listing.failed.items():
-        print_remark(f"{broker}: {failure.message.removeprefix(f'{broker}: ')}")
-    return map(listed_group, listing.groups), status_of(listing.failed.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,8 @@ class ReadGroups:
 
 
 def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed: bool = False) -> ReadGroups:
-    """Classic and consumer groups in the tool's order: sorted by name, without duplicates.
-
-    :raises ToolFailure: none can be read, or one that is not `listed` by the cluster is unknown, of another type, or
-        may not be described
-    """
+    """Classic and consumer groups, sorted by name, without duplicates. :raises ToolFailure: none can be read, or one
+    that is not `listed` by the cluster is unknown, of another type, or may not be described"""
     requested = sorted(set(names), key=by_name)
     if not requested:
         return ReadGroups({})
@@ -142,13 +139,19 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed
         described = {name: one for name, one in described.items() if not is_absent(one)}
     failed = unread_parts(described, listed=listed)
     raise_failure(one for name, one in described.items() if isinstance(one, Failure) and name not in failed)
-    coordinators = _coordinators(source.client, requested)
+    nodes = {
+        broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
+        for broker in source.client.brokers().brokers
+    }
+    coordinators = source.client.known_coordinators(requested)
     groups: dict[str, Group] = {}
     unassigned: dict[tuple[str, str], str] = {}
     for name, one in described.items():
         if not isinstance(one, Failure):
             kind, group = one
-            groups[name], _ = as_group(kind, group, coordinators.get(name))
+            groups[name], _ = as_group(
+                kind, group, nodes.get(coordinators[name]) if name in coordinators else None
+            )
             if kind is GroupType.CLASSIC:
                 unassigned |= {
                     (name, member.member_id): reason
@@ -197,7 +200,11 @@ def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Desc
             for name, why in classic.failed.items()
             if not why.code == answers.failed[name].code == ErrorCode.GROUP_ID_NOT_FOUND
         }
-        results |= {name: _of_consumers(group) for name, group in classic.found.items()}
+        for name, group in classic.found.items():
+            results[name] = GroupType.CLASSIC, group
+            if group.protocol_type not in CONSUMER_PROTOCOL_TYPES:
+                why = f"GroupId {group.group_id} is not a consumer group ({group.protocol_type})."
+                results[name] = Failure(message=f"java.lang.IllegalArgumentException: {why}")
     return {
         name: naming_group(name, one) if isinstance(one := results[name], Failure) else one for name in names
     }
@@ -210,23 +217,6 @@ def naming_group(name: str, failure: Failure) -> Failure:
     return replace(failure, message=f"Not authorized to access group: {name}")
 
 
-def _of_consumers(group: Any) -> Described:
-    if group.protocol_type in CONSUMER_PROTOCOL_TYPES:
-        return GroupType.CLASSIC, group
-    message = f"GroupId {group.group_id} is not a consumer group ({group.protocol_type})."
-    return Failure(message=f"java.lang.IllegalArgumentException: {message}")
-
-
-def _coordinators(client: KafkaClient, groups: Collection[str]) -> dict[str, Node]:
-    """The coordinator that has described each group."""
-    nodes = {
-        broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
-        for broker in client.brokers().brokers
-    }
-    places = client.known_coordinators(groups)
-    return {group: nodes[address] for group, address in places.items() if address in nodes}
-
-
 def committed_offsets(
     source: LiveSource, groups: Sequence[str]
 ) -> tuple[dict[str, Offsets], dict[str, Failure]]:
@@ -235,10 +225,8 @@ def committed_offsets(
     from wire.client.offsets import fetch_offsets
 
     if not isinstance(source, WireSource):
-        unknown = GroupType.UNKNOWN, GroupState.UNKNOWN
-        read, _, problems = source.committed(
-            [Group(id=group, type=unknown[0], state=unknown[1]) for group in groups]
-        )
+        kind, state = GroupType.UNKNOWN, GroupState.UNKNOWN
+        read, _, problems = source.committed([Group(id=group, type=kind, state=state) for group in groups])
         if not read:
             _raise_problem(problems)
         failed = {problem.subject: Failure(message=problem.message) for problem in problems}

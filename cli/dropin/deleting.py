@@ -15,7 +15,6 @@ from cli.sources.wire_source import WireSource
 from groups.model import TopicPartition
 from wire.client import offsets
 from wire.client.cluster import KafkaClient
-from wire.client.errors import Answers
 from wire.client.metadata import TopicMetadata
 from wire.errors import ErrorCode, Failure
 
@@ -33,8 +32,13 @@ def named_partitions(argument: str) -> list[TopicPartition]:
     parts = _split(argument, ":")
     if len(parts) != 2:
         raise ToolUsageError(f"Invalid topic arg '{argument}', expected topic name and partitions")
-    topic, numbers = parts
-    return [(topic, _number(argument, number)) for number in _split(numbers, ",")]
+    places = []
+    for text in _split(parts[1], ","):
+        number = java_number(text, 32)
+        if number is None:
+            raise ToolUsageError(f"Invalid partition '{text}' specified in topic arg '{argument}''")
+        places.append((parts[0], number))
+    return places
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -42,13 +46,6 @@ def _split(text: str, separator: str) -> list[str]:
     while parts and not parts[-1]:
         parts.pop()
     return parts
-
-
-def _number(argument: str, text: str) -> int:
-    number = java_number(text, 32)
-    if number is None:
-        raise ToolUsageError(f"Invalid partition '{text}' specified in topic arg '{argument}''")
-    return number
 
 
 @dataclass(slots=True)
@@ -66,10 +63,9 @@ class ClusterTopics:
         new = [name for name in dict.fromkeys(names) if name not in self.found and name not in self.failed]
         if "" in new:
             # Java's client never sends an empty name.
+            code = ErrorCode.INVALID_TOPIC_EXCEPTION
             message = "The given topic name '' cannot be represented in a request."
-            self.failed[""] = Failure(
-                message=message, code=ErrorCode.INVALID_TOPIC_EXCEPTION, name="INVALID_TOPIC_EXCEPTION"
-            )
+            self.failed[""] = Failure(message=message, code=code, name=code.name)
             new.remove("")
         if not new:
             return
@@ -128,10 +124,14 @@ _WIDTHS = (10, 15)
 def delete_groups(options: Options, source: LiveSource) -> int:
     """Delete the groups and print which are deleted and which are not; the exit status."""
     names, status = chosen_groups(options, source)
-    outcome = _delete(source, names)
-    failed = {name: why for name in names if (why := outcome[name]) is not None}
+    outcome = source.delete_groups(names).failed
+    failed = {name: outcome[name] for name in names if name in outcome}
+    if not isinstance(source, WireSource):
+        # The tool prints the Java error of a code, not the broker's message.
+        for name, why in failed.items():
+            failed[name] = why if why.code is None else replace(why, message=why.name or why.message)
     remark_unknown(failed.values())
-    gone = _quoted(name for name in names if name not in failed)
+    gone = ", ".join(f"'{name}'" for name in names if name not in failed)
     if not failed:
         print(f"Deletion of requested consumer groups ({gone}) was successful.")
         return status
@@ -141,22 +141,6 @@ def delete_groups(options: Options, source: LiveSource) -> int:
     if gone:
         print(f"\nThese consumer groups were deleted successfully: {gone}")
     return max(status, status_of(failed.values()))
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)
-
-
-def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
-    """The outcome by group: None if it was deleted, else why not."""
-    failed = dict(source.delete_groups(names).failed)
-    if not isinstance(source, WireSource):
-        # The tool prints the Java error of a code, not the broker's message.
-        failed = {
-            name: why if why.code is None else replace(why, message=why.name or why.message)
-            for name, why in failed.items()
-        }
-    return {name: failed.get(name) for name in names}
 
 
 def delete_offsets(options: Options, source: LiveSource) -> int:
@@ -172,25 +156,14 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     outcome: dict[TopicPartition, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }
-    outcome |= {partition: _of_place(partition, group, answers) for partition in places}
-    failures = [failure for failure in (answers.failed.get(group), *outcome.values()) if failure]
+    refused = answers.failed.get(group)
+    for topic, number in places:
+        why = f'Offset deletion result for partition "{topic}-{number}" was not included in the response'
+        left_out = Failure(message=f"java.lang.IllegalArgumentException: {why}")
+        outcome[topic, number] = refused or answers.found[group].get((topic, number), left_out)
+    failures = [failure for failure in (refused, *outcome.values()) if failure]
     remark_unknown(failures)
-    _print_outcome(group, answers.failed.get(group) or next(filter(None, map(outcome.get, places)), None))
-    _print_table(outcome)
-    return status_of(failures)
-
-
-def _of_place(
-    partition: TopicPartition, group: str, answers: Answers[str, dict[TopicPartition, Failure | None]]
-) -> Failure | None:
-    left_out = Failure(
-        message=f"java.lang.IllegalArgumentException: Offset deletion result for partition "
-        f'"{partition[0]}-{partition[1]}" was not included in the response'
-    )
-    return answers.failed.get(group) or answers.found[group].get(partition, left_out)
-
-
-def _print_outcome(group: str, failure: Failure | None) -> None:
+    failure = refused or next(filter(None, map(outcome.get, places)), None)
     if failure is None:
         print(f"Request succeeded for deleting offsets from group {group}.")
     elif failure.code in _OF_THE_GROUP:
@@ -199,6 +172,8 @@ def _print_outcome(group: str, failure: Failure | None) -> None:
         print_error("Encountered some partition-level error, see the follow-up details.")
     else:
         print_error(f"Encountered some unknown error: {failure.name or failure.message}")
+    _print_table(outcome)
+    return status_of(failures)
 
 
 def _print_table(outcome: Mapping[TopicPartition, Failure | None]) -> None:

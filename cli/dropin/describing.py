@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -14,16 +14,7 @@ from cli.errors import ExitStatus
 from cli.render.cells import MISSING, partitions_text, safe_text
 from cli.sources.live import LiveSource
 from groups.lag import PartitionLag, partition_lags, records_between
-from groups.model import (
-    Group,
-    GroupListing,
-    GroupState,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Partitions,
-    TopicPartition,
-)
+from groups.model import Group, GroupState, GroupType, MemberProtocol, Partitions, TopicPartition
 from wire.errors import ErrorCode
 
 _COORDINATOR = 25
@@ -42,33 +33,16 @@ def run_describe(options: Options, source: LiveSource) -> int:
     names = [*options.groups, *(group.id for group in listed)]
     read = describe_consumer_groups(source, names, listed=options.all_groups)
     groups = list(read.groups.values())
-    if options.members:
-        shown = _print_members(groups, verbose=options.verbose)
-    elif options.state is not None:
-        shown = _print_states(groups, verbose=options.verbose)
+    if not options.members and options.state is None:
+        status = max(status, _print_offsets(groups, source, verbose=options.verbose))
     else:
-        shown = _print_offsets(groups, source, verbose=options.verbose)
-    return max(status, shown, read.report(assignments=options.state is None))
-
-
-def _print_members(groups: Iterable[Group], *, verbose: bool) -> ExitStatus:
-    """Print a table for each group: only the heading for a group without members."""
-    status = ExitStatus.DONE
-    for group in groups:
-        if not _print_state_remark(group):
-            status = ExitStatus.UNREADABLE
-        _print_table(_member_table(group, verbose=verbose))
-    return status
-
-
-def _print_states(groups: Iterable[Group], *, verbose: bool) -> ExitStatus:
-    status = ExitStatus.DONE
-    for group in groups:
-        if _print_state_remark(group):
-            _print_table(_state_table(group, verbose=verbose))
-        else:
-            status = ExitStatus.UNREADABLE
-    return status
+        table = _member_table if options.members else _state_table
+        for group in groups:
+            exists = _print_state_remark(group)
+            status = status if exists else max(status, ExitStatus.UNREADABLE)
+            if exists or options.members:
+                print("\n" + "\n".join(table(group, verbose=options.verbose)))
+    return max(status, read.report(assignments=options.state is None))
 
 
 def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool) -> ExitStatus:
@@ -84,11 +58,9 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
         if not _print_state_remark(group):
             status = ExitStatus.UNREADABLE
         elif rows[group.id]:
-            _print_table(_offset_table(group.id, rows[group.id], ends, verbose=verbose))
+            print("\n" + "\n".join(_offset_table(group.id, rows[group.id], ends, verbose=verbose)))
     for failure in sorted(set(unread.values()), key=exception_text):
-        which = ", ".join(
-            f"{topic}-{partition}" for (topic, partition), why in unread.items() if why == failure
-        )
+        which = ", ".join(f"{topic}-{number}" for (topic, number), why in unread.items() if why == failure)
         # Of a partition without a leader the tool shows `-` too, and no error.
         report = print_remark if failure.code == ErrorCode.LEADER_NOT_AVAILABLE else print_error
         report(f"The log end offsets of {which} are not known: {exception_text(failure)}")
@@ -111,15 +83,16 @@ def _print_state_remark(group: Group) -> bool:
     return group.state is not GroupState.DEAD
 
 
-def _print_table(lines: Iterable[str]) -> None:
-    print("\n" + "\n".join(lines))
-
-
 def _offset_table(
     group: str, rows: Sequence[PartitionLag], ends: Mapping[TopicPartition, int], *, verbose: bool
 ) -> list[str]:
     """The heading and a line for each partition; the three columns of the member are `-` without a member."""
-    owners = {id(line.member): _owner(line.member) for line in rows}
+    owners = {
+        id(member): (MISSING, MISSING, MISSING)
+        if member is None
+        else (member.id, member.client.host or "", member.client.id or "")
+        for member in (line.member for line in rows)
+    }
     consumers, hosts, _ = zip(*owners.values(), strict=True)
     widths = [
         width_of([group]),
@@ -142,67 +115,51 @@ def _offset_table(
     return lines
 
 
-def _owner(member: Member | None) -> tuple[str, str, str]:
-    """The member's id, host and client id."""
-    if member is None:
-        return MISSING, MISSING, MISSING
-    return member.id, member.client.host or "", member.client.id or ""
-
-
 def _member_table(group: Group, *, verbose: bool) -> list[str]:
     """The heading and a line for each member. Instance ids have a column if a member has one, and UPGRADED is a
     column if there are members of both protocols."""
     members = group.members
+    # 0 while the group rebalances; `-` for an assignment that cannot be read.
+    counts = [
+        MISSING if member.owned is None and member.unreadable is not None else str(len_of(member.owned))
+        for member in members
+    ]
     columns = [
         ("GROUP", NARROWEST, [group.id] * len(members)),
         ("CONSUMER-ID", NARROWEST, [member.id for member in members]),
         ("GROUP-INSTANCE-ID", 17, [member.instance or "" for member in members]),
         ("HOST", NARROWEST, [member.client.host or "" for member in members]),
         ("CLIENT-ID", NARROWEST, [member.client.id or "" for member in members]),
-        ("#PARTITIONS", NARROWEST, [_count(member) for member in members]),
+        ("#PARTITIONS", NARROWEST, counts),
     ]
     if not any(member.instance for member in members):
         del columns[2]
     if verbose:
         columns += [
             ("CURRENT-EPOCH", NARROWEST, [or_missing(member.epoch) for member in members]),
-            ("CURRENT-ASSIGNMENT", 20, [_assignment(member.owned) for member in members]),
+            ("CURRENT-ASSIGNMENT", 20, [assigned_text(member.owned) for member in members]),
             ("TARGET-EPOCH", NARROWEST, [or_missing(group.assignment_epoch)] * len(members)),
-            ("TARGET-ASSIGNMENT", 20, [_assignment(member.target) for member in members]),
+            ("TARGET-ASSIGNMENT", 20, [assigned_text(member.target) for member in members]),
         ]
     else:
         columns.append(("", 0, [""] * len(members)))
     widths = [width_of(values, narrowest) for _, narrowest, values in columns]
-    if verbose and _is_mixed(group):
-        columns.append(("UPGRADED", 0, [_upgraded(member) for member in members]))
+    protocols = [member.protocol for member in members]
+    if verbose and group.type is GroupType.CONSUMER and set(protocols) >= set(MemberProtocol):
+        upgraded = {MemberProtocol.CONSUMER: "true", MemberProtocol.CLASSIC: "false", None: MISSING}
+        columns.append(("UPGRADED", 0, [upgraded[protocol] for protocol in protocols]))
     headings = [heading for heading, _, _ in columns]
     rows = zip(*(values for _, _, values in columns), strict=True)
     return [row(cells, widths) for cells in (headings, *rows)]
 
 
-def _count(member: Member) -> str:
-    """The number of its partitions, 0 while the group rebalances; `-` if its assignment cannot be read."""
-    if member.owned is None and member.unreadable is not None:
-        return MISSING
-    return str(sum(map(len, (member.owned or {}).values())))
+def len_of(partitions: Partitions | None) -> int:
+    return sum(map(len, (partitions or {}).values()))
 
 
-def _assignment(partitions: Partitions | None) -> str:
+def assigned_text(partitions: Partitions | None) -> str:
     """`t1:0,1;t2:3`, sorted."""
     return or_missing(partitions_text({topic: has for topic, has in (partitions or {}).items() if has}))
-
-
-def _is_mixed(group: Group) -> bool:
-    """Whether members of both protocols are in a group of type consumer."""
-    protocols = {member.protocol for member in group.members}
-    return group.type is GroupType.CONSUMER and protocols >= set(MemberProtocol)
-
-
-def _upgraded(member: Member) -> str:
-    """`true`, as Java prints it, for a member of the consumer protocol; `-` if the broker does not report it."""
-    if member.protocol is None:
-        return MISSING
-    return str(member.protocol is MemberProtocol.CONSUMER).lower()
 
 
 def _state_table(group: Group, *, verbose: bool) -> list[str]:
@@ -229,14 +186,8 @@ T = TypeVar("T")
 
 STATES = {
     state.value: state
-    for state in (
-        GroupState.ASSIGNING,
-        GroupState.COMPLETING_REBALANCE,
-        GroupState.DEAD,
-        GroupState.EMPTY,
-        GroupState.PREPARING_REBALANCE,
-        GroupState.RECONCILING,
-        GroupState.STABLE,
+    for state in sorted(
+        {*_REBALANCING, GroupState.DEAD, GroupState.EMPTY, GroupState.STABLE}, key=lambda state: state.value
     )
 }
 TYPES = {kind.value.capitalize(): kind for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
@@ -250,16 +201,15 @@ def run_list(options: Options, source: LiveSource) -> int:
     types = _chosen(options.type, TYPES, "types list", "types")
     states = _chosen(options.state, STATES, "state list", "states")
     listed, status = list_consumer_groups(source)
-    groups = [
-        group
-        for group in listed
-        if (not types or group.type in types) and (not states or group.state in states)
-    ]
-    if options.type is None and options.state is None:
-        lines = [safe_text(group.id) for group in groups]
-    else:
-        lines = _list_table(groups, with_type=options.type is not None, with_state=options.state is not None)
-    print("".join(line + "\n" for line in lines), end="")
+    with_type, with_state = options.type is not None, options.state is not None
+    rows = [["GROUP", *["TYPE"] * with_type, *["STATE"] * with_state]] if with_type or with_state else []
+    for group in listed:
+        if (not types or group.type in types) and (not states or group.state in states):
+            kind, state = group.type.value.capitalize(), group.state.value
+            rows.append([group.id, *[kind] * with_type, *[state] * with_state])
+    widths = [width_of(cells[0] for cells in rows[1:]) + _GAP, _COLUMN, _COLUMN]
+    for cells in rows:
+        print(row(cells, widths) if with_type or with_state else safe_text(cells[0]))
     return status
 
 
@@ -273,12 +223,3 @@ def _chosen(argument: str | None, known: Mapping[str, T], what: str, values: str
     if not by_word.keys() >= set(names):
         raise ToolUsageError(f"Invalid {what} '{argument}'. Valid {values} are: {', '.join(known)}")
     return {by_word[name] for name in names}
-
-
-def _list_table(groups: Sequence[GroupListing], *, with_type: bool, with_state: bool) -> list[str]:
-    rows = [["GROUP", *["TYPE"] * with_type, *["STATE"] * with_state]]
-    for group in groups:
-        kind, state = group.type.value.capitalize(), group.state.value
-        rows.append([group.id, *[kind] * with_type, *[state] * with_state])
-    widths = [width_of(group.id for group in groups) + _GAP, _COLUMN, _COLUMN]
-    return [row(cells, widths) for cells in rows]

@@ -128,10 +128,8 @@ _ABSENT = (3, 17, 24, 69)
 
 def status_of(failures: Iterable[Failure]) -> ExitStatus:
     """REFUSED if a broker refused one of them, UNREADABLE if something is missing or did not answer, else DONE."""
-    statuses = {_status_of(failure) for failure in failures}
-    return max(statuses, default=ExitStatus.DONE)
-
-
-def _status_of(failure: Failure) -> ExitStatus:
-    refused = failure.code is not None and failure.code not in _ABSENT and not failure.retriable
-    return ExitStatus.REFUSED if refused else ExitStatus.UNREADABLE
+    status = ExitStatus.DONE
+    for failure in failures:
+        refused = failure.code is not None and failure.code not in _ABSENT and not failure.retriable
+        status = max(status, ExitStatus.REFUSED if refused else ExitStatus.UNREADABLE)
+    return status

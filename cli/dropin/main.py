@@ -94,7 +94,9 @@ def run(arguments: Sequence[str]) -> int:
                 status = action(options, source)
             return status if stop.status is None else stop.status
     except VersionRequested:
-        print(f"{KAFKA_VERSION} (kohort {_own_version()})")
+        from importlib.metadata import version
+
+        print(f"{KAFKA_VERSION} (kohort {version('kohort')})")
         return ExitStatus.DONE
     except ToolUsageError as error:
         print_remark(f"{error}\n{usage()}")
@@ -111,9 +113,3 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, ToolFailure) and error.reason:
             print_remark(error.reason)
         return exit_status(error) if stop.status is None else stop.status
-
-
-def _own_version() -> str:
-    from importlib.metadata import version
-
-    return version("kohort")

@@ -175,11 +175,14 @@ class Options:
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line; like the tool, warn on stderr if a reset has no `--execute`. :raises
-    ToolUsageError: if the tool would print an error and its usage; also for `--help` and without arguments :raises
-    BadValue: for a value that the tool rejects only while it runs :raises VersionRequested: for `--version`"""
-    flags = read_flags([_text(argument) for argument in arguments])
-    if not flags.has("help", "version"):
-        _check_available(flags)
+    ToolUsageError: if the tool would print its usage :raises BadValue: for a value that the tool rejects only while
+    it runs :raises VersionRequested:"""
+    # As Java reads them: bytes that are not UTF-8 become replacement characters.
+    flags = read_flags([text.encode("utf-8", "surrogateescape").decode("utf-8", JAVA) for text in arguments])
+    lonely = [flag for flag, others in ONLY_WITH if flags.has(flag) and not flags.has(*others)]
+    if lonely and not flags.has("help", "version"):
+        names = ", ".join(lonely)
+        raise ToolUsageError(f"Option(s) [{names}] are unavailable given other options on the command line")
     if not arguments or flags.has("help"):
         raise ToolUsageError(PURPOSE)
     if flags.has("version"):
@@ -190,61 +193,45 @@ def parse(arguments: Sequence[str]) -> Options:
         names = ", ".join(f"--{action.value}" for action in Action)
         raise ToolUsageError(f"Command must include exactly one action: {names}")
     if actions == [Action.VALIDATE_REGEX]:
-        return _regex_options(flags)
-    return _options(actions[0], flags)
-
-
-def _text(argument: str) -> str:
-    """An argument as Java reads it: bytes that are not UTF-8 become replacement characters."""
-    return argument.encode("utf-8", "surrogateescape").decode("utf-8", JAVA)
-
-
-def _check_available(flags: ParsedFlags) -> None:
-    lonely = [flag for flag, others in ONLY_WITH if flags.has(flag) and not flags.has(*others)]
-    if lonely:
-        raise ToolUsageError(
-            f"Option(s) [{', '.join(lonely)}] are unavailable given other options on the command line"
+        regex = _single("validate-regex", flags, ToolUsageError)
+        servers, config = flags.all("bootstrap-server"), flags.all("command-config")
+        return Options(
+            action=Action.VALIDATE_REGEX,
+            regex=regex,
+            bootstrap_server=servers[0] if servers else "",
+            command_config=Path(config[0]) if config else None,
         )
+    return _options(actions[0], flags)
 
 
 def _check_combination(flags: ParsedFlags) -> None:
     if not flags.has("validate-regex", "bootstrap-server"):
         raise ToolUsageError('Missing required argument "[bootstrap-server]"')
     if flags.has("describe"):
-        _check_describe(flags)
+        _check_groups_named("describe", flags)
+        if sum(flags.has(flag) for flag in ("members", "offsets", "state")) > 1:
+            options = "[members], [offsets], [state]"
+            raise ToolUsageError(f"Option [describe] takes at most one of these options: {options}")
+        if flags.has("state") and _single("state", flags, ToolUsageError) is not None:
+            raise ToolUsageError("Option [describe] does not take a value for [state]")
     if flags.has("delete"):
         _check_groups_named("delete", flags)
         if flags.has("topic"):
-            raise ToolUsageError(
-                "The consumer does not support topic-specific offset deletion from a consumer group."
-            )
+            what = "topic-specific offset deletion from a consumer group"
+            raise ToolUsageError(f"The consumer does not support {what}.")
     if flags.has("delete-offsets") and not (flags.has("group") and flags.has("topic")):
         raise ToolUsageError("Option [delete-offsets] takes the following options: [group], [topic]")
     if flags.has("reset-offsets"):
-        _check_reset(flags)
+        if flags.has("dry-run") and flags.has("execute"):
+            raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+        if not flags.has("dry-run", "execute"):
+            print_remark(NO_EXECUTE)
+        _check_groups_named("reset-offsets", flags)
+        for scenario in SCENARIOS:
+            _check_exclusive(scenario, [other for other in SCENARIOS if other != scenario], flags)
     _check_exclusive("group", ["all-groups"], flags)
     _check_exclusive("group", ["list"], flags)
     _check_exclusive("topic", ["describe", "list"], flags)
-
-
-def _check_describe(flags: ParsedFlags) -> None:
-    _check_groups_named("describe", flags)
-    if sum(flags.has(flag) for flag in ("members", "offsets", "state")) > 1:
-        raise ToolUsageError(
-            "Option [describe] takes at most one of these options: [members], [offsets], [state]"
-        )
-    if flags.has("state") and _single("state", flags, ToolUsageError) is not None:
-        raise ToolUsageError("Option [describe] does not take a value for [state]")
-
-
-def _check_reset(flags: ParsedFlags) -> None:
-    if flags.has("dry-run") and flags.has("execute"):
-        raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not flags.has("dry-run", "execute"):
-        print_remark(NO_EXECUTE)
-    _check_groups_named("reset-offsets", flags)
-    for scenario in SCENARIOS:
-        _check_exclusive(scenario, [other for other in SCENARIOS if other != scenario], flags)
 
 
 def _check_groups_named(action: str, flags: ParsedFlags) -> None:
@@ -256,18 +243,6 @@ def _check_exclusive(flag: str, others: Sequence[str], flags: ParsedFlags) -> No
     for other in others:
         if flags.has(flag) and flags.has(other):
             raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
-
-
-def _regex_options(flags: ParsedFlags) -> Options:
-    regex = _single("validate-regex", flags, ToolUsageError)
-    servers = flags.all("bootstrap-server")
-    config = flags.all("command-config")
-    return Options(
-        action=Action.VALIDATE_REGEX,
-        regex=regex,
-        bootstrap_server=servers[0] if servers else "",
-        command_config=Path(config[0]) if config else None,
-    )
 
 
 def _options(action: Action, flags: ParsedFlags) -> Options:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -51,7 +51,6 @@ from groups.offsets.scenarios import (
     reset,
 )
 from groups.times import DurationTooLong, ago_ms, read_java_duration_ns, read_java_moment
-from wire.client.cluster import KafkaClient
 from wire.client.offsets import EARLIEST, LATEST, NewOffset, OffsetSpec, commit_offsets, offsets_at
 from wire.errors import ErrorCode, Failure
 from wire.files import read_bounded
@@ -87,28 +86,6 @@ def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) 
     raise ToolUsageError(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionLogs:
-    """The logs of one cluster."""
-
-    client: KafkaClient
-
-    def positions(self, scenario: Scenario, places: Sequence[TopicPartition]) -> Positions:
-        """The log start and end offsets, and the offsets at the scenario's time. ToolFailure if any is unknown."""
-        return Positions(
-            earliest=self._offsets(places, EARLIEST),
-            end=self._offsets(places, LATEST),
-            at=self._offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToTime) else {},
-        )
-
-    def _offsets(self, places: Sequence[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
-        if not places:
-            return {}
-        answers = offsets_at(self.client, places, [spec])
-        raise_failure(answers.failed.values(), prefix=WRAPPED)
-        return {partition: offset for partition, (offset,) in answers.found.items()}
-
-
 def new_offsets(
     scenario: Scenario, group: str, places: Sequence[TopicPartition], committed: Offsets, positions: Positions
 ) -> dict[TopicPartition, int]:
@@ -119,46 +96,39 @@ def new_offsets(
         before = CommittedOffset(offset=committed[key]) if key in committed else None
         change = reset(scenario, group, key, before, positions)
         if not isinstance(change, OffsetChange):
-            raise ToolUsageError(
-                f"Cannot shift offset for partition {partition_name(key)} since there is no current committed offset"
+            what = f"Cannot shift offset for partition {partition_name(key)}"
+            raise ToolUsageError(f"{what} since there is no current committed offset")
+        offsets[key] = requested = change.after
+        match scenario:
+            case ToTime() if positions.at[key] < 0:
+                print(
+                    f"\nWarn: Partition {key[1]} from topic {key[0]} is empty. Falling back to latest known offset."
+                )
+            case ToOffset(offset):
+                requested = offset
+            case ShiftBy(count):
+                requested = (change.before or 0) + count
+            case ToListed(listed):
+                requested = listed[group][key]
+        if requested != change.after:
+            which = "higher than latest" if requested > change.after else "lower than earliest"
+            print_warning(
+                f"New offset ({requested}) is {which} offset for topic partition {partition_name(key)}. "
+                f"Value will be set to {change.after}"
             )
-        offsets[key] = change.after
-        _warn(scenario, group, change, positions)
     return offsets
-
-
-def _warn(scenario: Scenario, group: str, change: OffsetChange, positions: Positions) -> None:
-    partition, requested = change.place, change.after
-    match scenario:
-        case ToTime() if positions.at[partition] < 0:
-            print(
-                f"\nWarn: Partition {partition[1]} from topic {partition[0]} is empty. "
-                "Falling back to latest known offset."
-            )
-        case ToOffset(offset):
-            requested = offset
-        case ShiftBy(count):
-            requested = (change.before or 0) + count
-        case ToListed(offsets):
-            requested = offsets[group][partition]
-    if requested != change.after:
-        which = "higher than latest" if requested > change.after else "lower than earliest"
-        print_warning(
-            f"New offset ({requested}) is {which} offset for topic partition {partition_name(partition)}. "
-            f"Value will be set to {change.after}"
-        )
 
 
 def _moment(text: str) -> int:
     """`--to-datetime` in ms since 1970, with Java's words for an invalid time."""
     parts = text.rstrip("T").split("T")
     if len(parts) < 2:
-        raise BadValue(
-            "java.text.ParseException: "
-            "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
-        )
+        why = "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
+        raise BadValue(f"java.text.ParseException: {why}")
     try:
-        return _no_earlier_than_1970(read_java_moment(text))
+        return max(
+            0, read_java_moment(text)
+        )  # no record is older, and brokers treat small negative times specially
     except ValueError:
         zoned = text if any(sign in parts[1] for sign in "+-Z") else f"{text}Z"
         raise BadValue(f'java.text.ParseException: Unparseable date: "{zoned}"') from None
@@ -175,12 +145,7 @@ def _ago(text: str) -> int:
         raise BadValue("Instant exceeds minimum or maximum instant")
     if not -_LATEST_MOMENT_MS <= at_ms <= _LATEST_MOMENT_MS:
         raise BadValue("long overflow")
-    return _no_earlier_than_1970(at_ms)
-
-
-def _no_earlier_than_1970(at_ms: int) -> int:
-    """The time, at least 0: no record is older, and brokers treat small negative times specially."""
-    return max(at_ms, 0)
+    return max(0, at_ms)
 
 
 Resets = Mapping[str, Mapping[TopicPartition, int]]
@@ -195,8 +160,7 @@ _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
 
 
 def run(options: Options, source: LiveSource) -> int:
-    """Set offsets, or only print them; the exit status. A failure stops the command at once, as it stops the tool:
-    groups that were set before stay set."""
+    """Set offsets, or only print them; the exit status. A failure stops the command: groups set before stay set."""
     reset = _Reset(options, source)
     names, reset.status = chosen_groups(options, source)
     described = describe_each(reset.client, names)
@@ -227,16 +191,16 @@ class _Reset:
         self.client = client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
         self._topics = ClusterTopics(self.client)
-        self._logs = PartitionLogs(self.client)
 
     def group(self, name: str, described: Described) -> Mapping[TopicPartition, int]:
         """Set one group, if that is requested; its new offsets by topic and partition."""
-        state = _state_of(described)
+        if isinstance(described, Failure) and not is_absent(described):
+            raise_failure([described], prefix=WRAPPED)
+        # A group that does not exist counts as Dead: a commit creates it.
+        state = GroupState.DEAD.value if isinstance(described, Failure) else str(described[1].group_state)
         if state not in _INACTIVE:
-            print_error(
-                f"Assignments can only be reset if the group '{name}' is inactive, "
-                f"but the current state is {state}."
-            )
+            what = f"Assignments can only be reset if the group '{name}' is inactive"
+            print_error(f"{what}, but the current state is {state}.")
             self.status = ExitStatus.REFUSED
             return {}
         options = self._options
@@ -248,19 +212,30 @@ class _Reset:
         if isinstance(scenario, ToListed):
             places = self._planned(name)
         places = sorted(places, key=lambda partition: (by_name(partition[0]), partition[1]))
-        offsets = new_offsets(scenario, name, places, committed, self._logs.positions(scenario, places))
+        positions = Positions(
+            earliest=self._offsets(places, EARLIEST),
+            end=self._offsets(places, LATEST),
+            at=self._offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToTime) else {},
+        )
+        offsets = new_offsets(scenario, name, places, committed, positions)
         if options.execute and offsets:
             self._commit(name, offsets)
             self.made.append(name)
         return offsets
 
+    def _offsets(self, places: Sequence[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
+        if not places:
+            return {}
+        answers = offsets_at(self.client, places, [spec])
+        raise_failure(answers.failed.values(), prefix=WRAPPED)
+        return {partition: offset for partition, (offset,) in answers.found.items()}
+
     def _committed(self, group: str) -> dict[TopicPartition, int]:
         offsets, unknown = committed_offsets(self._source, [group])
         raise_failure(unknown.values(), prefix=WRAPPED)  # else a part of the group would be left as it is
-        topics = offsets.get(group, {})
         return {
             (topic, partition): committed.offset
-            for topic, partitions in topics.items()
+            for topic, partitions in offsets.get(group, {}).items()
             for partition, committed in partitions.items()
             if committed.offset is not None
         }
@@ -294,9 +269,16 @@ class _Reset:
         places = list(self._plan[group])
         self._topics.describe(topic for topic, _ in places)
         for partition in places:
-            failure = self._topics.failed.get(partition[0])
-            if failure is not None:
-                raise ToolFailure(WRAPPED + exception_text(_unknown(partition, failure)))
+            topic, name = partition[0], partition_name(partition)
+            if (failure := self._topics.failed.get(topic)) is not None:
+                # The tool has its own words for a partition that a file names.
+                what, why = f"Failed to fetch metadata for partition {name}", None
+                if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
+                    why = f"due to invalid topic `{topic}`"
+                elif failure.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                    why = f"because metadata for topic `{topic}` could not be found"
+                failure = failure if why is None else replace(failure, message=f"{what} {why}")
+                raise ToolFailure(WRAPPED + exception_text(failure))
         self._check(places)
         return places
 
@@ -322,36 +304,10 @@ class _Reset:
             )
 
 
-def _state_of(described: Described) -> str:
-    """The group's state; a group that does not exist counts as Dead: a commit creates it. :raises ToolFailure: the
-    group could not be described"""
-    if not isinstance(described, Failure):
-        state: str = described[1].group_state
-        return state
-    if not is_absent(described):
-        raise_failure([described], prefix=WRAPPED)
-    return GroupState.DEAD.value
-
-
-def _unknown(partition: TopicPartition, failure: Failure) -> Failure:
-    """Why a topic is not known, in the tool's words for a partition that a file names."""
-    topic, name = partition[0], partition_name(partition)
-    if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
-        message = f"Failed to fetch metadata for partition {name} due to invalid topic `{topic}`"
-    elif failure.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-        message = (
-            f"Failed to fetch metadata for partition {name} "
-            f"because metadata for topic `{topic}` could not be found"
-        )
-    else:
-        return failure
-    return replace(failure, message=message)
-
-
 def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
-    """Offsets by group; `groups` as often as `--group` was given. If a partition is listed twice, the last line
-    counts. A file without groups is for a command line with one `--group`; with any other the tool finds no plan in
-    it. :raises ToolFailure: it cannot be read, or a line of it is not an offset"""
+    """Offsets by group; `groups` as often as `--group` was given. The last line of a partition counts. A file
+    without groups is for a command line with one `--group`. :raises ToolFailure: it cannot be read, or a line of it
+    is not an offset"""
     try:
         text = read_bounded(path, MOST_BYTES).decode("utf-8", JAVA)
     except (OSError, ValueError) as error:
@@ -382,9 +338,14 @@ def _print_table(resets: Resets) -> None:
 
 
 def _print_csv(resets: Resets, *, with_group: bool) -> None:
-    """A line per partition and, as in the tool, an empty one after them."""
+    """A line per partition and, as in the tool, an empty one after them. Jackson quotes some names."""
+
+    def quoted(text: str) -> str:
+        special = any(character < _LOWEST_PLAIN or character == _BACKSLASH for character in text)
+        return '"' + text.replace('"', '""') + '"' if special or java_length(text) >= _QUOTED_FROM else text
+
     for group, topic, partition, offset in _rows(resets):
-        names = (_quoted(group), _quoted(topic)) if with_group else (_quoted(topic),)
+        names = (quoted(group), quoted(topic)) if with_group else (quoted(topic),)
         print(*names, partition, offset, sep=",")
     print()
 
@@ -393,10 +354,3 @@ def _rows(resets: Resets) -> Iterator[tuple[str, str, int, int]]:
     for group, offsets in resets.items():
         for (topic, partition), offset in offsets.items():
             yield group, topic, partition, offset
-
-
-def _quoted(text: str) -> str:
-    special = any(character < _LOWEST_PLAIN or character == _BACKSLASH for character in text)
-    if not special and java_length(text) < _QUOTED_FROM:
-        return text
-    return '"' + text.replace('"', '""') + '"'

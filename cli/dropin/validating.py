@@ -27,17 +27,13 @@ def run_validation(options: Options) -> int:
         print_remark(f"\nWarning: do not subscribe to it, it would harm the brokers: {verdict.danger}.")
         return ExitStatus.FALSE
     if options.bootstrap_server:
-        topics = _topics(options)
+        with open_cluster(options) as source:  # internal topics are included: brokers match these too
+            if isinstance(source, WireSource):
+                topics = list(source.client.metadata().topics)
+            else:
+                topics = [topic.name for topic in source.topics(None, end_offsets=False).items]
         matching = verdict.regex.matches(topics)
         print(
             f"It matches {len(matching)} of {len(topics)} topics{': ' if matching else '.'}{', '.join(matching)}"
         )
     return ExitStatus.DONE
-
-
-def _topics(options: Options) -> list[str]:
-    """The names of all topics, the internal ones included: brokers match these too."""
-    with open_cluster(options) as source:
-        if isinstance(source, WireSource):
-            return list(source.client.metadata().topics)
-        return [topic.name for topic in source.topics(None, end_offsets=False).items]

@@ -80,12 +80,12 @@ def libraries() -> list[Library]:
 
 def features(known: Sequence[Library]) -> Iterator[Feature]:
     """Features that need more than the base installation, and what is missing for them."""
-    from wire.client.logins import login_methods
-    from wire.extras import install_command
+    from wire.client.logins import LOGINS_WITH_EXTRA
+    from wire.extras import install_command, is_installed
 
-    for method in login_methods():
-        if method.extra is not None:
-            yield Feature(name=f"login: {method.name}", extra=method.extra, missing=method.remedy)
+    for name, extra in LOGINS_WITH_EXTRA.items():
+        remedy = None if is_installed(extra) else install_command(extra)
+        yield Feature(name=f"login: {name}", extra=extra, missing=remedy)
     for extra, purpose in PURPOSES.items():
         absent = [library.name for library in known if library.extra == extra and library.version is None]
         if absent:

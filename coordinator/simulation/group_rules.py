@@ -21,20 +21,10 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation import known_flaws
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import EpochRules, HandoverRules, partition_name
 from coordinator.simulation.invariants import Facts
-from coordinator.simulation.known_flaws import (
-    ASSIGNED_AFTER_REPORT,
-    DOWNGRADE_FORGOTTEN,
-    DOWNGRADED_WHILE_RECONCILING,
-    DOWNGRADED_WITHOUT_LEADER,
-    LATE_REPORT,
-    RESTARTED_WHILE_REVOKING,
-    RESUBSCRIBED_UNNOTICED,
-    RETURNED_LEADER,
-    STRAY_CLAIM,
-)
 from coordinator.simulation.process import NOTHING, Process
 from groups.listing import GroupState
 
@@ -101,14 +91,18 @@ class ClassicGroupRules:
             self._hampered = self._facts.measures.rebalances
         twice = [partition for partition, count in Counter(_all(has.values())).items() if count > 1]
         if twice:
-            known = STRAY_CLAIM if any(gone.values()) else ""
+            known = known_flaws.STRAY_CLAIM if any(gone.values()) else ""
             self._facts.broken("I5", f"the leader gives {partition_name(twice[0])} to two members", known)
             self._facts.violations.cause = self._facts.violations.cause or known
         for member in value.members:
             topics = subscribed(member.subscription)
             unwanted = sorted(partition for partition in has[member.member] if partition.topic not in topics)
             if unwanted:
-                known = STRAY_CLAIM if unwanted[0] in claimed(value.protocol, member.subscription) else ""
+                known = (
+                    known_flaws.STRAY_CLAIM
+                    if unwanted[0] in claimed(value.protocol, member.subscription)
+                    else ""
+                )
                 who, what = self._facts.name_of(member.member), partition_name(unwanted[0])
                 self._facts.broken("I5", f"the leader gives {who} {what}, which it does not want", known)
                 self._facts.violations.cause = self._facts.violations.cause or known
@@ -180,19 +174,19 @@ class ClassicGroupRules:
         if exists == self.is_assigned(partition):
             return self._flaw_of_unnotified(partition) if exists else ""
         if partition in self._kept_claims:
-            return STRAY_CLAIM
+            return known_flaws.STRAY_CLAIM
         if self._has_returned(self._withheld.get(partition)):
-            return RESTARTED_WHILE_REVOKING
+            return known_flaws.RESTARTED_WHILE_REVOKING
         is_new = not self._is_downgraded and partition.topic not in self._subscribed
         if is_new and self._is_resubscribed(partition.topic):
-            return RESUBSCRIBED_UNNOTICED
+            return known_flaws.RESUBSCRIBED_UNNOTICED
         if self._facts.topics.image.counts.get(partition.topic) == self.assigned_topics.counts.get(
             partition.topic
         ):
-            return DOWNGRADE_FORGOTTEN if exists and self._is_rebalance_forgotten else ""
+            return known_flaws.DOWNGRADE_FORGOTTEN if exists and self._is_rebalance_forgotten else ""
         if self._has_leader_returned:
-            return RETURNED_LEADER if self._has_seen(partition.topic) else ""
-        return DOWNGRADED_WITHOUT_LEADER if self._is_downgraded else ""
+            return known_flaws.RETURNED_LEADER if self._has_seen(partition.topic) else ""
+        return known_flaws.DOWNGRADED_WITHOUT_LEADER if self._is_downgraded else ""
 
     def is_assigned(self, partition: TopicPartition) -> bool:
         """Whether the current generation assigns the partition to a member."""
@@ -203,7 +197,11 @@ class ClassicGroupRules:
         processes = self._facts.processes.values()
         if partition not in self._untold or any(partition in process.owned for process in processes):
             return ""
-        return DOWNGRADE_FORGOTTEN if self._is_rebalance_forgotten else DOWNGRADED_WHILE_RECONCILING
+        return (
+            known_flaws.DOWNGRADE_FORGOTTEN
+            if self._is_rebalance_forgotten
+            else known_flaws.DOWNGRADED_WHILE_RECONCILING
+        )
 
     def _has_seen(self, topic: str) -> bool:
         """Whether the leader, when it rejoined, knew the current state of the topic."""
@@ -216,12 +214,12 @@ class ClassicGroupRules:
         """A member retries commits of deleted partitions until the others stop waiting for it, or longer."""
         running = (process for process in self._facts.processes.values() if process.is_running)
         kept = (partition for process in running for partition in process.owned & self._kept_claims)
-        return "" if all(map(self._facts.topics.exists, kept)) else STRAY_CLAIM
+        return "" if all(map(self._facts.topics.exists, kept)) else known_flaws.STRAY_CLAIM
 
     def flaw_of_rebalances(self, allowed: int) -> str:
         """Until recently stale claims made leaders fail, or were kept."""
         is_known = self._hampered is not None and self._facts.measures.rebalances - self._hampered <= allowed
-        return STRAY_CLAIM if is_known else ""
+        return known_flaws.STRAY_CLAIM if is_known else ""
 
     def _claimed_and_not_given(self, value: ClassicGroupValue) -> dict[TopicPartition, tuple[str, str]]:
         assigned_now = set(_all(self._handovers.has.values()))
@@ -310,7 +308,7 @@ class ConsumerGroupRules:
         process = self._running(member) if released else None
         for partition in released:
             self._handovers.released[member, partition] = (
-                LATE_REPORT if is_late else _report_flaw(process, partition)
+                known_flaws.LATE_REPORT if is_late else _report_flaw(process, partition)
             )
         self._kept_before[member] = self._handovers.kept.get(member, frozenset())
         self._handovers.has[member], self._handovers.kept[member] = now, kept
@@ -384,4 +382,4 @@ def _report_flaw(process: Process | None, partition: TopicPartition) -> str:
         or partition in process.member.acquiring
         or process.assigned_ms.get(partition, -1) >= process.reported_ms
     )
-    return ASSIGNED_AFTER_REPORT if is_to_come else ""
+    return known_flaws.ASSIGNED_AFTER_REPORT if is_to_come else ""

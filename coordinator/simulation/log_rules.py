@@ -26,16 +26,11 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation import known_flaws
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.group_rules import ClassicGroupRules, ConsumerGroupRules
 from coordinator.simulation.handover_rules import EpochRules, HandoverRules
 from coordinator.simulation.invariants import Facts
-from coordinator.simulation.known_flaws import (
-    GONE_TAKEN_OVER,
-    UNHEARD_ASSIGNMENT,
-    UPGRADED_WHILE_REBALANCING,
-    UPGRADED_WITHOUT_TARGET,
-)
 from coordinator.simulation.node import Answering, CoordinatorNode, LogAppend
 from coordinator.simulation.offset_rules import OffsetRules
 from coordinator.simulation.process import NOTHING, Process
@@ -122,10 +117,10 @@ class Upgrades:
         if then is None or now.get(partition.topic) != then.counts.get(partition.topic):
             return ""
         if self._facts.topics.exists(partition):
-            return "" if is_assigned else UPGRADED_WITHOUT_TARGET
+            return "" if is_assigned else known_flaws.UPGRADED_WITHOUT_TARGET
         if is_assigned:
-            return GONE_TAKEN_OVER
-        return UPGRADED_WITHOUT_TARGET if self._is_left_out(partition) else ""
+            return known_flaws.GONE_TAKEN_OVER
+        return known_flaws.UPGRADED_WITHOUT_TARGET if self._is_left_out(partition) else ""
 
     def _is_left_out(self, partition: TopicPartition) -> bool:
         """Whether a member owns the partition and was never notified that the upgrade omitted it."""
@@ -233,7 +228,7 @@ class LogRules(Watcher):
         group, assignments = self._facts.engine.state.groups.get(GROUP), self.classic.given
         upgraded = {record.member for record in records if isinstance(record, ConsumerMemberRecord)}
         for forgotten in self._upgrades.forgotten(records, self._epochs.generation, assignments):
-            self.handovers.released[forgotten] = UPGRADED_WHILE_REBALANCING
+            self.handovers.released[forgotten] = known_flaws.UPGRADED_WHILE_REBALANCING
         for member in assignments.keys() - upgraded:
             if group is None or not group.has_member(member):
                 self.handovers.has.pop(member, None)
@@ -288,12 +283,12 @@ class LogRules(Watcher):
     def flaw_of_member(self, member: str) -> str:
         """Why a member cannot settle; empty if no flaw is known."""
         if member in self._unheard:
-            return UNHEARD_ASSIGNMENT
+            return known_flaws.UNHEARD_ASSIGNMENT
         return self.flaw_of_failure(member)
 
     def flaw_of_failure(self, member: str) -> str:
         """Why the member's last answer may be UNKNOWN_SERVER_ERROR; empty if no flaw is known."""
-        return GONE_TAKEN_OVER if member in self._failed_targets else ""
+        return known_flaws.GONE_TAKEN_OVER if member in self._failed_targets else ""
 
     def flaw_when_settled(self, partition: TopicPartition) -> str:
         """Why a partition has no owner, or has one although it was deleted, while all members are settled."""

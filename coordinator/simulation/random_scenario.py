@@ -8,25 +8,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
-from coordinator.simulation.scenario import (
-    AskCommitted,
-    Close,
-    Commit,
-    Direction,
-    EnforceRebalance,
-    Event,
-    Freeze,
-    Kill,
-    ListenerScript,
-    MemberScript,
-    NetworkFaults,
-    NetworkPartition,
-    Pause,
-    Restart,
-    Scenario,
-    Start,
-    Subscribe,
-)
+from coordinator.simulation import scenario as model
 
 NAME = "random"
 UNTIL_S = 30.0
@@ -52,7 +34,7 @@ _VERBS = (
 )  # fmt: skip
 
 
-def random_scenario(seed: int) -> Scenario:
+def random_scenario(seed: int) -> model.Scenario:
     """The same scenario for the same seed. Reading its text returns the same scenario (`scenario_text`)."""
     return _Draft(Random(f"{seed} scenario")).scenario()  # noqa: S311
 
@@ -62,13 +44,15 @@ class _Draft:
     """The part of the scenario drawn so far: the running members and existing topics at the next event."""
 
     random: Random
-    scripts: dict[str, MemberScript] = field(default_factory=dict)  # The members' current configurations
+    scripts: dict[str, model.MemberScript] = field(
+        default_factory=dict
+    )  # The members' current configurations
     running: list[str] = field(default_factory=list)
     topics: dict[str, int] = field(default_factory=dict)  # The existing topics, with their partition counts
     all_topics: tuple[str, ...] = ()
     eager: str = "range"  # The assignor of classic members that are not cooperative
 
-    def scenario(self) -> Scenario:
+    def scenario(self) -> model.Scenario:
         random = self.random
         self.all_topics = _TOPICS[: random.randint(1, 2)]
         self.topics = {topic: random.randint(1, 4) for topic in self.all_topics}
@@ -80,7 +64,7 @@ class _Draft:
         members = dict(self.scripts)
         events = [*self._starts(), *self._events(kind)]
         delay = random.choice((0, 500, 3000))
-        return Scenario(
+        return model.Scenario(
             name=NAME,
             topics=topics,
             settings=_SETTINGS | {"group.initial.rebalance.delay.ms": str(delay)},
@@ -90,9 +74,9 @@ class _Draft:
             until_s=UNTIL_S,
         )
 
-    def _member(self, name: str, library: str, kind: str) -> MemberScript:
+    def _member(self, name: str, library: str, kind: str) -> model.MemberScript:
         random = self.random
-        script = MemberScript(
+        script = model.MemberScript(
             library=library,
             topics=self._subscription(),
             instance=name if random.random() < 0.25 else None,
@@ -114,7 +98,7 @@ class _Draft:
         present = tuple(topic for topic in _TOPICS if topic in self.topics)
         return present if self.random.random() < 0.75 or not present else (self.random.choice(present),)
 
-    def _of_consumer_protocol(self, script: MemberScript) -> MemberScript:
+    def _of_consumer_protocol(self, script: model.MemberScript) -> model.MemberScript:
         random = self.random
         if random.random() < 0.2:
             script = replace(script, topics=(), regex=random.choice(("^ord.*", ".*", "orders|payments")))
@@ -122,14 +106,16 @@ class _Draft:
         remote = random.choice((None, None, "uniform", "range"))
         return replace(script, protocol="consumer", assignors=(), remote_assignor=remote, config=config)
 
-    def _of_classic_protocol(self, script: MemberScript, assignors: tuple[str, ...]) -> MemberScript:
+    def _of_classic_protocol(
+        self, script: model.MemberScript, assignors: tuple[str, ...]
+    ) -> model.MemberScript:
         config = {**script.config, **_TIMEOUTS}
         return replace(script, protocol="classic", assignors=assignors, remote_assignor=None, config=config)
 
-    def _listener(self) -> dict[str, ListenerScript]:
+    def _listener(self) -> dict[str, model.ListenerScript]:
         random = self.random
         return {
-            method: ListenerScript(
+            method: model.ListenerScript(
                 takes_s=None if random.random() < 0.03 else random.choice((0.0, 0.2, 3.0)),
                 throws=random.random() < 0.07,
                 commits=random.random() < 0.15,
@@ -138,17 +124,20 @@ class _Draft:
             if random.random() < 0.1
         }
 
-    def _faults(self) -> NetworkFaults:
+    def _faults(self) -> model.NetworkFaults:
         random = self.random
         if random.random() < 0.4:
-            return NetworkFaults()
+            return model.NetworkFaults()
         start_s = round(random.uniform(_STARTED_S, _LAST_EVENT_S), 3)
         lasts_s = random.choice((1, 4, 8))
         who = tuple(sorted(random.sample(list(self.scripts), random.choice((1, len(self.scripts))))))
-        partition = NetworkPartition(
-            members=who, start_s=start_s, end_s=start_s + lasts_s, direction=random.choice(list(Direction))
+        partition = model.NetworkPartition(
+            members=who,
+            start_s=start_s,
+            end_s=start_s + lasts_s,
+            direction=random.choice(list(model.Direction)),
         )
-        return NetworkFaults(
+        return model.NetworkFaults(
             loss=random.choice((0.0, 0.01, 0.05)),
             duplicate=random.choice((0.0, 0.01, 0.05)),
             delay_ms=random.choice(((1, 5), (1, 80), (1, 1000))),
@@ -156,15 +145,15 @@ class _Draft:
             partitions=(partition,) if random.random() < 0.3 else (),
         )
 
-    def _starts(self) -> list[Event]:
-        starts: list[Event] = []
+    def _starts(self) -> list[model.Event]:
+        starts: list[model.Event] = []
         for at, name in zip(self._times(len(self.scripts), 0.0, _STARTED_S), self.scripts, strict=True):
             if not starts or self.random.random() < 0.8:
-                starts.append(Start(at=at, member=name))
+                starts.append(model.Start(at=at, member=name))
                 self.running.append(name)
         return starts
 
-    def _events(self, kind: str) -> list[Event]:
+    def _events(self, kind: str) -> list[model.Event]:
         """The events in order of time; each is valid after the earlier ones."""
         times = self._times(self.random.randint(2, 6), _STARTED_S, _LAST_EVENT_S)
         return [self._event(at, kind) for at in times]
@@ -172,17 +161,17 @@ class _Draft:
     def _times(self, count: int, start_s: float, end_s: float) -> Sequence[float]:
         return sorted(round(self.random.uniform(start_s, end_s), 3) for _ in range(count))
 
-    def _event(self, at: float, kind: str) -> Event:
+    def _event(self, at: float, kind: str) -> model.Event:
         absent = [name for name in self.scripts if name not in self.running]
         if not self.running or (absent and self.random.random() < 0.25):
             return self._start(at, self.random.choice(absent))
         return self._of_world(at) if self.random.random() < 0.3 else self._of_member(at, kind)
 
-    def _start(self, at: float, name: str) -> Start:
+    def _start(self, at: float, name: str) -> model.Start:
         self.running.append(name)
-        return Start(at=at, member=name)
+        return model.Start(at=at, member=name)
 
-    def _of_world(self, at: float) -> Event:
+    def _of_world(self, at: float) -> model.Event:
         random = self.random
         if random.random() < 0.4:
             fault = random.choice(list(CoordinatorFault))
@@ -203,32 +192,32 @@ class _Draft:
                 self.topics[topic] = count = random.randint(1, 4)
                 return ChangeTopic(at=at, topic=topic, recreate=count)
 
-    def _of_member(self, at: float, kind: str) -> Event:
+    def _of_member(self, at: float, kind: str) -> model.Event:
         random, name = self.random, self.random.choice(self.running)
         match random.choice(_VERBS):
             case "restart":
                 return self._restart(at, name, kind)
             case "close":
                 self.running.remove(name)
-                return Close(at=at, member=name)
+                return model.Close(at=at, member=name)
             case "kill":
                 self.running.remove(name)
-                return Kill(at=at, member=name)
+                return model.Kill(at=at, member=name)
             case "pause":
-                return Pause(at=at, member=name, for_s=random.choice((1.0, 4.0, 12.0)))
+                return model.Pause(at=at, member=name, for_s=random.choice((1.0, 4.0, 12.0)))
             case "freeze":
-                return Freeze(at=at, member=name, for_s=random.choice((0.5, 3.0, 8.0)))
+                return model.Freeze(at=at, member=name, for_s=random.choice((0.5, 3.0, 8.0)))
             case "enforce_rebalance":
-                return EnforceRebalance(at=at, member=name)
+                return model.EnforceRebalance(at=at, member=name)
             case "subscribe" if self.topics:
-                return Subscribe(at=at, member=name, topics=self._subscription())
+                return model.Subscribe(at=at, member=name, topics=self._subscription())
             case "subscribe":  # there is no topic
                 # Not a separate verb: otherwise every seed would draw another scenario than before.
-                return AskCommitted(at=at, member=name)
+                return model.AskCommitted(at=at, member=name)
             case _:
-                return Commit(at=at, member=name)
+                return model.Commit(at=at, member=name)
 
-    def _restart(self, at: float, name: str, kind: str) -> Restart:
+    def _restart(self, at: float, name: str, kind: str) -> model.Restart:
         """A restart with the same settings, or as another kind of member: the next bounce, an upgrade, a rollback."""
         script = self.scripts[name]
         match kind:
@@ -240,9 +229,9 @@ class _Draft:
                 script = self._downgraded(script)
         self.scripts[name] = script
         kill = self.random.random() < 0.3
-        return Restart(at=at, member=name, script=script, kill=kill)
+        return model.Restart(at=at, member=name, script=script, kill=kill)
 
-    def _downgraded(self, script: MemberScript) -> MemberScript:
+    def _downgraded(self, script: model.MemberScript) -> model.MemberScript:
         """Replace a regex by names: the broker's regexes differ from the client's in the classic protocol."""
         if script.regex is not None:
             script = replace(script, topics=self.all_topics, regex=None)

@@ -141,20 +141,8 @@ class AskCommitted:
     member: str = field(metadata=named("committed"))
 
 
-Event: TypeAlias = (
-    Start
-    | Close
-    | Kill
-    | Pause
-    | Freeze
-    | Restart
-    | EnforceRebalance
-    | Subscribe
-    | Commit
-    | AskCommitted
-    | ChangeTopic
-    | FailCoordinator
-)
+ProcessEvent: TypeAlias = Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit | AskCommitted
+Event: TypeAlias = Start | Restart | ProcessEvent | ChangeTopic | FailCoordinator
 """An event of a scenario, with its time."""
 
 

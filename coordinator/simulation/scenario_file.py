@@ -12,24 +12,8 @@ from typing import Any
 
 from coordinator.configs.settings import Config
 from coordinator.faults import ChangeTopic, FailCoordinator
+from coordinator.simulation import scenario as model
 from coordinator.simulation.compacted_log import LACKS
-from coordinator.simulation.scenario import (
-    AskCommitted,
-    Close,
-    Commit,
-    EnforceRebalance,
-    Event,
-    Freeze,
-    Kill,
-    MemberScript,
-    NetworkFaults,
-    NetworkPartition,
-    Pause,
-    Restart,
-    Scenario,
-    Start,
-    Subscribe,
-)
 from coordinator.simulation.scenario_checks import (
     CLASSIC,
     CLASSIC_SETTINGS,
@@ -50,29 +34,21 @@ MAX_VALUES = 500_000  # The maximum number of values in a file; an alias counts 
 _Tree = dict[str, Any]
 
 
-VERBS: Mapping[str, type] = {
-    "start": Start,
-    "close": Close,
-    "restart": Restart,  # before kill, which is also one of its keys
-    "kill": Kill,
-    "pause": Pause,
-    "freeze": Freeze,
-    "enforce_rebalance": EnforceRebalance,
-    "subscribe": Subscribe,
-    "commit": Commit,
-    "committed": AskCommitted,
-    "topic": ChangeTopic,
-    "coordinator": FailCoordinator,
-}
+VERBS: Mapping[str, type] = {  # restart before kill, which is also one of its keys
+    "start": model.Start, "close": model.Close, "restart": model.Restart, "kill": model.Kill,
+    "pause": model.Pause, "freeze": model.Freeze, "enforce_rebalance": model.EnforceRebalance,
+    "subscribe": model.Subscribe, "commit": model.Commit, "committed": model.AskCommitted,
+    "topic": ChangeTopic, "coordinator": FailCoordinator,
+}  # fmt: skip
 """The key that determines the kind of an event."""
 
 
-def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
+def read_scenario(file: Path, *, name: str | None = None) -> model.Scenario:
     """The scenario of a file, named `name` or after the file; TreeError if it cannot be read or played."""
     return parse_scenario(file, read_text(file), name=name)
 
 
-def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenario:
+def parse_scenario(file: Path, text: str, *, name: str | None = None) -> model.Scenario:
     """Like `read_scenario`, from text; the file is used only in errors."""
     tree = load_tree(file, text)
     try:
@@ -81,12 +57,14 @@ def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenari
         raise TreeError.at(file, text, error) from None
 
 
-def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
+def scenario_from_tree(tree: _Tree, *, name: str) -> model.Scenario:
     """The scenario of a file's tree. :raises Malformed: with the path to the invalid value"""
     if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
         raise Malformed(f"a scenario has at most {MAX_VALUES} values")
     check_format(tree, FORMAT_VERSION, "scenario")
-    top: Scenario = TREES.read(Scenario, {key: value for key, value in tree.items() if key != "events"})
+    top: model.Scenario = TREES.read(
+        model.Scenario, {key: value for key, value in tree.items() if key != "events"}
+    )
     for topic in top.topics:
         if (wrong := wrong_topic_name(topic)) is not None:
             raise Malformed(wrong, "topics", topic)
@@ -98,7 +76,7 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     return replace(top, name=name, description=top.description.strip(), events=_Events(top, tree).read())
 
 
-def _check_partitions(top: Scenario) -> None:
+def _check_partitions(top: model.Scenario) -> None:
     """Check the times and members of network partitions."""
     for number, partition in enumerate(top.faults.partitions):
         path = ("faults", "partition", number)
@@ -114,7 +92,7 @@ def _check_partitions(top: Scenario) -> None:
 class _Events:
     """Reads the events in order of time, with the running members and existing topics at each moment."""
 
-    def __init__(self, top: Scenario, tree: _Tree) -> None:
+    def __init__(self, top: model.Scenario, tree: _Tree) -> None:
         self.top = top
         self.trees: Any = tree.get("events")
         self.member_trees: Mapping[str, _Tree] = tree.get("members") or {}
@@ -124,7 +102,7 @@ class _Events:
         self.partitions = dict(top.topics)
         self.ever: set[str] = set(top.topics)  # Topics that exist at any time
 
-    def read(self) -> tuple[Event, ...]:
+    def read(self) -> tuple[model.Event, ...]:
         """The events in order of time; events of the same time in the order of the file."""
         if self.trees is None:
             self.trees = []
@@ -141,13 +119,13 @@ class _Events:
             self._located(number, self._follow, event, self.trees[number]) for event, number in in_order
         )
 
-    def _located(self, number: int, read: Callable[..., Event], *arguments: object) -> Event:
+    def _located(self, number: int, read: Callable[..., model.Event], *arguments: object) -> model.Event:
         try:
             return read(*arguments)
         except Malformed as error:
             raise error.below(number).below("events") from None
 
-    def _typed(self, tree: object) -> Event:
+    def _typed(self, tree: object) -> model.Event:
         if not isinstance(tree, dict):
             raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
         verb = next((verb for verb in VERBS if verb in tree), None)
@@ -159,24 +137,24 @@ class _Events:
         if "at" not in tree:
             raise Malformed("is missing", "at")
         fields = {key: value for key, value in tree.items() if (verb, key) != ("restart", "with")}
-        event: Event = TREES.read(VERBS[verb], fields)
+        event: model.Event = TREES.read(VERBS[verb], fields)
         if event.at > self.top.until_s:
             raise Malformed(f"after the end of the scenario (until: {self.top.until_s:g})", "at")
         return event
 
-    def _follow(self, event: Event, tree: _Tree) -> Event:
+    def _follow(self, event: model.Event, tree: _Tree) -> model.Event:
         match event:
             case ChangeTopic():
                 return self._change_topic(event)
             case FailCoordinator():
                 return event
-            case Start(member=member):
+            case model.Start(member=member):
                 self._known(member, "start")
                 if member in self.running:
                     raise Malformed(f"{member} is running already, since {self._since(member)}", "start")
                 self.running[member] = event.at
                 self.configured.setdefault(member, self.member_trees[member])
-            case Restart(member=member):
+            case model.Restart(member=member):
                 self._runs(member, event.at, "restart")
                 script = self._restarted(member, tree.get("with"))
                 self.running[member] = event.at + event.after_s
@@ -185,14 +163,14 @@ class _Events:
                 verb = next(verb for verb, kind in VERBS.items() if isinstance(event, kind))
                 self._runs(event.member, event.at, verb)
                 self._check_event(event)
-                if isinstance(event, Close | Kill):
+                if isinstance(event, model.Close | model.Kill):
                     del self.running[event.member]
         return event
 
-    def _check_event(self, event: Event) -> None:
-        if isinstance(event, Pause | Freeze) and event.for_s == 0:
+    def _check_event(self, event: model.Event) -> None:
+        if isinstance(event, model.Pause | model.Freeze) and event.for_s == 0:
             raise Malformed("must be longer than 0 seconds", "for")
-        if isinstance(event, Subscribe):
+        if isinstance(event, model.Subscribe):
             if not event.topics:
                 raise Malformed("lists no topic", "topics")
             self._check_subscription(event.topics, "topics")
@@ -215,7 +193,7 @@ class _Events:
     def _since(self, member: str) -> str:
         return f"{self.running[member]:g} s"
 
-    def _restarted(self, member: str, changes: object) -> MemberScript:
+    def _restarted(self, member: str, changes: object) -> model.MemberScript:
         """A member's configuration after a restart; updates `configured`."""
         if changes is None:
             changes = {}
@@ -223,7 +201,7 @@ class _Events:
             raise Malformed(f"expected a mapping of a member's keys, found {shown(changes)}", "with")
         tree = _merged(self.configured[member], changes)
         try:
-            script: MemberScript = TREES.read(MemberScript, tree)
+            script: model.MemberScript = TREES.read(model.MemberScript, tree)
         except Malformed as error:
             raise error.below("with") from None
         self._check_subscription(script.topics, "with", "topics")
@@ -328,16 +306,16 @@ def _imply_partitions(tree: _Tree) -> None:
 
 TREES = Trees(
     sparse=True,
-    extra={Scenario: ("kohort",)},
+    extra={model.Scenario: ("kohort",)},
     implied={
-        Scenario: lambda tree: _imply_texts(tree, "settings"),
-        MemberScript: _imply_member,
-        NetworkFaults: _imply_partitions,
+        model.Scenario: lambda tree: _imply_texts(tree, "settings"),
+        model.MemberScript: _imply_member,
+        model.NetworkFaults: _imply_partitions,
     },
     checks={
-        NetworkFaults: check_faults,
-        NetworkPartition: check_network_partition,
-        MemberScript: check_member,
+        model.NetworkFaults: check_faults,
+        model.NetworkPartition: check_network_partition,
+        model.MemberScript: check_member,
         ChangeTopic: ChangeTopic.check,
         FailCoordinator: _check_coordinator,
     },
@@ -353,7 +331,7 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 
 
-def shipped_scenario(name: str) -> Scenario:
+def shipped_scenario(name: str) -> model.Scenario:
     """:raises LookupError: unknown name"""
     if name not in shipped_names():
         raise LookupError(name)

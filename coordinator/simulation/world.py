@@ -19,6 +19,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
+from coordinator.simulation import scenario as model
 from coordinator.simulation.client_rules import ClientRules
 from coordinator.simulation.compacted_log import LACKS, CleanerPositions, without_old_offsets
 from coordinator.simulation.consumers import MakeMember, NewMember, after_error, make_member
@@ -29,21 +30,6 @@ from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Network, SimulatedConnection
 from coordinator.simulation.node import NO_ID, Answering, CoordinatorNode, LogAppend, NodeStatus
 from coordinator.simulation.process import Process
-from coordinator.simulation.scenario import (
-    AskCommitted,
-    Close,
-    Commit,
-    EnforceRebalance,
-    Event,
-    Freeze,
-    Kill,
-    MemberScript,
-    Pause,
-    Restart,
-    Scenario,
-    Start,
-    Subscribe,
-)
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.settling_rules import SettlingRules
 from coordinator.simulation.story import COORDINATOR, RunStory
@@ -64,7 +50,7 @@ class World(Watcher):
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: model.Scenario,
         seed: int,
         *,
         member_ids: Mapping[str, Sequence[str]] | None = None,
@@ -89,7 +75,7 @@ class World(Watcher):
         self._member_ids = {name: list(ids) for name, ids in (member_ids or {}).items()}
         self._clients, self._histories = initial.clients, dict(initial.histories)
         self._make = make
-        self._scripts: dict[str, MemberScript] = dict(scenario.members)
+        self._scripts: dict[str, model.MemberScript] = dict(scenario.members)
         self._known: dict[str, str] = {}  # Member names by id
         self._uuids: dict[str, UUID] = {}  # The id of a classic member's current process, if it is prescribed
         self._starting: dict[str, int] = {}  # The number of processes that a member has had
@@ -122,12 +108,12 @@ class World(Watcher):
 
     # Events of the scenario.
 
-    def play(self, event: Event) -> None:
+    def play(self, event: model.Event) -> None:
         """Apply an event now, whatever its time."""
         match event:
-            case Start(member=name):
+            case model.Start(member=name):
                 self._start(name)
-            case Restart(member=name, script=script, after_s=after_s, kill=kill):
+            case model.Restart(member=name, script=script, after_s=after_s, kill=kill):
                 self._restart(name, script, int(after_s * 1000), kill=kill)
             case ChangeTopic():
                 self._change_topic(event)
@@ -187,7 +173,7 @@ class World(Watcher):
         self.measures.started(process)
         process.start(self._make(new))
 
-    def _restart(self, name: str, script: MemberScript, after_ms: int, *, kill: bool) -> None:
+    def _restart(self, name: str, script: model.MemberScript, after_ms: int, *, kill: bool) -> None:
         self._scripts[name] = script
         process = self.processes.get(name)
         if process is None or not process.is_running:
@@ -383,25 +369,22 @@ class World(Watcher):
         self.network.clear_faults()
 
 
-def _described(
-    event: Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit | AskCommitted,
-    process: Process,
-) -> tuple[str, Callable[[], None]]:
+def _described(event: model.ProcessEvent, process: Process) -> tuple[str, Callable[[], None]]:
     """An event of a process in words, and its effect."""
     match event:
-        case Close():
+        case model.Close():
             return "closes", process.close
-        case Kill():
+        case model.Kill():
             return "is killed", process.kill
-        case Pause(for_s=for_s):
+        case model.Pause(for_s=for_s):
             return f"does not poll for {seconds_text(for_s)}", partial(process.pause, int(for_s * 1000))
-        case Freeze(for_s=for_s):
+        case model.Freeze(for_s=for_s):
             return f"is frozen for {seconds_text(for_s)}", partial(process.freeze, int(for_s * 1000))
-        case EnforceRebalance():
+        case model.EnforceRebalance():
             return "calls enforceRebalance", process.enforce_rebalance
-        case Subscribe(topics=topics):
+        case model.Subscribe(topics=topics):
             return f"subscribes to {' '.join(topics)}", partial(process.subscribe, topics)
-        case Commit():
+        case model.Commit():
             return "calls commitSync", process.commit
-        case AskCommitted():
+        case model.AskCommitted():
             return "calls committed", process.committed

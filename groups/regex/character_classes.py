@@ -25,19 +25,9 @@ SCRIPTS = frozenset(
 )
 
 UNICODE = dict.fromkeys(CATEGORIES | SCRIPTS, 0) | {
-    "Any": ALL,
-    "L": LETTERS,
-    "Ll": LOWER,
-    "Lu": UPPER,
-    "N": DIGITS,
-    "Nd": DIGITS,
-    "P": mask_of("-._"),
-    "Pc": mask_of("_"),
-    "Pd": mask_of("-"),
-    "Po": mask_of("."),
-    "Latin": LETTERS,
-    "Common": DIGITS | mask_of("-._"),
-}  # `\p{Name}` → its characters
+    "Any": ALL, "L": LETTERS, "Ll": LOWER, "Lu": UPPER, "N": DIGITS, "Nd": DIGITS, "P": mask_of("-._"),
+    "Pc": mask_of("_"), "Pd": mask_of("-"), "Po": mask_of("."), "Latin": LETTERS, "Common": DIGITS | mask_of("-._"),
+}  # fmt: skip  # `\p{Name}` → its characters
 
 UNICODE_FOLDED = {"Ll": LOWER | mask_of("KS"), "Lu": LETTERS}
 """`(?i)\\p{Name}`, if it differs. RE2/J's table of characters that fold to Ll lacks A to Z; google-re2's has them."""
@@ -47,21 +37,10 @@ PERL = {
 }  # fmt: skip
 
 POSIX = {
-    "alnum": LETTERS | DIGITS,
-    "alpha": LETTERS,
-    "ascii": ALL,
-    "blank": 0,
-    "cntrl": 0,
-    "digit": DIGITS,
-    "graph": ALL,
-    "lower": LOWER,
-    "print": ALL,
-    "punct": mask_of("-._"),
-    "space": 0,
-    "upper": UPPER,
-    "word": WORD,
+    "alnum": LETTERS | DIGITS, "alpha": LETTERS, "ascii": ALL, "blank": 0, "cntrl": 0, "digit": DIGITS, "graph": ALL,
+    "lower": LOWER, "print": ALL, "punct": mask_of("-._"), "space": 0, "upper": UPPER, "word": WORD,
     "xdigit": DIGITS | mask_of("abcdefABCDEF"),
-}
+}  # fmt: skip
 
 
 _HEX = POSIX["xdigit"]
@@ -70,66 +49,28 @@ _MARKS = POSIX["punct"]
 _PLAIN = {
     **{category: UNICODE[category] for category in CATEGORIES},
     **{name.capitalize(): mask for name, mask in POSIX.items() if name not in ("ascii", "word", "xdigit")},
-    "ASCII": ALL,
-    "XDigit": _HEX,
-    "L1": ALL,
-    "LD": LETTERS | DIGITS,
-    "LC": LETTERS,
-    "Cn": 0,
-}  # categories and POSIX classes, also after `Is` and `gc=`
+    "ASCII": ALL, "XDigit": _HEX, "L1": ALL, "LD": LETTERS | DIGITS, "LC": LETTERS, "Cn": 0,
+}  # fmt: skip  # categories and POSIX classes, also after `Is` and `gc=`
 
 _JAVA_METHODS = {
-    "LowerCase": LOWER,
-    "UpperCase": UPPER,
-    "Alphabetic": LETTERS,
-    "Ideographic": 0,
-    "TitleCase": 0,
-    "Digit": DIGITS,
-    "Defined": ALL,
-    "Letter": LETTERS,
-    "LetterOrDigit": LETTERS | DIGITS,
-    "JavaIdentifierStart": LETTERS | mask_of("_"),
-    "JavaIdentifierPart": WORD,
-    "UnicodeIdentifierStart": LETTERS,
-    "UnicodeIdentifierPart": WORD,
-    "IdentifierIgnorable": 0,
-    "SpaceChar": 0,
-    "Whitespace": 0,
-    "ISOControl": 0,
+    "LowerCase": LOWER, "UpperCase": UPPER, "Alphabetic": LETTERS, "Ideographic": 0, "TitleCase": 0, "Digit": DIGITS,
+    "Defined": ALL, "Letter": LETTERS, "LetterOrDigit": LETTERS | DIGITS,
+    "JavaIdentifierStart": LETTERS | mask_of("_"), "JavaIdentifierPart": WORD, "UnicodeIdentifierStart": LETTERS,
+    "UnicodeIdentifierPart": WORD, "IdentifierIgnorable": 0, "SpaceChar": 0, "Whitespace": 0, "ISOControl": 0,
     "Mirrored": 0,
-}  # names after `java`
+}  # fmt: skip  # names after `java`
 
 _BINARY = {
-    "ALPHABETIC": LETTERS,
-    "LETTER": LETTERS,
-    "IDEOGRAPHIC": 0,
-    "LOWERCASE": LOWER,
-    "UPPERCASE": UPPER,
-    "TITLECASE": 0,
-    "WHITE_SPACE": 0,
-    "CONTROL": 0,
-    "PUNCTUATION": _MARKS,
-    "HEX_DIGIT": _HEX,
-    "ASSIGNED": ALL,
-    "NONCHARACTER_CODE_POINT": 0,
-    "DIGIT": DIGITS,
-    "ALNUM": LETTERS | DIGITS,
-    "BLANK": 0,
-    "GRAPH": ALL,
-    "PRINT": ALL,
-    "WORD": WORD,
-    "JOIN_CONTROL": 0,
-}  # names after `Is`, in any case
+    "ALPHABETIC": LETTERS, "LETTER": LETTERS, "IDEOGRAPHIC": 0, "LOWERCASE": LOWER, "UPPERCASE": UPPER,
+    "TITLECASE": 0, "WHITE_SPACE": 0, "CONTROL": 0, "PUNCTUATION": _MARKS, "HEX_DIGIT": _HEX, "ASSIGNED": ALL,
+    "NONCHARACTER_CODE_POINT": 0, "DIGIT": DIGITS, "ALNUM": LETTERS | DIGITS, "BLANK": 0, "GRAPH": ALL, "PRINT": ALL,
+    "WORD": WORD, "JOIN_CONTROL": 0,
+}  # fmt: skip  # names after `Is`, in any case
 
 _SCRIPTS = {
-    "LATIN": LETTERS,
-    "LATN": LETTERS,
-    "COMMON": DIGITS | _MARKS,
-    "ZYYY": DIGITS | _MARKS,
-    **dict.fromkeys(
-        ("GREEK", "CYRILLIC", "HAN", "HIRAGANA", "KATAKANA", "HANGUL", "ARABIC", "HEBREW", "THAI"), 0
-    ),
-}  # after `Is` and `script=`, in any case: the likely ones
+    "LATIN": LETTERS, "LATN": LETTERS, "COMMON": DIGITS | _MARKS, "ZYYY": DIGITS | _MARKS,
+    **dict.fromkeys( ("GREEK", "CYRILLIC", "HAN", "HIRAGANA", "KATAKANA", "HANGUL", "ARABIC", "HEBREW", "THAI"), 0 ),
+}  # fmt: skip  # after `Is` and `script=`, in any case: the likely ones
 
 _CASED = frozenset({"Lower", "Upper", "Lu", "Ll", "Lt", "LowerCase", "UpperCase", "TitleCase"}) | frozenset(
     {"LOWERCASE", "UPPERCASE", "TITLECASE"}

@@ -73,11 +73,8 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
         return yes(tag, text)
     # If the group must be empty, the gate waits for the remaining members.
-    left = (
-        [PlannedMember.of(member) for member in observed.members]
-        if GroupState.EMPTY in condition.states
-        else []
-    )
+    must_leave = observed.members if GroupState.EMPTY in condition.states else ()
+    left = [PlannedMember.of(member) for member in must_leave]
     more = f", with {name_all(left)}" if left else ""
     return no(
         tag,
@@ -104,9 +101,8 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
 def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -> Check:
     least, most, count = condition.at_least, condition.at_most, len(observed.members)
     text = f"the group has {counted(count, 'member')}"
-    temporary_ids = [
-        member.client.id for member in observed.members if member.client.id in observed.temporary_ids
-    ]
+    ids = [member.client.id for member in observed.members]
+    temporary_ids = [client_id for client_id in ids if client_id in observed.temporary_ids]
     if twice := len(temporary_ids) - len(set(temporary_ids)):
         count -= twice  # a duplicate does not count as a member of the group
         text += f", of which {counted(twice, 'temporary member')} too many"
@@ -114,11 +110,8 @@ def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -
     if least is not None and count < least:
         missing = since.missing if since else ()
         more = f"; no member replaced {name_all(missing)}" if missing else ""
-        return no(
-            tag,
-            f"{text}, not {least}{more}",
-            awaited=await_all(missing, "has left, and no member replaced it"),
-        )
+        awaited = await_all(missing, "has left, and no member replaced it")
+        return no(tag, f"{text}, not {least}{more}", awaited=awaited)
     if most is not None and count > most:
         surplus = since.surplus if since else ()
         more = f"; new: {name_all(surplus)}" if surplus else ""
@@ -169,12 +162,10 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
         return yes(tag, text)
     old = [one for one in stayed if is_named(one, due)] or stayed
     if planned != total:
-        text += (
-            f"; after round {observed.round} it must be {planned}" if observed.round else f", not {planned}"
-        )
-    return no(
-        tag, f"{text}; not restarted: {name_all(old)}", awaited=await_all(old, "has not been restarted")
-    )
+        in_round = f"; after round {observed.round} it must be"
+        text += f"{in_round if observed.round else ', not'} {planned}"
+    awaited = await_all(old, "has not been restarted")
+    return no(tag, f"{text}; not restarted: {name_all(old)}", awaited=awaited)
 
 
 def _speaking_members(observed: GateObservation) -> frozenset[str]:
@@ -211,11 +202,8 @@ def _of_rounds(
     names = {name for one in rounds for name in one}
     stayed = [one for one in since.stayed if is_named(one, names)]
     gone = [one for one in since.gone if is_named(one, names)]
-    if (
-        names
-        and not _cover_all_members(observed, rounds)
-        and len(stayed) + len(gone) == sum(map(len, rounds))
-    ):
+    are_known = len(stayed) + len(gone) == sum(map(len, rounds))
+    if names and are_known and not _cover_all_members(observed, rounds):
         return stayed, gone
     return since.stayed, since.gone
 
@@ -225,9 +213,9 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
         return yes(tag, "a consumer group's assignments carry no user data")
     carrying = [m for m in group.members if m.user_data and m.user_data.assignment]
     if carrying:
-        sizes = ", ".join(
-            f"{PlannedMember.of(one).label}: {counted(_size(one), 'byte')}" for one in carrying[:8]
-        )
+        labels = [PlannedMember.of(one).label for one in carrying[:8]]
+        bytes_ = [counted(len(one.user_data.assignment), "byte") for one in carrying if one.user_data]
+        sizes = ", ".join(f"{label}: {size}" for label, size in zip(labels, bytes_, strict=False))
         return no(tag, f"the assignments of {counted(len(carrying), 'member')} carry user data ({sizes})")
     unknown = [member for member in group.members if member.user_data is None]
     if unknown:
@@ -306,10 +294,8 @@ def _unknown(group: Group) -> str:
 
 
 def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
-    client_id, there = (
-        condition.client_id,
-        [PlannedMember.of(one) for one in _holders(observed.members, condition.client_id)],
-    )
+    client_id = condition.client_id
+    there = [PlannedMember.of(one) for one in _holders(observed.members, client_id)]
     if there:
         return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))
     if _has_unnamed(observed):
@@ -346,10 +332,6 @@ def _others(_: OthersAlso, observed: GateObservation, tag: str) -> Check:
 
 def _holders(members: Sequence[Member], client_id: str) -> list[Member]:
     return [member for member in members if member.client.id == client_id]
-
-
-def _size(member: Member) -> int:
-    return len(member.user_data.assignment) if member.user_data else 0
 
 
 def _no_group(observed: GateObservation) -> str:

@@ -53,7 +53,9 @@ def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Gate
     if changed:
         return GateResult(differences=changed)
     if observed.step is None:
-        return GateResult(checks=(check_settled(observed), _group_exists(observed)))
+        matches = yes("plan", "the group matches the plan")
+        gone = no("plan", f"there is no group {observed.plan.group}")
+        return GateResult(checks=(check_settled(observed), gone if observed.group is None else matches))
     return GateResult(strayed=find_deviation(observed), checks=_checks(observed, observed.step))
 
 
@@ -66,35 +68,20 @@ def needs_leader(step: Step | None) -> bool:
 
 
 def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
-    of_round = (*step.between, *implied_conditions(step, step.between))
-    conditions = step.gate if observed.round is None else of_round
+    conditions: Sequence[Condition] = step.gate
+    if observed.round is not None:
+        # In a step that replaces members, the members of the rounds so far must be replaced.
+        kinds = [{type(one) for one in asked} for asked in (step.gate, step.between)]
+        conditions = (*step.between, *((Replaced(),) if Replaced in kinds[0] - kinds[1] else ()))
     if not conditions:
-        return (
-            undecided(
-                "gate", "the plan has no condition for this step that a broker can answer", by_waiting=False
-            ),
-        )
-    checks = tuple(check_condition(one, observed) for one in conditions)
-    return (*checks, *implied_checks(observed, step, conditions), check_settled(observed))
-
-
-def _group_exists(observed: GateObservation) -> Check:
-    if observed.group is not None:
-        return yes("plan", "the group matches the plan")
-    return no("plan", f"there is no group {observed.plan.group}")
-
-
-def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """Conditions of a round: in a step that replaces members, the members of the rounds so far must be replaced."""
-    of_step = any(isinstance(one, Replaced) for one in step.gate)
-    return (Replaced(),) if of_step and not any(isinstance(one, Replaced) for one in conditions) else ()
-
-
-def implied_checks(
-    observed: GateObservation, step: Step, conditions: Sequence[Condition]
-) -> tuple[Check, ...]:
-    checks = (_all_rejoined(observed, conditions), _rejoined_as_planned(observed, step))
-    return tuple(check for check in checks if check is not None)
+        text = "the plan has no condition for this step that a broker can answer"
+        return (undecided("gate", text, by_waiting=False),)
+    implied = (_all_rejoined(observed, conditions), _rejoined_as_planned(observed, step))
+    return (
+        *(check_condition(one, observed) for one in conditions),
+        *(check for check in implied if check is not None),
+        check_settled(observed),
+    )
 
 
 def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
@@ -264,9 +251,14 @@ def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanM
 def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
     """Changed subscriptions; only if all members show theirs, and none has a regex that the broker matches."""
     members = [member for member in observed.members if member.client.id not in observed.temporary_ids]
-    if not members or not observed.is_settled or not baseline.topics or not all(map(_shows_topics, members)):
+    if not members or not observed.is_settled or not baseline.topics:
         return
-    now = {topic for member in members for topic in _topics_of(member)}
+    now: set[str] = set()
+    for member in members:
+        if member.subscription is None or member.subscription.regex:
+            return
+        owned = [topic for topic, numbers in (member.owned or {}).items() if numbers]
+        now.update(member.subscription.topics, owned)
     gone = {topic for topic, count in observed.partitions.items() if not count}
     for topic in sorted(set(baseline.topics) - now - gone):
         yield PlanMismatch(what=f"topic {topic}", plan="read", now="not subscribed to", drift=True)
@@ -274,28 +266,14 @@ def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMisma
         yield PlanMismatch(what=f"topic {topic}", plan="not read", now="subscribed to", drift=True)
 
 
-def _shows_topics(member: Member) -> bool:
-    return member.subscription is not None and not member.subscription.regex
-
-
-def _topics_of(member: Member) -> set[str]:
-    topics = member.subscription.topics if member.subscription else ()
-    return {*topics, *(topic for topic, numbers in (member.owned or {}).items() if numbers)}
-
-
 def _members(observed: GateObservation) -> Iterator[PlanMismatch]:
     """Members that joined or left before the first step; a restarted member counts as the same."""
     since = observed.since_plan
-    if since is None:
-        return
-    for one in since.missing:
-        yield PlanMismatch(what=f"member {_name(one)}", plan="there", now=GONE, drift=True)
-    for one in since.surplus:
-        yield PlanMismatch(what=f"member {_name(one)}", plan="not there", now="there", drift=True)
-
-
-def _name(member: PlannedMember) -> str:
-    return member.label if member.label == member.id else f"{member.label} ({member.id})"
+    missing, surplus = (since.missing, since.surplus) if since else ((), ())
+    for members, plan, now in ((missing, "there", GONE), (surplus, "not there", "there")):
+        for one in members:
+            name = one.label if one.label == one.id else f"{one.label} ({one.id})"
+            yield PlanMismatch(what=f"member {name}", plan=plan, now=now, drift=True)
 
 
 def _either(names: Iterator[str]) -> str:
@@ -306,13 +284,8 @@ def find_deviation(observed: GateObservation) -> ObservedDeviation | None:
     """The first deviation found: first those that the plan lists, then those of every plan."""
     if observed.group is None or observed.position < 0:
         return None
-    deviations = (
-        *_of_plan(observed),
-        *_reverted(observed),
-        *_old_member_rejoined(observed),
-        *_unplanned(observed),
-    )
-    return deviations[0] if deviations else None
+    kinds = (_of_plan, _reverted, _old_member_rejoined, _unplanned)
+    return next((deviation for kind in kinds for deviation in kind(observed)), None)
 
 
 def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:

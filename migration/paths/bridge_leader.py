@@ -40,13 +40,8 @@ from migration.paths.rolling import first_member, offline, other_members
 
 EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"
-START, RESTART_BLOCKING, LEAD, BACK, STOP = (
-    "start-bridge",
-    "make-way",
-    "bridge-leads",
-    "leader-back",
-    "stop-bridge",
-)
+START, RESTART_BLOCKING, LEAD = "start-bridge", "make-way", "bridge-leads"
+BACK, STOP = "leader-back", "stop-bridge"
 AS_IT_IS = MemberStart(assignors=(COOPERATIVE,))
 LEADS: tuple[Condition, ...] = (
     STABLE,
@@ -121,25 +116,23 @@ def _console_consumer(context: PathContext) -> Alternative:
 
 def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
     """The step that starts the bridge; `has_place`: whether a new id may come first without a restart."""
-    bridge = (
-        (
-            "A bridge is already a member: leave it running, and continue with the check. A second one is refused.",
-        )
-        if context.has_bridge
-        else (
-            "Run the first command below. It changes nothing: it shows the leader, and which members restart in which "
-            "order.",
-            "Run the second command in its own terminal, and leave it running. It asks before it joins, and prints a "
-            "line for each step: `rejoin`, then `restart` with the member to restart (the next step here).",
-        )
+    actions: tuple[str, ...] = (
+        "Run the first command below. It changes nothing: it shows the leader, and which members restart in which "
+        "order.",
+        "Run the second command in its own terminal, and leave it running. It asks before it joins, and prints a line "
+        "for each step: `rejoin`, then `restart` with the member to restart (the next step here).",
     )
-    shell = () if context.has_bridge else _bridge_commands(context)
-    conditions = (Precedes(client_id=BRIDGE),) if has_place else ()
+    connection = context.case.request.connection
+    shell = [commands.bridge(context.group, connection, runs=runs) for runs in (False, True)]
+    if context.has_bridge:
+        there = "A bridge is already a member: leave it running, and continue with the check. A second one is refused."
+        actions, shell = (there,), []
+    first = " that comes first of all members but the leader in the broker's order of succession"
     return Step(
         id=START,
         title="Start the bridge: a temporary member that owns nothing",
-        actions=bridge,
-        shell=shell,
+        actions=actions,
+        shell=tuple(shell),
         expect="The bridge joins under an id that comes first after the leader, is assigned nothing and commits "
         "nothing. Cooperative members keep what they own in the rebalance that it causes.",
         rollout=Rollout(
@@ -148,13 +141,8 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
             start=AS_IT_IS,
             temporary_members=(TemporaryMember(id=BRIDGE, topics=subscribed_to(COOPERATIVE)),),
         ),
-        complete_when="The group is Stable, and the bridge is a member"
-        + (
-            " that comes first of all members but the leader in the broker's order of succession."
-            if has_place
-            else "."
-        ),
-        gate=(*_with_all_members(context), *conditions),
+        complete_when=f"The group is Stable, and the bridge is a member{first if has_place else ''}.",
+        gate=(*_with_all_members(context), *((Precedes(client_id=BRIDGE),) if has_place else ())),
         dangers=(
             Risk(
                 what="Kohort cannot be a member: its own client does not support the login, or it must not run there.",
@@ -169,13 +157,6 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
             ),
         ),
         rollback="Stop the bridge with Ctrl-C: it leaves the group.",
-    )
-
-
-def _bridge_commands(context: PathContext) -> tuple[str, ...]:
-    return (
-        commands.bridge(context.group, context.case.request.connection),
-        commands.bridge(context.group, context.case.request.connection, runs=True),
     )
 
 
@@ -220,9 +201,7 @@ def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]
         expect="The leader leaves, the bridge leads, and the next assignments come from it, without user data. "
         f"Records of the {'stopped' if stops else 'restarted'} member wait"
         + (" until its session has ended." if stops else " for seconds."),
-        rollout=rounds.rollout(
-            RoundAction.STOP if stops else RoundAction.RESTART, None if stops else AS_IT_IS
-        ),
+        rollout=rounds.rollout(*((RoundAction.STOP, None) if stops else (RoundAction.RESTART, AS_IT_IS))),
         complete_when="The bridge leads, and no member's assignment carries user data.",
         between=(STABLE, members, Replaced(), Precedes(client_id=BRIDGE)),
         gate=(*LEADS, members),
@@ -258,6 +237,9 @@ def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]
 
 def _how_it_leaves(context: PathContext, leader: str | None, *, stops: bool) -> tuple[str, ...]:
     if leader is None:
+        static = (
+            "Keep a static leader stopped until its session has expired: restarted at once, it leads again."
+        )
         return (
             "The leader is not known from this source. The bridge's line `restart` names it; so do the broker's log "
             "(`Assignment received from leader M for group G for generation N`) and `kohort bridge` or `kohort "
@@ -265,13 +247,7 @@ def _how_it_leaves(context: PathContext, leader: str | None, *, stops: bool) -> 
             "stays on the classic protocol.",
             "If none of these shows the leader, restart the members one at a time, and run the gate of this step "
             "(without --wait) after each. As soon as it opens, the step is complete: do not restart the others.",
-            *(
-                (
-                    "Keep a static leader stopped until its session has expired: restarted at once, it leads again.",
-                )
-                if context.has_static
-                else ()
-            ),
+            *((static,) if context.has_static else ()),
         )
     if stops:
         return (

@@ -46,9 +46,8 @@ def choose_path(context: PathContext) -> Path:
     if context.has_bridge and not any(step.id == BRIDGE_STARTS for step in path.steps):
         others = tuple(step for step in path.steps if step.rounds or context.is_empty)
         path = replace(path, steps=(stop_leftover_bridge(context), *others))
-    return replace(
-        path, steps=tuple(_with_commands(context, n, step) for n, step in enumerate(path.steps, 1))
-    )
+    steps = tuple(_with_commands(context, number, step) for number, step in enumerate(path.steps, 1))
+    return replace(path, steps=steps)
 
 
 def has_arrived(case: Case) -> bool:
@@ -84,12 +83,12 @@ def _to_cooperative(context: PathContext) -> Path:
         return stop_and_start(context, _no_bounces(context), _TO_CONSUMER_INSTEAD)
     if context.case.request.offline:
         return stop_and_start(context, _online("Two bounces"))
-    listed = _listed_by_all(context)
+    first, *others = [member.protocols or () for member in context.members]
+    listed = [name for name in first if all(name in other for other in others)]
+    used = context.old_assignor or "range"  # It is known, as otherwise a rule has blocked the plan
     if COOPERATIVE in listed:
-        return one_bounce(
-            context, next((name for name in listed if name != COOPERATIVE), _used_assignor(context))
-        )
-    return to_cooperative(context, _used_assignor(context))
+        return one_bounce(context, next((name for name in listed if name != COOPERATIVE), used))
+    return to_cooperative(context, used)
 
 
 def _to_eager(context: PathContext) -> Path:
@@ -153,30 +152,16 @@ def _all_mix(context: PathContext) -> bool:
     return all(library.two_bounces for library in _libraries(context))
 
 
-def _listed_by_all(context: PathContext) -> tuple[str, ...]:
-    """The assignors that every member is known to list, in the order of the first member's list."""
-    first, *others = [member.protocols or () for member in context.members]
-    return tuple(name for name in first if all(name in other for other in others))
-
-
-def _used_assignor(context: PathContext) -> str:
-    """The assignor of a classic group with members; it is known, as otherwise a rule has blocked the plan."""
-    return context.old_assignor or "range"
-
-
 def _with_commands(context: PathContext, number: int, step: Step) -> Step:
     """The step with its check commands, which contain its number, and with the action of its rounds."""
-    return replace(
-        step,
-        round_action=step.rollout.action if step.rollout and step.rounds else step.round_action,
-        commands=(
-            commands.gate(number, context.case.request.connection),
-            commands.describe_migration(context.group, context.case.request.connection),
-        ),
-        round_command=commands.gate_round(number, context.case.request.connection)
-        if len(step.rounds) > 1
-        else "",
+    connection = context.case.request.connection
+    action = step.rollout.action if step.rollout and step.rounds else step.round_action
+    of_step = (
+        commands.gate(number, connection),
+        commands.describe_migration(context.group, connection),
     )
+    of_round = commands.gate_round(number, connection) if len(step.rounds) > 1 else ""
+    return replace(step, round_action=action, commands=of_step, round_command=of_round)
 
 
 def _no_bounces(context: PathContext) -> Alternative:
@@ -197,10 +182,8 @@ _TO_CONSUMER_INSTEAD = Alternative(
 
 
 def _online(title: str) -> Alternative:
-    return Alternative(
-        title=title,
-        why_not="A plan that stops all members was requested (--offline). This path is possible too.",
-    )
+    why_not = "A plan that stops all members was requested (--offline). This path is possible too."
+    return Alternative(title=title, why_not=why_not)
 
 
 def _member_by_member(context: PathContext, direction: str, policies: tuple[str, ...]) -> Alternative:

@@ -78,13 +78,13 @@ def nearest_of_broker(old_assignor: str | None) -> str | None:
 
 
 def _each(libraries: Sequence[str], lines_of: Callable[[str], list[str]]) -> tuple[str, ...]:
-    return tuple(line for library in libraries for line in _of_library(library, lines_of))
-
-
-def _of_library(library: str, lines_of: Callable[[str], list[str]]) -> list[str]:
-    if library == "connect":
-        return [*_CONNECT, *(_connectors(line) for line in lines_of("java"))]
-    return [f"# {library}", *lines_of(library)]
+    lines: list[str] = []
+    for library in libraries:
+        if library == "connect":
+            lines += [*_CONNECT, *map(_connectors, lines_of("java"))]
+        else:
+            lines += [f"# {library}", *lines_of(library)]
+    return tuple(lines)
 
 
 _CONNECT = (
@@ -106,24 +106,28 @@ _ABOUT_A_SETTING = ("# remove", "# restore")
 
 def _strategy(library: str, names: Sequence[str]) -> str:
     if library == "java":
-        return f"partition.assignment.strategy={_join(_JAVA, names)}"
-    if library == "franz-go":
-        return f"kgo.Balancers({_join(_FRANZ_GO, names, ', ')})"
-    if library == "sarama":
-        strategies = _join(_SARAMA, names, ", ")
-        return f"config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{{{strategies}}}"
-    if library in ("kafka-python", "aiokafka"):
-        return f"partition_assignment_strategy=[{_join(_KAFKA_PYTHON, names, ', ')}]"
-    if library == "kafka-go":
-        return f"GroupBalancers: []kafka.GroupBalancer{{{_join(_KAFKA_GO, names, ', ')}}}"
-    if library == "kafkajs":
-        return f"partitionAssigners: [{_join(_KAFKAJS, names, ', ')}]"
-    return f"partition.assignment.strategy={','.join(names)}"
+        return f"partition.assignment.strategy={_join(_JAVA, names, ',')}"
+    if library not in _IN_CODE:
+        return f"partition.assignment.strategy={','.join(names)}"
+    known, before, after = _IN_CODE[library]
+    return f"{before}{_join(known, names, ', ')}{after}"
 
 
-def _join(known: Mapping[str, str], names: Sequence[str], comma: str = ",") -> str:
+def _join(known: Mapping[str, str], names: Sequence[str], comma: str) -> str:
     """The list of assignors; an unknown one appears by its protocol name, as only its owner knows the class."""
     return comma.join(known.get(name, f"<the class of {name!r}>") for name in names)
+
+
+_IN_PYTHON = (_KAFKA_PYTHON, "partition_assignment_strategy=[", "]")
+_IN_CODE = {
+    "franz-go": (_FRANZ_GO, "kgo.Balancers(", ")"),
+    "sarama": (_SARAMA, "config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{", "}"),
+    "kafka-python": _IN_PYTHON,
+    "aiokafka": _IN_PYTHON,
+    "kafka-go": (_KAFKA_GO, "GroupBalancers: []kafka.GroupBalancer{", "}"),
+    "kafkajs": (_KAFKAJS, "partitionAssigners: [", "]"),
+}
+"""Names of assignors, and what the list is written in."""
 
 
 def _consumer(library: str, assignor: str | None, asked: str) -> list[str]:

@@ -148,19 +148,13 @@ class PathContext:
 
 def planned_members(case: Case) -> tuple[PlannedMember, ...]:
     """The members as they are now, in the group's order."""
-    return tuple(
-        replace(
-            PlannedMember.of(member),
-            library=_library_of(case, member.id),
-            partitions=sum(map(len, (member.owned or {}).values())),
-        )
-        for member in case.group.members
-    )
-
-
-def _library_of(case: Case, member: str) -> str | None:
-    client = case.clients.get(member)
-    return client.library.name if client and client.library else None
+    members = []
+    for member in case.group.members:
+        client = case.clients.get(member.id)
+        library = client.library.name if client and client.library else None
+        partitions = sum(map(len, (member.owned or {}).values()))
+        members.append(replace(PlannedMember.of(member), library=library, partitions=partitions))
+    return tuple(members)
 
 
 STABLE = StateIn(states=(GroupState.STABLE,))
@@ -196,24 +190,22 @@ def all_back(context: PathContext) -> tuple[Condition, ...]:
 
 
 def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
+    actions = []
+    if context.has_static:
+        static = _few(member.instance for member in context.members if member.instance)
+        actions.append(f"Never start a static member before its predecessor has exited: {static}.")
     several = len(rounds.names) > 1
-    static = (
-        "Never start a static member before its predecessor has exited: "
-        f"{_few(member.instance for member in context.members if member.instance)}."
-    )
-    return (
-        *((static,) if context.has_static else ()),
-        "Stop the members of a round, wait until their processes have exited, then start them with the lines below."
-        if several
-        else f"Stop {_few(rounds.names[0])}, wait until it has exited, then start it with the lines below."
-        if rounds.names and len(rounds.names[0]) == 1
-        else "Stop the members, wait until their processes have exited, then start them with the lines below.",
-        *(
-            ("Start the next round only after the check of this one has exited with status 0.",)
-            if several
-            else ()
-        ),
-    )
+    if not several and rounds.names and len(rounds.names[0]) == 1:
+        member = _few(rounds.names[0])
+        actions.append(f"Stop {member}, wait until it has exited, then start it with the lines below.")
+    else:
+        whose = "the members of a round" if several else "the members"
+        actions.append(
+            f"Stop {whose}, wait until their processes have exited, then start them with the lines below."
+        )
+    if several:
+        actions.append("Start the next round only after the check of this one has exited with status 0.")
+    return tuple(actions)
 
 
 def new_release(context: PathContext) -> tuple[str, ...]:
@@ -221,34 +213,23 @@ def new_release(context: PathContext) -> tuple[str, ...]:
     if not context.outdated:
         return ()
     libraries = {client.library for client in context.outdated.values()}
-    newer = " and ".join(
-        sorted(
-            f"{library.name} {version_text(library.cooperative or ())}" for library in libraries if library
-        )
-    )
-    whose = (
-        "the members"
-        if len(context.outdated) == len(context.case.clients)
-        else _few(context.names[member] for member in context.outdated if member is not None)
-    )
+    names = [f"{library.name} {version_text(library.cooperative or ())}" for library in libraries if library]
+    newer, whose = " and ".join(sorted(names)), "the members"
+    if len(context.outdated) < len(context.case.clients):
+        whose = _few(context.names[member] for member in context.outdated if member is not None)
     return (
         f"Start {whose} with a newer client ({newer} or later) and the list below in the same restart: an older "
         "client has no cooperative assignor, and does not start with this list.",
     )
 
 
-def old_client_with_new_list(context: PathContext) -> tuple[Risk, ...]:
-    """Source: kafka-clients 2.3.1, tried."""
-    if not context.outdated:
-        return ()
-    return (
-        Risk(
-            what="An old client gets the new list.",
-            symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
-            "occurred`. The check reports that a member is missing.",
-            then="Start it with the newer client.",
-        ),
-    )
+OLD_CLIENT_WITH_NEW_LIST = Risk(
+    what="An old client gets the new list.",
+    symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
+    "occurred`. The check reports that a member is missing.",
+    then="Start it with the newer client.",
+)
+"""Source: kafka-clients 2.3.1, tried."""
 
 
 def _few(names: Iterable[str]) -> str:
@@ -272,40 +253,35 @@ def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
     """Tried on 4.3.1: when a third member joined, 14 records of the two partitions that moved were read twice.
     Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare). A cooperative one continues
     to read until it knows which partitions it loses; an eager one has revoked everything by then."""
-    if "java" not in context.libraries:
-        return ()
-    return (
-        Risk(
-            what="Some records are consumed twice.",
-            symptom="A cooperative Java member keeps reading during a rebalance. The new owner of a partition that "
-            "moves reads the records since the commit at the start of the rebalance again, with auto-commit too.",
-            then="Commit in onPartitionsRevoked, or make processing idempotent.",
-        ),
+    twice = Risk(
+        what="Some records are consumed twice.",
+        symptom="A cooperative Java member keeps reading during a rebalance. The new owner of a partition that moves "
+        "reads the records since the commit at the start of the rebalance again, with auto-commit too.",
+        then="Commit in onPartitionsRevoked, or make processing idempotent.",
     )
+    return (twice,) if "java" in context.libraries else ()
 
 
-def fenced_static() -> Risk:
+def of_statics(context: PathContext) -> tuple[Risk, ...]:
     """Source: the field study, section 5."""
-    return Risk(
+    fenced = Risk(
         what="A static member is started before its predecessor has exited.",
         symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same partitions "
         "for seconds, and a fenced librdkafka member keeps delivering records.",
         then="Stop both, wait until the processes have exited, start one.",
     )
+    return (fenced,) if context.has_static else ()
 
 
 def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
     """Source: the field study, section 4 (aiokafka's stall)."""
-    if len(rounds.names) < 2:
-        return ()
-    return (
-        Risk(
-            what="The next round starts before the group is Stable.",
-            symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a "
-            "group with aiokafka members stalls until a session expires.",
-            then="Wait until the group is Stable; it becomes so by itself when the old session expires.",
-        ),
+    early = Risk(
+        what="The next round starts before the group is Stable.",
+        symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a group "
+        "with aiokafka members stalls until a session expires.",
+        then="Wait until the group is Stable; it becomes so by itself when the old session expires.",
     )
+    return (early,) if len(rounds.names) > 1 else ()
 
 
 def refused_upgrade(context: PathContext) -> Risk:
@@ -343,7 +319,3 @@ def leftovers(context: PathContext) -> Risk:
 def _of_libraries(context: PathContext, looks: Mapping[str, str]) -> str:
     """The symptoms in the members' libraries; in all known libraries if the members' are unknown."""
     return "; ".join([looks[name] for name in context.libraries if name in looks] or looks.values())
-
-
-def of_statics(context: PathContext) -> tuple[Risk, ...]:
-    return (fenced_static(),) if context.has_static else ()

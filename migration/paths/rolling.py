@@ -174,9 +174,11 @@ SHED = "shed-user-data"
 
 def remove_user_data(context: PathContext) -> Path:
     """One rolling restart to range, then one rolling replacement by another library."""
+    group = replace(context.case.group, protocol="range")
+    on_range = replace(context, case=replace(context.case, group=group))
     return Path(
         name="range first, then another library",
-        steps=(_to_range(context), *map(_with_user_data_check, convert(_on_range(context), context.members))),
+        steps=(_to_range(context), *map(_with_user_data_check, convert(on_range, context.members))),
         alternatives=(
             offline(),
             Alternative(
@@ -191,11 +193,6 @@ def remove_user_data(context: PathContext) -> Path:
             ),
         ),
     )
-
-
-def _on_range(context: PathContext) -> PathContext:
-    """The context after the first step, with the group on range."""
-    return replace(context, case=replace(context.case, group=replace(context.case.group, protocol="range")))
 
 
 def _with_user_data_check(step: Step) -> Step:
@@ -258,7 +255,7 @@ def rolling_downgrade(context: PathContext) -> Path:
 
 def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
     rounds = in_rounds(context, left[:-1])
-    keeper = context.names[left[-1].id]
+    keeper, assignor = context.names[left[-1].id], classic_assignor(context)
     settled = (CONSUMER, *all_back(context))
     return Step(
         id=BUT_ONE,
@@ -268,9 +265,9 @@ def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
             *restart_actions(context, rounds),
         ),
         rounds=rounds.names,
-        config=_lines(context),
+        config=configuration.classic(context.libraries, [assignor]),
         expect="The group stays of type consumer. The broker assigns, to the classic members too.",
-        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(classic_assignor(context),))),
+        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(assignor,))),
         complete_when=f"The group is Stable with all its members, and all but {keeper} speak the classic protocol.",
         between=settled,
         gate=(*settled, Speaking(protocol=MemberProtocol.CLASSIC, at_least=context.size - 1)),
@@ -288,8 +285,8 @@ def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
                 symptom=f"A restarted member fails with {dangers.INCONSISTENT}.",
                 then="Give all of them the same list.",
             ),
-            *_policy(context),
-            *_regex(context),
+            *((_POLICY,) if context.policy is None else ()),
+            *(_REGEX if context.has_regex else ()),
             *dangers.between_rounds(rounds),
             *dangers.of_statics(context),
         ),
@@ -309,7 +306,7 @@ def _last(context: PathContext, left: Sequence[Member]) -> Step:
             *restart_actions(context, rounds),
         ),
         rounds=rounds.names,
-        config=_lines(context),
+        config=configuration.classic(context.libraries, [assignor]),
         expect="When the last member leaves (a static one: when its classic successor replaces it), the broker makes "
         "the group classic. All members rejoin at their next heartbeat, and one of them assigns.",
         rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(assignor,))),
@@ -317,15 +314,15 @@ def _last(context: PathContext, left: Sequence[Member]) -> Step:
         gate=(TypeIs(type=GroupType.CLASSIC), *all_back(context), ProtocolIs(protocol=assignor)),
         strays=_not_reverted(context),
         dangers=(
-            *_policy(context),
+            *((_POLICY,) if context.policy is None else ()),
             Risk(
                 what="The last member is killed instead of stopped.",
                 symptom="The group stays of type consumer until the session expires (45 s by default); the member's "
                 "partitions wait.",
                 then="Wait.",
             ),
-            *_regex(context),
-            *_user_data(context),
+            *(_REGEX if context.has_regex else ()),
+            *((_USER_DATA,) if assignor == COOPERATIVE and "librdkafka" in context.libraries else ()),
             *dangers.of_statics(context),
         ),
         rollback="`kohort plan … --to consumer` from here: the first member on the consumer protocol converts the "
@@ -354,52 +351,31 @@ def _not_reverted(context: PathContext) -> tuple[Deviation, ...]:
     )
 
 
-def _lines(context: PathContext) -> tuple[str, ...]:
-    return configuration.classic(context.libraries, [classic_assignor(context)])
-
-
-def _policy(context: PathContext) -> tuple[Risk, ...]:
-    if context.policy is not None:
-        return ()
-    return (
-        Risk(
-            what="The brokers' migration policy allows no downgrade (it is not known from this source).",
-            symptom="The last member has left and the group is still of type consumer; the broker's log: `Cannot "
-            "downgrade consumer group … because the online downgrade is disabled.` Under the policy `disabled` the "
-            f"classic members cannot even join: {dangers.INCONSISTENT}.",
-            then="Check it before the first step: kafka-configs.sh --describe --all --entity-type brokers, "
-            "group.consumer.migration.policy.",
-        ),
-    )
-
-
-def _regex(context: PathContext) -> tuple[Risk, ...]:
-    if not context.has_regex:
-        return ()
-    return (
-        Risk(
-            what="Brokers of an early 4.0.x: replacing a member with a regex by a classic one causes no new "
-            "assignment (apache/kafka pull 20926).",
-            symptom="The group is Stable, and partitions have no owner: `kohort describe --members --verbose` does "
-            "not show them, and their lag grows.",
-            then="Restart any member of the consumer protocol: that causes a new assignment.",
-        ),
-        Risk(
-            what="The client's regex engine differs from the broker's.",
-            symptom="The group owns different topics than before.",
-            then="Run `kohort validate-regex PATTERN --from java|librdkafka` before the first step: it lists the "
-            "differences.",
-        ),
-    )
-
-
-def _user_data(context: PathContext) -> tuple[Risk, ...]:
-    if classic_assignor(context) != "cooperative-sticky" or "librdkafka" not in context.libraries:
-        return ()
-    return (
-        Risk(
-            what="A librdkafka cooperative-sticky leader writes user data into the assignments again.",
-            symptom="The next upgrade is refused with GROUP_ID_NOT_FOUND.",
-            then="Use a bridge leader for that upgrade (`kohort plan … --to consumer`), or range in this step.",
-        ),
-    )
+_POLICY = Risk(
+    what="The brokers' migration policy allows no downgrade (it is not known from this source).",
+    symptom="The last member has left and the group is still of type consumer; the broker's log: `Cannot downgrade "
+    "consumer group … because the online downgrade is disabled.` Under the policy `disabled` the classic members "
+    f"cannot even join: {dangers.INCONSISTENT}.",
+    then="Check it before the first step: kafka-configs.sh --describe --all --entity-type brokers, "
+    "group.consumer.migration.policy.",
+)
+_REGEX = (
+    Risk(
+        what="Brokers of an early 4.0.x: replacing a member with a regex by a classic one causes no new assignment "
+        "(apache/kafka pull 20926).",
+        symptom="The group is Stable, and partitions have no owner: `kohort describe --members --verbose` does not "
+        "show them, and their lag grows.",
+        then="Restart any member of the consumer protocol: that causes a new assignment.",
+    ),
+    Risk(
+        what="The client's regex engine differs from the broker's.",
+        symptom="The group owns different topics than before.",
+        then="Run `kohort validate-regex PATTERN --from java|librdkafka` before the first step: it lists the "
+        "differences.",
+    ),
+)
+_USER_DATA = Risk(
+    what="A librdkafka cooperative-sticky leader writes user data into the assignments again.",
+    symptom="The next upgrade is refused with GROUP_ID_NOT_FOUND.",
+    then="Use a bridge leader for that upgrade (`kohort plan … --to consumer`), or range in this step.",
+)

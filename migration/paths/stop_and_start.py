@@ -169,13 +169,10 @@ def _started(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Co
 def _strays(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Deviation, ...]:
     restart_from = START if context.is_empty else STOP
     if consumer:
+        classic_left = Speaking(protocol=MemberProtocol.CLASSIC, at_least=1)
         return (
             Deviation(
-                conditions=(
-                    TypeIs(type=GroupType.CONSUMER),
-                    STABLE,
-                    Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
-                ),
+                conditions=(TypeIs(type=GroupType.CONSUMER), STABLE, classic_left),
                 message="The group has a member of the classic protocol: it was started with its old configuration. "
                 "Restart that member.",
                 back_to=START,

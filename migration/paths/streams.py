@@ -8,7 +8,6 @@ and cooperative members may mix, as long as all are of 2.4 or later (KIP-429; bo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from assignors.registry import STREAMS
 from groups.model import Member
@@ -125,6 +124,7 @@ def _bounce(
     at_once: bool = False,
 ) -> Step:
     rounds = _by_instance(context, at_once=at_once)
+    next_round = "Start the next round only after the check of this one has exited with status 0."
     settled = (*all_back(context), ProtocolIs(protocol=STREAMS))
     return Step(
         id=id,
@@ -133,11 +133,7 @@ def _bounce(
             *actions,
             "A member is a stream thread: an instance restarts with all its threads. Stop it, wait until its process "
             "has exited, then start it with the lines below.",
-            *(
-                ("Start the next round only after the check of this one has exited with status 0.",)
-                if len(rounds.names) > 1
-                else ()
-            ),
+            *((next_round,) if len(rounds.names) > 1 else ()),
         ),
         round_action=RoundAction.START if at_once else RoundAction.RESTART,
         rounds=rounds.names,
@@ -174,11 +170,8 @@ def _by_instance(context: PathContext, *, at_once: bool) -> Rounds:
         [member for instance in named[start : start + size] for member in instance]
         for start in range(0, len(named), size or 1)
     ]
-    return Rounds(names=tuple(map(context.name, together)), ids=tuple(map(_ids, together)))
-
-
-def _ids(members: Sequence[Member]) -> tuple[str, ...]:
-    return tuple(member.id for member in members)
+    ids = tuple(tuple(member.id for member in members) for members in together)
+    return Rounds(names=tuple(map(context.name, together)), ids=ids)
 
 
 _STAY = Alternative(

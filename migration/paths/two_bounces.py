@@ -183,20 +183,25 @@ def _eager_again(context: PathContext, new: str) -> Path:
 
 def _first(context: PathContext, *, old: str, new: str, title: str, expect: str) -> Step:
     rounds = in_rounds(context, context.members)
+    # Unless the vote changes (KIP-345).
+    static = (
+        " The restart of a static member causes no rebalance: its partitions wait for it. Only the last restart does, "
+        f"as the protocol changes to {new}."
+    )
     return Step(
         id=FIRST,
         title=title,
         actions=(*new_release(context), *restart_actions(context, rounds)),
         rounds=rounds.names,
         config=configuration.assignors(context.libraries, [new, old]),
-        expect=expect + _of_statics(context, new),
+        expect=expect + (static if context.has_static else ""),
         rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(new, old))),
         complete_when=f"The group is Stable and its protocol is {new}: the last member has the new list.",
         between=all_back(context),
         gate=(*all_back(context), ProtocolIs(protocol=new)),
         dangers=(
             dangers.skipped_bounce(old, new),
-            *dangers.old_client_with_new_list(context),
+            *((dangers.OLD_CLIENT_WITH_NEW_LIST,) if context.outdated else ()),
             Risk(
                 what=f"The list is in the wrong order: {old} first.",
                 symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate does not "
@@ -208,16 +213,6 @@ def _first(context: PathContext, *, old: str, new: str, title: str, expect: str)
             *dangers.of_statics(context),
         ),
         rollback=f"Restart the changed members with {old} alone, one round at a time: every member lists it.",
-    )
-
-
-def _of_statics(context: PathContext, new: str) -> str:
-    """A note: a static member that rejoins a Stable group causes no rebalance unless the vote changes (KIP-345)."""
-    if not context.has_static:
-        return ""
-    return (
-        " The restart of a static member causes no rebalance: its partitions wait for it. Only the last restart does, "
-        f"as the protocol changes to {new}."
     )
 
 
@@ -285,14 +280,12 @@ def _alone(
 
 def _older_clients(context: PathContext) -> tuple[str, ...]:
     """KIP-429, Downgrade: the second bounce may also bring back an old release, the first may not."""
-    since = [
-        f"{library.name} before {version_text(library.cooperative)}"
-        for library in LIBRARIES.values()
-        if library.name in context.libraries and library.replaced_in_first_bounce and library.cooperative
-    ]
+    libraries = [LIBRARIES[name] for name in context.libraries if LIBRARIES[name].replaced_in_first_bounce]
     return tuple(
-        f"Start older clients without cooperative-sticky ({version}) only from this step on."
-        for version in since
+        f"Start older clients without cooperative-sticky ({library.name} before "
+        f"{version_text(library.cooperative)}) only from this step on."
+        for library in libraries
+        if library.cooperative
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any, TypeAlias
 
 from coordinator.simulation.scenario import MemberScript
 from groups.model import MemberProtocol
@@ -18,6 +19,10 @@ from migration.rehearsal.simulated_members import (
     round_actions,
     started,
 )
+
+Actions: TypeAlias = tuple[MemberAction, ...]
+Scripts: TypeAlias = Mapping[str, MemberScript]
+Change: TypeAlias = Callable[[Actions, Scripts], Actions]
 
 
 class Mistake(Enum):
@@ -106,10 +111,7 @@ class _Step:
         return start is None or started(self.found(member), start) != self.found(member)
 
 
-def _in(
-    target: StepRound,
-    change: Callable[[tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]],
-) -> Operator:
+def _in(target: StepRound, change: Change) -> Operator:
     """An operator that deviates from the plan at one place only."""
     return lambda here, actions, scripts: change(actions, scripts) if here == target else actions
 
@@ -162,9 +164,7 @@ def _begin_too_early(at: _Step) -> Iterator[PlacedMistake]:
     if step_round is None:
         return
 
-    def operator(
-        here: StepRound, actions: tuple[MemberAction, ...], scripts: Mapping[str, MemberScript]
-    ) -> tuple[MemberAction, ...]:
+    def operator(here: StepRound, actions: Actions, scripts: Scripts) -> Actions:
         if here == step_round:
             return ()
         if here != at.first:
@@ -184,15 +184,13 @@ def _old_member_back(at: _Step) -> Iterator[PlacedMistake]:
     after = at.after
     back = MemberAction(member=member, script=at.found(member), away_s=at.plan.bounce_s)
 
-    def change(actions: tuple[MemberAction, ...], _: Mapping[str, MemberScript]) -> tuple[MemberAction, ...]:
+    def change(actions: Actions, _: Scripts) -> Actions:
         others = [action for action in actions if action.member != member]
         return (back, *_later(others, at.plan.bounce_s + SETTLING_S))
 
     what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_setup(at.found(member))}"
-    placed = at.placed(
-        Mistake.OLD_MEMBER, after or (at.number, len(at.rollout.rounds)), what, _in(after or AFTER, change)
-    )
-    yield replace(placed, last_step=after[0] if after else at.number)
+    place = after or (at.number, len(at.rollout.rounds))
+    yield at.placed(Mistake.OLD_MEMBER, place, what, _in(after or AFTER, change), place[0])
 
 
 def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
@@ -204,15 +202,15 @@ def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
                 early = seconds_text(at.plan.bounce_s)
                 what = f"the successor of {at.name(member)} is started {early} before it is stopped"
                 step_round = at.number, round_
-                yield at.placed(Mistake.EARLY_SUCCESSOR, step_round, what, _in(step_round, _early(member)))
+                operator = _in(step_round, _of_member(member, lambda action: {"away_s": -action.away_s}))
+                yield at.placed(Mistake.EARLY_SUCCESSOR, step_round, what, operator)
                 return
 
 
-def _early(
-    member: str,
-) -> Callable[[tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]]:
+def _of_member(member: str, fields: Callable[[MemberAction], Mapping[str, Any]]) -> Change:
+    """A change of the actions of one member."""
     return lambda actions, _: tuple(
-        replace(action, away_s=-action.away_s) if action.member == member else action for action in actions
+        replace(action, **fields(action)) if action.member == member else action for action in actions
     )
 
 
@@ -220,32 +218,23 @@ def _take_wrong_jar(at: _Step) -> Iterator[PlacedMistake]:
     member = at.rollout.rounds[0][0]
     if at.rollout.start is None or not at.changes(member):
         return
-
-    def change(actions: tuple[MemberAction, ...], _: Mapping[str, MemberScript]) -> tuple[MemberAction, ...]:
-        return tuple(
-            replace(action, script=at.found(member)) if action.member == member else action
-            for action in actions
-        )
-
     what = f"{at.name(member)} is started with the old release: {_setup(at.found(member))}"
+    change = _of_member(member, lambda _: {"script": at.found(member)})
     yield at.placed(Mistake.WRONG_JAR, at.first, what, _in(at.first, change))
 
 
 def _deploy(at: _Step) -> Iterator[PlacedMistake]:
     step_round = at.number, (len(at.rollout.rounds) + 1) // 2
 
-    def change(
-        actions: tuple[MemberAction, ...], scripts: Mapping[str, MemberScript]
-    ) -> tuple[MemberAction, ...]:
+    def change(actions: Actions, scripts: Scripts) -> Actions:
         restarts = {action.member: action.script or scripts[action.member] for action in actions}
         who = {member: script for member, script in scripts.items() if member not in restarts} or restarts
-        return (
-            *actions,
-            *(
-                MemberAction(member=member, script=script, at_s=at.plan.bounce_s / 2, away_s=at.plan.bounce_s)
-                for member, script in who.items()
-            ),
+        bounce_s = at.plan.bounce_s
+        more = (
+            MemberAction(member=member, script=script, at_s=bounce_s / 2, away_s=bounce_s)
+            for member, script in who.items()
         )
+        return (*actions, *more)
 
     what = f"all members are restarted unchanged, {seconds_text(at.plan.bounce_s / 2)} into round {step_round[1]}"
     yield at.placed(Mistake.DEPLOY, step_round, what, _in(step_round, change))
@@ -256,9 +245,8 @@ def _words(start: MemberStart) -> str:
 
 
 def _setup(script: MemberScript) -> str:
-    if script.protocol == MemberProtocol.CLASSIC.value:
-        return f"[{', '.join(script.assignors)}]"
-    return f"the {script.protocol} protocol"
+    is_classic = script.protocol == MemberProtocol.CLASSIC.value
+    return f"[{', '.join(script.assignors)}]" if is_classic else f"the {script.protocol} protocol"
 
 
 _WAYS: Mapping[Mistake, tuple[Callable[[_Step], Iterator[PlacedMistake]], str]] = {

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
 from migration.bridge import BRIDGE, MemberRestart, RestartMode
 from migration.client_config import ClientConfig
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation, GateResult, undecided
-from migration.model import MemberStart, Plan, PlannedMember, Rollout, Step, TemporaryMember
+from migration.model import MemberStart, Plan, PlannedMember, Step, TemporaryMember
 from migration.rebalancing import SESSION_S
 from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
@@ -85,14 +83,13 @@ def simulated_for_plan(
 
 
 def is_of_group(plan: Plan, found_group: FoundGroup) -> GateResult:
-    observed = GateObservation(
-        plan=plan,
-        position=-1,
-        group=found_group.group,
-        cluster=found_group.cluster,
-        partitions={topic.name: topic.partitions for topic in found_group.topics.values()},
-    )
-    return judge_gate(observed)
+    return judge_gate(_observed(plan, found_group))
+
+
+def _observed(plan: Plan, found_group: FoundGroup) -> GateObservation:
+    partitions = {topic.name: topic.partitions for topic in found_group.topics.values()}
+    group, cluster = found_group.group, found_group.cluster
+    return GateObservation(plan=plan, position=-1, group=group, cluster=cluster, partitions=partitions)
 
 
 def rehearse(
@@ -112,17 +109,11 @@ def rehearse(
     `faults` are injected while the plan is played. :raises CannotRehearseError: the group as found does not settle.
     :raises InvalidSetting: a setting of the brokers cannot be played"""
     simulation = Simulation(found_group, simulated, seed, with_story=with_story)
-    with _without_collector():
-        return PlanRun(plan, simulation, seed, operator, faults).run(stop_at, last_step)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Python's collector of cycles scans all objects: a third of the time of a large rehearsal, for a few MB."""
+    # Python's collector of cycles scans all objects: a third of the time of a large rehearsal, for a few MB.
     was_on = gc.isenabled()
     gc.disable()
     try:
-        yield
+        return PlanRun(plan, simulation, seed, operator, faults).run(stop_at, last_step)
     finally:
         if was_on:
             gc.enable()
@@ -161,12 +152,14 @@ class PlanRun:
 
     def run(self, stop_at: StepRound | None, last_step: int | None) -> Rehearsed:
         simulation = self._simulation
-        simulation.begin(leader=simulation.found.group.leader if _has_temporary_members(self._plan) else None)
+        has_bridge = any(step.rollout and step.rollout.temporary_members for step in self._plan.steps)
+        simulation.begin(leader=simulation.found.group.leader if has_bridge else None)
         misplaced = simulation.misplaced()
         self._began_with[1] = self._members()
         start = simulation.group()
         back = None
-        played = self._places(stop_at, last_step)
+        last = stop_at or (last_step or len(self._plan.steps), sys.maxsize)
+        played = [step_round for step_round in places(self._plan) if step_round <= last]
         if all(self._play_round(step_round) for step_round in played):
             if stop_at is None:
                 self._afterwards(played[-1])
@@ -174,10 +167,10 @@ class PlanRun:
                 back = self._go_back(start, *stop_at)
         if not self._unsafe and not simulation.settles():
             self._unsafe.append(f"the group does not settle: {simulation.unsettled()}")
-        self._unsafe += [
-            f"{broken.invariant} is violated at {broken.at_s:.1f} s{_weakness_text(broken)}: {broken.message}"
-            for broken in simulation.violations
-        ]
+        for broken in simulation.violations:
+            known = f" by {broken.known}, a weakness of Kafka's own rules" if broken.known else ""
+            when = f"{broken.invariant} is violated at {broken.at_s:.1f} s"
+            self._unsafe.append(f"{when}{known}: {broken.message}")
         return Rehearsed(
             seed=self._seed,
             rounds=tuple(self._rounds),
@@ -192,10 +185,6 @@ class PlanRun:
             result=simulation.result(),
         )
 
-    def _places(self, stop_at: StepRound | None, last_step: int | None) -> Sequence[StepRound]:
-        last = stop_at or (last_step or len(self._plan.steps), sys.maxsize)
-        return [step_round for step_round in places(self._plan) if step_round <= last]
-
     def _play_round(self, step_round: StepRound) -> bool:
         """Do a round and wait for its gate; False if the gate stays closed or opens wrongly."""
         simulation, (number, round_) = self._simulation, step_round
@@ -209,7 +198,10 @@ class PlanRun:
         if rollout is not None:
             if undo := rollback_of(rollout, actions, simulation.scripts):
                 self._undo.append(undo)
-            self._start_temporary_members(rollout)
+            for temporary in rollout.temporary_members:
+                start = rollout.start or MemberStart()
+                self._bridge = self._make_bridge(simulation, temporary, start, self._seed)
+                self._bridge.enter()
         self._planned |= {action.member: action.script for action in actions}
         done = self._operator(step_round, actions, simulation.scripts)
         self._planned |= {action.member: action.script for action in done if action.is_ahead}
@@ -219,20 +211,15 @@ class PlanRun:
         opened = not self._has_rounds(number) or self._wait_for_gate(step_round, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
             if self._judge(step_round, None, simulation.group()).open and (differs := self._not_done(number)):
-                self._note_opened(
-                    f"the gate of step {number} is open after round {round_}, although {differs}"
-                )
+                gate = f"the gate of step {number}"
+                self._note_opened(f"{gate} is open after round {round_}, although {differs}")
         elif opened:
             opened = self._wait_for_gate(step_round, None)
             self._began_with[number + 1] = self._members()
+        costs = simulation.costs - before
+        open_s = round(simulation.now_s - began_s, 1) if opened else None
         self._rounds.append(
-            RoundPlayed(
-                step=number,
-                round=round_,
-                costs=simulation.costs - before,
-                began_s=began_s,
-                gate_open_after_s=round(simulation.now_s - began_s, 1) if opened else None,
-            )
+            RoundPlayed(step=number, round=round_, costs=costs, began_s=began_s, gate_open_after_s=open_s)
         )
         # A mistaken operator continues when a gate opens: the next action shows the effect.
         return opened and (self._operator is not as_planned or not self._unsafe)
@@ -241,13 +228,6 @@ class PlanRun:
         """Processes that are started together are up one after the other; the seed decides the order."""
         late_s = [0.0, *(self._timing.uniform(0, SPREAD_S) for _ in actions[1:])]
         return tuple(action.delayed(by_s) for action, by_s in zip(actions, late_s, strict=False))
-
-    def _start_temporary_members(self, rollout: Rollout) -> None:
-        for temporary in rollout.temporary_members:
-            self._bridge = self._make_bridge(
-                self._simulation, temporary, rollout.start or MemberStart(), self._seed
-            )
-            self._bridge.enter()
 
     def _restart_for_bridge(self, asked: MemberRestart | None) -> bool:
         """Restart the member that the bridge requests, once for each id; returns whether it was restarted."""
@@ -347,13 +327,8 @@ class PlanRun:
             judged = self._judge(step_round, round_, group)
         else:
             group, judged = None, NO_ANSWER
-        poll = GatePoll(
-            at_s=self._simulation.now_s,
-            place=step_round,
-            round=round_,
-            judged=judged,
-            shown=GroupSummary.of(group),
-        )
+        at_s, shown = self._simulation.now_s, GroupSummary.of(group)
+        poll = GatePoll(at_s=at_s, place=step_round, round=round_, judged=judged, shown=shown)
         if not self._polls or not poll.repeats(self._polls[-1]):
             self._polls.append(poll)
         return judged, group
@@ -365,22 +340,16 @@ class PlanRun:
         if group is not self._judged:
             self._judged, self._results = group, {}
         if asked not in self._results:
-            self._results[asked] = self._evaluate_gate(number, round_, group)
+            observed = replace(
+                _observed(self._plan, self._simulation.found),
+                position=number - 1,
+                group=group,
+                began_with=self._began_with[number],
+                was_open=number + 1 in self._began_with,
+                round=round_,
+            )
+            self._results[asked] = judge_gate(observed, accept_drift=True)
         return self._results[asked]
-
-    def _evaluate_gate(self, number: int, round_: int | None, group: Group | None) -> GateResult:
-        found_group = self._simulation.found
-        observed = GateObservation(
-            plan=self._plan,
-            position=number - 1,
-            group=group,
-            cluster=found_group.cluster,
-            partitions={topic.name: topic.partitions for topic in found_group.topics.values()},
-            began_with=self._began_with[number],
-            was_open=number + 1 in self._began_with,
-            round=round_,
-        )
-        return judge_gate(observed, accept_drift=True)
 
     def _members(self) -> tuple[PlannedMember, ...]:
         group = self._simulation.group()
@@ -400,19 +369,14 @@ class PlanRun:
             self._bridge.leave()  # it joined before the rounds that were undone
             arrived = simulation.wait_until_settled()
         now = simulation.group()
-        arrived = arrived and now is not None and start is not None and _is_unchanged(now, start)
+        ends = {group and (group.type, group.protocol, group.state) for group in (now, start)}
+        arrived = arrived and len(ends) == 1 and now is not None
         if not arrived:
             where = "nowhere" if now is None else f"{now.type.value} ({now.protocol}), {now.state.value}"
-            self._unsafe.append(
-                f"the rollback from step {step}, round {round_}, ends in another state: {where}"
-            )
-        return RollbackResult(
-            step=step,
-            round=round_,
-            costs=simulation.costs - before,
-            lasted_s=round(simulation.now_s - began_s, 1),
-            arrived=arrived,
-        )
+            rollback = f"the rollback from step {step}, round {round_}"
+            self._unsafe.append(f"{rollback}, ends in another state: {where}")
+        costs, lasted_s = simulation.costs - before, round(simulation.now_s - began_s, 1)
+        return RollbackResult(step=step, round=round_, costs=costs, lasted_s=lasted_s, arrived=arrived)
 
 
 def places(plan: Plan) -> tuple[StepRound, ...]:
@@ -424,17 +388,5 @@ def places(plan: Plan) -> tuple[StepRound, ...]:
     )
 
 
-def _has_temporary_members(plan: Plan) -> bool:
-    return any(step.rollout is not None and step.rollout.temporary_members for step in plan.steps)
-
-
-def _weakness_text(fallen: Violation) -> str:
-    return f" by {fallen.known}, a weakness of Kafka's own rules" if fallen.known else ""
-
-
 def _rounds(step: Step) -> Sequence[Sequence[str]]:
     return step.rollout.rounds if step.rollout is not None else ()
-
-
-def _is_unchanged(now: Group, then: Group) -> bool:
-    return (now.type, now.protocol, now.state) == (then.type, then.protocol, then.state)

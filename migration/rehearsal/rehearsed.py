@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
 
 from coordinator.simulation.result import RunResult, Violation
@@ -107,7 +107,6 @@ class Rehearsed:
         return not self.unsafe
 
 
-RULE = "rehearsal"
 MOST_LINES = 60
 """Maximum lines of a story in a plan; the last ones are kept."""
 
@@ -125,16 +124,8 @@ def _of_run(run: Rehearsed, step: int) -> StepFigures | None:
     if not rounds:
         return None
     costs = sum((played.costs for played in rounds[1:]), rounds[0].costs)
-    times = [played.gate_open_after_s for played in rounds]
-    known = [time_s for time_s in times if time_s is not None]
-    return StepFigures(
-        rebalances=costs.rebalances,
-        moved=costs.moved,
-        without_owner_s=costs.without_owner_s,
-        read_twice=costs.read_twice,
-        commits_refused=costs.commits_refused,
-        lasted_s=sum(known) if len(known) == len(times) else None,
-    )
+    known = [time_s for played in rounds if (time_s := played.gate_open_after_s) is not None]
+    return StepFigures(**asdict(costs), lasted_s=sum(known) if len(known) == len(rounds) else None)
 
 
 def _over(of: Callable[[Sequence[float]], float], runs: Sequence[StepFigures]) -> StepFigures:
@@ -167,16 +158,13 @@ def with_rehearsal(
     )
     if unsafe:
         seed, reason = unsafe[0]
-        finding = Finding(
-            rule=RULE,
-            level=Level.BLOCKER,
-            message=f"A rehearsal on the present group shows that the plan is not safe. Seed {seed}: {reason}.",
-            remedy="Read the events of that seed. Fix the cause, or choose another path (--offline, --concurrency 1).",
-            source="kohort rehearse: docs/rehearsal.md",
+        finding = _finding(
+            Level.BLOCKER,
+            f"A rehearsal on the present group shows that the plan is not safe. Seed {seed}: {reason}.",
+            "Read the events of that seed. Fix the cause, or choose another path (--offline, --concurrency 1).",
         )
-        return replace(
-            plan, findings=(finding, *plan.findings), steps=(), settled_groups=(), rehearsal=rehearsal
-        )
+        findings = (finding, *plan.findings)
+        return replace(plan, findings=findings, steps=(), settled_groups=(), rehearsal=rehearsal)
     steps = tuple(
         replace(step, rehearsed=figures_of(played, number)) for number, step in enumerate(plan.steps, 1)
     )
@@ -185,11 +173,12 @@ def with_rehearsal(
 
 def not_rehearsed(plan: Plan, why: str) -> Plan:
     """The plan with a finding that explains why it could not be rehearsed."""
-    finding = Finding(
-        rule=RULE,
-        level=Level.INFO,
-        message=f"The plan was not rehearsed: {why}.",
-        remedy="The costs of its steps are computed only.",
-        source="kohort rehearse: docs/rehearsal.md",
+    finding = _finding(
+        Level.INFO, f"The plan was not rehearsed: {why}.", "The costs of its steps are computed only."
     )
     return replace(plan, findings=(*plan.findings, finding))
+
+
+def _finding(level: Level, message: str, remedy: str) -> Finding:
+    source = "kohort rehearse: docs/rehearsal.md"
+    return Finding(rule="rehearsal", level=level, message=message, remedy=remedy, source=source)

@@ -70,11 +70,16 @@ def simulated_members(
             name=name,
             script=replace(_script(group, member, library), config=_settings(member, library, configs)),
             client=SimulatedClient(id=member.client.id or name, host=member.client.host or "/127.0.0.1"),
-            id=member.id if _can_be_drawn(member) else None,
+            id=member.id
+            if member.protocol is MemberProtocol.CONSUMER or _DRAWN.fullmatch(member.id)
+            else None,
         )
-    return SimulatedMembers(
-        members=members, remarks=tuple(_remark(*remark) for remark in sorted(taken.items()))
-    )
+    remarks = [
+        f"{library} ({taken[library][0]}{f' and {more} more' if (more := len(taken[library]) - 1) else ''}) cannot "
+        f"be simulated: simulated as {NEAREST}, the closest one"
+        for library in sorted(taken)
+    ]
+    return SimulatedMembers(members=members, remarks=tuple(remarks))
 
 
 def started(script: MemberScript, start: MemberStart) -> MemberScript:
@@ -125,17 +130,6 @@ def _settings(member: Member, library: str | None, configs: Sequence[ClientConfi
         for name in MemberSettings.names()
         if (setting := config.setting(name)) is not None and not setting.is_placeholder
     }
-
-
-def _can_be_drawn(member: Member) -> bool:
-    if member.protocol is MemberProtocol.CONSUMER:
-        return True
-    return _DRAWN.fullmatch(member.id) is not None
-
-
-def _remark(library: str, names: Sequence[str]) -> str:
-    who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    return f"{library} ({who}) cannot be simulated: simulated as {NEAREST}, the closest one"
 
 
 class CannotRehearseError(Exception):
@@ -216,9 +210,9 @@ class MemberAction:
         """The same action, but the started process is up `by_s` seconds later."""
         if self.script is None:
             return self
-        return (
-            replace(self, away_s=self.away_s + by_s) if self.away_s else replace(self, at_s=self.at_s + by_s)
-        )
+        if self.away_s:
+            return replace(self, away_s=self.away_s + by_s)
+        return replace(self, at_s=self.at_s + by_s)
 
 
 def round_actions(

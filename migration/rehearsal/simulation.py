@@ -70,12 +70,9 @@ class RehearsalCosts:
         return self - (RehearsalCosts() - more)
 
     def __sub__(self, before: RehearsalCosts) -> RehearsalCosts:
+        names = (figure.name for figure in fields(self))
         return RehearsalCosts(
-            rebalances=self.rebalances - before.rebalances,
-            moved=self.moved - before.moved,
-            without_owner_s=round(self.without_owner_s - before.without_owner_s, 3),
-            read_twice=self.read_twice - before.read_twice,
-            commits_refused=self.commits_refused - before.commits_refused,
+            **{name: round(getattr(self, name) - getattr(before, name), 3) for name in names}
         )
 
 
@@ -121,15 +118,9 @@ class Simulation:
                 },
             ),
         )
-        self.scripts = {
-            member: simulated_member.script for member, simulated_member in simulated.members.items()
-        }
-        """The script with which each member was started last."""
+        self.scripts = {member: one.script for member, one in simulated.members.items()}  # As started last
         self._stopped: set[str] = set()
-        self._names = {
-            member: simulated_member.name for member, simulated_member in simulated.members.items()
-        }
-        """The name of each member's process in the world."""
+        self._names = {member: one.name for member, one in simulated.members.items()}  # Of its process
 
     # Actions
 
@@ -137,19 +128,15 @@ class Simulation:
         """Start all members as found: first the classic ones, which joined first in a mixed group. `leader`, if
         given, joins before all others, so that it leads. :raises CannotRehearseError: the group as it was found
         does not settle"""
-        by_protocol = {
-            protocol: [
-                one.name for one in self._simulated.members.values() if one.script.protocol == protocol
-            ]
-            for protocol in ("classic", "consumer")
-        }
         if leader in self._names:
             self.world.play(Start(at=0, member=self._names[leader]))
             self.wait(HEAD_START_S)
-        for names in filter(None, by_protocol.values()):
+        members = self._simulated.members.values()
+        for protocol in ("classic", "consumer"):
+            names = [member.name for member in members if member.script.protocol == protocol]
             for name in names:
                 self.world.play(Start(at=0, member=name))
-            if not self.wait_until_settled():
+            if names and not self.wait_until_settled():
                 raise CannotRehearseError(f"the group does not settle as it was found: {self.unsettled()}")
 
     def wait_until_settled(self) -> bool:
@@ -190,7 +177,9 @@ class Simulation:
         if action.script is None:
             self._stopped.add(member)
             self.world.play(Close(at=0, member=name))
-            self._wait_ended(name)
+            end_s = self.now_s + STOP_S
+            while self.world.processes[name].is_running and self.now_s < end_s:
+                self.wait(POLL_S)
             return
         self._stopped.discard(member)
         self.scripts[member] = action.script
@@ -201,11 +190,6 @@ class Simulation:
         self.world.play(Restart(at=0, member=self._names[member], script=action.script))
         stops_ms = self.world.schedule.now_ms + int(-action.away_s * 1000)
         self.world.schedule.at(stops_ms, self.world.play, Close(at=0, member=name))
-
-    def _wait_ended(self, name: str) -> None:
-        end_s = self.now_s + STOP_S
-        while self.world.processes[name].is_running and self.now_s < end_s:
-            self.wait(POLL_S)
 
     def inject(self, faults: PlanFaults, step_round: StepRound | None) -> None:
         """Inject the faults of this round, which starts now; None: those of the first round that is played."""
@@ -220,18 +204,12 @@ class Simulation:
         if isinstance(event, FailCoordinator):
             self.world.play(event)
             return
-        member = next(
-            member
-            for member, simulated_member in self._simulated.members.items()
-            if simulated_member.name == event.member
-        )
-        name = self._names[member]
-        if not self.world.processes[name].is_running:
-            return
+        member = next(key for key, one in self._simulated.members.items() if one.name == event.member)
+        event = replace(event, member=self._names[member])
         if isinstance(event, Restart):
-            self.world.play(replace(event, member=name, script=self.scripts[member]))
-        else:
-            self.world.play(replace(event, member=name))
+            event = replace(event, script=self.scripts[member])
+        if self.world.processes[event.member].is_running:
+            self.world.play(event)
 
     def settles(self) -> bool:
         """Play on to the end; whether everything settles, and stays settled."""
@@ -247,14 +225,8 @@ class Simulation:
     def costs(self) -> RehearsalCosts:
         for process in self.world.processes.values():
             process.count_reading()
-        measures = self.world.measures
-        return RehearsalCosts(
-            rebalances=measures.rebalances,
-            moved=measures.moved,
-            without_owner_s=measures.without_owner_s,
-            read_twice=measures.read_twice,
-            commits_refused=measures.commits_refused,
-        )
+        names = (figure.name for figure in fields(RehearsalCosts))
+        return RehearsalCosts(**{name: getattr(self.world.measures, name) for name in names})
 
     @property
     def violations(self) -> tuple[Violation, ...]:

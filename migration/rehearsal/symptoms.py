@@ -138,11 +138,7 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mista
         min(poll.shown.members for poll in run.polls if placed.place <= poll.place <= last.place)
         for run in (wrong, right)
     )
-    played = {
-        (checked.step, checked.round)
-        for checked in wrong.rounds
-        if (checked.step, checked.round) >= placed.place
-    }
+    played = {place for one in wrong.rounds if (place := (one.step, one.round)) >= placed.place}
     return MistakeSymptoms(
         refused=tuple(
             RefusedRequest(member=member, error=error, times=times)

@@ -1,9 +1,6 @@
-"""Random groups to ask the assignors about, from a seed.
-
-`chain` yields the rounds of one group: what came out of a round is owned in the next, while members leave
-and join, partitions are added, topics go, claims get stale, disputed or nonsensical. Every choice comes
-from the `random.Random` given, so a seed repeats a run.
-"""
+"""Random groups to ask the assignors about, from a seed. `chain` yields the rounds of one group: what came out of a
+round is owned in the next, while members leave and join, partitions are added, topics go, claims get stale, disputed or
+nonsensical."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +20,6 @@ ROUNDS = 5
 def claim_as(
     assignor: str, side: str, member: MemberSpec, partitions: Partitions, generation: int
 ) -> MemberSpec:
-    """The member rejoining with what it owns, as a 4.x consumer with that assignor would say it."""
     claim = Claim(partitions=partitions, generation=generation)
     if side == "broker":
         return replace(member, owned=Claim(partitions=partitions), user_data=None)
@@ -63,8 +59,7 @@ class _Maker:
         self.sharing = rng.choice((None, None, None, 16, 64, 1024)) if self.broker else None
         """The hash codes of topic ids are mostly multiples of it: ids share bins of the maps of targets, and some bins
         become trees."""
-        self.twist = rng.random() < (0.6 if self.sharing else 0.3)
-        """Whether claims are spoilt between rounds."""
+        self.twist = rng.random() < (0.6 if self.sharing else 0.3)  # whether claims are spoilt between rounds
 
     # ---- the first round ----
 
@@ -134,7 +129,6 @@ class _Maker:
         return [name for name in names if self.rng.random() < share] or list(names[:1])
 
     def arbitrary(self, spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
-        """Some partitions to some members, at random and far from balanced."""
         rng = self.rng
         owners = rng.sample(spec.members, rng.randint(1, len(spec.members)))
         named: dict[str, dict[str, list[int]]] = {member.id: {} for member in spec.members}
@@ -226,7 +220,6 @@ class _Maker:
         return replace(member, owned=replace(member.owned, generation=self.rng.choice((NO_GENERATION, 1, 3))))
 
     def dispute(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
-        """Claim what another member claims too."""
         theirs = (other.user_data or other.owned).partitions
         mine = (member.user_data or member.owned).partitions
         merged = {
@@ -236,7 +229,6 @@ class _Maker:
         return self.with_partitions(member, merged)
 
     def beyond(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
-        """Claim partitions that no topic has."""
         mine = (member.user_data or member.owned).partitions
         more = {topic: [*numbers, max(numbers, default=0) + 40] for topic, numbers in mine.items()}
         if self.rng.random() < 0.5 and not self.crowded:
@@ -302,12 +294,8 @@ def _colliding_member(rng: Random) -> str:
 
 TOPIC_STYLES: tuple[Style, ...] = (_plain_topic, _numbered_topic, _colliding_topic, _unusual_name)
 MEMBER_STYLES: tuple[Style, ...] = (
-    _uuid_member,
-    _uuid_member,
-    _numbered_member,
-    _unusual_name,
-    _colliding_member,
-)
+    _uuid_member, _uuid_member, _numbered_member, _unusual_name, _colliding_member,
+)  # fmt: skip
 
 
 def _small(rng: Random) -> int:

@@ -12,18 +12,15 @@ from tests.support.long import cases
 
 @pytest.fixture(scope="session")
 def oracle(kafka_jars: Path) -> Iterator[Oracle]:
-    """Give Kafka's own assignors, in one Java process."""
     with running(kafka_jars) as oracle:
         yield oracle
 
 
 @pytest.fixture(scope="session")
 def oracle_seed() -> str:
-    """Give the seed that KOHORT_ORACLE_SEED repeats, or another."""
     return seed("KOHORT_ORACLE_SEED")
 
 
 @pytest.fixture(scope="session")
 def oracle_cases() -> int:
-    """Give the number of cases to ask per assignor: KOHORT_ORACLE_CASES, or 300."""
     return cases("KOHORT_ORACLE_CASES", 100, many=10_000)

@@ -1,7 +1,5 @@
-"""librdkafka's assignors against librdkafka: a real consumer of confluent-kafka leads random groups.
-
-KOHORT_ORACLE_SEED repeats a run, KOHORT_ORACLE_ROUNDS makes it longer.
-"""
+"""librdkafka's assignors against librdkafka: a real consumer of confluent-kafka leads random groups. KOHORT_ORACLE_SEED
+repeats a run, KOHORT_ORACLE_ROUNDS makes it longer."""
 
 import platform
 from collections.abc import Iterator, Sequence
@@ -41,7 +39,6 @@ LEADER_IDS = ("leader", "m150", "zz-top", "Aéa")
 
 @pytest.fixture(params=ASSIGNORS, ids=NAMES)
 def assignor(request: pytest.FixtureRequest) -> Assignor:
-    """Each of librdkafka's assignors."""
     param: Assignor = request.param
     return param
 
@@ -77,7 +74,6 @@ def test_leader_copies_user_data_from_subscription_to_assignment(assignor: Assig
 
 
 def test_a_new_leader_is_asked_the_same(assignor: Assignor) -> None:
-    """`again` takes what the first owned along."""
     topics = (TopicSpec(name="t", partitions=6), TopicSpec(name="u", partitions=3))
     alone = GroupSpec(topics=topics, members=())
     two = GroupSpec(topics=topics, members=(MemberSpec(id="m", topics=("t",)),))
@@ -94,15 +90,12 @@ def test_a_new_leader_is_asked_the_same(assignor: Assignor) -> None:
 
 @dataclass(slots=True)
 class Comparison:
-    """Rounds with librdkafka's leaders, and what came of them."""
-
     assignor: Assignor
     rng: Random
     tally: dict[str, int] = field(default_factory=dict)
     leaders: dict[tuple[str | None, str], LibrdkafkaLeader] = field(default_factory=dict)
 
     def run(self, rounds: int) -> None:
-        """Compare `rounds` groups; an AssertionError shows the first that differs."""
         done = 0
         while done < rounds:
             for _ in self.chain():
@@ -113,7 +106,6 @@ class Comparison:
             leader.close()
 
     def chain(self) -> Iterator[Led]:
-        """Rounds of one group, what came out of one owned in the next."""
         rng, answers = self.rng, dict[int, Named]()
         instance, member_id = rng.choice((None, "b5")), rng.choice(LEADER_IDS)
         for spec in chain(
@@ -151,7 +143,6 @@ class Comparison:
         return None
 
     def ends(self, spec: GroupSpec) -> bool:
-        """Whether we say that the leader's process ends over the group, or may."""
         try:
             return bool(self.assignor.assign(DenseGroup.of(spec)).undetermined)
         except AssignorFailedError:
@@ -176,7 +167,6 @@ class Comparison:
         return led
 
     def same(self, led: Led) -> tuple[bool, bool]:
-        """Whether we say what librdkafka says, and whether we say that it hangs on freed memory."""
         result = self.assignor.assign(DenseGroup.of(led.spec))
         return _held(result.assignment.named()) == _held(led.assigned), bool(result.undetermined)
 
@@ -186,11 +176,13 @@ class Comparison:
 
 def _possible(spec: GroupSpec) -> GroupSpec:
     """Without topics of no partitions, which no broker has and librdkafka waits for."""
-    return replace(spec, topics=tuple(topic if topic.partitions else _grown(topic) for topic in spec.topics))
-
-
-def _grown(topic: TopicSpec) -> TopicSpec:
-    return replace(topic, partitions=1, racks=None if topic.racks is None else ((),))
+    topics = (
+        topic
+        if topic.partitions
+        else replace(topic, partitions=1, racks=None if topic.racks is None else ((),))
+        for topic in spec.topics
+    )
+    return replace(spec, topics=tuple(topics))
 
 
 def _held(named: Named) -> Named:
@@ -214,7 +206,6 @@ def test_broker_lists_topics_as_a_scala_set(broker: Broker) -> None:
 
 @pytest.mark.kafka
 def test_identical_in_a_real_group(assignor: Assignor, broker: Broker, members: Members) -> None:
-    """With another group where a member of one dies, as leaders of librdkafka do (LeaderDiedError)."""
     for _ in range(ATTEMPTS - 1):
         try:
             return _compare_real_group(assignor, broker, members)
@@ -288,17 +279,10 @@ def _assign(assignor: Assignor, spec: GroupSpec) -> Named:
     return assignor.assign(DenseGroup.of(spec)).assignment.named()
 
 
-def test_registered_for_librdkafka_leaders(assignor: Assignor) -> None:
-    assert find(assignor.name, Side.CLIENT, Leader.LIBRDKAFKA) is assignor
-
-
 def test_members_without_topics_or_with_too_many_are_passed_over(assignor: Assignor) -> None:
     greedy = ("a", "b", *(f"t{number}" for number in range(MOST_TOPICS)))
-    assert _assign(assignor, _spec(m=["a"], idle=[], greedy=greedy)) == {
-        "m": {"a": [0, 1, 2]},
-        "idle": {},
-        "greedy": {},
-    }
+    expected: Named = {"m": {"a": [0, 1, 2]}, "idle": {}, "greedy": {}}
+    assert _assign(assignor, _spec(m=["a"], idle=[], greedy=greedy)) == expected
 
 
 def test_an_empty_group(assignor: Assignor) -> None:
@@ -307,7 +291,6 @@ def test_an_empty_group(assignor: Assignor) -> None:
 
 
 def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
-    """a is before z by instance id and after it by member id, m in between."""
     spec = _spec(
         z=MemberSpec(id="z", topics=("a",), instance="1"),
         m=("a",),
@@ -316,16 +299,3 @@ def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
     for assignor in (RANGE, ROUND_ROBIN):
         result = assignor.assign(DenseGroup.of(spec))
         assert {one.subject for one in result.undetermined} == {"z", "a"}
-
-
-def test_cooperative_gives_back_claims_without_a_subscriber() -> None:
-    owner = MemberSpec(id="m", topics=("a",), owned=Claim(partitions={"b": [1], "gone": [7]}, generation=3))
-    assert _assign(COOPERATIVE, _spec(m=owner)) == {"m": {"a": [0, 1, 2], "b": [1], "gone": [7]}}
-
-
-def test_cooperative_withholds_partitions_until_the_last_claimant_revokes() -> None:
-    everything = Claim(partitions={"a": [0, 1, 2], "b": [0, 1, 2]}, generation=1)
-    owner = MemberSpec(id="m", topics=("a", "b"), owned=everything)
-    named = _assign(COOPERATIVE, _spec(m=owner, other=["a", "b"]))
-    assert named["other"] == {}
-    assert sum(len(numbers) for numbers in named["m"].values()) == 3

@@ -1,7 +1,5 @@
-"""Every assignor gives what Kafka's own class gives, or fails with its message.
-
-A failure names its seed: KOHORT_ORACLE_SEED=… repeats the run, KOHORT_ORACLE_CASES=… scales it (`make oracle`).
-"""
+"""Every assignor gives what Kafka's own class gives, or fails with its message. A failure names its seed:
+KOHORT_ORACLE_SEED=… repeats the run, KOHORT_ORACLE_CASES=… scales it (`make oracle`)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -110,7 +108,6 @@ def test_javas_sticky_assigns_topics_no_longer_subscribed_to(oracle: Oracle) -> 
 
 
 def java(oracle: Oracle, assignor: Assignor, spec: GroupSpec) -> Named | str:
-    """What Java gives, or the message of what it throws."""
     try:
         return oracle.assign(assignor.side.value, assignor.name, spec)
     except JavaThrewError as error:
@@ -118,7 +115,6 @@ def java(oracle: Oracle, assignor: Assignor, spec: GroupSpec) -> Named | str:
 
 
 def ours(assignor: Assignor, spec: GroupSpec) -> Result | str:
-    """What ours gives, or the message of its failure."""
     try:
         return assignor.assign(DenseGroup.of(spec))
     except AssignorHangsError:
@@ -156,7 +152,6 @@ def compare_order(mine: Result, theirs: Named, spec: GroupSpec, where: str) -> i
 
 
 def in_a_new_map(names: list[str], ids: Mapping[str, UUID]) -> list[str]:
-    """The order in which a map into which the topics are put one by one gives them back."""
     order = map_order(uuid_hashes([ids[name] for name in names]), keys=[uuid_sort_key(ids[n]) for n in names])
     return [names[i] for i in order.indices.tolist()]
 

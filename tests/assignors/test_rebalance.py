@@ -77,8 +77,6 @@ def test_no_common_assignor() -> None:
 def test_owners_of_a_shared_partition_are_a_set(
     protocols: set[RebalanceProtocol], counts: list[tuple[int, int, int]]
 ) -> None:
-    """What one owner keeps is not without; given to a member that was none of its owners, it has moved."""
-
     def assign(group: DenseGroup) -> Result:
         waits = protocols == {COOPERATIVE} and 1 in group.spec.members[1].owned.partitions.get("t", ())
         named = {"a": {"t": [0, 1]}, "b": {"t": [0]}, "c": {"t": [] if waits else [1]}}

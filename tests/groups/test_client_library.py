@@ -24,47 +24,38 @@ BY_MEMBER = "inferred from the member id"
 BY_CLIENT = "inferred from the client id"
 
 
-@pytest.mark.parametrize(
-    ("member", "client", "instance", "expected"),
-    [
-        (f"consumer-orders-1-{UUID}", "consumer-orders-1", None, ("java", BY_MEMBER)),
-        (f"rdkafka-{UUID}", "rdkafka", None, ("librdkafka", BY_MEMBER)),
-        (f"kafka-python-2.0.2-{UUID}", None, None, ("kafka-python", BY_MEMBER)),
-        # Under the consumer protocol the member id is drawn by the client or the broker.
-        ("Yz3kq0mOTf2g8rVQm1xA9w", "consumer-orders-12", None, ("java", BY_CLIENT)),
-        ("Yz3kq0mOTf2g8rVQm1xA9w", "rdkafka", None, ("librdkafka", BY_CLIENT)),
-        ("Yz3kq0mOTf2g8rVQm1xA9w", "kgo", None, ("franz-go", BY_CLIENT)),
-        (f"rack-a-{UUID}", "consumer-orders-rack-a", "rack-a", ("java", BY_CLIENT)),
-        (f"rack-a-{UUID}", "consumer-orders-rack-b", "rack-a", UNKNOWN),
-        (f"orders-{UUID}", "orders", None, UNKNOWN),
-        (f"my-rdkafka-{UUID}", "my-rdkafka", None, UNKNOWN),
-        ("m", None, None, UNKNOWN),
-        (f"console-consumer-{UUID}", "console-consumer", None, ("java", BY_MEMBER)),
-        ("Yz3kq0mOTf2g8rVQm1xA9w", "console-consumer", None, ("java", BY_CLIENT)),
-        (f"perf-consumer-client-{UUID}", "perf-consumer-client", None, ("java", BY_MEMBER)),
-        (
-            f"connector-consumer-s3-sink-0-{UUID}",
-            "connector-consumer-s3-sink-0",
-            None,
-            ("connect", BY_MEMBER),
-        ),
-        ("Yz3kq0mOTf2g8rVQm1xA9w", "connector-consumer-s3-sink-11", None, ("connect", BY_CLIENT)),
-        (f"shop-{UUID}-StreamThread-1-consumer-{UUID}", None, None, ("java", BY_MEMBER)),
-        ("Yz3kq0mOTf2g8rVQm1xA9w", f"shop-{UUID}-StreamThread-12-consumer", None, ("java", BY_CLIENT)),
-        ("Yz3kq0mOTf2g8rVQm1xA9w", "shop-StreamThread-1-restore-consumer", None, UNKNOWN),
-        (f"kafkajs-{UUID}", "kafkajs", None, ("kafkajs", BY_MEMBER)),
-        (f"app@h1 (github.com/segmentio/kafka-go)-{UUID}", None, None, ("kafka-go", BY_MEMBER)),
-        ("Yz3kq0mOTf2g8rVQm1xA9w", "app@h1 (github.com/segmentio/kafka-go)", None, ("kafka-go", BY_CLIENT)),
-        (f"aiokafka-0.12.0-{UUID}", "aiokafka-0.12.0", None, ("aiokafka", BY_MEMBER)),
-        (f"sarama-{UUID}", "sarama", None, ("sarama", BY_MEMBER)),
-        (f"console-consumer-2-{UUID}", "console-consumer-2", None, UNKNOWN),
-    ],
-)
+DEFAULTS = {
+    "consumer-orders-1": "java", "console-consumer": "java", "perf-consumer-client": "java",
+    f"shop-{UUID}-StreamThread-12-consumer": "java", "connector-consumer-s3-sink-11": "connect",
+    "rdkafka": "librdkafka", "kgo": "franz-go", "kafkajs": "kafkajs", "aiokafka-0.12.0": "aiokafka", "sarama": "sarama",
+    "app@h1 (github.com/segmentio/kafka-go)": "kafka-go",
+}  # fmt: skip
+DRAWN = "Yz3kq0mOTf2g8rVQm1xA9w"  # under the consumer protocol the client or the broker draws the member id
+MEMBERS = (
+    # member id, client id, library and how it is known
+    *((f"{client}-{UUID}", client, (library, BY_MEMBER)) for client, library in DEFAULTS.items()),
+    *((DRAWN, client, (library, BY_CLIENT)) for client, library in DEFAULTS.items()),
+    (f"kafka-python-2.0.2-{UUID}", None, ("kafka-python", BY_MEMBER)),
+    (f"app@h1 (github.com/segmentio/kafka-go)-{UUID}", None, ("kafka-go", BY_MEMBER)),
+    *((f"{client}-{UUID}", client, UNKNOWN) for client in ("orders", "my-rdkafka", "console-consumer-2")),
+    ("m", None, UNKNOWN), (DRAWN, "shop-StreamThread-1-restore-consumer", UNKNOWN),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("member", "client", "expected"), MEMBERS)
 def test_default_ids_show_the_library(
-    member: str, client: str | None, instance: str | None, expected: tuple[str | None, str]
+    member: str, client: str | None, expected: tuple[str | None, str]
 ) -> None:
-    known = library_of(Member(id=member, instance=instance, client=Client(id=client)))
+    known = library_of(Member(id=member, client=Client(id=client)))
     assert (known.name, known.known_by) == expected
+
+
+@pytest.mark.parametrize(
+    ("client", "library"), [("consumer-orders-rack-a", "java"), ("consumer-orders-b", None)]
+)
+def test_javas_default_id_of_a_static_member_ends_in_its_instance(client: str, library: str | None) -> None:
+    static = Member(id=f"rack-a-{UUID}", instance="rack-a", client=Client(id=client))
+    assert library_of(static).name == library
 
 
 def test_what_the_source_recorded_wins() -> None:
@@ -82,44 +73,30 @@ def test_members_that_differ_are_named() -> None:
     assert (both.name, both.known_by) == (None, "the members run java and librdkafka")
 
 
-@pytest.mark.parametrize(
-    ("name", "version", "librdkafka"),
-    [
-        ("node-rdkafka", "3.6.1", "2.12.0"),
-        ("node-rdkafka", "v3.6.0", "2.12.0"),
-        ("node-rdkafka", "3.6", "2.12.0"),
-        ("node-rdkafka", "3.1", None),
-        ("node-rdkafka", "2.14.5", "1.9.2"),
-        ("node-rdkafka", "2.9.1", None),
-        ("node-rdkafka", "3.6.2", None),
-        ("node-rdkafka", "4", None),
-        ("confluent-kafka-javascript", "1.10.1", "2.15.1"),
-        ("@confluentinc/kafka-javascript", "1.10.0", "2.15.0"),
-        ("confluent-kafka-javascript", "1.5.0", "2.11.1"),
-        ("confluent-kafka-javascript", "1.4.0-librdkafka-2.11.0", "2.11.0"),
-        ("confluent-kafka-python", "2.12.2", "2.12.1"),
-        ("confluent-kafka", "2.12.1", "2.12.1"),
-        ("Confluent.Kafka", "2.13.1", "2.13.0"),
-        ("confluent-kafka-dotnet", "2.11.1", "2.11.1"),
-        ("confluent-kafka-go", "2.13.3", "2.13.2"),
-        ("confluent-kafka-go", "v2.6.1", "2.6.1"),
-        ("confluent-kafka-go", "2.99.0", "2.15.0"),
-        ("confluent-kafka", "2.16.1", "2.16.0"),
-        ("rdkafka-ruby", "0.25.1", "2.12.1"),
-        ("karafka-rdkafka", "0.19.5", "2.8.0"),
-        ("karafka-rdkafka", "0.20.0", None),
-        ("azure-functions-kafka", "4.3.2", "2.4.0"),
-        ("azure-functions-kafka", "4.4.0", None),
-        ("rdkafka-sys", "4.9.0+2.10.0", "2.10.0"),
-        ("rust-rdkafka", "0.38.0", None),
-        ("php-rdkafka", "6.0.5", None),
-        ("node-rdkafka", "new", None),
-    ],
-)
-def test_what_a_release_bundles(name: str, version: str, librdkafka: str | None) -> None:
+BUNDLED: dict[str, dict[str, str | None]] = {
+    "node-rdkafka": {
+        "3.6.1": "2.12.0", "v3.6.0": "2.12.0", "3.6": "2.12.0", "3.1": None, "2.14.5": "1.9.2", "2.9.1": None,
+        "3.6.2": None, "4": None, "new": None,
+    },
+    "confluent-kafka-javascript": {"1.10.1": "2.15.1", "1.5.0": "2.11.1", "1.4.0-librdkafka-2.11.0": "2.11.0"},
+    "@confluentinc/kafka-javascript": {"1.10.0": "2.15.0"},
+    "confluent-kafka-python": {"2.12.2": "2.12.1"},
+    "confluent-kafka": {"2.12.1": "2.12.1", "2.16.1": "2.16.0"},
+    "Confluent.Kafka": {"2.13.1": "2.13.0"},
+    "confluent-kafka-dotnet": {"2.11.1": "2.11.1"},
+    "confluent-kafka-go": {"2.13.3": "2.13.2", "v2.6.1": "2.6.1", "2.99.0": "2.15.0"},
+    "rdkafka-ruby": {"0.25.1": "2.12.1"},
+    "karafka-rdkafka": {"0.19.5": "2.8.0", "0.20.0": None},
+    "azure-functions-kafka": {"4.3.2": "2.4.0", "4.4.0": None},
+    "rdkafka-sys": {"4.9.0+2.10.0": "2.10.0"}, "rust-rdkafka": {"0.38.0": None}, "php-rdkafka": {"6.0.5": None},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_what_a_release_bundles(name: str) -> None:
     binding = binding_named(name)
     assert binding is not None
-    assert bundled(binding, version) == librdkafka
+    assert {version: bundled(binding, version) for version in BUNDLED[name]} == BUNDLED[name]
 
 
 @pytest.mark.parametrize(

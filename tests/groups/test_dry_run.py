@@ -18,20 +18,6 @@ from tests.groups.facts import classic, member, topics
 EVERY = [(side, name) for side in Side for name in known(side)]
 
 
-def test_eager_takes_everything_from_everybody() -> None:
-    group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})])
-    run = dry_run(group, topics(t=6), DryRunRequest(what_if=WhatIf(add=1)))
-    (only,) = run.rebalances
-    assert (only.revoked, only.without_owner) == (6, 6)
-    assert {m: owned.get("t", ()) for m, owned in only.assignment.items()} == {
-        "a": (0, 1),
-        "added-1": (2, 3),
-        "b": (4, 5),
-    }
-    assert (run.moved, run.minimum_moved, run.owned) == (2, 2, 6)
-    assert [item.subject for item in run.undetermined] == ["added-1"]
-
-
 def test_cooperative_withholds_and_then_hands_over() -> None:
     group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})], "cooperative-sticky")
     run = dry_run(group, topics(t=6), DryRunRequest(what_if=WhatIf(add=1)))
@@ -42,19 +28,7 @@ def test_cooperative_withholds_and_then_hands_over() -> None:
     assert (run.after.least, run.after.most) == (2, 2)
 
 
-def test_an_eager_assignor_in_the_list_keeps_members_eager() -> None:
-    mixed = ("cooperative-sticky", "range")
-    group = classic(
-        [member("a", {"t": [0, 1]}, protocols=mixed), member("b", {"t": [2, 3]}, protocols=mixed)],
-        "cooperative-sticky",
-    )
-    run = dry_run(group, topics(t=4), DryRunRequest())
-    assert run.procedure is Procedure.EAGER
-    assert [rebalance.without_owner for rebalance in run.rebalances] == [4]
-
-
 def test_in_the_second_bounce_each_member_counts_by_its_own_list() -> None:
-    """Bounced members are cooperative and keep what they own; the others are eager and own nothing (KIP-429)."""
     mixed, alone = ("cooperative-sticky", "range"), ("cooperative-sticky",)
     members = [
         member("a", {"t": [0, 1]}, protocols=alone),
@@ -68,25 +42,7 @@ def test_in_the_second_bounce_each_member_counts_by_its_own_list() -> None:
     assert next(owner for owner in run.members if owner.id == "a").kept == {"t": (0, 1)}
 
 
-def test_the_second_bounce_continues_while_a_cooperative_member_loses() -> None:
-    mixed, alone = ("cooperative-sticky", "range"), ("cooperative-sticky",)
-    members = [
-        member("a", {"t": [0, 1, 2, 3]}, protocols=alone),
-        member("b", {"t": [4, 5]}, protocols=mixed),
-        member("c", protocols=mixed, generation=-1),
-    ]
-    run = dry_run(classic(members, "cooperative-sticky"), topics(t=6), DryRunRequest())
-    first, second = run.rebalances
-    # Two of a's four are withheld; b gives up its two both times.
-    assert (first.revoked, first.without_owner) == (4, 4)
-    assert set(first.assignment["a"]["t"]) < {0, 1, 2, 3}
-    assert second.revoked == sum(map(len, (first.assignment[letter].get("t", ()) for letter in "bc")))
-    assert run.rests
-    assert (run.after.least, run.after.most) == (2, 2)
-
-
 def test_what_is_not_known_of_lists_is_said() -> None:
-    """A broker shows only the assignor in use; a library that takes no mixed list leaves nothing unknown."""
     members = [
         member("a", {"t": [0]}),
         member("b", {"t": [1]}, client=Client(library="librdkafka")),
@@ -105,14 +61,6 @@ def test_a_franz_go_leader_looks_at_racks_in_its_own_way(library: str, rack: str
     assert leader is not None
     assert leader.library is Leader.JAVA
     assert ("in a member's rack" in leader.known_by) is said
-
-
-def test_connects_consumers_are_javas() -> None:
-    leader = dry_run(
-        classic([member("a", client=Client(library="connect"))]), topics(t=2), DryRunRequest()
-    ).leader
-    assert leader is not None
-    assert (leader.library, leader.known_by) == (Leader.JAVA, "recorded in the source")
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,13 @@
 
 import pytest
 
-from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Topic
 from groups.progress import (
     NEVER,
     BurrowVerdict,
     PartitionProgress,
     Reading,
     Trend,
-    group_progress,
     partition_progress,
-    readings_of,
 )
 
 
@@ -102,7 +99,6 @@ def test_each_rule(rows: list[tuple[float, int | None, int | None]], verdict: Bu
 
 @pytest.mark.parametrize(("advance_s", "trend"), [(3, Trend.GROWS), (6, Trend.UNKNOWN)])
 def test_consumer_as_fast_as_the_clock_is_late_on_purpose(advance_s: int, trend: Trend) -> None:
-    """It reads records ten minutes after they were written; since then, production has increased."""
     first, last = readings((0, 0, 15_000), (6, 120, 15_180))
     first = first._replace(committed_ms=0, written_ms=-600_000)
     last = last._replace(committed_ms=6_000, written_ms=-600_000 + advance_s * 1000)
@@ -110,7 +106,6 @@ def test_consumer_as_fast_as_the_clock_is_late_on_purpose(advance_s: int, trend:
 
 
 def test_burst_is_no_trend() -> None:
-    """Records that have waited for less than three commit intervals, or that were all produced at once."""
     first, last = readings((0, 980, 1_000), (12, 1_200, 11_000))
     assert partition_progress([first, last]).trend is Trend.GROWS
     assert partition_progress([first, last._replace(written_ms=2_000)]).trend is Trend.UNKNOWN
@@ -140,36 +135,3 @@ def test_when_the_log_start_passes_the_committed_offset() -> None:
     assert partition_progress([first, last]).overtaken_s == NEVER
     assert partition_progress([first, last._replace(start=None)]).overtaken_s is None
     assert partition_progress([first, last._replace(start=120)]).overtaken_s == 0
-
-
-def test_a_group_is_the_sum_of_its_partitions() -> None:
-    member = Member(id="m", owned={"orders": (0,)})
-
-    def read(at_ms: int, *committed: int) -> dict[tuple[str, int], Reading]:
-        group = Group(
-            id="g",
-            type=GroupType.CONSUMER,
-            state=GroupState.STABLE,
-            members=(member,),
-            offsets={
-                "orders": {number: CommittedOffset(offset=offset) for number, offset in enumerate(committed)}
-            },
-        )
-        ends = dict.fromkeys(range(4), 1000 + at_ms // 100)
-        topic = Topic(name="orders", partitions=4, start_offsets={0: 7}, end_offsets=ends)
-        return readings_of(at_ms, group, {"orders": topic})
-
-    first, last = read(0, 0, 0, 900, -1), read(30_000, 0, 0, 1200, -1)
-    assert last["orders", 0] == Reading(30_000, 0, 1300, 1293, 7, True)
-    assert last["orders", 3] == Reading(30_000, None, 1300, None)
-    progress = group_progress([first, last])
-    assert [one.verdict for one in progress.partitions.values()] == [
-        BurrowVerdict.STALLED,
-        BurrowVerdict.STOPPED,
-        BurrowVerdict.OK,
-        None,
-    ]
-    assert (progress.verdict, progress.lag) == (BurrowVerdict.STOPPED, 2693)
-    assert (progress.committed_per_s, progress.produced_per_s, progress.catch_up_s) == (10, 30, NEVER)
-    assert group_progress([]).verdict is None
-    assert group_progress([last]).catch_up_s is None

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
+from dataclasses import Field, fields, is_dataclass
+from enum import Enum
 from importlib.resources import files
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import pytest
@@ -14,20 +18,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.model import (
-    Client,
-    Cluster,
-    CommittedOffset,
-    Group,
-    GroupState,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Node,
-    Subscription,
-    Topic,
-    UserData,
-)
+from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, MemberProtocol, Topic
 from groups.snapshot import (
     Snapshot,
     parse_snapshot,
@@ -37,11 +28,9 @@ from groups.snapshot import (
     snapshot_tree,
     write_snapshot,
 )
+from groups.trees import ASCENDING, KEY, UNWRITTEN, Partition
 from groups.yaml_files import TreeError, load_tree
 from tests.support.long import cases
-
-INT32 = 2**31 - 1
-INT64 = 2**63 - 1
 
 LOOKS_LIKE_SOMETHING_ELSE = (
     "", " ", "~", "null", "Null", "NULL", "none", "true", "True", "on", "off", "yes", "No", "y", "n", "0123", "0x1F",
@@ -61,103 +50,50 @@ LONG = ("a" * 1100, "🙂" * 1100, '"' * 700, "x" * 32_000)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
     LOOKS_LIKE_SOMETHING_ELSE
 )
-maybe_texts = st.none() | texts
-partition_numbers = st.integers(0, 40) | st.integers(0, INT32)
-epochs = st.none() | st.integers(0, INT32)
-
-assignments = st.dictionaries(
-    texts,
-    st.lists(partition_numbers, unique=True, max_size=12).map(lambda numbers: tuple(sorted(numbers))),
-    max_size=3,
-)
-clusters = st.builds(
-    Cluster,
-    id=maybe_texts,
-    kafka=maybe_texts,
-    features=st.dictionaries(texts, st.integers(0, 32767), max_size=3),
-    consumer_protocol=st.none() | st.booleans(),
-    settings=st.none() | st.dictionaries(texts, texts, max_size=3),
-    settings_differ=st.dictionaries(texts, st.lists(texts, max_size=3).map(tuple), max_size=3),
-)
-nodes = st.builds(Node, id=st.integers(-1, INT32), host=texts, port=st.integers(-1, 65535), rack=maybe_texts)
-clients = st.builds(Client, id=maybe_texts, host=maybe_texts, library=maybe_texts, version=maybe_texts)
-subscriptions = st.builds(Subscription, topics=st.lists(texts, max_size=3).map(tuple), regex=maybe_texts)
-user_data = st.builds(UserData, subscription=st.binary(max_size=9), assignment=st.binary(max_size=9))
-members = st.builds(
-    Member,
-    id=texts,
-    instance=maybe_texts,
-    client=clients,
-    rack=maybe_texts,
-    protocol=st.none() | st.sampled_from(MemberProtocol),
-    protocols=st.none() | st.lists(texts, max_size=3).map(tuple),
-    subscription=st.none() | subscriptions,
-    owned=st.none() | assignments,
-    target=st.none() | assignments,
-    epoch=st.none() | st.integers(-2, INT32),
-    generation=st.none() | st.integers(-1, INT32),
-    user_data=st.none() | user_data,
-)
-committed_offsets = st.builds(
-    CommittedOffset,
-    offset=st.none() | st.integers(-1, INT64),
-    leader_epoch=st.none() | st.integers(-1, INT32),
-    metadata=maybe_texts,
-    timestamp=st.none() | st.integers(-1, INT64),
-    topic_id=st.none() | st.uuids(),
-)
-offsets = st.dictionaries(
-    texts, st.dictionaries(partition_numbers, committed_offsets, max_size=3), max_size=2
-)
 
 
-log_offsets = st.none() | st.dictionaries(partition_numbers, st.none() | st.integers(0, INT64), max_size=10)
+def values_of(hint: Any) -> st.SearchStrategy[Any]:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated and ASCENDING in arguments[1:]:
+        numbers = st.lists(values_of(Partition), unique=True, max_size=12)
+        return numbers.map(lambda chosen: tuple(sorted(chosen)))
+    if origin is Annotated:
+        (bounds,) = arguments[1:]
+        most = st.integers(bounds.least, bounds.most)
+        return st.integers(max(bounds.least, 0), min(bounds.most, 40)) | most
+    if origin in (Union, UnionType):
+        return st.none() | values_of(arguments[0])
+    if origin is tuple:
+        key = (lambda member: member.id) if arguments[0] is Member else None
+        return st.lists(values_of(arguments[0]), max_size=3, unique_by=key).map(tuple)
+    if origin is not None and KEY in [field.metadata for field in fields_of(arguments[1])]:
+        names = st.lists(texts, max_size=3, unique=True)
+        return names.flatmap(
+            lambda keys: st.fixed_dictionaries({key: built(arguments[1], key) for key in keys})
+        )
+    if origin is not None:
+        return st.dictionaries(values_of(arguments[0]), values_of(arguments[1]), max_size=3)
+    if is_dataclass(hint):
+        return built(hint)
+    if issubclass(hint, Enum):
+        return st.sampled_from(hint)
+    return {str: texts, bytes: st.binary(max_size=9), bool: st.booleans(), UUID: st.uuids()}[hint]
 
 
-def topic_named(name: str) -> st.SearchStrategy[Topic]:
-    racks = st.lists(texts, max_size=3).map(tuple)
+def fields_of(kind: Any) -> tuple[Field[Any], ...]:
+    return fields(kind) if is_dataclass(kind) else ()
+
+
+def built(kind: Any, key: str = "") -> st.SearchStrategy[Any]:
+    hints = get_type_hints(kind, include_extras=True)
+    written = [field for field in fields_of(kind) if field.metadata != UNWRITTEN]
     return st.builds(
-        Topic,
-        name=st.just(name),
-        partitions=st.integers(0, INT32),
-        id=st.none() | st.uuids() | st.just(UUID(int=1)),
-        racks=st.none() | st.dictionaries(partition_numbers, racks, max_size=10),
-        start_offsets=log_offsets,
-        end_offsets=log_offsets,
-        stable_offsets=log_offsets,
+        kind,
+        **{one.name: st.just(key) if one.metadata == KEY else values_of(hints[one.name]) for one in written},
     )
 
 
-def group_named(name: str) -> st.SearchStrategy[Group]:
-    return st.builds(
-        Group,
-        id=st.just(name),
-        type=st.sampled_from(GroupType),
-        state=st.sampled_from(GroupState),
-        protocol_type=maybe_texts,
-        protocol=maybe_texts,
-        coordinator=st.none() | nodes,
-        generation=st.none() | st.integers(-1, INT32),
-        leader=maybe_texts,
-        group_epoch=epochs,
-        assignment_epoch=epochs,
-        members=st.lists(members, max_size=3, unique_by=lambda member: member.id).map(tuple),
-        offsets=st.none() | offsets,
-    )
-
-
-snapshots = st.builds(
-    Snapshot,
-    cluster=clusters,
-    topics=st.lists(texts, max_size=3, unique=True).flatmap(
-        lambda names: st.fixed_dictionaries({name: topic_named(name) for name in names})
-    ),
-    groups=st.lists(texts, max_size=3, unique=True).flatmap(
-        lambda names: st.fixed_dictionaries({name: group_named(name) for name in names})
-    ),
-)
-
-
+snapshots = built(Snapshot)
 FILE = Path("snapshot")
 
 

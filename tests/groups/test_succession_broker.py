@@ -103,7 +103,6 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
 def test_a_leader_that_misses_a_rebalance_is_followed_by_the_first_joined(
     broker: Broker, source: LiveSource
 ) -> None:
-    """A member that joins before the leader is removed may be the one: it is in the map by then."""
     for size in (2, 3, 5):
         group = RawGroup(broker=broker, rebalance_timeout_s=1.0)
         group.grow(size)

@@ -62,35 +62,6 @@ class Store:
     colors: tuple[Color, ...] = ()
 
 
-TREE = {
-    "items": {
-        "a": {
-            "from": "here", "size": 3, "owned": {"t": [1, 2]}, "data": "AQI=", "id": "AAAAAAAAAAAAAAAAAAAAAQ",
-            "ready": True, "share": 0.5,
-        },
-    },
-    "rules": [{"rule": "is-red", "since": 4}, {"rule": "not-blue", "but": "red"}],
-    "colors": ["red", "blue"],
-}  # fmt: skip
-STORE = Store(
-    items={
-        "a": Item(
-            name="a", origin="here", size=3, owned={"t": (1, 2)}, data=b"\x01\x02", id=UUID(int=1),
-            ready=True, share=0.5,
-        )
-    },
-    rules=(IsRed(since=4), NotBlue(but=Color.RED)),
-    colors=(Color.RED, Color.BLUE),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_one_declaration_reads_and_writes(sparse: bool) -> None:
-    trees = Trees(sparse=sparse)
-    assert trees.read(Store, TREE) == STORE
-    assert trees.write(Store, STORE) == TREE
-
-
 def test_what_is_unknown_is_written_as_null_or_left_out() -> None:
     store = Store(items={"a": Item(name="a")})
     assert Trees().write(Store, store)["items"]["a"]["size"] is None

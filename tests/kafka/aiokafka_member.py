@@ -1,7 +1,5 @@
-"""A consumer of aiokafka that runs until it is stopped: `python -m tests.kafka.aiokafka_member JSON`.
-
-The argument, the journal and the events are those of `confluent_member.py`, as far as aiokafka has them.
-"""
+"""A consumer of aiokafka that runs until it is stopped, with the argument, journal and events of
+`confluent_member.py`."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -16,8 +14,6 @@ POLL_MS = 100
 
 
 class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-    """Reports what its consumer is given and what it gives up."""
-
     def __init__(self, consumer: AIOKafkaConsumer, reporter: Reporter) -> None:
         self.consumer, self.reporter = consumer, reporter
 

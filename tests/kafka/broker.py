@@ -33,26 +33,14 @@ class RunningBroker(Protocol):
     port: int
 
     @property
-    def bootstrap(self) -> str:
-        """``host:port`` for clients."""
-        ...
+    def bootstrap(self) -> str: ...
 
-    def check_alive(self) -> None:
-        """Raise, with the end of its log, unless it runs."""
-        ...
+    def check_alive(self) -> None: ...
 
 
 class Broker:
-    """One node, broker and controller, on its own loopback ports.
-
-    Attributes:
-        jars: the directory its jars are in.
-        directory: everything it writes; `log` and `data` are inside.
-        log: what it said on stdout and stderr.
-        data: `log.dirs`: the directories of the topics' partitions, `__consumer_offsets-N` among them.
-        port: where clients connect.
-        pid: the id of the process of the last start.
-    """
+    """One node, broker and controller, on its own loopback ports. `log` is its output, `data` has the directories of
+    the topics' partitions, `port` is where clients connect, `pid` of the last start. All is below `directory`."""
 
     def __init__(
         self,
@@ -65,9 +53,9 @@ class Broker:
         features: Mapping[str, int] | None = None,
         classes: Path | None = None,
     ) -> None:
-        """Prepare a broker; `settings` are server properties that win over the defaults of `settings.py`. `options` are
-        those of its JVM; `classes` is a directory of more of its classes; `features` are finalized at other levels than
-        the version's own."""
+        """`settings` are server properties that win over the defaults of `settings.py`; `options` are of its JVM;
+        `classes` is a directory of more of its classes; `features` are finalized at other levels than the version's
+        own."""
         self.jars = jars
         self.directory = directory
         self.log = directory / "broker.log"
@@ -86,7 +74,6 @@ class Broker:
 
     @property
     def bootstrap(self) -> str:
-        """``host:port`` for clients."""
         return f"{HOST}:{self.port}"
 
     @property
@@ -97,13 +84,7 @@ class Broker:
         return self._process.pid
 
     def start(self) -> None:
-        """Start the broker and return when it serves requests.
-
-        The first start formats the storage on free ports; a later one continues with both.
-
-        Raises:
-            BrokerFailedError: it ended, or did not serve within 180 s.
-        """
+        """Start it and return when it serves requests; the first start formats the storage on free ports."""
         if self._properties.exists():
             self._launch()
             return
@@ -119,8 +100,8 @@ class Broker:
                 return
 
     def stop(self, *, kill_after_s: float = 20.0) -> int | None:
-        """Stop the broker, kill it after a while; data and ports stay for another start. Twice does nothing. Returns
-        the exit status, negative where it had to be killed; None: it was never started."""
+        """Stop it, kill it after a while; data and ports stay. Returns the exit status, negative where it had to be
+        killed, or None."""
         return None if self._process is None else end(self._process, kill_after_s=kill_after_s)
 
     def crash(self) -> None:
@@ -128,13 +109,11 @@ class Broker:
             kill(self._process)
 
     def check_alive(self) -> None:
-        """Raise BrokerFailedError, with the tail of the log, unless the process runs."""
         status = None if self._process is None else self._process.poll()
         if self._process is None or status is not None:
             raise BrokerFailedError(f"the broker does not run (exit status {status})\n{self.log_tail()}")
 
     def log_tail(self, lines: int = 40) -> str:
-        """Return the last `lines` lines of the log, or what is said instead."""
         if not self.log.exists():
             return "(no log)"
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

@@ -28,19 +28,13 @@ class Child:
         self.log = EventLog(self.process.stdout)
 
     def send(self, line: str) -> None:
-        """Write one line to its stdin; OSError when it is gone."""
         if self.process.stdin is None:
             raise ValueError("a pipe was asked for")
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
     def stop(self, name: str) -> None:
-        """Ask it to terminate once member `name` has started, and wait until it has, everything it said read.
-
-        Raises:
-            TimeoutError: the member did not start.
-            ChildProcessError: the end was not a clean one.
-        """
+        """Ask it to terminate once member `name` has started, and wait until it has, everything it said read."""
         self.log.wait(lambda: bool(self.log.of(name)), f"{name} has started", PATIENCE_S)
         status = end(self.process)
         self.log.join()
@@ -48,6 +42,5 @@ class Child:
             raise ChildProcessError(f"{name} ended with status {status}: {self.log.tail()}")
 
     def crash(self) -> None:
-        """Kill it and wait until it is gone, everything it said read."""
         kill(self.process)
         self.log.join()

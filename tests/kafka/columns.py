@@ -12,9 +12,8 @@ FIRST = {"GROUP", "TOPIC"}
 
 
 def parse(text: str) -> list[Row]:
-    """Return the rows of all tables in `text` as `{header: cell}`. A table begins with a line of headers, the first of
-    them GROUP or TOPIC, and ends with an empty line; what stands outside of tables is left out. A cell may be empty,
-    and the last one may hold blanks."""
+    """Rows of all tables in `text` as `{header: cell}`. A table begins with a line of headers, the first of them GROUP
+    or TOPIC, and ends with an empty line. A cell may be empty, and the last one may hold blanks."""
     rows: list[Row] = []
     header = ""
     for line in text.splitlines():
@@ -28,7 +27,6 @@ def parse(text: str) -> list[Row]:
 
 
 def is_header(line: str) -> bool:
-    """Say whether `line` is the first of a table: capitals only, and GROUP or TOPIC first."""
     words = line.split()
     return len(words) > 1 and words[0] in FIRST and line == line.upper()
 

@@ -26,13 +26,7 @@ def commit_request(group: str, topic: str, offsets: Sequence[int]) -> bytes:
 
 
 def send_commits(broker: Listening, requests: Sequence[bytes], *, times: int = 1) -> None:
-    """Send all requests, `times` over, and wait for the answers; again while partitions of the log are being loaded.
-
-    Raises:
-        AssertionError: a commit was refused.
-        OSError: the broker does not answer.
-        TimeoutError: a partition is loaded for ever.
-    """
+    """Send all requests, `times` over, and wait for the answers; again while partitions of the log are being loaded."""
     left = [*requests] * times
 
     def all_taken() -> bool:
@@ -67,13 +61,11 @@ def make_classic_groups(broker: RunningBroker, groups: Sequence[str], topic: str
 
 
 def make_consumer_groups(broker: RunningBroker, groups: Sequence[str], topic: str) -> None:
-    """Empty groups of type consumer: a member has joined and left."""
     joining = {"topic_partitions": (), "rebalance_timeout": _REBALANCE_TIMEOUT_MS}
     _come_and_go(broker, "ConsumerGroupHeartbeat", groups, topic, joining, {"topic_partitions": None})
 
 
 def make_share_groups(broker: RunningBroker, groups: Sequence[str], topic: str) -> None:
-    """Empty share groups: a member has joined and left."""
     _come_and_go(broker, "ShareGroupHeartbeat", groups, topic, {}, {})
 
 
@@ -85,7 +77,6 @@ def _come_and_go(
     joining: Mapping[str, Any],
     leaving: Mapping[str, Any],
 ) -> None:
-    """A member of each group joins and leaves. AssertionError: a heartbeat was refused"""
     beats = [
         framed(api, 1, group_id=group, member_id=f"member-of-{group}", **fields)
         for group in groups

@@ -1,24 +1,16 @@
 """A consumer of confluent-kafka that runs until it is stopped: `python -m tests.kafka.confluent_member JSON`.
-
-The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
-as librdkafka has it. With `"journal": PATH` every record, and every partition that comes or goes, is a line
-`AT_NS KIND TOPIC PARTITION OFFSET KEY:VALUE` of that file, at the time of the machine's monotonic clock.
-With `"listener"` and `"pollAgain"` it does what `java/Member.java` says of them. A line of JSON on stdin,
-`{"do": ACTION, ...}`, is what to do before the next poll: `subscribe` (to other `topics`), `pause` (stay outside
-poll for `ms`), `commit`, `hold` (say what is held), `produce` (`records` to one `partition`, with a `compression`),
-`offsets_for_times` (of `partitions`, `at_ms`), `stop`.
-Each event is one line of JSON on stdout with `member` and `event`:
-
-- `started`: the consumer has subscribed.
-- `assigned`, `revoked`, `lost`: the partitions of the listener's call; `assignment` is what is held after it.
-- `holds`: what it holds, asked for by `hold`.
-- `error`: an error of the consumer; `reason` is the text.
-- `thrown`: an exception in a call of the consumer, which continues; `reason` is the text, with the error's name.
-- `produced`: all records are acknowledged; `reason` is empty, or what went wrong.
-- `offsets`: `reason` has the offsets of `offsets_for_times`, in the order of the partitions.
-- `answers`: `reason` is how many the group's coordinator has given, as often as `statistics.interval.ms` says.
-- `stopped`: closed cleanly, after SIGTERM or the end of stdin.
-"""
+The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex. With
+`"journal": PATH` every record, and every partition that comes or goes, is a line `AT_NS KIND TOPIC PARTITION OFFSET
+KEY:VALUE` of that file, at the time of the machine's monotonic clock. `"listener"` and `"pollAgain"`: see
+`java/Member.java`.
+A line of JSON on stdin, `{"do": ACTION, ...}`, is what to do before the next poll: `subscribe` (to other `topics`),
+`pause` (stay outside poll for `ms`), `commit`, `hold` (say what is held), `produce` (`records` to one `partition`, with
+a `compression`), `offsets_for_times` (of `partitions`, `at_ms`), `stop`.
+Each event is one line of JSON on stdout with `member` and `event`: `started` (it has subscribed); `assigned`,
+`revoked`, `lost` (partitions of the listener's call; `assignment` is what is held after it); `holds`; and with a
+`reason`: `error` (of the consumer), `thrown` (an exception in a call of it, with its name), `produced` (empty, or what
+went wrong), `offsets` (in the order of the partitions), `answers` (how many the coordinator has given, as often as
+`statistics.interval.ms` says); `stopped` (closed cleanly, after SIGTERM or the end of stdin)."""
 
 import json
 import sys
@@ -39,8 +31,6 @@ class ListenerError(Exception):
 
 
 class ConfluentMember:
-    """A consumer and the events it prints."""
-
     def __init__(
         self,
         config: dict[str, Any],
@@ -49,7 +39,6 @@ class ConfluentMember:
         listener: Mapping[str, Mapping[str, Any]] | None = None,
         polls_again: bool = False,
     ) -> None:
-        """Make the consumer; nothing is sent before `run`."""
         self.reporter = reporter
         self.commands = commands
         self.listener = listener or {}
@@ -65,7 +54,6 @@ class ConfluentMember:
         )
 
     def run(self, topics: list[str]) -> None:
-        """Consume `topics`, execute actions meanwhile, until it is stopped, then close cleanly."""
         self.subscribe(topics)
         self.reporter.say("started")
         while not self.commands.stop.is_set():
@@ -87,7 +75,6 @@ class ConfluentMember:
             )
 
     def consume(self) -> None:
-        """Execute the actions, then poll once."""
         for action in self.commands.actions():
             self.act(action)
         message = self.consumer.poll(POLL_S)
@@ -124,12 +111,10 @@ class ConfluentMember:
                 raise ValueError(other)
 
     def count_answers(self, statistics: str) -> None:
-        """Say how often the coordinator has answered."""
         brokers = json.loads(statistics)["brokers"]
         self.reporter.say("answers", reason=str(brokers.get("GroupCoordinator", {"rx": 0})["rx"]))
 
     def subscribe(self, topics: list[str]) -> None:
-        """Subscribe to `topics` instead of what was subscribed to before."""
         self.consumer.subscribe(
             topics,
             on_assign=lambda _, partitions: self.assigned(partitions),
@@ -171,7 +156,6 @@ class ConfluentMember:
         self.reporter.say("produced", reason=" ".join(map(str, errors)) or (f"{left} left" if left else ""))
 
     def look_up(self, topic: str, partitions: Iterable[int], at_ms: int) -> None:
-        """Say the first offset of each partition that is not older than `at_ms`, or -1."""
         asked_for = [TopicPartition(topic, number, at_ms) for number in partitions]
         answers = self.consumer.offsets_for_times(asked_for, ANSWER_S)
         self.reporter.say("offsets", reason=" ".join(str(one.offset) for one in answers))
@@ -185,8 +169,8 @@ class ConfluentMember:
                 raise
 
     def follow(self, method: str, finish: Callable[[], None]) -> None:
-        """Do what the script of this method of the listener says, then `finish` with librdkafka, whatever came of it.
-        Last, as confluent-kafka does it by itself for an application that does not: librdkafka continues from there."""
+        """Do what the script of this method of the listener says, then `finish` with librdkafka, whatever came of it:
+        last, as confluent-kafka does it by itself for an application that does not."""
         script = self.listener.get(method, {})
         try:
             if script.get("commits"):

@@ -21,7 +21,6 @@ class Listening(Protocol):
 
 
 def join_connect_group(broker: Listening, group: str) -> str:
-    """Bring `group` of protocol type `connect` to Stable with one member and return the member's id."""
     return join_group(broker, group, "connect", OPAQUE, OPAQUE)
 
 
@@ -33,9 +32,8 @@ def join_group(
     assignment: bytes,
     name: str = "default",
 ) -> str:
-    """Bring `group` to Stable with one member, whatever its metadata and assignment are, and return the member's id.
-    The member is in the group for half an hour, without a process and without heartbeats. The versions are those from
-    before a member had to ask for its id first (KIP-394)."""
+    """Bring `group` to Stable with one member, whatever its metadata and assignment are, for half an hour without
+    heartbeats; returns the member's id. The versions are from before a member had to ask for its id first (KIP-394)."""
     joined = join_and_wait(broker, group, protocol_type, metadata, name)
     member = {"member_id": joined.member_id}
     assignments = [{**member, "assignment": assignment}]

@@ -23,7 +23,6 @@ class ConnectWorker:
     """The only worker of its cluster; ended by `end`."""
 
     def __init__(self, jars: Path, broker: Broker, directory: Path) -> None:
-        """Start it, and wait until it answers."""
         (self._port,) = free_ports(1)
         properties = directory / "worker.properties"
         text = "org.apache.kafka.connect.storage.StringConverter"

@@ -1,7 +1,5 @@
-"""A broker whose group coordinator is ready, which it is only once a client asks for it.
-
-A broker that maps the archive of Kafka's classes (`ensure_archive`) starts in half of the time.
-"""
+"""A broker whose group coordinator is ready, which it is only once a client asks for it. One that maps the archive of
+Kafka's classes (`ensure_archive`) starts in half of the time."""
 
 import os
 import tempfile
@@ -36,9 +34,8 @@ def wait_for_coordinator(broker: RunningBroker) -> None:
 
 
 def wait_topics_known(broker: RunningBroker, group: str, topics: Mapping[str, int]) -> None:
-    """Return when the coordinator of a group has heard of topics, by their numbers of partitions. Each partition of the
-    coordinator is updated separately, some time after the broker shows them: a target that it computes until then is
-    without them. A group that it has too is asked."""
+    """Return when the coordinator of a group has heard of topics, by their numbers of partitions: each partition of the
+    coordinator is updated separately, and a target that it computes until then is without them."""
     partitions = int(DEFAULTS["offsets.topic.num.partitions"])
     partition = partition_for(group, partitions)
     names = (fresh_name("probe") for _ in count())
@@ -79,8 +76,8 @@ def running_broker(
     options: Sequence[str] = (),
     classes: Path | None = None,
 ) -> Iterator[Broker]:
-    """Run a broker with a coordinator; in the end it is killed, as what it leaves is not read. `port` is where the rig
-    connects, for settings with other listeners; `options` and `classes` are `Broker`'s."""
+    """Run a broker with a coordinator; in the end it is killed. `port` is where the rig connects, for other
+    listeners."""
     broker = Broker(jars, directory, settings, options=options, classes=classes)
     try:
         broker.start()
@@ -91,14 +88,12 @@ def running_broker(
         broker.crash()
 
 
-DUMP_S = 60.0
-"""How long the JVM may take to write the archive, which it does at its end."""
+DUMP_S = 60.0  # how long the JVM may take to write the archive, which it does at its end
 
 
 def ensure_archive(jars: Path) -> None:
     """Archive the classes that a broker loads, next to the jars, unless that is done; takes six seconds. Two processes
-    may do this at once: each writes a separate file and the last rename wins. Where it cannot be done (a Java without
-    such archives) brokers start as slowly as ever."""
+    may do this at once. Where it cannot be done (a Java without such archives) brokers start as slowly as ever."""
     target = archive_of(jars)
     if target.is_file():
         return

@@ -12,17 +12,9 @@ Partitions = dict[str, list[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event of one member.
-
-    Attributes:
-        member: the name the test gave the member.
-        kind: `started`, `assigned`, `revoked`, `lost`, `holds`, `thrown`, `error`, `answers` or `stopped`.
-        partitions: what the listener was called with; empty for the other kinds.
-        assignment: what the member holds after the call; None where the event does not say.
-        member_id: its id in the group; None where not known.
-        reason: the text of an error or an exception, or the number of answers; None for the other kinds.
-        heard_at: when it was read, on this process's monotonic clock in seconds.
-    """
+    """One event of one member. `partitions`: what the listener was called with. `assignment`: what the member holds
+    after it, or None. `reason`: the text of an error or an exception, or the number of answers. `heard_at`: when it was
+    read, on the monotonic clock in seconds."""
 
     member: str
     kind: str
@@ -34,7 +26,6 @@ class Event:
 
     @classmethod
     def parse(cls, line: str) -> "Event":
-        """Read one line of JSON; raise ValueError if it is not JSON."""
         fields: dict[str, Any] = json.loads(line)
         return cls(
             member=fields["member"],
@@ -50,7 +41,6 @@ class EventLog:
     """Everything a process printed, read by a separate thread until the process closes its stdout."""
 
     def __init__(self, stream: IO[str]) -> None:
-        """Begin to read `stream`, which is closed at its end."""
         self._stream = stream
         self._events: list[Event] = []
         self._other: list[str] = []
@@ -60,16 +50,10 @@ class EventLog:
         self._thread.start()
 
     def of(self, member: str) -> list[Event]:
-        """Return the events of `member` so far, in order."""
         with self._changed:
             return [event for event in self._events if event.member == member]
 
     def wait(self, holds: Callable[[], bool], what: str, timeout_s: float) -> None:
-        """Wait until `holds`, asked again at every event.
-
-        Raises:
-            TimeoutError: it did not hold within `timeout_s` seconds, or the process ended first.
-        """
         with self._changed:
             self._changed.wait_for(lambda: holds() or self._ended, timeout_s)
             if not holds():
@@ -78,17 +62,14 @@ class EventLog:
 
     @property
     def ended(self) -> bool:
-        """Whether the process has ended, or closed its stdout."""
         with self._changed:
             return self._ended
 
     def tail(self) -> str:
-        """Return the last events and the last other lines, for a message."""
         with self._changed:
             return "\n".join([*(str(event) for event in self._events[-5:]), *self._other[-20:]])
 
     def join(self) -> None:
-        """Wait until the process has closed its stdout and everything is read."""
         self._thread.join()
 
     def _read(self) -> None:

@@ -19,12 +19,8 @@ GROUP_KEY = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberView:
-    """A member as the broker shows it.
-
-    Attributes:
-        instance: its static instance id; None without one, and in share groups, which have none.
-        assignment: what it holds; empty for a classic member of another protocol type than consumer.
-    """
+    """A member as the broker shows it. `assignment` is empty for a classic member of another protocol type than
+    consumer."""
 
     member_id: str
     client_id: str
@@ -35,14 +31,7 @@ class MemberView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupView:
-    """A group as the broker shows it.
-
-    Attributes:
-        kind: `classic`, `consumer`, `share` or `streams`, as ListGroups has it.
-        state: `Stable`, `Empty`, …
-        protocol_type: `consumer`, `connect`, … or empty.
-        members: those it has, in the broker's order.
-    """
+    """A group as the broker shows it, with Kafka's words for `kind` and `state`."""
 
     kind: str
     state: str
@@ -73,11 +62,6 @@ def _coordinator(broker: RunningBroker, group: str) -> int:
 def wait_group(
     broker: RunningBroker, group: str, *, members: int, state: str = "Stable", timeout_s: float = PATIENCE_S
 ) -> GroupView:
-    """Return `group` as soon as it is in `state` with that number of members.
-
-    Raises:
-        TimeoutError: it was not within `timeout_s` seconds; the message says how the group was at last.
-    """
     last: list[GroupView | None] = [None]
 
     def reached() -> GroupView | None:

@@ -30,8 +30,7 @@ class Answer:
 
 @contextmanager
 def http_server(answer: Callable[[Asked], Answer], certificate: Path | None = None) -> Iterator[str]:
-    """Serve until the end of the block; gives its URL, without a slash at the end. With a PEM file of key and chain
-    over https."""
+    """Serve until the end of the block, with a PEM file of key and chain over https; gives its URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

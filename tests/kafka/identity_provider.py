@@ -18,8 +18,6 @@ _KEY_ID = "k1"
 
 @dataclass(frozen=True, kw_only=True)
 class IdentityProvider:
-    """Where it is, and how its tokens are made."""
-
     url: str
     key: rsa.RSAPrivateKey
 
@@ -29,13 +27,8 @@ class IdentityProvider:
         """A token of the user bob, signed with the provider's key or another one."""
         now = int(time.time())
         claims = {
-            "iss": ISSUER,
-            "aud": audience,
-            "sub": "bob",
-            "iat": now,
-            "exp": now + life_s,
-            "scope": "kafka",
-        }
+            "iss": ISSUER, "aud": audience, "sub": "bob", "iat": now, "exp": now + life_s, "scope": "kafka",
+        }  # fmt: skip
         signed = f"{_json({'alg': 'RS256', 'kid': _KEY_ID, 'typ': 'JWT'})}.{_json(claims)}"
         signature = (key or self.key).sign(signed.encode(), padding.PKCS1v15(), SHA256())
         return f"{signed}.{_segment(signature)}"
@@ -47,13 +40,9 @@ def identity_provider() -> Iterator[IdentityProvider]:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     numbers = key.public_key().public_numbers()
     jwk = {
-        "kty": "RSA",
-        "use": "sig",
-        "alg": "RS256",
-        "kid": _KEY_ID,
-        "n": _number(numbers.n),
+        "kty": "RSA", "use": "sig", "alg": "RS256", "kid": _KEY_ID, "n": _number(numbers.n),
         "e": _number(numbers.e),
-    }
+    }  # fmt: skip
     made: list[IdentityProvider] = []
 
     def answer(asked: Asked) -> Answer:

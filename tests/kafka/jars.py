@@ -1,7 +1,5 @@
-"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache.
-
-`KOHORT_KAFKA=4.4.0` has the tests run another version than the pom names.
-"""
+"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache; KOHORT_KAFKA=4.4.0 is another version
+than the pom's."""
 
 import hashlib
 import os
@@ -16,11 +14,8 @@ from pipeline.sources.jars import filled
 
 POM = Path(__file__).with_name("pom.xml")
 CONNECT_POM = Path(__file__).with_name("connect-pom.xml")
-CONNECT_VERSION = "4.3.1"
-"""The newest that Maven Central has Connect's runtime of."""
+CONNECT_VERSION = "4.3.1"  # the newest that Maven Central has Connect's runtime of
 VERSION = "KOHORT_KAFKA"
-"""The environment variable that names the version."""
-
 TOOLS_OF: Mapping[str, str] = {"4.4.0": "4.3.1"}
 """Whose tools and Streams compile with a version that Maven Central has without them; they run with their own jars."""
 
@@ -33,7 +28,6 @@ class KafkaUnavailableError(Exception):
 
 
 def kafka_version() -> str:
-    """Return the version of Apache Kafka that the tests run, such as ``4.3.1``: the pom's, unless another is named."""
     named = os.environ.get(VERSION)
     if named:
         return named
@@ -44,32 +38,24 @@ def kafka_version() -> str:
 
 
 def cache(version: str) -> Path:
-    """Return the directory the jars of `version` belong in, there or not."""
     return _place(f"kafka-{version}", POM)
 
 
 def _place(name: str, pom: Path) -> Path:
-    """Its last part is a digest of the pom, so a changed pom gets another directory and a running broker keeps the jars
-    it was started with."""
+    """The last part is a digest of the pom: a running broker keeps the jars it was started with."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     stamp = hashlib.sha256(pom.read_bytes()).hexdigest()[:12]
     return Path(home) / "kohort" / name / stamp
 
 
 def fetch(version: str | None = None) -> Path:
-    """Return the directory of the jars of `version`, by default that of the tests, filling it first if need be.
-
-    Raises:
-        KafkaUnavailableError: there is no Java of at least version 17, or the jars are not cached and
-            Maven is missing or fails.
-    """
+    """Return the directory of the jars of `version`, by default that of the tests, filling it first if need be."""
     _require_java()
     version = version or kafka_version()
     return filled(cache(version), partial(_run_maven, version, POM))
 
 
 def fetch_connect() -> Path:
-    """The jars of a worker of Kafka Connect, as `fetch` gives those of Kafka."""
     _require_java()
     directory = _place(f"connect-{CONNECT_VERSION}", CONNECT_POM)
     return filled(directory, partial(_run_maven, CONNECT_VERSION, CONNECT_POM))

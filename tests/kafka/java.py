@@ -7,8 +7,7 @@ from pathlib import Path
 
 # Start-up counts more than throughput here: the cheap collector and the first compiler only.
 QUICK_START = ("-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-ALL_COMPILERS = "-XX:TieredStopAtLevel=4"
-"""The option for programs that work for long."""
+ALL_COMPILERS = "-XX:TieredStopAtLevel=4"  # the option for programs that work for long
 
 
 def java(
@@ -19,9 +18,8 @@ def java(
     options: Sequence[str] = (),
     classes: Path | None = None,
 ) -> list[str]:
-    """Return the command line that runs `main`, a class of the jars or `classes`, with a heap of `heap_mb` MiB. Classes
-    that `coordinator.ensure_archive` has put aside are mapped instead of read, for which the jars have to come first; a
-    JVM goes without an archive that is not its own, and says nothing of it (`-Xlog:disable`)."""
+    """The command that runs `main`, a class of the jars or `classes`. Classes that `coordinator.ensure_archive` has put
+    aside are mapped instead of read, for which the jars have to come first."""
     archive = archive_of(jars)
     shared = (f"-XX:SharedArchiveFile={archive}", "-Xlog:disable") if archive.is_file() else ()
     path = str(jars / "*") if classes is None else f"{jars / '*'}:{classes}"

@@ -18,7 +18,6 @@ class JavaHost:
 
     @property
     def child(self) -> Child:
-        """The JVM, started now if it was not."""
         if self._child is None:
             quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",)
             self._child = Child(program(self._jars, "Member", heap_mb=256, options=quiet))
@@ -32,15 +31,12 @@ class JavaHost:
         self.child.send(json.dumps({"do": "start", **command}))
 
     def act(self, name: str, action: str, **fields: object) -> None:
-        """Have the consumer `name` do something before its next poll; `java/Member.java` says what there is."""
         self.child.send(json.dumps({"do": action, "member": name, **fields}))
 
     def ask_to_stop(self, name: str) -> None:
-        """Have the consumer `name` close cleanly; asking again does nothing."""
         self.act(name, "stop")
 
     def stop(self, name: str) -> None:
-        """Close the consumer `name` cleanly and wait for that; TimeoutError when it does not close."""
         self.ask_to_stop(name)
 
         def closed() -> bool:

@@ -1,7 +1,5 @@
-"""A consumer of kafka-python that runs until it is stopped: `python -m tests.kafka.kafka_python_member JSON`.
-
-The argument, the journal and the events are those of `confluent_member.py`, as far as kafka-python has them.
-"""
+"""A consumer of kafka-python that runs until it is stopped, with the argument, journal and events of
+`confluent_member.py`."""
 
 import os
 import signal
@@ -22,8 +20,6 @@ ASSIGNORS = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeS
 
 
 class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-    """Reports what its consumer is given and what it gives up."""
-
     def __init__(self, consumer: KafkaConsumer, reporter: Reporter) -> None:
         self.consumer, self.reporter = consumer, reporter
 
@@ -46,9 +42,8 @@ class Stopping(Exception):
 
 
 def main() -> None:
-    """Run the member that the first argument describes. It waits for records without end, as an application does:
-    3.0.12 drops the answer to a join, for good, where the timeout of a poll ends before it comes. So actions are for
-    another thread, and a signal ends the wait."""
+    """It waits for records without end: 3.0.12 drops the answer to a join, for good, where the timeout of a poll ends
+    before it comes. So actions are for another thread, and a signal ends the wait."""
     options, reporter, commands = asked()
     config = underscored(options["config"])
     assignor = ASSIGNORS[config.pop("partition_assignment_strategy", "range")]

@@ -18,18 +18,12 @@ _PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Realm:
-    """A running realm.
-
-    Attributes:
-        directory: where its files are: krb5.conf, and the keytabs that are made.
-        env: the environment in which Kerberos' programs and libraries know it.
-    """
+    """A running realm, and the environment in which Kerberos' programs and libraries know it."""
 
     directory: Path
     env: Mapping[str, str]
 
     def keytab(self, principal: str) -> Path:
-        """Create a principal with a random key, and write the key to a file."""
         file = self.directory / f"{principal.replace('/', '-')}.keytab"
         self.run("kadmin.local", "-q", f"addprinc -randkey {principal}")
         self.run("kadmin.local", "-q", f"ktadd -k {file} {principal}")
@@ -40,13 +34,11 @@ class Realm:
 
 
 def missing_programs() -> list[str]:
-    """What has to be installed before a realm can run (`make kerberos`)."""
     return [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
 
 
 @contextmanager
 def kerberos_realm(directory: Path) -> Iterator[Realm]:
-    """Run one; everything it needs is written below `directory`."""
     directory.mkdir()
     port = free_ports(1)[0]
     (directory / "krb5.conf").write_text(

@@ -1,12 +1,7 @@
-"""A stand-in for a broker that asks librdkafka: it tells a consumer that it leads a group of our making.
-
-It is there so that the members, their order and metadata, the topics and their racks may be anything at all, and so
-that what the leader sends back is read off the wire. The leader is the real librdkafka. What a real broker does
-instead (the order of members and topics, a leader whose claims are true) is tested in tests/assignors with one.
-
-The rebalance goes: JoinGroup of the leader → `Round.events`; `Round.answer` with a `Lead` → the leader asks for
-Metadata, computes, sends SyncGroup → `Round.events`. Clients are distinguished by their client id.
-"""
+"""A stand-in for a broker that asks librdkafka: it tells a consumer that it leads a group of our making. So members,
+their order and metadata, topics and racks may be anything, and what the leader sends back is read off the wire.
+JoinGroup of the leader → `Round.events`; `Round.answer` with a `Lead` → the leader asks for Metadata, computes, sends
+SyncGroup → `Round.events`. Clients are distinguished by their client id."""
 
 import socket
 import threading
@@ -31,14 +26,11 @@ VERSIONS: Mapping[int, int] = {1: 11, 2: 5, 3: 7, 8: 7, 9: 5, 10: 2, 11: 5, 12: 
 """Newest version by API key; those that are never answered are here because librdkafka wants a broker to have them."""
 
 
-Fields = dict[str, Any]
-"""Of an answer, by kio's names; those that are not given are zero or empty."""
+Fields = dict[str, Any]  # of an answer, by kio's names; those that are not given are zero or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A member as the leader's JoinGroup response names it."""
-
     member_id: str
     instance: str | None
     metadata: bytes
@@ -46,8 +38,6 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """What a JoinGroup response tells the leader."""
-
     generation: int
     protocol: str
     member_id: str
@@ -62,12 +52,10 @@ class Round:
     events: Queue[Any] = field(default_factory=Queue)
     """What the client sent. Each JoinGroup wants an `answer`, each SyncGroup a `keep`."""
     joins: int = 0
-    """How often the client joined."""
     outdated: int | None = None
     """Heartbeats say that the group rebalances while the client has joined so often and no more."""
     answer: Queue[Lead] = field(default_factory=Queue)
-    keep: Queue[bytes] = field(default_factory=Queue)
-    """What SyncGroup answers: the leader's own assignment."""
+    keep: Queue[bytes] = field(default_factory=Queue)  # what SyncGroup answers: the leader's own assignment
 
 
 class Coordinator:
@@ -91,7 +79,6 @@ class Coordinator:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Stop listening; connections end with their clients."""
         self._listener.close()
 
     def _accept(self) -> None:

@@ -1,10 +1,6 @@
-"""A consumer of confluent-kafka that leads a group: `python -m tests.kafka.librdkafka_leader JSON`.
-
-The argument is the consumer's configuration. Each line of stdin is a JSON list of topics to subscribe to, which makes
-librdkafka rejoin at once, and is answered with an empty line when librdkafka has taken it; the end of stdin ends the
-process. Nothing is ever consumed: whatever the group assigns, the consumer takes nothing over, while librdkafka's group
-code continues to own it.
-"""
+"""A consumer of confluent-kafka that leads a group: `python -m tests.kafka.librdkafka_leader JSON`, its configuration.
+Each line of stdin is a JSON list of topics to subscribe to, which makes librdkafka rejoin at once, and is answered with
+an empty line; the end of stdin ends the process. Nothing is ever consumed."""
 
 import json
 import os

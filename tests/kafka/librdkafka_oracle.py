@@ -1,13 +1,8 @@
-"""librdkafka's own assignors as the oracle of ours: a real consumer computes as the leader of groups of our making.
-
-`LibrdkafkaLeader.ask` takes a group, has the consumer lead it as one more member, and returns the group as the leader
-saw it, itself included with what it really subscribes to and owns, and what it assigned to each member. A round takes
-a few milliseconds. The consumer is in a separate process: some groups end it (LeaderDiedError), and so do changes
-of the metadata that have nothing to do with assignors, after which it is asked again.
-
-What is known to end librdkafka 2.16 between rounds, and is avoided: a leader without `client.rack` in a group where
-somebody has a rack; one with it whose own topics have partitions without racks; a broker that leaves the cluster.
-"""
+"""librdkafka's own assignors as the oracle of ours: a real consumer computes as the leader of groups of our making, in
+a separate process: some groups end it (LeaderDiedError), and so do changes of the metadata, after which it is asked
+again.
+What ends librdkafka 2.16 between rounds, and is avoided: a leader without `client.rack` in a group where somebody has a
+rack; one with it whose own topics have partitions without racks; a broker that leaves the cluster."""
 
 import json
 import select
@@ -57,21 +52,13 @@ class _GoneError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Led:
-    """A round."""
-
-    spec: GroupSpec
-    """The group in the order of the JoinGroup response, the leader in it."""
-    assigned: Named
-    """Members that the leader left out are not in it; those without partitions are."""
+    spec: GroupSpec  # the group in the order of the JoinGroup response, the leader in it
+    assigned: Named  # members that the leader left out are not in it; those without partitions are
     user_data: dict[str, bytes | None]
-    """User data of the assignments by member."""
     sent_user_data: dict[str, bytes | None]
-    """User data of the subscriptions by member."""
 
 
 class LibrdkafkaLeader:
-    """A consumer that leads. `instance` and `rack` are its own."""
-
     def __init__(self, assignor: str, *, instance: str | None = None, rack: str = "") -> None:
         self.assignor, self._instance, self._rack = assignor, instance, rack
         self._coordinator = Coordinator()
@@ -83,9 +70,8 @@ class LibrdkafkaLeader:
         self._process = self._start()
 
     def ask(self, spec: GroupSpec, topics: Sequence[str], member_id: str, at: int) -> Led:
-        """Lead `spec`, with the leader's id and at its place among the members, subscribed to `topics`. What the leader
-        is assigned it owns in the next round, if it is the same process: ended ones are replaced. Raises
-        LeaderDiedError."""
+        """Lead `spec`, with the leader's id and at its place among the members. What the leader is assigned it owns in
+        the next round, if it is the same process. Raises LeaderDiedError."""
         self._seen = spec
         ends = 0
         while ends < ATTEMPTS:
@@ -102,8 +88,8 @@ class LibrdkafkaLeader:
         raise LeaderDiedError(self._seen)
 
     def again(self) -> Led:
-        """The last round once more, in a new process that was asked all that this one was. It owns what this one owned,
-        so the group is the same; what it reads in freed memory may not be."""
+        """The last round once more, in a new process that was asked all that this one was: the group is the same; what
+        it reads in freed memory may not be."""
         asked, seen = self._asked, self._seen
         for _ in range(ATTEMPTS):
             self._replace()
@@ -177,7 +163,6 @@ class LibrdkafkaLeader:
         )
 
     def _send(self, topics: Sequence[str]) -> None:
-        """Subscribe, and wait until librdkafka has taken it."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise RuntimeError("the leader has no pipes")

@@ -1,8 +1,5 @@
-"""A port that answers as something that only looks like a Kafka broker: fewer APIs and versions, other answers.
-
-It passes requests on to a broker, and changes the responses. What a product leaves out is missing from its list of
-versions; a request that the list does not have ends the connection, as with a broker.
-"""
+"""A port that answers as something that only looks like a Kafka broker: it passes requests on to one, and changes
+responses. What it leaves out is missing from its list of versions; a request for it ends the connection."""
 
 from __future__ import annotations
 
@@ -23,8 +20,7 @@ from wire.messages.reader import DICTIONARIES, message_reader
 from wire.messages.schemas.cluster import API_VERSIONS
 from wire.messages.writer import message_writer
 
-Change = Callable[[dict[str, Any]], None]
-"""Changes an answer in place; its fields have Kafka's own names."""
+Change = Callable[[dict[str, Any]], None]  # changes an answer in place; its fields have Kafka's own names
 
 
 def _apis() -> dict[int, Api]:
@@ -35,20 +31,14 @@ def _apis() -> dict[int, Api]:
     return {one.key: one for module in modules for one in vars(module).values() if isinstance(one, Api)}
 
 
-APIS: Mapping[int, Api] = _apis()
-"""Those whose answers can be changed, by key: all that Kohort knows."""
+APIS: Mapping[int, Api] = _apis()  # those whose answers can be changed, by key: all that Kohort knows
 _LENGTH_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """What differs from the broker.
-
-    Attributes:
-        hidden: API keys that are not there.
-        newest: the newest version of an API, by key, where it is older than the broker's.
-        changes: what is done to the answers of an API, by key.
-    """
+    """What differs from the broker: API keys that are not there, the newest versions by key, and changes of answers by
+    key."""
 
     hidden: frozenset[int] = frozenset()
     newest: Mapping[int, int] = field(default_factory=dict)
@@ -59,9 +49,7 @@ class LookAlike(Relay):
     """Listens on `port`, and answers as a product with the broker at the port `to` in it. Use it in a `with` block."""
 
     def __init__(self, to: int, product: Product, *, port: int = 0) -> None:
-        """Listen on `port`, a free one unless it is given."""
         self.asked: set[int] = set()
-        """The keys of all requests."""
         self._product = product
         super().__init__(to, port=port)
         self.bootstrap = f"{HOST}:{self.port}"
@@ -131,7 +119,6 @@ class LookAlike(Relay):
 
 
 def _frame(source: socket.socket) -> bytes | None:
-    """The next request or answer; None at the end of the stream."""
     head = _exactly(source, _LENGTH_BYTES)
     return None if head is None else _exactly(source, int.from_bytes(head, "big"))
 

@@ -30,18 +30,15 @@ _numbers = itertools.count(1)
 
 
 def fresh_name(prefix: str) -> str:
-    """Return a name for a group or a topic that no other test of this broker uses."""
     return f"{prefix}-{os.getpid()}-{next(_numbers)}"
 
 
 class Members:
     """Starts consumers and ends those that are left. Settings are keyword arguments with `_` for the `.` of Kafka's
-    names: `group_protocol="consumer"`, `group_instance_id="a"`, `client_rack="b"`, `session_timeout_ms=6000`. Every
-    consumer has its name as client id, reads from the beginning and, in a classic group, sends a heartbeat every 0.5
-    s."""
+    names. Every consumer has its name as client id, reads from the beginning and, in a classic group, sends a heartbeat
+    every 0.5 s."""
 
     def __init__(self, shared: JavaHost, jars: Path, scratch: Path) -> None:
-        """Start with none; `shared` hosts the Java consumers, `scratch` is for what they write."""
         self._shared = shared
         self._jars = jars
         self._scratch = scratch
@@ -60,10 +57,8 @@ class Members:
         poll_again: bool = False,
         **settings: Setting,
     ) -> Member:
-        """Start a consumer of confluent-kafka (librdkafka) in a separate process. A topic that begins with `^` is a
-        regex. `partition_assignment_strategy` takes `"range"`, `"roundrobin"` or `"cooperative-sticky"`; librdkafka's
-        default is `"range,roundrobin"`. With `journal` it writes down there what it consumes, with `poll_again` an
-        exception does not end it (`confluent_member.py` says how)."""
+        """A consumer of librdkafka in a separate process; a topic that begins with `^` is a regex. With `journal` it
+        writes down there what it consumes, with `poll_again` an exception does not end it (`confluent_member.py`)."""
         name = name or fresh_name("confluent")
         config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
         asked = {
@@ -86,13 +81,7 @@ class Members:
         journal: Path | None = None,
         **settings: Setting,
     ) -> Member:
-        """Start a consumer of `library`, one of OTHERS, in a separate process.
-
-        Its program has the settings that it takes. It does not subscribe to other topics.
-
-        Raises:
-            ProgramUnavailableError: one of Go or Node.js cannot be built (the fixture `program` skips a test then).
-        """
+        """A consumer of `library`, one of OTHERS, in a separate process. Its program has the settings that it takes."""
         name = name or fresh_name(library)
         config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": name}
         asked = {
@@ -132,33 +121,16 @@ class Members:
         poll_ms: int = POLL_MS,
         **settings: Setting,
     ) -> Member:
-        """Start Java's KafkaConsumer.
-
-        Args:
-            topics: the names subscribed to, where neither `pattern` nor `re2` is given.
-            pattern: a java.util.regex.Pattern, matched by the client.
-            re2: a SubscriptionPattern (RE2/J), matched by the broker; wants `group_protocol="consumer"`.
-            own_process: a separate JVM (1 s more), which alone can crash.
-            journal: the file where it writes down what it consumes, as `confluent_member.py` says.
-            commit_when_revoked: commit in onPartitionsRevoked. Auto-commit of a cooperative member is done when
-                a rebalance begins, and leaves what is consumed in it to be consumed again.
-            commit_when_consumed: commit after each poll with records. Auto-commit commits all the time.
-            poll_again: continue after an exception, as in `confluent_member.py`.
-            poll_ms: how long a poll takes at most, and with it a stop.
-            settings: `partition_assignment_strategy` takes class names.
-        """
+        """Java's KafkaConsumer. `pattern` is matched by the client, `re2` by the broker; `own_process` (1 s more) alone
+        can crash. `commit_when_revoked`: auto-commit of a cooperative member is done when a rebalance begins, and
+        leaves what is consumed in it to be consumed again. `commit_when_consumed`: after each poll with records.
+        `journal`, `poll_again`: as in `confluent_member.py`."""
         config = {"group.id": group, **consuming(settings)}
         asked = {
-            "kind": "consumer",
-            "topics": list(topics),
-            "pattern": pattern,
-            "re2": re2,
-            "journal": str(journal) if journal else None,
-            "commitWhenRevoked": commit_when_revoked,
-            "commitWhenConsumed": commit_when_consumed,
-            "pollAgain": poll_again,
-            "pollMs": poll_ms,
-        }
+            "kind": "consumer", "topics": list(topics), "pattern": pattern, "re2": re2,
+            "journal": str(journal) if journal else None, "commitWhenRevoked": commit_when_revoked,
+            "commitWhenConsumed": commit_when_consumed, "pollAgain": poll_again, "pollMs": poll_ms,
+        }  # fmt: skip
         return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)
 
     def share(
@@ -186,8 +158,8 @@ class Members:
         counts: bool = False,
         **settings: Setting,
     ) -> Member:
-        """Start a Kafka Streams application; `group` is its application id. One that `counts` has two subtopologies,
-        with a repartition topic between them and a changelog topic."""
+        """A Kafka Streams application; `group` is its id. One that `counts` has two subtopologies and a changelog
+        topic."""
         name = name or fresh_name("streams")
         config = {
             "application.id": group,
@@ -199,8 +171,8 @@ class Members:
         return self._start_java(broker, name, asked, config, own_process=False)
 
     def end(self) -> None:
-        """Stop running consumers; a separate process is killed, without waiting for its close. The others are all asked
-        first: one that is left in a group with static members already gone waits for their sessions to end."""
+        """Stop running consumers, kill separate processes. All are asked first: one that is left in a group with static
+        members already gone waits for their sessions to end."""
         for name in self._hosted:
             self._shared.ask_to_stop(name)
         self._endings.close()
@@ -237,7 +209,6 @@ class Members:
 
 
 def consuming(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """Return a consumer's settings: `settings` over those that make a test quick and complete."""
     asked = dotted(settings)
     quick: dict[str, Setting] = {"auto.offset.reset": "earliest"}
     if asked.get("group.protocol") != "consumer":
@@ -248,7 +219,6 @@ def consuming(settings: Mapping[str, Setting]) -> dict[str, Setting]:
 
 
 def dotted(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """Return `settings` with the names Kafka has: `group_protocol` is `group.protocol`."""
     return {key.replace("_", "."): value for key, value in settings.items()}
 
 

@@ -1,8 +1,5 @@
-"""Kafka's own assignors, in one long-lived Java process: the oracle of ours.
-
-`Oracle.assign` sends a group as one line of JSON to `java/AssignorOracle.java` and reads one line back.
-Members and owned partitions keep their order on the way: Java's maps are filled in it.
-"""
+"""Kafka's own assignors, in one long-lived Java process (`java/AssignorOracle.java`): the oracle of ours, asked by
+lines of JSON. Members and owned partitions keep their order on the way."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -15,8 +12,7 @@ from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
 from tests.kafka.java import ALL_COMPILERS
 from tests.kafka.programs import SILENT, Answerer
 
-Named = dict[str, dict[str, list[int]]]
-"""Member id → topic → partition numbers ascending."""
+Named = dict[str, dict[str, list[int]]]  # member id → topic → partition numbers ascending
 
 
 class JavaThrewError(Exception):
@@ -29,18 +25,14 @@ class JavaThrewError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Milliseconds of the calls of the assignor's `assign` in a warm JVM, in order."""
-
     wall_ms: list[float]
     cpu_ms: list[float]
 
 
 class Oracle(Answerer):
-    """Asks one Java process; not for use by several threads at once."""
-
     def assign(self, side: str, assignor: str, spec: GroupSpec) -> Named:
-        """What Java assigns; raises JavaThrewError where it throws. Members without partitions are in it. On the
-        broker's side the topics of a member stand as they do in the map of its target."""
+        """What Java assigns, members without partitions included; on the broker's side topics are in the order of the
+        target's map."""
         answer = self.answer({"side": side, "assignor": assignor, **as_json(spec)})
         return {
             member: {topic: partitions for topic, partitions in topics.items() if partitions}
@@ -48,15 +40,14 @@ class Oracle(Answerer):
         }
 
     def time(self, side: str, assignor: str, spec: GroupSpec, runs: int) -> Timing:
-        """Run the same case `runs` times."""
         answer = self.answer({"side": side, "assignor": assignor, "runs": runs, **as_json(spec)})
         return Timing(wall_ms=answer["ms"], cpu_ms=answer["cpu_ms"])
 
     def order(
         self, kind: str, keys: Sequence[Any], *, copied: bool = False, capacity: int | None = None
     ) -> tuple[list[int], list[int]]:
-        """Iteration order of a HashSet of the keys (as indices) and their hash codes. `kind` is string, integer, uuid
-        (as text) or partition (as [topic, number])."""
+        """Iteration order of a HashSet of the keys (as indices) and their hash codes. `kind`: string, integer, uuid or
+        partition."""
         question: dict[str, Any] = {"type": kind, "strings": list(keys), "copied": copied}
         if capacity is not None:
             question["capacity"] = capacity
@@ -74,7 +65,6 @@ class Oracle(Answerer):
         return answer["topics"], answer["group"]
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask it; JavaThrewError where it threw."""
         answer = super().answer(question)
         if "class" in answer:
             raise JavaThrewError(answer["class"], answer["error"])
@@ -83,7 +73,6 @@ class Oracle(Answerer):
 
 @contextmanager
 def running(jars: Path, *, heap_mb: int = 2048, options: Sequence[str] = ()) -> Iterator[Oracle]:
-    """Give the oracle; `options` are those of its JVM."""
     # Else a hot piece of code that throws often throws an exception without a message after a while.
     usual = (ALL_COMPILERS, "-XX:-OmitStackTraceInFastThrow", SILENT)
     with closing(Oracle(jars, "AssignorOracle", heap_mb=heap_mb, options=[*usual, *options])) as oracle:

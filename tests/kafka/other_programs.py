@@ -18,26 +18,16 @@ class ProgramUnavailableError(Exception):
 
 
 def go_program(name: str) -> tuple[str, ...]:
-    """Return the command of the program in the folder `go/NAME`; `go/go.mod` has the versions of libraries.
-
-    Raises:
-        ProgramUnavailableError: it is not in the cache, and Go is missing or cannot build it.
-    """
+    """Return the command of the program in the folder `go/NAME`; `go/go.mod` has the versions of libraries."""
     return (str(_built("go", ("go", "build", "-mod=readonly", "-o", "bin/", "./...")) / "bin" / name),)
 
 
 def node_program(name: str) -> tuple[str, ...]:
-    """Return the command of the program `node/NAME`; `node/package-lock.json` has the versions of libraries.
-
-    Raises:
-        ProgramUnavailableError: Node.js is missing, or a package is not in the cache and cannot be installed.
-    """
     directory = _built("node", ("npm", "ci", "--no-audit", "--no-fund"))
     return _found("node"), str(directory / name)
 
 
 def _built(folder: str, command: Sequence[str]) -> Path:
-    """A copy of the folder in which the command was run."""
     sources = HERE / folder
     files = sorted(path for path in sources.rglob("*") if path.is_file())
     stamp = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]

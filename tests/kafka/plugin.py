@@ -27,7 +27,6 @@ StartBroker = Callable[[Mapping[str, str]], Broker]
 
 @pytest.fixture(scope="session")
 def kafka_jars() -> Path:
-    """Return the directory of Kafka's jars; where they cannot be had, the test is skipped or fails."""
     try:
         jars = fetch()
         ensure_archive(jars)
@@ -41,20 +40,17 @@ def kafka_jars() -> Path:
 
 @pytest.fixture(scope="session")
 def kafka_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Give the real broker that all tests share, also in folders where `broker` is `kohort serve`."""
     with running_broker(kafka_jars, tmp_path_factory.mktemp("broker")) as broker:
         yield broker
 
 
 @pytest.fixture(scope="session")
 def session_broker(kafka_broker: Broker) -> Broker:
-    """Give the broker that all tests share, for fixtures of a wide scope; tests take `broker`."""
     return kafka_broker
 
 
 @pytest.fixture
 def broker(session_broker: Broker) -> Iterator[Broker]:
-    """Give the shared broker; use names of your own (`fresh_name`). If it died the test shows its log."""
     session_broker.check_alive()
     yield session_broker
     session_broker.check_alive()
@@ -62,7 +58,6 @@ def broker(session_broker: Broker) -> Iterator[Broker]:
 
 @pytest.fixture
 def start_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartBroker]:
-    """Give a function that starts a broker of the test's own with the settings it is given."""
     with ExitStack() as stack:
 
         def start(settings: Mapping[str, str]) -> Broker:
@@ -74,7 +69,6 @@ def start_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="session")
 def secure(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureBroker]:
-    """Give the broker with TLS, SASL and an authorizer; a test forbids what it has allowed."""
     need_openssl()
     with secure_broker(kafka_jars, tmp_path_factory.mktemp("secure")) as running:
         yield running
@@ -82,8 +76,6 @@ def secure(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="session")
 def program() -> Callable[[str], None]:
-    """Give a function that builds the consumer of a library; where it cannot be had, the test is skipped or fails."""
-
     def build(library: str) -> None:
         try:
             OTHERS[library]()
@@ -98,7 +90,6 @@ def program() -> Callable[[str], None]:
 
 @pytest.fixture(scope="session")
 def java_host(kafka_jars: Path) -> Iterator[JavaHost]:
-    """Give the JVM that hosts the Java consumers of all tests; tests take `members`."""
     host = JavaHost(kafka_jars)
     yield host
     host.crash()
@@ -106,7 +97,6 @@ def java_host(kafka_jars: Path) -> Iterator[JavaHost]:
 
 @pytest.fixture
 def members(kafka_jars: Path, java_host: JavaHost, tmp_path: Path) -> Iterator[Members]:
-    """Start consumers in separate processes; running ones are stopped after the test."""
     started = Members(java_host, kafka_jars, tmp_path)
     yield started
     started.end()

@@ -13,10 +13,3 @@ def free_ports(count: int) -> list[int]:
         for one in sockets:
             one.bind((HOST, 0))
         return [int(one.getsockname()[1]) for one in sockets]
-
-
-def is_free(port: int) -> bool:
-    """Say whether no process listens on `port`."""
-    with socket.socket() as one:
-        one.settimeout(1.0)
-        return one.connect_ex((HOST, port)) != 0

@@ -2,15 +2,13 @@
 
 import subprocess
 
-KILL_AFTER_S = 60.0
-"""A consumer on a crowded machine takes long to commit and to leave its group."""
+KILL_AFTER_S = 60.0  # A consumer on a crowded machine takes long to commit and to leave its group
 
 
 def end(
     process: subprocess.Popen[str] | subprocess.Popen[bytes], *, kill_after_s: float = KILL_AFTER_S
 ) -> int:
-    """Ask `process` to terminate, kill it after `kill_after_s` seconds, return its exit status. Only the child itself
-    is signaled, by its id. Ending a process twice does nothing."""
+    """Ask `process` to terminate, kill it after a while, return its exit status."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -21,7 +19,6 @@ def end(
 
 
 def kill(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> int:
-    """Kill `process` without a warning, as a crash would, close its pipes, return its exit status."""
     process.kill()
     return reap(process)
 

@@ -12,22 +12,18 @@ from tests.kafka.jars import KafkaUnavailableError, tools_jars
 from tests.kafka.java import java
 
 SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
-WITH_TOOLS = frozenset({"Tools", "Member"})
-"""Programs that run Kafka's tools or Streams."""
-SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
-"""The option for programs whose log is not read."""
+WITH_TOOLS = frozenset({"Tools", "Member"})  # programs that run Kafka's tools or Streams
+SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"  # the option for programs whose log is not read
 
 
 class Answerer:
     """A program that answers each line of JSON with one, started with the first; not for several threads at once."""
 
     def __init__(self, jars: Path, name: str, *, heap_mb: int = 512, options: Sequence[str] = ()) -> None:
-        """Start nothing yet; the arguments are those of `program`."""
         self._jars, self._name, self._heap_mb, self._options = jars, name, heap_mb, options
         self._process: subprocess.Popen[str] | None = None
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask it. ChildProcessError: it has ended"""
         if self._process is None:
             command = program(self._jars, self._name, heap_mb=self._heap_mb, options=self._options)
             self._process = subprocess.Popen(
@@ -53,22 +49,12 @@ class Answerer:
 
 
 def program(jars: Path, name: str, *args: str, heap_mb: int = 128, options: Sequence[str] = ()) -> list[str]:
-    """Return the command line that runs `java/<name>.java`, as `java` does a class of the jars.
-
-    Raises:
-        KafkaUnavailableError: javac is missing or refuses a source.
-    """
     if name in WITH_TOOLS:
         jars = tools_jars(jars)
     return java(jars, name, *args, heap_mb=heap_mb, options=options, classes=compiled(jars))
 
 
 def compiled(jars: Path) -> Path:
-    """Return the directory of the compiled programs, compiling them first if a source is new.
-
-    Raises:
-        KafkaUnavailableError: javac is missing or refuses a source.
-    """
     sources = b"".join(source.read_bytes() for source in SOURCES)
     stamp = hashlib.sha256(sources + jars.name.encode()).hexdigest()[:12]
     return filled(jars.parent / f"programs-{stamp}", lambda directory: _compile(jars, directory))

@@ -23,8 +23,6 @@ class Engine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engines:
-    """Both engines' words on one pattern."""
-
     broker: Engine
     java: Engine
 

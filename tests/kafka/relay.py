@@ -13,10 +13,7 @@ BYTES = 65536
 
 
 class Relay:
-    """Passes everything on to the port `to`, both ways."""
-
     def __init__(self, to: int, *, port: int = 0) -> None:
-        """Listen on `port`, a free one unless it is given."""
         self._to = to
         self._lock = Lock()
         self._listener = socket.create_server((HOST, port))
@@ -25,7 +22,6 @@ class Relay:
         self._begin(self._accept)
 
     def cut(self) -> None:
-        """End all connections and refuse new ones, for good."""
         with self._lock:
             for connection in self._open:
                 with suppress(OSError):  # it has ended already

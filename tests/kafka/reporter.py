@@ -1,7 +1,5 @@
-"""What a consumer's process says of itself and what it is asked: the same for every library.
-
-`confluent_member.py` says which lines of JSON these are.
-"""
+"""What a consumer's process says of itself and what it is asked, in lines of JSON (`confluent_member.py`): the same for
+every library."""
 
 from __future__ import annotations
 
@@ -18,7 +16,6 @@ Partition = tuple[str, int]
 
 
 def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
-    """Return `partitions` as `{topic: [partition ascending]}`."""
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
         topics.setdefault(topic, []).append(partition)
@@ -26,12 +23,10 @@ def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
 
 
 def text(content: bytes | str | None) -> str:
-    """What a key or a value is in a journal, or nothing."""
     return content.decode() if isinstance(content, bytes) else content or ""
 
 
 def underscored(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Kafka's settings as the libraries written in Python have them."""
     return {
         name.replace(".", "_"): int(value) if str(value).isdigit() else value
         for name, value in config.items()
@@ -47,7 +42,6 @@ class Reporter:
         self._journal = journal
 
     def assigned(self, partitions: Iterable[Partition], member_id: str | None) -> None:
-        """Report newly owned partitions, in addition to the previous ones."""
         named = set(partitions)
         self._write_down("assigned", named)
         self.held |= named
@@ -85,14 +79,12 @@ class Commands:
     """What the tests want of this process: actions, until they want it to stop."""
 
     def __init__(self) -> None:
-        """Begin to listen to stdin and to SIGTERM."""
         self.stop = threading.Event()
         self._actions: SimpleQueue[Mapping[str, Any]] = SimpleQueue()
         signal.signal(signal.SIGTERM, lambda *_: self.stop.set())
         threading.Thread(target=self._listen, daemon=True).start()
 
     def actions(self) -> Iterable[Mapping[str, Any]]:
-        """Those that have come since."""
         while True:
             try:
                 yield self._actions.get_nowait()
@@ -111,7 +103,6 @@ class Commands:
 
 
 def asked() -> tuple[dict[str, Any], Reporter, Commands]:
-    """What the first argument asks for, who reports of it, and what is wanted later."""
     options = json.loads(sys.argv[1])
     # A line at a time: what was consumed is known even of a member that is killed.
     journal = open(options["journal"], "w", buffering=1) if options.get("journal") else None  # noqa: SIM115

@@ -32,20 +32,15 @@ PASSWORDS: Mapping[str, str] = {
 }
 """Of those who log in with PLAIN. admin is a super user, as are kohort and client; the others may what `allow` says."""
 SCRAM_PASSWORDS: Mapping[str, str] = {"kohort": "kohort-secret", "bob": "bob-sécret"}
-REAUTHENTICATION_MS = 1500
-"""How long a login with a token is good at the listener SASL_PLAINTEXT."""
+REAUTHENTICATION_MS = 1500  # how long a login with a token is good at the listener SASL_PLAINTEXT
 
 _LOGIN = "org.apache.kafka.common.security"
 _PROTOCOLS: Mapping[str, str] = {
-    "PLAINTEXT": "PLAINTEXT",
-    "SSL": "SSL",
-    "EXPIRED": "SSL",
-    "MUTUAL": "SSL",
-    "SASL_PLAINTEXT": "SASL_PLAINTEXT",
-    "SASL_SSL": "SASL_SSL",
-}
-"""Listeners and what they speak. MUTUAL wants client certificates, the certificate of EXPIRED has expired,
-SASL_PLAINTEXT takes tokens and SCRAM-SHA-512 but no PLAIN."""
+    "PLAINTEXT": "PLAINTEXT", "SSL": "SSL", "EXPIRED": "SSL", "MUTUAL": "SSL",
+    "SASL_PLAINTEXT": "SASL_PLAINTEXT", "SASL_SSL": "SASL_SSL",
+}  # fmt: skip
+"""Listeners and what they speak. The certificate of EXPIRED has expired; SASL_PLAINTEXT takes tokens and
+SCRAM-SHA-512."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +56,6 @@ class SecureBroker:
         return f"{host}:{self.ports[listener]}"
 
     def settings(self, listener: str, **changes: Any) -> ConnectionSettings:
-        """What a client needs to reach a listener, without credentials."""
         return ConnectionSettings(
             bootstrap_servers=(self.at(listener),),
             security_protocol=SecurityProtocol(_PROTOCOLS[listener]),
@@ -70,7 +64,6 @@ class SecureBroker:
         )
 
     def allow(self, principal: str, kind: str, name: str, *operations: str, prefixed: bool = False) -> None:
-        """Allow a principal something, and wait until the authorizer knows."""
         pattern = ResourcePatternType.PREFIXED if prefixed else ResourcePatternType.LITERAL
         bindings = [
             AclBinding(
@@ -95,7 +88,6 @@ class SecureBroker:
 
 @contextmanager
 def secure_broker(jars: Path, directory: Path) -> Iterator[SecureBroker]:
-    """Start one; everything it and its clients need is written below `directory`."""
     files = directory / "certificates"
     files.mkdir()
     make_certificates(files)

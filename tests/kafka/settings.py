@@ -42,13 +42,7 @@ DEFAULTS: Mapping[str, str] = {
 def server_properties(
     data: Path, client: int, controller: int, overrides: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the settings of a node that is broker and controller, `overrides` winning over everything.
-
-    Args:
-        data: the directory of the logs.
-        client: the port for clients.
-        controller: the port of the controller's listener.
-    """
+    """The settings of a node that is broker and controller, `overrides` winning over everything."""
     return {
         "process.roles": "broker,controller",
         "node.id": str(NODE_ID),

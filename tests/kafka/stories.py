@@ -33,14 +33,11 @@ from tests.kafka.jars import fetch, kafka_version
 from tests.kafka.java_host import JavaHost
 from tests.kafka.story_player import LateError, StoryPlayer, warm_up
 
-ATTEMPTS = 3
-"""How often a story is begun that the machine was too busy for."""
+ATTEMPTS = 3  # how often a story is begun that the machine was too busy for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """A story to be played: by which library, under which protocol."""
-
     story: str
     variant: Variant
     client: str
@@ -66,15 +63,12 @@ class Play:
 
 
 class Recorder:
-    """Plays stories on one broker, and keeps the observations."""
-
     def __init__(self, broker: Broker, shared: JavaHost, jars: Path, *, discards: bool) -> None:
         self._broker, self._shared, self._jars, self._discards = broker, shared, jars, discards
         self._recordings: dict[Play, Recording] = {}
         self._lock = threading.Lock()
 
     def play(self, scenario: Scenario) -> Course:
-        """Play it until the machine had the time for it."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return StoryPlayer(self._broker, self._shared, self._jars, scenario).play()
@@ -84,7 +78,6 @@ class Recorder:
         raise AssertionError
 
     def record(self, play: Play) -> str:
-        """Play it once more; returns the line to print."""
         course = self.play(play.scenario)
         with self._lock:
             return self._keep(play, course)
@@ -106,7 +99,6 @@ class Recorder:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Record; the exit status is 1 where a story could not be played."""
     parser = argparse.ArgumentParser(prog="stories", description=__doc__)
     parser.add_argument("stories", nargs="*", help="which (default: all)")
     parser.add_argument("--times", type=int, default=3, help="how often each is played")

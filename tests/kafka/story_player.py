@@ -51,8 +51,7 @@ JAVA_CLASSES = {
 }
 OF_LIBRDKAFKA = {"metadata.max.age.ms": "topic.metadata.refresh.interval.ms"}
 """Settings that mean the same and have another name."""
-LATE_S = 1.0
-"""An event so late makes another story of it."""
+LATE_S = 1.0  # an event so late makes another story of it
 
 
 class LateError(Exception):
@@ -61,14 +60,9 @@ class LateError(Exception):
 
 @dataclass(slots=True)
 class Process:
-    """A consumer of a story from its start to its end; a restarted member has one after another."""
-
-    name: str
-    """In the events: no other process of any story has it."""
-    host: JavaHost | None
-    """Where a Java consumer lives; None is a consumer of librdkafka."""
-    own: bool
-    """Whether it has a separate JVM."""
+    name: str  # in the events: no other process of any story has it
+    host: JavaHost | None  # where a Java consumer lives; None is a consumer of librdkafka
+    own: bool  # whether it has a separate JVM
     child: Child | None = None
     runs: bool = False
     events: list[Said] = field(default_factory=list)
@@ -86,7 +80,6 @@ class Process:
         self._child.send(json.dumps({"do": action, "member": self.name, **fields}))
 
     def wait(self, kind: str) -> None:
-        """Wait until it has said so; TimeoutError"""
         self._child.log.wait(
             lambda: any(one.kind == kind for one in self._said()), f"{self.name} {kind}", PATIENCE_S
         )
@@ -104,7 +97,6 @@ class Process:
         self._child.process.send_signal(number)
 
     def snapshot(self) -> list[Said]:
-        """What it has said so far, kept as it is now."""
         if self.child is not None:
             self.events = self._said()
         return self.events
@@ -128,10 +120,7 @@ class Process:
 
 
 class StoryPlayer:
-    """Plays one story once, on its own topics and in its own group."""
-
     def __init__(self, broker: Broker, shared: JavaHost, jars: Path, scenario: Scenario) -> None:
-        """:raises ValueError: the story needs other settings of the broker, or what cannot be played"""
         self.broker = broker
         self.shared = shared
         self.jars = jars
@@ -147,8 +136,6 @@ class StoryPlayer:
             raise ValueError(f"{scenario.name}: the broker of the stories has other settings than {other}")
 
     def play(self) -> Course:
-        """Play it, and return what the consumers did. :raises LateError: an event came too late. :raises TimeoutError:
-        a consumer did not close, or does not answer at the end"""
         topics = {self.prefix + topic: count for topic, count in self.scenario.topics.items()}
         create_topics(self.broker, topics)
         wait_topics_known(self.broker, self.group, topics)

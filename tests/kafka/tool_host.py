@@ -24,11 +24,7 @@ class ToolHost(Answerer):
         super().__init__(jars, "Tools", options=LOGGING)
 
     def run(self, main: str, *args: str) -> Completed:
-        """Run the tool whose class is `main`; the caller looks at the exit status.
-
-        Raises:
-            ChildProcessError: the JVM has ended.
-        """
+        """Run the tool whose class is `main`; the caller looks at the exit status."""
         said = self.answer({"main": main, "args": args})
         return subprocess.CompletedProcess((main, *args), said["status"], said["stdout"], said["stderr"])
 

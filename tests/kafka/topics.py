@@ -14,15 +14,9 @@ from tests.kafka.wait import wait_until
 
 
 def create_topics(broker: RunningBroker, partitions: Mapping[str, int]) -> None:
-    """Create topics, `partitions` saying how many each has, and return when the broker shows them with leaders.
-
-    The controller's answer comes before the broker knows the topic. A regex that the group coordinator resolves
-    in between misses the topic, and is not looked at again for ten seconds.
-
-    Raises:
-        KafkaException: the broker refused one, for instance because it is there.
-        TimeoutError: the broker does not show them within 30 s.
-    """
+    """Create topics, `partitions` saying how many each has, and return when the broker shows them with leaders. The
+    controller's answer comes before the broker knows the topic. A regex that the group coordinator resolves in between
+    misses the topic, and is not looked at again for ten seconds."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     futures = admin.create_topics([NewTopic(name, count, 1) for name, count in partitions.items()])
     for future in futures.values():
@@ -37,23 +31,14 @@ def create_topics(broker: RunningBroker, partitions: Mapping[str, int]) -> None:
 
 
 def delete_topic(broker: RunningBroker, name: str) -> None:
-    """Delete a topic, and return when the broker does not show it any more: until then it takes commits for it.
-
-    Raises:
-        KafkaException: the broker refused it.
-        TimeoutError: the broker continues to show it.
-    """
+    """Delete a topic, and return when the broker does not show it any more: until then it takes commits for it."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.delete_topics([name], operation_timeout=10)[name].result()
     wait_until(lambda: name not in admin.list_topics(timeout=10).topics, f"{name} is gone", every_s=0.01)
 
 
 def delete_records(broker: RunningBroker, offsets: Mapping[tuple[str, int], int]) -> None:
-    """Delete what is before these offsets, by (topic, partition).
-
-    Raises:
-        KafkaException: the broker refused it.
-    """
+    """Delete what is before these offsets, by (topic, partition)."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     places = [TopicPartition(*partition, offset) for partition, offset in offsets.items()]
     for future in admin.delete_records(places).values():
@@ -68,11 +53,7 @@ def fresh_topic(broker: RunningBroker, partitions: int = 1, prefix: str = "order
 
 
 def set_config(broker: RunningBroker, kind: ResourceType, name: str, settings: Mapping[str, str]) -> None:
-    """Set some settings of a topic or a group; the others stay.
-
-    Raises:
-        KafkaException: the broker refused.
-    """
+    """Set some settings of a topic or a group; the others stay."""
     entries = [
         ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
         for key, value in settings.items()

@@ -19,14 +19,10 @@ class Move(Enum):
     """What becomes of a request."""
 
     PASS = auto()
-    STALL = auto()
-    """It and all that come later reach no broker; connections stay open."""
-    MUTE = auto()
-    """It reaches the broker; answers are withheld from then on."""
-    DIE = auto()
-    """It reaches no broker, all connections end, and new ones are refused."""
-    DIE_AFTER = auto()
-    """The same, but the broker gets it and answers first."""
+    STALL = auto()  # it and all that come later reach no broker; connections stay open
+    MUTE = auto()  # it reaches the broker; answers are withheld from then on
+    DIE = auto()  # it reaches no broker, all connections end, and new ones are refused
+    DIE_AFTER = auto()  # the same, but the broker gets it and answers first
 
 
 Decide = Callable[[int, int], Move]
@@ -45,8 +41,7 @@ class Turnstile:
         self._open: list[socket.socket] = []
         self._dead, self._muted = False, Event()
         self._decide: Decide = lambda _number, _key: Move.PASS
-        self.keys: list[int] = []
-        """The API keys of the requests that were counted."""
+        self.keys: list[int] = []  # the API keys of the requests that were counted
 
     def open(self, to: int) -> None:
         self._to = to

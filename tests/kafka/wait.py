@@ -16,14 +16,8 @@ def wait_until(
     timeout_s: float = PATIENCE_S,
     every_s: float = 0.05,
 ) -> Found:
-    """Return the first answer of `check` that is true.
-
-    Args:
-        what: what is waited for, said when the time is up; a function is asked only then.
-
-    Raises:
-        TimeoutError: `check` had no true answer within `timeout_s` seconds.
-    """
+    """Return the first answer of `check` that is true. `what`: what is waited for, said when the time is up; a function
+    is asked only then."""
     deadline = time.monotonic() + timeout_s
     while True:
         answer = check()

@@ -14,11 +14,7 @@ LENGTH = Struct(">i")
 
 
 def ask(port: int, api: str, version: int, **fields: Any) -> Any:
-    """Send a request, made of fields by kio's names, on a separate connection; the response as kio reads it.
-
-    Raises:
-        OSError: the broker does not answer within 30 s or hangs up.
-    """
+    """Send a request, made of fields by kio's names, on a separate connection; the response as kio reads it."""
     (answer,) = converse(port, [framed(api, version, **fields)], response_type(api, version), TIMEOUT_S)
     return answer
 

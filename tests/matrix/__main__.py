@@ -24,10 +24,9 @@ def main() -> int:
     cells: dict[str, dict[str, Cell]] = {}
     for number, release in enumerate(releases, 1):
         began = time.monotonic()
+        head = f"[{number}/{len(releases)}] {release.version}"
 
-        def say(
-            what: str, head: str = f"[{number}/{len(releases)}] {release.version}", began: float = began
-        ) -> None:
+        def say(what: str, head: str = head, began: float = began) -> None:
             print(f"{head} {time.monotonic() - began:4.0f} s  {what}", flush=True)
 
         with (

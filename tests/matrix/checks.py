@@ -14,13 +14,8 @@ BAD_WORDS = ("malformed", "Traceback", "fault of Kohort", "UNSUPPORTED_VERSION)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A row of the table.
-
-    Attributes:
-        since: the first release that can do it.
-        run: tries it, or, on an older release, returns what Kohort says instead; an empty text: it works.
-        types: one of these has to be a type of the release, or there is nothing to try.
-    """
+    """A row of the table: `run` tries it, or, on a release before `since`, returns what Kohort says instead (an
+    empty text: it works). One of `types` has to be a type of the release, or there is nothing to try."""
 
     name: str
     run: Callable[[Scene], str]
@@ -33,15 +28,8 @@ def _by_name(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _same_members(theirs: dict[str, Any], ours: dict[str, Any], name: str) -> None:
-    seen = {
-        member["id"]: {
-            "client": member["client_id"],
-            "host": member["host"],
-            "instance": member["instance"],
-            "owned": member["owned"],
-        }
-        for member in ours["members"]
-    }
+    keys = {"client": "client_id", "host": "host", "instance": "instance", "owned": "owned"}
+    seen = {one["id"]: {key: one[ours_] for key, ours_ in keys.items()} for one in ours["members"]}
     assert seen == theirs["members"], (name, seen, theirs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +42,7 @@ Groups = dict[str, str]
 
 @dataclass(kw_only=True)
 class Scene:
-    """What a check gets.
-
-    Attributes:
-        groups: type by group; each has members but `idle`, which has only committed offsets.
-        scratch: for files.
-    """
+    """What a check gets. `groups`: type by group; each has members but `idle`, which has only committed offsets."""
 
     release: Release
     broker: Broker
@@ -130,99 +125,57 @@ def _produce(broker: Broker) -> None:
 def _populate(release: Release, broker: Broker, members: Members) -> Groups:
     """Two members in most groups; returns when all of them hold something and have committed."""
     orders = ["orders"]
-    started: list[tuple[Member, bool]] = []
+    started: list[Member] = []
 
-    def add(member: Member, *, tells: bool = True) -> None:
-        started.append((member, tells))
+    def java(group: str, name: str, topics: Sequence[str] = ("orders",), **settings: Any) -> None:
+        settings["auto_commit_interval_ms"] = OFTEN_MS
+        started.append(members.java(broker, group, list(topics), name, **settings))
+
+    def librdkafka(group: str, name: str, **settings: Any) -> None:
+        settings["auto_commit_interval_ms"] = OFTEN_MS
+        started.append(members.confluent(broker, group, orders, name, **settings))
 
     idle = members.confluent(broker, "idle", orders, auto_commit_interval_ms=OFTEN_MS)
     groups = {"idle": "classic", "java-eager": "classic", "java-coop": "classic", "rd-eager": "classic"}
     for number in range(2):
-        add(members.java(broker, "java-eager", orders, f"eager-{number}", auto_commit_interval_ms=OFTEN_MS))
-        cooperative = members.java(
-            broker,
-            "java-coop",
-            [*orders, "payments"],
-            f"coop-{number}",
-            partition_assignment_strategy=COOPERATIVE,
-            group_instance_id=f"box-{number}",
-            auto_commit_interval_ms=OFTEN_MS,
-        )
-        add(cooperative)
-        add(members.confluent(broker, "rd-eager", orders, f"rd-{number}", auto_commit_interval_ms=OFTEN_MS))
-    if "consumer" in release.types:
-        groups["java-new"] = "consumer"
-        for number in range(2):
-            add(
-                members.java(
-                    broker,
-                    "java-new",
-                    orders,
-                    f"new-{number}",
-                    group_protocol="consumer",
-                    auto_commit_interval_ms=OFTEN_MS,
-                )
-            )
+        java("java-eager", f"eager-{number}")
+        how: dict[str, Any] = {
+            "partition_assignment_strategy": COOPERATIVE,
+            "group_instance_id": f"box-{number}",
+        }
+        java("java-coop", f"coop-{number}", ["orders", "payments"], **how)
+        librdkafka("rd-eager", f"rd-{number}")
+        if "consumer" in release.types:
+            groups["java-new"] = "consumer"
+            java("java-new", f"new-{number}", group_protocol="consumer")
     if release.since("4.0"):
         # librdkafka and regexes want ConsumerGroupHeartbeat 1, and a conversion the policy that 4.0 begins with.
         groups |= {"rd-new": "consumer", "mixed": "consumer", "regex": "consumer"}
         for number in range(2):
-            add(
-                members.confluent(
-                    broker,
-                    "rd-new",
-                    orders,
-                    f"rdnew-{number}",
-                    group_protocol="consumer",
-                    auto_commit_interval_ms=OFTEN_MS,
-                )
-            )
-        add(
-            members.java(
-                broker,
-                "regex",
-                name="re2",
-                re2="pay.*",
-                group_protocol="consumer",
-                auto_commit_interval_ms=OFTEN_MS,
-            )
-        )
-        add(
-            members.java(
-                broker,
-                "mixed",
-                orders,
-                "mixed-new",
-                group_protocol="consumer",
-                auto_commit_interval_ms=OFTEN_MS,
-            )
-        )
-        add(members.java(broker, "mixed", orders, "mixed-old", auto_commit_interval_ms=OFTEN_MS))
+            librdkafka("rd-new", f"rdnew-{number}", group_protocol="consumer")
+        java("regex", "re2", (), re2="pay.*", group_protocol="consumer")
+        java("mixed", "mixed-new", group_protocol="consumer")
+        java("mixed", "mixed-old")
     if "share" in release.types:
         groups["shared"] = "share"
-        add(members.share(broker, "shared", orders, "share-0"), tells=False)
+        members.share(broker, "shared", orders, "share-0")
     if "streams" in release.types:
         groups["app"] = "streams"
-        add(members.streams(broker, "app", ["payments"], "app-0"))
+        started.append(members.streams(broker, "app", ["payments"], "app-0"))
     # The share coordinator of 4.1 may work without an image of the metadata, and then there are none.
     if release.since("4.2"):
         _wait_share_group(broker)
     idle.wait_assignment({"orders": [0, 1, 2, 3]})
     _wait_committed(broker, "idle", 4)
     idle.stop()
-    for member, tells in started:
-        if tells:
-            wait_until(member.assignment, f"{member.name} holds something")
+    for member in started:
+        wait_until(member.assignment, f"{member.name} holds something")
     return groups
-
-
-def _client(broker: Broker) -> KafkaClient:
-    return KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,)))
 
 
 def _wait_share_group(broker: Broker) -> None:
     def begun() -> bool:
-        with _client(broker) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
             result = fetch_share_offsets(client, ["shared"]).found.get("shared")
         return bool(result and result.topics)
 
@@ -231,7 +184,7 @@ def _wait_share_group(broker: Broker) -> None:
 
 def _wait_committed(broker: Broker, group: str, partitions: int) -> None:
     def committed() -> bool:
-        with _client(broker) as client:
+        with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
             result = fetch_offsets(client, [group]).found.get(group)
         topics = result.topics if result else ()
         done = [one for topic in topics for one in topic.partitions if one.committed_offset == RECORDS]

@@ -12,13 +12,8 @@ BEGIN, END = "<!-- made by `make matrix` -->\n", "<!-- end -->\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """The result of a check on a release.
-
-    Attributes:
-        works: None where there is nothing to try.
-        words: what Kohort says where it does not work.
-        failed: it went otherwise than it should.
-    """
+    """The result of a check on a release. `works` is None where there is nothing to try; `words`: what Kohort says
+    where it does not work; `failed`: it went otherwise than it should."""
 
     works: bool | None
     words: str

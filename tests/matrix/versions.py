@@ -8,14 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """A broker to try Kohort on.
-
-    Attributes:
-        version: what is fetched.
-        settings: server properties, over those of `tests/kafka/settings.py`.
-        features: finalized when the storage is formatted, where the version's own levels leave something out.
-        types: the types of groups that its coordinator has.
-    """
+    """A broker to try Kohort on. `settings` are over those of `tests/kafka/settings.py`; `features` are finalized
+    when the storage is formatted, where the version's own levels leave something out; `types`: those of its
+    coordinator's groups."""
 
     version: str
     settings: Mapping[str, str] = field(default_factory=dict)

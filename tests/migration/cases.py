@@ -119,30 +119,13 @@ def config_of(text: Mapping[str, str], library: str | None = None, member: str |
     )
 
 
-def found(plan: Plan, rule: str) -> Finding | None:
-    return next((finding for finding in plan.findings if finding.rule == rule), None)
-
-
 def the_finding(plan: Plan, rule: str) -> Finding:
-    finding = found(plan, rule)
-    assert finding is not None
-    return finding
+    return next(finding for finding in plan.findings if finding.rule == rule)
 
 
-def check_finding(plan: Plan, rule: str, level: Level | None, said: str = "") -> None:
-    """Assert that a rule finds something of that level, with these words in its message; nothing for None."""
-    finding = found(plan, rule)
-    assert (finding and finding.level) is level
-    assert finding is None or said in finding.message
-
-
-def blockers(plan: Plan) -> list[str]:
-    return _rules(plan.findings, Level.BLOCKER)
+def blockers(plan: Plan, level: Level = Level.BLOCKER) -> list[str]:
+    return list(dict.fromkeys(finding.rule for finding in plan.findings if finding.level is level))
 
 
 def warnings(plan: Plan) -> list[str]:
-    return _rules(plan.findings, Level.WARNING)
-
-
-def _rules(findings: Sequence[Finding], level: Level) -> list[str]:
-    return list(dict.fromkeys(finding.rule for finding in findings if finding.level is level))
+    return blockers(plan, Level.WARNING)

@@ -1,15 +1,12 @@
 """Three members on a real broker that are restarted one by one, and what is counted meanwhile.
 
 Rebalances are counted by the broker: a classic group's generation becomes the group epoch when the group is converted,
-and each rebalance adds one. Moves are counted by who owns each partition whenever the group has settled, and times
-without an owner from what the members wrote down.
+and each rebalance adds one. Moves are counted by who owns each partition whenever the group has settled.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
-from pathlib import Path
 
 from cli.sources.replayed import ReplayedSource
 from groups.model import Cluster, Group, GroupType, MemberProtocol, Topic
@@ -25,7 +22,6 @@ from tests.kafka.settings import HEARTBEAT_MS
 from tests.kafka.topics import create_topics
 from tests.migration.cases import listing
 from tests.migration.end_to_end.fleets import JAVA
-from tests.migration.end_to_end.journal import Partition, read_journal
 
 NAMES = ("m1", "m2", "m3")
 PARTITIONS = 13
@@ -54,15 +50,9 @@ class Fleet:
     broker: Broker
     members: Members
     way: Way
-    scratch: Path
-    heartbeat_ms: int = HEARTBEAT_MS
-    pauses_s: tuple[float, ...] = (0.0, 0.0, 0.0)
-    """Before each member is stopped, and before it is started: members send their heartbeats in step, and somebody
-    stops them at any time of the interval."""
     group: str = field(default_factory=lambda: fresh_name("payments"))
     topic: str = field(default_factory=lambda: fresh_name("orders"))
     running: dict[str, Member] = field(default_factory=dict)
-    journals: list[Path] = field(default_factory=list)
     latest: Owners = field(default_factory=dict)
     moved: int = 0
 
@@ -88,41 +78,28 @@ class Fleet:
     def bounce(self, start: MemberStart) -> tuple[int, int]:
         """Restart all members, one by one; the rebalances that the broker counts, and the partitions that moved."""
         epoch, moved = self.epoch(), self.moved
-        for name, pause_s in zip(NAMES, self.pauses_s, strict=True):
-            time.sleep(pause_s)
+        for name in NAMES:
             self.running.pop(name).stop()
             if not self.way.static:
                 self.settle(len(NAMES) - 1)
-            time.sleep(pause_s)
             self.start(name, start)
             self.settle(len(NAMES))
         return self.epoch() - epoch, self.moved - moved
 
     def start(self, name: str, start: MemberStart) -> None:
         """Start a member, under the same client id each time."""
-        run: Callable[..., Member] = (
-            self.members.java if self.way.library == "java" else self.members.confluent
-        )
-        life = fresh_name(name)
-        self.journals.append(self.scratch / life)
-        settings = self._settings(name, start)
-        self.running[name] = run(
-            self.broker, self.group, [self.topic], life, journal=self.journals[-1], **settings
-        )
-
-    def _settings(self, name: str, start: MemberStart) -> dict[str, Setting]:
+        is_java = self.way.library == "java"
+        run: Callable[..., Member] = self.members.java if is_java else self.members.confluent
         settings: dict[str, Setting] = {"client_id": name}
         if self.way.static:
             settings["group_instance_id"] = name
         if start.protocol is MemberProtocol.CONSUMER:
-            return {**settings, "group_protocol": "consumer"}
-        names = [JAVA[assignor] if self.way.library == "java" else assignor for assignor in start.assignors]
-        strategy = ",".join(names)
-        return {
-            **settings,
-            "partition_assignment_strategy": strategy,
-            "heartbeat_interval_ms": self.heartbeat_ms,
-        }
+            settings["group_protocol"] = "consumer"
+        else:
+            names = [JAVA[assignor] if is_java else assignor for assignor in start.assignors]
+            settings["partition_assignment_strategy"] = ",".join(names)
+            settings["heartbeat_interval_ms"] = HEARTBEAT_MS
+        self.running[name] = run(self.broker, self.group, [self.topic], fresh_name(name), **settings)
 
     def settle(self, count: int) -> None:
         """Wait until everything is owned once and the group rests, then count what moved."""
@@ -159,17 +136,3 @@ class Fleet:
         epoch = group.generation if group.type is GroupType.CLASSIC else group.group_epoch
         assert epoch is not None
         return epoch
-
-    def without_owner(self, since_ns: int) -> list[tuple[int, int]]:
-        """From when to when partitions had no owner, each time, by the clock of journals; from then on."""
-        reported: dict[Partition, list[tuple[int, str]]] = {}
-        for journal in self.journals:
-            for entry in read_journal(journal.name, journal).entries:
-                if entry.kind != "record" and entry.at_ns >= since_ns:
-                    reported.setdefault(entry.partition, []).append((entry.at_ns, entry.kind))
-        return [
-            (before, after)
-            for events in map(sorted, reported.values())
-            for (before, gave), (after, took) in pairwise(events)
-            if gave != "assigned" and took == "assigned"
-        ]

@@ -1,6 +1,7 @@
 """What steps cost, counted by hand for small groups. A real broker's word is in test_expectation_live.py."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -61,13 +62,6 @@ def one_by_one(group: Group, start: MemberStart) -> Rollout:
     return Rollout(rounds=tuple((member.id,) for member in group.members), start=start)
 
 
-def case_of(group: Group, library: str = "java") -> Case:
-    clients = clients_of(group, parse_clients([library]))
-    return Case(
-        group=group, cluster=NEW, request=PlanRequest(destination=Destination.CONSUMER), clients=clients
-    )
-
-
 def topics_of(group: Group) -> dict[str, Topic]:
     count = sum(len(numbers) for member in group.members for numbers in current_of(group, member).values())
     return {"orders": Topic(name="orders", partitions=count)}
@@ -82,17 +76,18 @@ def foreseen(
 ) -> Forecast:
     steps = [Step(title="", actions=(), rollout=rollout) for rollout in rollouts]
     topics = topics_of(group) if topics is None else topics
-    return forecast(case_of(group, library), steps, topics=topics, bounce_s=bounce_s)
+    clients = clients_of(group, parse_clients([library]))
+    request = PlanRequest(destination=Destination.CONSUMER)
+    case = Case(group=group, cluster=NEW, request=request, clients=clients)
+    return forecast(case, steps, topics=topics, bounce_s=bounce_s)
 
 
 def expected(result: Forecast) -> list[Expectation]:
     return [step.expectation for step in result.steps if step.expectation is not None]
 
 
-def costs(
-    group: Group, *rollouts: Rollout, topics: dict[str, Topic] | None = None
-) -> list[tuple[int, int, float]]:
-    expectations = expected(foreseen(group, *rollouts, topics=topics))
+def costs(group: Group, *rollouts: Rollout, **options: Any) -> list[tuple[int, int, float]]:
+    expectations = expected(foreseen(group, *rollouts, **options))
     return [(one.rebalances, one.moved, one.without_owner_s) for one in expectations]
 
 
@@ -159,13 +154,17 @@ def test_all_at_once_wait_for_the_restart_and_for_the_empty_group() -> None:
     assert again == (1, 12, 12 * (BOUNCE_S + 2.5))
 
 
+COME = Rollout(
+    action=RoundAction.START,
+    rounds=(("bridge",),),
+    start=COOPERATIVE,
+    temporary_members=(TemporaryMember(id="bridge", topics=("empty",)),),
+)
+
+
 def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
     group = group_of("cooperative-sticky", 3, 12)
-    temporary = TemporaryMember(id="bridge", topics=("empty",))
-    come = Rollout(
-        action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, temporary_members=(temporary,)
-    )
-    result = foreseen(group, come, Rollout(action=RoundAction.STOP, rounds=(("bridge",),)))
+    result = foreseen(group, COME, Rollout(action=RoundAction.STOP, rounds=(("bridge",),)))
     assert [(m.rebalances, m.moved) for m in result.settled_groups] == [(0, 0), (1, 0), (1, 0)]
     assert [member.partitions for member in result.settled_groups[1].members] == [4, 4, 4, 0]
     assert [member.away for member in result.settled_groups[2].members] == [False, False, False, True]
@@ -173,17 +172,11 @@ def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
 
 def test_a_guest_leaves_when_the_rounds_are_done() -> None:
     group = group_of("cooperative-sticky", 3, 12)
-    temporary = TemporaryMember(id="bridge", topics=("empty",))
-    come = Rollout(
-        action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, temporary_members=(temporary,)
-    )
-    first = Rollout(rounds=((group.members[0].id,),), start=CONSUMER, leaving=("bridge",))
-    result = foreseen(group, come, first)
+    first = group.members[0].id
+    result = foreseen(group, COME, Rollout(rounds=((first,),), start=CONSUMER, leaving=("bridge",)))
     assert [(m.step, m.round, m.stopped, m.started) for m in result.settled_groups[2:]] == [
-        (2, 1, (group.members[0].id,), ()),
-        (2, 1, (), (group.members[0].id,)),
-        (2, 1, ("bridge",), ()),
-    ]
+        (2, 1, (first,), ()), (2, 1, (), (first,)), (2, 1, ("bridge",), ()),
+    ]  # fmt: skip
     last = result.settled_groups[-1]
     assert (last.type, last.rebalances, last.moved) == (GroupType.CONSUMER, 1, 0)
     assert last.members[-1].away
@@ -196,13 +189,8 @@ def test_a_group_settled_owns_everything_once(protocol: str, members: int, toget
     group = group_of(protocol, members, 11)
     ids = [member.id for member in group.members]
     rounds = tuple(tuple(ids[start : start + together]) for start in range(0, members, together))
-    starts = (
-        CONSUMER,
-        MemberStart(assignors=(protocol,)),
-        COOPERATIVE if protocol == "cooperative-sticky" else None,
-    )
     position = Walk(group, topics_of(group), Leader.JAVA, BOUNCE_S)
-    for start in filter(None, starts):
+    for start in (CONSUMER, MemberStart(assignors=(protocol,))):
         for moment in position.walk(Rollout(rounds=rounds, start=start)):
             assert_settled(moment, 11)
 
@@ -237,22 +225,8 @@ def test_which_rounds_are_walked() -> None:
     assert sampled(1000, 10**9) == {0, 249, 499, 749, 999}
     assert {0, 499} <= sampled(500, 5500)
     assert sampled(2, 10, 1) == {1}
-    all_nine = set(range(9))
-    assert [sampled(9, 10, most) for most in (1, 2, 3, 9, 100)] == [
-        {4},
-        {0, 8},
-        {0, 4, 8},
-        all_nine,
-        all_nine,
-    ]
-
-
-def test_a_step_begins_where_the_one_before_ended() -> None:
-    group = group_of("range", 3, 12)
-    first, second = one_by_one(group, CONSUMER), one_by_one(group, RANGE)
-    ((_, *back),) = costs(group, first, second)[1:]
-    ((_, *alone),) = costs(group, second)
-    assert back != alone
+    assert [sampled(9, 10, most) for most in (1, 2, 3)] == [{4}, {0, 8}, {0, 4, 8}]
+    assert sampled(9, 10, 9) == sampled(9, 10, 100) == set(range(9))
 
 
 def test_the_arithmetic_adds_up() -> None:
@@ -265,42 +239,35 @@ def test_the_arithmetic_adds_up() -> None:
         assert total == pytest.approx(step.without_owner_s, abs=0.1 * len(sums))
 
 
-def test_what_is_assumed_of_the_library_is_said() -> None:
-    assert "the members run sarama" in arithmetic("sarama")
-    assert "the assignors are taken" not in arithmetic("java")
-    assert "the assignors are taken" not in arithmetic("librdkafka")
+@pytest.mark.parametrize(
+    ("library", "is_assumed"), [("sarama", True), ("java", False), ("librdkafka", False)]
+)
+def test_what_is_assumed_of_the_library_is_said(library: str, is_assumed: bool) -> None:
+    (expectation,) = expected(foreseen(ON_RANGE, one_by_one(ON_RANGE, RANGE), library=library))
+    assert ("the assignors are assumed" in "\n".join(expectation.arithmetic)) == is_assumed
 
 
-def arithmetic(library: str) -> str:
-    group = group_of("range", 3, 12)
-    (expectation,) = expected(foreseen(group, one_by_one(group, RANGE), library=library))
-    return "\n".join(expectation.arithmetic)
+ON_RANGE = group_of("range", 3, 12)
+TOPICS = topics_of(ON_RANGE)
 
 
 @pytest.mark.parametrize(
-    "group",
+    ("group", "topics"),
     [
-        replace(group_of("range", 3, 12), members=(), state=GroupState.EMPTY),
-        group_of("com.example.Weighted", 3, 12),
-        replace(
-            group_of("range", 3, 12),
-            members=tuple(replace(member, owned=None) for member in group_of("range", 3, 12).members),
-        ),
+        (replace(ON_RANGE, members=(), state=GroupState.EMPTY), TOPICS),
+        (group_of("com.example.Weighted", 3, 12), TOPICS),
+        (replace(ON_RANGE, members=tuple(replace(one, owned=None) for one in ON_RANGE.members)), TOPICS),
+        (ON_RANGE, {}),
     ],
-    ids=["empty", "an assignor that is not known", "owners that the source does not show"],
+    ids=["empty", "an assignor that is not known", "owners that the source does not show", "no topics"],
 )
-def test_where_nothing_can_be_computed_nothing_is_made_up(group: Group) -> None:
-    rollout = one_by_one(group_of("range", 3, 12), MemberStart(assignors=(group.protocol or "range",)))
-    assert costs(group, rollout, topics=topics_of(group_of("range", 3, 12))) == []
-
-
-def test_without_the_topics_nothing_is_made_up() -> None:
-    group = group_of("range", 3, 12)
-    assert costs(group, one_by_one(group, RANGE), topics={}) == []
+def test_where_nothing_can_be_computed_nothing_is_made_up(group: Group, topics: dict[str, Topic]) -> None:
+    rollout = one_by_one(ON_RANGE, MemberStart(assignors=(group.protocol or "range",)))
+    assert costs(group, rollout, topics=topics) == []
 
 
 def test_after_a_step_that_cannot_be_computed_none_is() -> None:
-    group = group_of("range", 3, 12)
+    group = ON_RANGE
     custom = one_by_one(group, MemberStart(assignors=("com.example.Weighted", "range")))
     steps = foreseen(group, one_by_one(group, RANGE), custom, one_by_one(group, RANGE)).steps
     assert [step.expectation is None for step in steps] == [False, True, True]

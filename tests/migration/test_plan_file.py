@@ -107,15 +107,10 @@ def changed(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
     return data
 
 
-def test_nothing_is_lost() -> None:
-    assert plan_from_data(plan_to_data(PLAN)) == PLAN
-
-
 @pytest.mark.parametrize("write", [json.dumps, yaml_of], ids=["json", "yaml"])
 def test_nothing_is_lost_in_a_file(write: Any) -> None:
-    assert (
-        plan_from_data(load_tree(FILE, write({"kohort": 1, "command": "plan", **plan_to_data(PLAN)}))) == PLAN
-    )
+    document = {"kohort": 1, "command": "plan", **plan_to_data(PLAN)}
+    assert plan_from_data(load_tree(FILE, write(document))) == plan_from_data(document) == PLAN
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -214,32 +209,17 @@ def test_what_is_no_plan(data: object) -> None:
 
 def test_aliases_cannot_blow_a_plan_up() -> None:
     """Each of 300 steps holds the same 300 rounds of the same 300 labels: 27 million texts in some kilobytes."""
-    some = ", ".join
-    text = (
+    head = (
         "group: g\nfrom: x\nto: consumer\nclients: []\nfindings: []\nsteps:\n- &step\n  title: t\n  actions: "
-        f"&actions [{some(['a'] * 300)}]\n  rounds: &rounds [{some(['*actions'] * 300)}]\n"
-        + "- *step\n"
-        * 300
     )
+    actions, rounds = ", ".join(["a"] * 300), ", ".join(["*actions"] * 300)
+    text = f"{head}&actions [{actions}]\n  rounds: &rounds [{rounds}]\n" + "- *step\n" * 300
     assert f"a plan has at most {MAX_VALUES} values" in refusal(load_tree(FILE, text))
 
 
 VALUES: list[Any] = [
-    None,
-    "",
-    "x",
-    "0",
-    -1,
-    1.5,
-    True,
-    [],
-    {},
-    [[]],
-    {"check": "replaced"},
-    10**30,
-    "\x00",
-    "é" * 99,
-]
+    None, "", "x", "0", -1, 1.5, True, [], {}, [[]], {"check": "replaced"}, 10**30, "\x00", "é" * 99
+]  # fmt: skip
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:

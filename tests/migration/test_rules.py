@@ -32,7 +32,6 @@ from tests.migration.cases import (
     NEWER,
     blockers,
     config_of,
-    found,
     group_of,
     listing,
     member,
@@ -678,12 +677,7 @@ def test_an_offline_plan_needs_no_policy() -> None:
 
 
 def test_streams_has_no_findings_about_consumers() -> None:
-    rules = {
-        finding.rule
-        for plans in (CASES["streams-queries"],)
-        for made in plans.values()
-        for finding in made.findings
-    }
+    rules = {finding.rule for made in CASES["streams-queries"].values() for finding in made.findings}
     assert rules == {"streams", "streams-queries"}
     assert [finding.rule for finding in plan(STREAMS, CONSUMER).findings] == ["streams"]
 
@@ -702,7 +696,5 @@ def test_a_framework_by_any_spelling_and_no_other() -> None:
 
 
 def test_an_assignor_that_a_library_lacks_is_refused() -> None:
-    made = plan(NEWER, CLASSIC, "librdkafka:2.16.0", assignor="sticky")
-    finding = found(made, "assignor-of-library")
-    assert finding is not None
+    finding = the_finding(plan(NEWER, CLASSIC, "librdkafka:2.16.0", assignor="sticky"), "assignor-of-library")
     assert (finding.level, finding.members) == (Level.BLOCKER, ("m1", "m2"))

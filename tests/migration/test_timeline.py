@@ -3,59 +3,38 @@
 import pytest
 
 from cli.verbs.plan.timeline import MOST_FRAMES, MOST_LANES, STOPPED, PlanTimeline, timeline_of
-from migration.model import Rollout, RoundAction, TemporaryMember
-from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
+from migration.model import Rollout, RoundAction
+from tests.migration.test_expectation import BOTH, COME, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
+
+STICKY = "cooperative-sticky"
 
 
 def drawn(protocol: str, members: int, partitions: int, *rollouts: Rollout) -> PlanTimeline:
     group = group_of(protocol, members, partitions)
-    settled_groups = foreseen(group, *rollouts).settled_groups
-    timeline = timeline_of(
-        settled_groups, {member.id: f"n{member.id}" for member in group.members}, count(rollouts)
-    )
+    names = {member.id: f"n{member.id}" for member in group.members}
+    rounds = sum(len(rollout.rounds) for rollout in rollouts)
+    timeline = timeline_of(foreseen(group, *rollouts).settled_groups, names, rounds)
     assert timeline is not None
     return timeline
-
-
-def count(rollouts: tuple[Rollout, ...]) -> int:
-    return sum(len(rollout.rounds) for rollout in rollouts)
 
 
 def test_every_moment_of_a_small_group_is_a_column() -> None:
     group = group_of("range", 3, 12)
     timeline = drawn("range", 3, 12, one_by_one(group, BOTH), one_by_one(group, COOPERATIVE))
-    assert [frame.title for frame in timeline.frames][:4] == [
-        "as found",
-        "step 1, round 1: stop",
-        "step 1, round 1: start",
-        "step 1, round 2: stop",
-    ]
-    assert timeline.kinds == (
-        "classic: range",
-        STOPPED,
-        "classic: cooperative-sticky, range",
-        "classic: cooperative-sticky",
-    )
-    first = timeline.lanes[0]
-    assert first.name == "nm000-id"
+    first, *_ = timeline.lanes
+    assert [frame.title for frame in timeline.frames][:3] == [
+        "as found", "step 1, round 1: stop", "step 1, round 1: start",
+    ]  # fmt: skip
+    assert timeline.kinds == ("classic: range", STOPPED, f"classic: {STICKY}, range", f"classic: {STICKY}")
+    assert (first.name, first.partitions[:4]) == ("nm000-id", (4, 0, 4, 6))
     assert first.kinds == (0, 1, 2, 2, 2, 2, 2, 1, 3, 3, 3, 3, 3)
-    assert first.partitions[:4] == (4, 0, 4, 6)
-    assert timeline.frames[0].group == "classic, range"
-    assert timeline.frames[-1].group == "classic, cooperative-sticky"
-    assert timeline.left_out == 0
+    assert [timeline.frames[at].group for at in (0, -1)] == ["classic, range", f"classic, {STICKY}"]
 
 
 def test_a_guest_is_away_until_it_comes() -> None:
-    come = Rollout(
-        action=RoundAction.START,
-        rounds=(("guest",),),
-        start=COOPERATIVE,
-        temporary_members=(TemporaryMember(id="guest", topics=("none",)),),
-    )
-    timeline = drawn("cooperative-sticky", 2, 4, come, Rollout(action=RoundAction.STOP, rounds=(("guest",),)))
+    timeline = drawn(STICKY, 2, 4, COME, Rollout(action=RoundAction.STOP, rounds=(("bridge",),)))
     guest = timeline.lanes[-1]
-    assert guest.name == "guest"
-    assert [timeline.kinds[kind] for kind in guest.kinds] == [STOPPED, "classic: cooperative-sticky", STOPPED]
+    assert [timeline.kinds[kind] for kind in guest.kinds] == [STOPPED, f"classic: {STICKY}", STOPPED]
 
 
 @pytest.mark.parametrize("members", [20, MOST_LANES, MOST_LANES + 1, 120])

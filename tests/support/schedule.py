@@ -25,7 +25,6 @@ LONGEST = (
     "tests/cli/sources/test_outage.py",
     "tests/migration/test_expectation_live.py",
     "tests/coordinator/store/test_broker_reads_ours.py",
-    "tests/migration/end_to_end/test_wrong_moves.py",
     "tests/conformance/test_clients.py",
     "tests/conformance/walks/test_walks.py",
     "secure",

@@ -46,8 +46,7 @@ Ask = Callable[[Connection, list[K], Deadline], Steps[dict[K, T | Failure]]]
 
 Question = Callable[[Connection, Deadline], Steps[T]]
 
-_STAGGER_MS = 250
-"""The time after which the next bootstrap server is tried as well if one stays silent."""
+_STAGGER_MS = 250  # the time after which the next bootstrap server is tried as well if one stays silent
 
 _POLL_MS = 10
 _WHY_MS = 1000

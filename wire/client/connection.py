@@ -35,8 +35,7 @@ _PATIENCE_S = 1.0
 _SILENT_FOR_MS = 15_000
 _SESSION_USED = 0.85
 """The part of a login's lifetime after which it is renewed, the earliest at which Java's clients renew it."""
-_BROKER_REGISTRATION = 62
-"""The key of a request that only controllers answer."""
+_BROKER_REGISTRATION = 62  # the key of a request that only controllers answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +67,8 @@ class Connection:
         self._transport: Transport | None = None
         self._versions: dict[int, tuple[int, int]] = {}
         self._correlation_id = 0
-        self._session: Deadline | None = None
-        """The time left until the login must be renewed; None: no limit."""
-        self._proven = False
-        """Whether this connection has answered a request since it was opened."""
+        self._session: Deadline | None = None  # the time left until the login must be renewed; None: no limit
+        self._proven = False  # whether this connection has answered a request since it was opened
         self._silence: tuple[str, Deadline] | None = None
         """What the broker did not answer, and the time until it is asked again."""
 

@@ -32,25 +32,20 @@ class FirstRecord:
     """A record: its offset, and its timestamp in ms since 1970 (the producer's or the broker's)."""
 
     offset: int
-    timestamp_ms: int | None
-    """None: it has none."""
-    aborted: int = 0
-    """The number of aborted records before it, from the requested offset on."""
+    timestamp_ms: int | None  # None: it has none
+    aborted: int = 0  # the number of aborted records before it, from the requested offset on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoRecord:
     """There are only markers, gaps and aborted records before the end of the log, or the limit of the search."""
 
-    searched_to: int
-    """The offset at which the search ended."""
-    at_limit: bool = False
-    """Whether it ended at its limit, and not at the end of the log."""
+    searched_to: int  # the offset at which the search ended
+    at_limit: bool = False  # whether it ended at its limit, and not at the end of the log
     aborted: int = 0
 
 
-FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]
-"""The results by requested offset."""
+FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]  # the results by requested offset
 
 
 def first_records(

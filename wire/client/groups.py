@@ -42,8 +42,7 @@ class DescribedGroups(Protocol[G_co]):
 MOST_OF_REASON = 255
 """The longest reason in characters, as in Java's clients (JoinGroupRequest.maybeTruncateReason)."""
 _FIRST_REMOVING_SEVERAL = 3
-_LEAVING = -1
-"""The member epoch of a member that leaves for good."""
+_LEAVING = -1  # the member epoch of a member that leaves for good
 _DIRECTORIES_TIMEOUT_MS = 1000
 
 
@@ -145,8 +144,7 @@ class LeavingMember:
     instance_id: str | None = None
 
 
-Departures: TypeAlias = dict[str, Failure | None]
-"""The outcome by member id: None for a member that has left."""
+Departures: TypeAlias = dict[str, Failure | None]  # the outcome by member id: None for a member that has left
 
 
 def remove_members(

@@ -32,8 +32,7 @@ WHOLE_BATCH = 1
 """The limit of a partition in a request for it alone: any limit below a batch's length returns exactly one batch."""
 _LARGER = {SMALL: LARGE, LARGE: WHOLE_BATCH}
 
-MOST_BYTES = 4 * 1024 * 1024
-"""The limit of one response, except for a longer first batch."""
+MOST_BYTES = 4 * 1024 * 1024  # the limit of one response, except for a longer first batch
 
 
 class LogSearch(ABC):
@@ -41,8 +40,7 @@ class LogSearch(ABC):
 
     def __init__(self, partition: TopicPartition, position: int) -> None:
         self.partition = partition
-        self.position = position
-        """The offset from which the search must read on."""
+        self.position = position  # the offset from which the search must read on
         self.limit = SMALL
         self.isolation_level = READ_UNCOMMITTED
         self.high_watermark = 0

@@ -67,10 +67,8 @@ class OffsetsAtTimes(NamedTuple):
     isolation_level: int = READ_UNCOMMITTED
 
 
-EARLIEST = OffsetSpec(-2)
-"""The offset of the oldest record (the log start offset)."""
-LATEST = OffsetSpec(-1)
-"""The offset after the last record (the high watermark)."""
+EARLIEST = OffsetSpec(-2)  # the offset of the oldest record (the log start offset)
+LATEST = OffsetSpec(-1)  # the offset after the last record (the high watermark)
 LAST_STABLE = OffsetSpec(-1, READ_COMMITTED)
 """The first offset of the oldest open transaction; without one, `LATEST`."""
 

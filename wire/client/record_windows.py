@@ -115,8 +115,7 @@ class _WindowRange(LogSearch):
     ) -> None:
         super().__init__(partition, start)
         self.until = until
-        self.found: dict[int, RecordDigest] = {}
-        """The records by offset."""
+        self.found: dict[int, RecordDigest] = {}  # the records by offset
         self.reached_end = self.started_later = False
         self.failure: Failure | None = None
         self._request = request

@@ -12,16 +12,14 @@ from wire.client.errors import RequestTimedOut, WireError
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
-LONGEST_SLEEP_MS = 200
-"""The longest sleep: a Ctrl-C that arrives just before it is only noticed after it."""
+LONGEST_SLEEP_MS = 200  # the longest sleep: a Ctrl-C that arrives just before it is only noticed after it
 
 
 class Deadline:
     """Counts down from `timeout_ms` milliseconds; the clock is `time.monotonic`."""
 
     __slots__ = ("_at",)
-    _last: ClassVar[float] = math.inf
-    """The end of all deadlines, once the command was stopped."""
+    _last: ClassVar[float] = math.inf  # the end of all deadlines, once the command was stopped
 
     def __init__(self, timeout_ms: float) -> None:
         self._at = time.monotonic() + timeout_ms / 1000

@@ -32,8 +32,7 @@ else:
     Key, Value = TypeVar("Key"), TypeVar("Value")
 
 API_VERSIONS_KEY = 18
-HEAD = struct.Struct(">hhi")
-"""API key, version and correlation id: the same in every request header."""
+HEAD = struct.Struct(">hhi")  # API key, version and correlation id: the same in every request header
 _CORRELATION_ID = struct.Struct(">i")
 
 

@@ -143,8 +143,7 @@ def _topic_partitions(partitions: Mapping[str, Sequence[int]]) -> list[_TopicPar
 def write_sticky(partitions: Mapping[str, Sequence[int]], generation: int | None) -> bytes:
     """Version 1, or 0 when `generation` is None. :raises ValueError: a value does not fit its field"""
     out = bytearray()
-    previous = [{"topic": topic, "partitions": indexes} for topic, indexes in partitions.items()]
-    fields = {"previous_assignment": previous, "generation": generation}
+    fields = {"previous_assignment": _topic_partitions(partitions), "generation": generation}
     message_writer(STICKY_USER_DATA, 0 if generation is None else 1)(out, fields)
     return bytes(out)
 
@@ -168,8 +167,6 @@ def write_generation(generation: int) -> bytes:
 
 def read_generation(data: bytes | None) -> int:
     """The generation, or -1, as in Java."""
-    return (
-        NO_GENERATION
-        if data is None or len(data) < _GENERATION.size
-        else int(_GENERATION.unpack_from(data)[0])
-    )
+    if data is None or len(data) < _GENERATION.size:
+        return NO_GENERATION
+    return int(_GENERATION.unpack_from(data)[0])

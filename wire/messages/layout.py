@@ -26,10 +26,8 @@ else:
 
     Decoded, Encoded = TypeVar("Decoded"), TypeVar("Encoded")
 
-EVER = 32767
-"""A version that no message reaches."""
-NO_UUID = UUID(int=0)
-"""Kafka's value for "no id", and the default of every uuid."""
+EVER = 32767  # A version that no message reaches
+NO_UUID = UUID(int=0)  # Kafka's value for "no id", and the default of every uuid
 
 
 class Scalar(Enum):

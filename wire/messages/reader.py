@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, Self, TypeAlias
 from uuid import UUID
@@ -22,8 +23,7 @@ UNKNOWN_TAGS = "_unknownTaggedFields"
 
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """``(buffer, position) -> (value, next position)``."""
-Make: TypeAlias = Callable[[list[object]], Any]
-"""Creates a struct from the values of its fields."""
+Make: TypeAlias = Callable[[list[object]], Any]  # creates a struct from the values of its fields
 
 Unpack: TypeAlias = Callable[[bytes, int], tuple[object, ...]]
 Step: TypeAlias = tuple[Unpack | None, int, Any]
@@ -34,7 +34,7 @@ LONGEST_STRING = 0x7FFF
 _INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
 _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
-CODES = {
+CODES: dict[Type, str] = {
     Scalar.BOOL: "?",
     Scalar.INT8: "b",
     Scalar.INT16: "h",
@@ -158,13 +158,17 @@ class _Compiler:
 
     def struct(self, of: Struct, name: str, flexible: bool) -> Reader:
         if self.version > of.newest:
-            return _too_new(name, self.version)
+
+            def too_new(_buffer: bytes, position: int) -> tuple[object, int]:
+                raise DecodeError(f"{name} at byte {position} has no version {self.version}")
+
+            return too_new
         plain, tagged = of.at(self.version), of.tagged(self.version) if flexible else ()
         names = [field.name for field in (*plain, *tagged)]
         steps = self._steps(plain, name, flexible)
         absent = [absent_field(field, self.form) for field in tagged]
         known = {
-            field.tag: (at, self._tagged(field, f"{name}.{field.name}"))
+            field.tag: (at, self._field(field, f"{name}.{field.name}", flexible=True))
             for at, field in enumerate(tagged, len(plain))
         }
         make = self.form.struct(names, {field.name: absent_field(field, self.form) for field in of.fields})
@@ -216,38 +220,27 @@ class _Compiler:
     def _steps(self, fields: Sequence[Field], name: str, flexible: bool) -> list[Step]:
         """Consecutive numbers are read together."""
         steps: list[Step] = []
-        run = ""
-        for field in fields:
-            if isinstance(field.type, Scalar) and field.type in CODES:
-                run += CODES[field.type]
-                continue
-            if run:
-                steps.append(_unpacked(run))
-                run = ""
-            steps.append((None, 0, self._field(field, f"{name}.{field.name}", flexible)))
-        if run:
-            steps.append(_unpacked(run))
+        for is_number, run in groupby(fields, key=lambda field: field.type in CODES):
+            if is_number:
+                steps.append(_unpacked("".join(CODES[field.type] for field in run)))
+            else:
+                steps += [(None, 0, self._field(field, f"{name}.{field.name}", flexible)) for field in run]
         return steps
 
     def _field(self, field: Field, name: str, flexible: bool) -> Reader:
         nullable = field.nullable(self.version)
         reader = self._type(field.type, name, flexible, nullable)
         if nullable and isinstance(field.type, Struct):
-            # A nullable struct is preceded by an int8, negative for null (KIP-893).
-            return _preceded(reader, lambda buffer, position: (buffer[position] < 0x80, position + 1))
+            # A nullable struct is preceded by an int8, negative for null (KIP-893), a tagged one by a varint, 0 for it.
+            return _preceded(reader, _is_not_negative if field.tag is None else _is_positive)
         return reader
-
-    def _tagged(self, field: Field, name: str) -> Reader:
-        nullable = field.nullable(self.version)
-        reader = self._type(field.type, name, flexible=True, nullable=nullable)
-        return _preceded(reader, _is_there) if nullable and isinstance(field.type, Struct) else reader
 
     def _type(self, of: Type, name: str, flexible: bool, nullable: bool = False) -> Reader:
         if isinstance(of, Struct):
             return self.struct(of, name, flexible)
         if isinstance(of, Array):
             length = _varint_length if flexible else _int32_length
-            if isinstance(of.of, Scalar) and of.of in CODES:
+            if of.of in CODES:
                 return _numbers_reader(CODES[of.of], length, name, nullable, self.form.array)
             element = self._type(of.of, f"{name}[]", flexible)
             return _array_reader(element, length, name, nullable, self.form.array)
@@ -280,14 +273,11 @@ def _unpacked(codes: str) -> tuple[Unpack, int, None]:
     return packed.unpack_from, packed.size, None
 
 
-def _too_new(name: str, version: int) -> Reader:
-    def read(_buffer: bytes, position: int) -> tuple[object, int]:
-        raise DecodeError(f"{name} at byte {position} has no version {version}")
-
-    return read
+def _is_not_negative(buffer: bytes, position: int) -> tuple[bool, int]:
+    return buffer[position] < 0x80, position + 1
 
 
-def _is_there(buffer: bytes, position: int) -> tuple[bool, int]:
+def _is_positive(buffer: bytes, position: int) -> tuple[bool, int]:
     mark, position = read_varint(buffer, position)
     return mark > 0, position
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from wire.messages.definition import RecordType
-from wire.messages.layout import Array, Field, Message, Scalar, Struct, Type
+from wire.messages.layout import Array, Message, Scalar, Struct, Type
 from wire.messages.reader import DICTIONARIES, DecodeError, Reader, absent_field, message_reader
 from wire.messages.schemas.classic_groups import ASSIGNMENT, CLASSIC_GROUPS, SUBSCRIPTION
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUPS
@@ -47,25 +47,25 @@ def decode_key(key: bytes) -> tuple[int, Fields]:
     """The record type of a key, and its fields. :raises UnknownKeyType: no schema. :raises DecodeError: not a key of
     its type"""
     number = _number(key, "a key")
-    return number, _key_reader(number)(key, _INT16.size)[0]
+    return number, _codec(number)[0](key, _INT16.size)[0]
 
 
 def decode_value(key_type: int, value: bytes) -> tuple[int, Fields]:
     """The version of a value under a key of type `key_type`, and its fields. :raises UnknownKeyType, DecodeError: as
     `decode_key`"""
     version = _number(value, "a value of type", key_type)
-    return version, _value_reader(key_type, version)(value, _INT16.size)[0]
+    return version, _codec(key_type, version)[0](value, _INT16.size)[0]
 
 
 def encode_key(key_type: int, fields: Mapping[str, object]) -> bytes:
     """The bytes of a key. :raises UnknownKeyType: no schema. :raises ValueError: a field is missing or does not fit"""
-    return _write(key_type, _key_writer(key_type), fields)
+    return _write(key_type, _codec(key_type)[1], fields)
 
 
 def encode_value(key_type: int, version: int, fields: Mapping[str, object]) -> bytes:
     """The bytes of a value. Tagged fields may be missing; fields of other versions are left out. :raises: as
     `encode_key`"""
-    return _write(version, _value_writer(key_type, version), fields)
+    return _write(version, _codec(key_type, version)[1], fields)
 
 
 def json_key(key: bytes) -> Fields:
@@ -120,29 +120,13 @@ def _write(number: int, writer: Writer, fields: Mapping[str, object]) -> bytes:
 
 
 @cache
-def _key_reader(key_type: int) -> Reader:
-    return message_reader(_type(key_type).key, 0, DICTIONARIES)
-
-
-@cache
-def _value_reader(key_type: int, version: int) -> Reader:
-    message = _type(key_type).value
-    if not 0 <= version <= message.newest:
+def _codec(key_type: int, version: int | None = None) -> tuple[Reader, Writer]:
+    """What reads and writes a version of a value, or a key."""
+    kind = _type(key_type)
+    message = kind.key if version is None else kind.value
+    if version is not None and not 0 <= version <= message.newest:
         raise DecodeError(f"{message.name} has no version {version}")
-    return message_reader(message, version, DICTIONARIES)
-
-
-@cache
-def _key_writer(key_type: int) -> Writer:
-    return message_writer(_type(key_type).key, 0, str)
-
-
-@cache
-def _value_writer(key_type: int, version: int) -> Writer:
-    message = _type(key_type).value
-    if not 0 <= version <= message.newest:
-        raise ValueError(f"{message.name} has no version {version}")
-    return message_writer(message, version, str)
+    return message_reader(message, version or 0, DICTIONARIES), message_writer(message, version or 0, str)
 
 
 @cache
@@ -154,9 +138,6 @@ def message_json(message: Message, version: int) -> Show:
 def _struct_json(of: Struct, version: int, flexible: bool) -> Show:
     """Converts bytes to base64, uuids to 22 characters. Tagged fields are left out if unknown or at their default."""
 
-    def is_shown(field: Field) -> bool:
-        return field.in_version(version) if field.tag is None else flexible
-
     shows = [
         (
             f.name,
@@ -164,7 +145,7 @@ def _struct_json(of: Struct, version: int, flexible: bool) -> Show:
             None if f.tag is None else absent_field(f, DICTIONARIES),
         )
         for f in of.fields
-        if is_shown(f)
+        if (f.in_version(version) if f.tag is None else flexible)
     ]
 
     def show(fields: Fields) -> Fields:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, lru_cache
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -21,8 +22,7 @@ Step: TypeAlias = tuple[Callable[[FieldValues], Any], Callable[..., bytes] | Non
 Named: TypeAlias = Callable[[str], str]
 
 _ERROR_MESSAGE = "errorMessage"
-_LONGEST_CHARACTER = 4
-"""The largest number of bytes that UTF-8 needs for a character."""
+_LONGEST_CHARACTER = 4  # the largest number of bytes that UTF-8 needs for a character
 _INT16 = struct.Struct(">h").pack
 _INT32 = struct.Struct(">i").pack
 
@@ -70,7 +70,7 @@ def _write_int32_length(out: bytearray, length: int) -> None:
 def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Writer:
     steps = _steps(of.at(version), version, flexible, named)
     tagged = [
-        (f.tag or 0, named(f.name), _is_left_out(_default(f, named)), _tagged_writer(f, version, named))
+        (f.tag or 0, named(f.name), _is_left_out(_default(f, named)), _field_writer(f, version, True, named))
         for f in of.tagged(version)
     ]
 
@@ -123,35 +123,26 @@ def _is_left_out(default: object) -> Callable[[Any], bool]:
 def _steps(fields: tuple[Field, ...], version: int, flexible: bool, named: Named) -> list[Step]:
     """Consecutive numbers are written together."""
     steps: list[Step] = []
-    run: list[Field] = []
-    for field in fields:
-        if isinstance(field.type, Scalar) and field.type in CODES:
-            run.append(field)
-            continue
-        steps += _packed(run, named)
-        run = []
-        steps.append((_get(field, named), None, _field_writer(field, version, flexible, named)))
-    return steps + _packed(run, named)
+    for is_number, run in groupby(fields, key=lambda field: field.type in CODES):
+        if is_number:
+            steps.append(_packed(list(run), named))
+        else:
+            steps += [(_get(f, named), None, _field_writer(f, version, flexible, named)) for f in run]
+    return steps
 
 
-def _packed(run: list[Field], named: Named) -> list[Step]:
-    if not run:
-        return []
-    pack = struct.Struct(
-        ">" + "".join(CODES[field.type] for field in run if isinstance(field.type, Scalar))
-    ).pack
+def _packed(run: list[Field], named: Named) -> Step:
+    pack = struct.Struct(">" + "".join(CODES[field.type] for field in run)).pack
     if len(run) == 1:
-        return [(_get(run[0], named), None, _number_writer(pack))]
+        return _get(run[0], named), None, _number_writer(pack)
     if all(field.default is UNSET for field in run):
-        return [(itemgetter(*(named(field.name) for field in run)), pack, None)]
+        return itemgetter(*(named(field.name) for field in run)), pack, None
     known = [(named(field.name), field.default) for field in run]
-    return [
-        (
-            lambda fields: [fields[name] if d is UNSET else fields.get(name, d) for name, d in known],
-            pack,
-            None,
-        )
-    ]
+    return (
+        lambda fields: [fields[name] if d is UNSET else fields.get(name, d) for name, d in known],
+        pack,
+        None,
+    )
 
 
 def _get(field: Field, named: Named) -> Callable[[FieldValues], Any]:
@@ -162,27 +153,18 @@ def _get(field: Field, named: Named) -> Callable[[FieldValues], Any]:
 
 
 def _field_writer(field: Field, version: int, flexible: bool, named: Named) -> Writer:
-    if field.name == _ERROR_MESSAGE:
-        return _error_message_writer(_type_writer(field.type, version, flexible, named))
     writer = _type_writer(field.type, version, flexible, named)
-    if field.nullable(version) and isinstance(field.type, Struct):
-        return _preceded(writer, there=b"\x01", null=b"\xff")
-    return writer
+    if field.name == _ERROR_MESSAGE:
+        return _error_message_writer(writer)
+    if not field.nullable(version) or not isinstance(field.type, Struct):
+        return writer
+    null = b"\xff" if field.tag is None else b"\x00"
 
-
-def _tagged_writer(field: Field, version: int, named: Named) -> Writer:
-    writer = _type_writer(field.type, version, flexible=True, named=named)
-    if field.nullable(version) and isinstance(field.type, Struct):
-        return _preceded(writer, there=b"\x01", null=b"\x00")
-    return writer
-
-
-def _preceded(writer: Writer, *, there: bytes, null: bytes) -> Writer:
     def write(out: bytearray, value: object) -> None:
         if value is None:
             out += null
         else:
-            out += there
+            out += b"\x01"
             writer(out, value)
 
     return write
@@ -193,7 +175,7 @@ def _type_writer(of: Type, version: int, flexible: bool, named: Named) -> Writer
         return _struct_writer(of, version, flexible, named)
     if isinstance(of, Array):
         length = _write_varint_length if flexible else _write_int32_length
-        if isinstance(of.of, Scalar) and of.of in CODES:
+        if of.of in CODES:
             return _numbers_writer(CODES[of.of], length)
         return _array_writer(_type_writer(of.of, version, flexible, named), length)
     if of is Scalar.STRING:

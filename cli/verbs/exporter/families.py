@@ -41,7 +41,7 @@ class GroupFacts:
     topics: Mapping[str, Topic]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class MetricFamily(Generic[T, V]):
     """A metric; `name` is without the suffix of its kind (`_total`, `_info`).
     Its values are computed from a group's facts or history, from the rows of one of its topics, or from one row."""
@@ -73,6 +73,7 @@ _LABELS: Mapping[SampleLevel, Labels] = {
 
 
 AnyFamily: TypeAlias = MetricFamily[Any, Any]
+_of_facts = MetricFamily[GroupFacts, Values]
 _of_history = partial(MetricFamily[GroupHistory, Values], of_history=True)
 _of_rows = partial(MetricFamily[Sequence[PartitionLag], float | None], level=SampleLevel.TOPIC)
 _of_row = partial(MetricFamily[PartitionLag, float | None], level=SampleLevel.PARTITION)
@@ -212,204 +213,101 @@ UNREAD = MetricFamily[str | None, Values](
     values=lambda error: None if error is None else {(error,): 1},
 )
 OF_GROUPS: tuple[AnyFamily, ...] = (
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group",
-        kind=Kind.INFO,
-        help="Type of the group (classic, consumer, share, streams), protocol type and assignor.",
-        labels=("type", "protocol_type", "protocol"),
-        values=_info,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_state",
-        help="State of the group (Stable, Empty, Assigning, Reconciling, …); the value is 1.",
-        labels=("state",),
-        values=lambda facts: {(facts.group.state.value,): 1},
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_members",
-        help="Members by protocol; 0 for a group without members.",
-        labels=("protocol",),
-        values=_members,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_generation",
-        help="Generation of a classic group, if the source shows it: brokers do not, a broker's log does.",
-        values=lambda facts: facts.group.generation if facts.group.type is GroupType.CLASSIC else None,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_epoch",
-        help="Group epoch of a consumer, share or streams group.",
-        values=lambda facts: facts.group.group_epoch,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_assignment_epoch",
-        help="Epoch of the target assignment; lower than the group epoch until a new target is computed.",
-        values=lambda facts: facts.group.assignment_epoch,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_member_epoch_min",
-        help="Lowest epoch of a member; -2 is a static member that is away.",
-        values=lambda facts: min(_epochs(facts.group), default=None),
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_member_epoch_max",
-        help="Highest epoch of a member.",
-        values=lambda facts: max(_epochs(facts.group), default=None),
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_members_behind",
-        help="Members that have not reached the target assignment: their epoch is older, or their partitions differ.",
-        values=_members_behind,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_partitions_owned",
-        help="Partitions that members own, if all assignments are known; one that several members of a share group "
-        "read counts for each.",
-        values=_owned,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_partitions_without_owner",
-        help="Partitions without an owner, of topics that members subscribe to by name or own partitions of.",
-        values=without_owner,
-    ),
-    _of_history(
-        name="kohort_group_rebalances",
-        kind=Kind.COUNTER,
-        help="Rebalances since the exporter started: new group epochs; for classic groups those that polls observed.",
-        values=lambda history: history.rebalances,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_lag_records",
-        help="Records after the committed offsets, over all partitions whose lag is known.",
-        values=lambda facts: _lag(facts.rows),
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_lag_seconds",
-        help="Age of the oldest record that can be read, in topics that members read, if it is known; 0: all are read.",
-        values=lambda facts: _lag_seconds([row for row in facts.rows if row.is_subscribed]),
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_unread_records",
-        help="Records that can be read, in topics that members read: the lag without deleted and aborted records.",
-        values=lambda facts: total_lag(row.unread for row in facts.rows if row.is_subscribed),
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_lag_unsubscribed_records",
-        help="The part of kohort_group_lag_records in topics that no member reads, while the group has members; "
-        "absent if a subscription is not known, as while a classic group rebalances.",
-        values=_unsubscribed_lag,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_lost_records",
-        help="Offsets between the committed offsets and the starts of the logs: deleted before the group read them.",
-        values=lambda facts: _lost(facts.rows),
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_offsets_pending_partitions",
-        help="Partitions with an offset in an open transaction: consumers that start there wait for its end.",
-        values=_pending,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_lag_unknown_partitions",
-        help="Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
-        values=lambda facts: sum(row.lag is None for row in facts.rows),
-    ),
-    _of_history(
-        name="kohort_group_last_progress_timestamp_seconds",
-        help="Time of the last poll that found a committed offset advanced.",
-        values=_progress,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_last_commit_timestamp_seconds",
-        help="Time of the newest commit; for a live cluster only with --commit-times.",
-        values=_last_commit,
-    ),
-    _of_history(
-        name="kohort_group_committed_records_per_second",
-        help="Rate at which committed offsets advance between polls; negative after a reset.",
-        values=_of_progress(lambda progress: progress.committed_per_s),
-    ),
-    _of_history(
-        name="kohort_group_produced_records_per_second",
-        help="Rate at which records are produced to the group's partitions between polls.",
-        values=_of_progress(lambda progress: progress.produced_per_s),
-    ),
-    _of_history(
-        name="kohort_group_catch_up_seconds",
-        help="Time until the slowest partition has caught up at these rates; +Inf: never.",
-        values=_of_progress(lambda progress: progress.catch_up_s),
-    ),
-    _of_history(
-        name="kohort_group_progress",
-        help="Burrow's verdict of the worst partition: OK, WARN, REWIND, STALLED, STOPPED; the value is 1.",
-        labels=("verdict",),
-        values=_progress_verdict,
-    ),
-    _of_history(
-        name="kohort_group_verdict",
-        help="Verdict of kohort diagnose over the last polls: ok, warning, error; the value is 1.",
-        labels=("verdict",),
-        values=_verdict,
-    ),
-    _of_history(
-        name="kohort_group_findings",
-        help="Findings of kohort diagnose by rule and level (error, warning, note).",
-        labels=("rule", "level"),
-        values=_findings,
-    ),
-    MetricFamily[GroupFacts, Values](
-        name="kohort_group_upgrade_blockers",
-        help="Members of a classic group whose assignments carry user data, which blocks an online upgrade; 0: none.",
-        values=_blocked,
-    ),
-)
+    _of_facts("kohort_group", "Type of the group (classic, consumer, share, streams), protocol type and assignor.",
+              _info, kind=Kind.INFO, labels=("type", "protocol_type", "protocol")),
+    _of_facts("kohort_group_state", "State of the group (Stable, Empty, Assigning, Reconciling, …); the value is 1.",
+              lambda facts: {(facts.group.state.value,): 1}, labels=("state",)),
+    _of_facts("kohort_group_members", "Members by protocol; 0 for a group without members.",
+              _members, labels=("protocol",)),
+    _of_facts("kohort_group_generation",
+              "Generation of a classic group, if the source shows it: brokers do not, a broker's log does.",
+              lambda facts: facts.group.generation if facts.group.type is GroupType.CLASSIC else None),
+    _of_facts("kohort_group_epoch", "Group epoch of a consumer, share or streams group.",
+              lambda facts: facts.group.group_epoch),
+    _of_facts("kohort_group_assignment_epoch",
+              "Epoch of the target assignment; lower than the group epoch until a new target is computed.",
+              lambda facts: facts.group.assignment_epoch),
+    _of_facts("kohort_group_member_epoch_min", "Lowest epoch of a member; -2 is a static member that is away.",
+              lambda facts: min(_epochs(facts.group), default=None)),
+    _of_facts("kohort_group_member_epoch_max", "Highest epoch of a member.",
+              lambda facts: max(_epochs(facts.group), default=None)),
+    _of_facts("kohort_group_members_behind",
+              "Members that have not reached the target assignment: their epoch is older, or their partitions differ.",
+              _members_behind),
+    _of_facts("kohort_group_partitions_owned",
+              "Partitions that members own, if all assignments are known; one that several members of a share group "
+              "read counts for each.", _owned),
+    _of_facts("kohort_group_partitions_without_owner",
+              "Partitions without an owner, of topics that members subscribe to by name or own partitions of.",
+              without_owner),
+    _of_history("kohort_group_rebalances",
+                "Rebalances since the exporter started: new group epochs; for classic groups those that polls "
+                "observed.", lambda history: history.rebalances, kind=Kind.COUNTER),
+    _of_facts("kohort_group_lag_records",
+              "Records after the committed offsets, over all partitions whose lag is known.",
+              lambda facts: _lag(facts.rows)),
+    _of_facts("kohort_group_lag_seconds",
+              "Age of the oldest record that can be read, in topics that members read, if it is known; 0: all are "
+              "read.", lambda facts: _lag_seconds([row for row in facts.rows if row.is_subscribed])),
+    _of_facts("kohort_group_unread_records",
+              "Records that can be read, in topics that members read: the lag without deleted and aborted records.",
+              lambda facts: total_lag(row.unread for row in facts.rows if row.is_subscribed)),
+    _of_facts("kohort_group_lag_unsubscribed_records",
+              "The part of kohort_group_lag_records in topics that no member reads, while the group has members; "
+              "absent if a subscription is not known, as while a classic group rebalances.", _unsubscribed_lag),
+    _of_facts("kohort_group_lost_records",
+              "Offsets between the committed offsets and the starts of the logs: deleted before the group read them.",
+              lambda facts: _lost(facts.rows)),
+    _of_facts("kohort_group_offsets_pending_partitions",
+              "Partitions with an offset in an open transaction: consumers that start there wait for its end.",
+              _pending),
+    _of_facts("kohort_group_lag_unknown_partitions",
+              "Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
+              lambda facts: sum(row.lag is None for row in facts.rows)),
+    _of_history("kohort_group_last_progress_timestamp_seconds",
+                "Time of the last poll that found a committed offset advanced.", _progress),
+    _of_facts("kohort_group_last_commit_timestamp_seconds",
+              "Time of the newest commit; for a live cluster only with --commit-times.", _last_commit),
+    _of_history("kohort_group_committed_records_per_second",
+                "Rate at which committed offsets advance between polls; negative after a reset.",
+                _of_progress(lambda progress: progress.committed_per_s)),
+    _of_history("kohort_group_produced_records_per_second",
+                "Rate at which records are produced to the group's partitions between polls.",
+                _of_progress(lambda progress: progress.produced_per_s)),
+    _of_history("kohort_group_catch_up_seconds",
+                "Time until the slowest partition has caught up at these rates; +Inf: never.",
+                _of_progress(lambda progress: progress.catch_up_s)),
+    _of_history("kohort_group_progress",
+                "Burrow's verdict of the worst partition: OK, WARN, REWIND, STALLED, STOPPED; the value is 1.",
+                _progress_verdict, labels=("verdict",)),
+    _of_history("kohort_group_verdict",
+                "Verdict of kohort diagnose over the last polls: ok, warning, error; the value is 1.",
+                _verdict, labels=("verdict",)),
+    _of_history("kohort_group_findings", "Findings of kohort diagnose by rule and level (error, warning, note).",
+                _findings, labels=("rule", "level")),
+    _of_facts("kohort_group_upgrade_blockers",
+              "Members of a classic group whose assignments carry user data, which blocks an online upgrade; 0: none.",
+              _blocked),
+)  # fmt: skip
 OF_TOPICS: tuple[MetricFamily[Sequence[PartitionLag], float | None], ...] = (
-    _of_rows(
-        name="kohort_topic_lag_records",
-        help="Records of a topic after the group's committed offsets.",
-        values=_lag,
-    ),
-    _of_rows(
-        name="kohort_topic_lag_seconds",
-        help="Age of the oldest record of a topic that can be read; 0: all are read.",
-        values=_lag_seconds,
-    ),
-    _of_rows(
-        name="kohort_topic_lost_records",
-        help="Offsets of a topic between the committed offsets and the starts of the logs: deleted unread.",
-        values=_lost,
-    ),
-)
+    _of_rows("kohort_topic_lag_records", "Records of a topic after the group's committed offsets.", _lag),
+    _of_rows("kohort_topic_lag_seconds", "Age of the oldest record of a topic that can be read; 0: all are read.",
+             _lag_seconds),
+    _of_rows("kohort_topic_lost_records",
+             "Offsets of a topic between the committed offsets and the starts of the logs: deleted unread.", _lost),
+)  # fmt: skip
 OF_PARTITIONS: tuple[MetricFamily[PartitionLag, float | None], ...] = (
-    _of_row(
-        name="kohort_partition_lag_records",
-        help="Records of a partition after the committed offset; negative: the offset is after the log's end.",
-        values=attrgetter("lag"),
-    ),
-    _of_row(
-        name="kohort_partition_lag_seconds",
-        help="Age of the first record of a partition that can be read; 0: all are read.",
-        values=lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
-    ),
-    _of_row(
-        name="kohort_partition_lost_records",
-        help="Offsets between the committed offset and the start of the log: deleted unread.",
-        values=attrgetter("lost"),
-    ),
-    _of_row(
-        name="kohort_partition_committed_offset",
-        help="Committed offset; of a share group the offset from which it delivers.",
-        values=attrgetter("committed"),
-    ),
-    _of_row(
-        name="kohort_partition_end_offset",
-        help="Log end offset: the offset of the next record.",
-        values=attrgetter("end"),
-    ),
-    _of_row(
-        name="kohort_partition_start_offset",
-        help="Log start offset: the offset of the oldest record.",
-        values=attrgetter("log_start"),
-    ),
-)
+    _of_row("kohort_partition_lag_records",
+            "Records of a partition after the committed offset; negative: the offset is after the log's end.",
+            attrgetter("lag")),
+    _of_row("kohort_partition_lag_seconds", "Age of the first record of a partition that can be read; 0: all are read.",
+            lambda row: None if row.lag_ms is None else row.lag_ms / 1000),
+    _of_row("kohort_partition_lost_records",
+            "Offsets between the committed offset and the start of the log: deleted unread.", attrgetter("lost")),
+    _of_row("kohort_partition_committed_offset",
+            "Committed offset; of a share group the offset from which it delivers.", attrgetter("committed")),
+    _of_row("kohort_partition_end_offset", "Log end offset: the offset of the next record.", attrgetter("end")),
+    _of_row("kohort_partition_start_offset", "Log start offset: the offset of the oldest record.",
+            attrgetter("log_start")),
+)  # fmt: skip
 FAMILIES: tuple[AnyFamily, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)

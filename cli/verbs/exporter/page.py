@@ -19,19 +19,7 @@ from typing import TypeAlias
 
 from prometheus_client.utils import floatToGoString
 
-from cli.verbs.exporter.families import (
-    FAMILIES,
-    OF_GROUPS,
-    OF_PARTITIONS,
-    OF_TOPICS,
-    READABLE,
-    UNREAD,
-    AnyFamily,
-    GroupFacts,
-    Kind,
-    Labels,
-    Values,
-)
+from cli.verbs.exporter import families
 from cli.verbs.exporter.options import SampleLevel
 from cli.verbs.exporter.polls import ExporterHistory, PolledGroup, PollResult
 
@@ -52,7 +40,7 @@ class PageLimits:
 class PackedMetric:
     """A metric: its head in both formats, and its samples, compressed; `size` is their length as text."""
 
-    family: AnyFamily
+    family: families.AnyFamily
     packed: bytes
     size: int
 
@@ -60,7 +48,7 @@ class PackedMetric:
         """`# HELP` and `# TYPE`; OpenMetrics uses the name without the suffix, and more types."""
         family = self.family
         name = family.name if openmetrics else family.sample
-        kind = Kind.GAUGE if family.kind is Kind.INFO and not openmetrics else family.kind
+        kind = families.Kind.GAUGE if family.kind is families.Kind.INFO and not openmetrics else family.kind
         return f"# HELP {name} {family.help}\n# TYPE {name} {kind.value}\n".encode()
 
     @property
@@ -80,7 +68,7 @@ class _Packer:
         self._packed += self._packer.compress(text)
         self._size += len(text)
 
-    def segment(self, family: AnyFamily) -> PackedMetric:
+    def segment(self, family: families.AnyFamily) -> PackedMetric:
         """All samples, ending on a byte boundary."""
         return PackedMetric(family, bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH), self._size)
 
@@ -133,7 +121,7 @@ def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -
     """The metrics of a poll, as many as the limits allow: of groups, then of topics, then of partitions. At the level
     that exceeds the limit, the groups that are last by name are omitted completely, so that every poll shows the same
     groups. All finer levels are omitted."""
-    packers: dict[AnyFamily, _Packer] = defaultdict(_Packer)
+    packers: dict[families.AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
     left_out = dict.fromkeys(SampleLevel, 0)
     for level in _LEVELS[: _LEVELS.index(limits.per) + 1]:
@@ -148,23 +136,23 @@ def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -
             for family, lines in samples:
                 if lines:
                     packers[family].add(lines)
-    segments = [packers[family].segment(family) for family in FAMILIES if family in packers]
+    segments = [packers[family].segment(family) for family in families.FAMILIES if family in packers]
     return MetricsPage(segments=segments, series=series, left_out=left_out)
 
 
-Samples: TypeAlias = list[tuple[AnyFamily, list[str]]]  # The lines of some metrics
+Samples: TypeAlias = list[tuple[families.AnyFamily, list[str]]]  # The lines of some metrics
 
 
 def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) -> Samples:
     at = f'group="{escaped(seen.id)}"'
     samples: Samples = []
-    _add(samples, READABLE, READABLE.values(seen.error), at)
-    _add(samples, UNREAD, UNREAD.values(seen.error), at)
+    _add(samples, families.READABLE, families.READABLE.values(seen.error), at)
+    _add(samples, families.UNREAD, families.UNREAD.values(seen.error), at)
     facts = None
     if seen.group is not None:
-        facts = GroupFacts(group=seen.group, rows=seen.rows, topics=reading.topics)
+        facts = families.GroupFacts(group=seen.group, rows=seen.rows, topics=reading.topics)
     past = history.groups[seen.id]
-    for family in OF_GROUPS:
+    for family in families.OF_GROUPS:
         if family.of_history:
             _add(samples, family, family.values(past), at)
         elif facts is not None:
@@ -172,7 +160,7 @@ def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) 
     return samples
 
 
-def _add(samples: Samples, family: AnyFamily, values: Values, at: str) -> None:
+def _add(samples: Samples, family: families.AnyFamily, values: families.Values, at: str) -> None:
     """Add the samples of a metric of a group; `at` is the label of the group."""
     if isinstance(values, dict):  # isinstance of Mapping takes a twentieth of a poll
         named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
@@ -194,7 +182,7 @@ def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistor
                 if (value := family.values(rows)) is not None
             ],
         )
-        for family in OF_TOPICS
+        for family in families.OF_TOPICS
     ]
 
 
@@ -213,7 +201,7 @@ def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHi
                 if (value := family.values(row)) is not None
             ],
         )
-        for family in OF_PARTITIONS
+        for family in families.OF_PARTITIONS
     ]
 
 
@@ -224,7 +212,7 @@ _SAMPLES: Mapping[SampleLevel, Callable[[PolledGroup, PollResult, ExporterHistor
 }
 
 
-def _more(names: Labels, values: Labels) -> str:
+def _more(names: families.Labels, values: families.Labels) -> str:
     return "".join(f',{name}="{escaped(value)}"' for name, value in zip(names, values, strict=True))
 
 

@@ -11,20 +11,11 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from cli.sources.source import Source
+from groups import lag
 from groups import progress as progresses
 from groups.diagnosis.assignments import has_regexes
 from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import Diagnosis, diagnose
-from groups.lag import (
-    NextRecord,
-    NextRecords,
-    PartitionLag,
-    each_once,
-    partition_lags,
-    topics_read,
-    unread_offsets,
-    with_next_records,
-)
 from groups.listing import MALFORMED, Cause, GroupFilter, Problem
 from groups.model import Group, GroupState, GroupType, Topic
 from groups.progress import GroupProgress, group_progress, readings_of_rows
@@ -51,7 +42,7 @@ class PolledGroup:
 
     id: str
     group: Group | None = None
-    rows: Sequence[PartitionLag] = ()
+    rows: Sequence[lag.PartitionLag] = ()
     error: str | None = None
     """Kafka's name of the error if the group, one of its members or its offsets could not be read, else None."""
 
@@ -75,15 +66,15 @@ class LagTimes:
     """The first unread records, each read once; a search without a result continues where it ended at the next poll."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int], dict[int, NextRecord]] = {}
+        self._known: dict[tuple[str, int], dict[int, lag.NextRecord]] = {}
         self._begin = 0
 
     def of(
         self, source: Source, unread: Mapping[tuple[str, int], Collection[int]], topics: Mapping[str, Topic]
-    ) -> tuple[NextRecords, tuple[Problem, ...], int]:
+    ) -> tuple[lag.NextRecords, tuple[Problem, ...], int]:
         """Records by partition and offset; problems; and the number of offsets left to the next poll."""
-        known: dict[tuple[str, int], dict[int, NextRecord]] = {}
-        missing: list[tuple[tuple[str, int], int, NextRecord]] = []
+        known: dict[tuple[str, int], dict[int, lag.NextRecord]] = {}
+        missing: list[tuple[tuple[str, int], int, lag.NextRecord]] = []
         for partition, offsets in unread.items():
             before = self._known.get(partition, {})
             for offset in offsets:
@@ -113,10 +104,10 @@ class LagTimes:
         return known, read.problems if read else (), left_out
 
 
-_NOT_SEARCHED = NextRecord(None)
+_NOT_SEARCHED = lag.NextRecord(None)
 
 
-def _is_final(record: NextRecord, partition: tuple[str, int], topics: Mapping[str, Topic]) -> bool:
+def _is_final(record: lag.NextRecord, partition: tuple[str, int], topics: Mapping[str, Topic]) -> bool:
     """Whether the record is kept, and is not of a transaction that was open when it was read, and may be aborted."""
     topic = topics.get(partition[0])
     if record.offset is None or topic is None:
@@ -137,12 +128,12 @@ def read_groups(
     problems = [problem for problem in described.problems if problem.cause is not Cause.ABSENT]
     timed = source.with_commit_times(described.items) if scope.commit_times else described
     groups = {group.id: group for group in timed.items}
-    names = set(filter(scope.topics, topics_read(groups.values())))
+    names = set(filter(scope.topics, lag.topics_read(groups.values())))
     read = source.topics(names, end_offsets=True, start_offsets=True, stable_offsets=True)
     topics = {topic.name: topic for topic in read.items}
     unread_topics = frozenset(name for problem in read.problems for name in problem.topics)
     rows = {name: _rows(group, topics, scope) for name, group in groups.items()}
-    records, untimed, left_out = lag_times.of(source, unread_offsets(rows.values()), topics)
+    records, untimed, left_out = lag_times.of(source, lag.unread_offsets(rows.values()), topics)
     at_ms = now_ms()
     errors = _errors(problems, groups)
     if listed.problems:
@@ -156,7 +147,7 @@ def read_groups(
             name: PolledGroup(
                 id=name,
                 group=groups.get(name),
-                rows=with_next_records(rows.get(name, ()), records, at_ms),
+                rows=lag.with_next_records(rows.get(name, ()), records, at_ms),
                 error=errors.get(name),
             )
             for name in sorted(groups.keys() | errors.keys())
@@ -175,8 +166,8 @@ def read_groups(
     )
 
 
-def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[PartitionLag]:
-    rows = each_once(partition_lags(group, topics))
+def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[lag.PartitionLag]:
+    rows = lag.each_once(lag.partition_lags(group, topics))
     return [row for row in rows if scope.topics is None or scope.topics(row.topic)]
 
 

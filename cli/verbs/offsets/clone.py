@@ -283,19 +283,9 @@ class ClusterCopy(OffsetsChange):
         renamed = any(row["source_topic"] != row["topic"] for row in rows)
         remarked = any(row["remark"] for row in rows)
         return table_of(
-            rows,
-            "GROUP",
-            *["SOURCE-TOPIC"] * renamed,
-            "TOPIC",
-            "#PARTITION",
-            "#SOURCE-OFFSET",
+            rows, "GROUP", *["SOURCE-TOPIC"] * renamed, "TOPIC", "#PARTITION", "#SOURCE-OFFSET",
             ("SOURCE-TIME", lambda row: row["source_time"] and format_moment(row["source_time"])),
-            ("#CURRENT-OFFSET", "before"),
-            ("#NEW-OFFSET", "after"),
-            ("#LOG-END-OFFSET", "end"),
-            "PROOF",
-            "#RECORDS",
-            ("#READ-TWICE", "twice"),
-            "#SKIPPED",
+            ("#CURRENT-OFFSET", "before"), ("#NEW-OFFSET", "after"), ("#LOG-END-OFFSET", "end"), "PROOF",
+            "#RECORDS", ("#READ-TWICE", "twice"), "#SKIPPED",
             *[("REMARK", lambda row: row["remark"] or "")] * remarked,
-        )
+        )  # fmt: skip

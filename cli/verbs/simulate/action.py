@@ -212,16 +212,19 @@ def carry_out(request: PlayRequest) -> SimulationResult:
                     runs.played.append(summary_of(runs.shown))
                     progress.advance(1)
                 else:
-                    _play_all(request, runs, progress)
+                    for played in play_seeds(
+                        request.scenario_of, variant, request.seeds, limit=request.limit,
+                        processes=request.processes, break_rule=request.break_rule,
+                    ):  # fmt: skip
+                        runs.played.append(played)
+                        progress.advance(1)
+                    _show_one(request, runs)
                 if runs.shown is not None and runs.shown.violations:
                     seed = runs.shown.seed
                     runs.shrunk = shrink(
-                        request.scenario_of(seed),
-                        seed,
-                        variant=variant,
-                        limit=request.limit,
-                        break_rule=request.break_rule,
-                    )
+                        request.scenario_of(seed), seed,
+                        variant=variant, limit=request.limit, break_rule=request.break_rule,
+                    )  # fmt: skip
                 if interrupts.came:  # Ctrl-C has stopped the run itself
                     break
         except KeyboardInterrupt:
@@ -229,20 +232,6 @@ def carry_out(request: PlayRequest) -> SimulationResult:
                 _show_one(request, runs)
         simulated.is_interrupted = interrupts.came
         return simulated
-
-
-def _play_all(request: PlayRequest, runs: ProtocolRuns, progress: Progress) -> None:
-    for played in play_seeds(
-        request.scenario_of,
-        runs.variant,
-        request.seeds,
-        limit=request.limit,
-        processes=request.processes,
-        break_rule=request.break_rule,
-    ):
-        runs.played.append(played)
-        progress.advance(1)
-    _show_one(request, runs)
 
 
 def _show_one(request: PlayRequest, runs: ProtocolRuns) -> None:

@@ -11,26 +11,13 @@ from typing import Protocol
 
 from cli.errors import CommandError
 from cli.output import write_file
+from cli.render import lanes as draw
 from cli.render.document import Picture
-from cli.render.lanes import (
-    AWAY,
-    NONE,
-    WIDTH,
-    Axis,
-    Box,
-    Drawing,
-    Label,
-    Lane,
-    draw_file,
-    fitting,
-    round_places,
-    shortened,
-)
 from cli.verbs.simulate.action import SimulationResult
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.result import CallbackCall, Ownership, RunResult
-from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.scenario import Direction, Variant
 from coordinator.simulation.story import partition_text
 from groups.counts import counted
 from groups.times import seconds_text
@@ -59,10 +46,10 @@ class Costs(Protocol):
     def read_twice(self) -> int: ...
 
 
-_CALLBACK_STYLES = {CallbackKind.ASSIGNED: "k2", CallbackKind.REVOKED: "k3", CallbackKind.LOST: NONE}
+_CALLBACK_STYLES = {CallbackKind.ASSIGNED: "k2", CallbackKind.REVOKED: "k3", CallbackKind.LOST: draw.NONE}
 LEGEND = (
     *((style, kind.value) for kind, style in _CALLBACK_STYLES.items()),
-    (AWAY, "owned by a member that was removed; coordinator or network away"),
+    (draw.AWAY, "owned by a member that was removed; coordinator or network away"),
 )
 
 
@@ -71,7 +58,7 @@ def write_picture(file: Path, simulated: SimulationResult) -> None:
     shown = [runs.shown for runs in simulated.runs if runs.shown is not None]
     if not shown:
         raise CommandError("--svg: no run was completed, so there is nothing to draw")
-    write_file(file, draw_file(_drawing(shown)))
+    write_file(file, draw.draw_file(_drawing(shown)))
 
 
 def picture_of(result: RunResult) -> Picture:
@@ -88,10 +75,10 @@ def in_words(result: RunResult) -> str:
     return f"At {result.ended_s:g} s: {named or 'no member owns a partition'}."
 
 
-def _drawing(results: Sequence[RunResult]) -> Drawing:
+def _drawing(results: Sequence[RunResult]) -> draw.Drawing:
     scenario = results[0].scenario
     axis = axis_of(0.0, max(result.ended_s for result in results))
-    return Drawing(
+    return draw.Drawing(
         title=f"{scenario.name}: owners",
         text=" ".join(f"{_protocol(result)}: {in_words(result)}" for result in results),
         axis=axis,
@@ -100,24 +87,26 @@ def _drawing(results: Sequence[RunResult]) -> Drawing:
     )
 
 
-def axis_of(start_s: float, end_s: float) -> Axis:
+def axis_of(start_s: float, end_s: float) -> draw.Axis:
     """Simulated time, as wide as the page."""
-    unit = (WIDTH - LEFT - RIGHT) / max(end_s - start_s, 0.001)
-    return Axis(left=LEFT, start=start_s, end=max(end_s, start_s + 0.001), unit=unit)
+    unit = (draw.WIDTH - LEFT - RIGHT) / max(end_s - start_s, 0.001)
+    return draw.Axis(left=LEFT, start=start_s, end=max(end_s, start_s + 0.001), unit=unit)
 
 
 def _protocol(result: RunResult) -> str:
     return "as written" if result.variant is Variant.AS_WRITTEN else result.variant.value
 
 
-def _lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
+def _lanes(result: RunResult, axis: draw.Axis) -> Iterator[draw.Lane]:
     yield title_lane(f"{_protocol(result)}: {costs_in_words(result)}", axis)
     yield from member_lanes(result, axis)
 
 
-def title_lane(title: str, axis: Axis) -> Lane:
+def title_lane(title: str, axis: draw.Axis) -> draw.Lane:
     """The title of the lanes below it."""
-    return Lane(height=20, texts=(Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),))
+    return draw.Lane(
+        height=20, texts=(draw.Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),)
+    )
 
 
 def costs_in_words(costs: Costs) -> str:
@@ -129,62 +118,61 @@ def costs_in_words(costs: Costs) -> str:
     )
 
 
-def member_lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
+def member_lanes(result: RunResult, axis: draw.Axis) -> Iterator[draw.Lane]:
     """The events of the world, a lane for each member, and the seconds."""
     members = sorted({*result.scenario.members, *(stay.member for stay in result.presence)})
     drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
-    marks = list(round_places(int(axis.start * 1000), int(axis.end * 1000)))
+    marks = list(draw.round_places(int(axis.start * 1000), int(axis.end * 1000)))
     world = _world(result, axis)
-    yield Lane(
+    yield draw.Lane(
         height=0, rules=[ms / 1000 for ms in marks], rule_height=sum(lane.height for lane in (world, *drawn))
     )
     yield world
     yield from drawn
-    yield Lane(
-        height=16, texts=[Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks]
-    )
+    times = [draw.Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks]
+    yield draw.Lane(height=16, texts=times)
     if (more := len(members) - MOST_LANES) > 0:
-        yield Lane(height=16, texts=(Label(f"{more:,} more members", y=12, at=axis.start, style="faint"),))
-    yield Lane(height=10)
+        yield draw.Lane(
+            height=16, texts=(draw.Label(f"{more:,} more members", y=12, at=axis.start, style="faint"),)
+        )
+    yield draw.Lane(height=10)
 
 
-def _world(result: RunResult, axis: Axis) -> Lane:
+def _world(result: RunResult, axis: draw.Axis) -> draw.Lane:
     """Events of the coordinator, the network and the topics, and broken invariants."""
-    spans = [_away(*outage) for outage in _outages(result.scenario)]
+    spans = [
+        draw.Box(
+            start=event.at, end=event.at + event.for_s, style=draw.AWAY, top=1, height=14,
+            title=f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}",
+        )
+        for event in result.scenario.events
+        if isinstance(event, FailCoordinator)
+    ]  # fmt: skip
+    for cut in result.scenario.faults.partitions:
+        lost = "requests and no answers" if cut.direction is Direction.BOTH else cut.direction.value
+        title = f"no {lost} of {', '.join(cut.members)}"
+        spans.append(
+            draw.Box(start=cut.start_s, end=cut.end_s, style=draw.AWAY, title=title, top=1, height=14)
+        )
     marks = sorted(_marks(result), key=lambda mark: mark[0])
     ends = [*(at for at, *_ in marks[1:]), axis.end][: len(marks)]
     texts = [
-        Label(fitting(text, axis.x(end) - axis.x(at) - 4), y=12, at=at, shift=2, style=style, title=title)
+        draw.Label(
+            draw.fitting(text, axis.x(end) - axis.x(at) - 4), y=12, at=at, shift=2, style=style, title=title
+        )
         for (at, text, title, style), end in zip(marks, ends, strict=True)
     ]
     broken = [
-        Box(
+        draw.Box(
             start=violation.at_s,
             end=violation.at_s + 2 / axis.unit,
-            style=NONE,
+            style=draw.NONE,
             title=f"{violation.invariant} does not hold: {violation.message}",
             height=16,
         )
         for violation in result.violations
     ]
-    return Lane(height=18, texts=(Label("world", y=12), *texts), spans=[*spans, *broken])
-
-
-def _away(start: float, end: float, title: str) -> Box:
-    return Box(start=start, end=end, style=AWAY, title=title, top=1, height=14)
-
-
-def _outages(scenario: Scenario) -> Iterator[tuple[float, float, str]]:
-    for event in scenario.events:
-        if isinstance(event, FailCoordinator):
-            yield (
-                event.at,
-                event.at + event.for_s,
-                f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}",
-            )
-    for partition in scenario.faults.partitions:
-        title = f"no {partition.direction.value} of {', '.join(partition.members)}"
-        yield partition.start_s, partition.end_s, title.replace("no both", "no requests and no answers")
+    return draw.Lane(height=18, texts=(draw.Label("world", y=12), *texts), spans=[*spans, *broken])
 
 
 def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
@@ -195,23 +183,19 @@ def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
         elif isinstance(event, ChangeTopic):
             count = "gone" if event.count is None else f"{event.count}"
             text = f"{event.topic} {count}"
-            yield (
-                event.at,
-                text,
-                f"{text} partitions at {event.at:g} s".replace("gone partitions", "deleted"),
-                "faint",
-            )
+            title = f"{text} partitions at {event.at:g} s".replace("gone partitions", "deleted")
+            yield event.at, text, title, "faint"
     for violation in result.violations[:1]:
         yield violation.at_s, violation.invariant, violation.message, "strong"
 
 
-def _member(member: str, result: RunResult, axis: Axis) -> Lane:
+def _member(member: str, result: RunResult, axis: draw.Axis) -> draw.Lane:
     owned = [owner for owner in result.owners if owner.member == member]
     rows = _in_rows(owned)
     height = len(rows) * ROW if len(rows) <= MOST_ROWS else CROWD
     height = max(height, ROW)
     spans = [
-        Box(
+        draw.Box(
             start=stay.start_s,
             end=stay.end_s,
             style="box",
@@ -229,12 +213,14 @@ def _member(member: str, result: RunResult, axis: Axis) -> Lane:
         spans += _counts(member, owned, len(rows))
     spans += [_callback(made, height, axis) for made in result.callbacks if made.member == member]
     errors = [
-        Label("!", y=height / 2 + 5, at=error.at_s, style="strong", title=f"{error.error}: {error.message}")
+        draw.Label(
+            "!", y=height / 2 + 5, at=error.at_s, style="strong", title=f"{error.error}: {error.message}"
+        )
         for error in result.thrown
         if error.member == member
     ]
-    name = Label(shortened(member, LEFT - 12), y=height / 2 + 5, title=member)
-    return Lane(height=height + MARKS + 5, texts=(name, *errors), spans=spans)
+    name = draw.Label(draw.shortened(member, LEFT - 12), y=height / 2 + 5, title=member)
+    return draw.Lane(height=height + MARKS + 5, texts=(name, *errors), spans=spans)
 
 
 def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
@@ -243,25 +229,22 @@ def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
     for owner in sorted(owned, key=lambda owner: (owner.start_s, owner.topic, owner.partition)):
         partition = (owner.topic, owner.partition)
         free = [row for row in rows if row[-1].end_s <= owner.start_s]
-        row = next(
-            (row for row in free if (row[-1].topic, row[-1].partition) == partition),
-            free[0] if free else None,
-        )
+        former = [row for row in free if (row[-1].topic, row[-1].partition) == partition]
+        row = next(iter([*former, *free]), None)
         if row is None:
-            rows.append([owner])
-        else:
-            row.append(owner)
+            rows.append(row := [])
+        row.append(owner)
     return rows
 
 
-def _partition(owned: Ownership, top: float, axis: Axis) -> Iterator[Box]:
+def _partition(owned: Ownership, top: float, axis: draw.Axis) -> Iterator[draw.Box]:
     """A bar, hatched from the time when the coordinator has removed the member."""
     name = f"{owned.topic} {owned.partition}"
     title = f"{owned.member} owns {name} from {owned.start_s:g} s to {owned.end_s:g} s"
-    text = fitting(name, axis.x(owned.end_s) - axis.x(owned.start_s) - 6)
+    text = draw.fitting(name, axis.x(owned.end_s) - axis.x(owned.start_s) - 6)
     kind = owned.partition % KINDS_COUNT
-    strip = Box(start=owned.start_s, end=owned.end_s, style=f"k{kind}", top=top + ROW - 3, height=2)
-    yield Box(
+    strip = draw.Box(start=owned.start_s, end=owned.end_s, style=f"k{kind}", top=top + ROW - 3, height=2)
+    yield draw.Box(
         start=owned.start_s,
         end=owned.end_s,
         style=f"t{kind}",
@@ -269,20 +252,20 @@ def _partition(owned: Ownership, top: float, axis: Axis) -> Iterator[Box]:
         top=top + 1,
         height=ROW - 2,
         bars=(strip,),
-        texts=(Label(text, y=top + ROW - 4, at=owned.start_s, shift=3, style=""),) if text else (),
+        texts=(draw.Label(text, y=top + ROW - 4, at=owned.start_s, shift=3, style=""),) if text else (),
     )
     if owned.zombie_from_s is not None:
-        yield Box(
+        yield draw.Box(
             start=max(owned.zombie_from_s, owned.start_s),
             end=owned.end_s,
-            style=AWAY,
+            style=draw.AWAY,
             title=f"{title}; removed from the group at {owned.zombie_from_s:g} s",
             top=top + 1,
             height=ROW - 2,
         )
 
 
-def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[Box]:
+def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[draw.Box]:
     """Bars whose height is the number of partitions."""
     steps = sorted({owner.start_s for owner in owned} | {owner.end_s for owner in owned})
     for start, end in pairwise(steps):
@@ -290,14 +273,14 @@ def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[Box]
         if count:
             high = CROWD * count / most
             title = f"{member} owns {count} partitions from {start:g} s to {end:g} s"
-            yield Box(start=start, end=end, style="t1", title=title, top=CROWD - high, height=high)
+            yield draw.Box(start=start, end=end, style="t1", title=title, top=CROWD - high, height=high)
 
 
-def _callback(made: CallbackCall, top: float, axis: Axis) -> Box:
+def _callback(made: CallbackCall, top: float, axis: draw.Axis) -> draw.Box:
     """A mark: revocations before their time and assignments after it, so that neither hides the other."""
     width = MARK_WIDTH / axis.unit
     start = made.at_s if made.kind is CallbackKind.ASSIGNED else made.at_s - width
-    return Box(
+    return draw.Box(
         start=start,
         end=start + width,
         style=_CALLBACK_STYLES[made.kind],

@@ -6,17 +6,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from operator import itemgetter
 
-from cli.render.cells import Cell
-from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns, table_of
+from cli.render.document import (
+    Block,
+    Code,
+    Document,
+    Heading,
+    Table,
+    Text,
+    cells_of,
+    columns,
+    fields,
+    table_of,
+)
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
-from coordinator.simulation.result import CallbackCall, RunResult, StoryEntry, Violation
+from coordinator.simulation.result import RunResult, StoryEntry, Violation
 from coordinator.simulation.run import replay_command
-from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text
-from coordinator.simulation.seeds import RunCosts, median_and_worst
+from coordinator.simulation.seeds import median_and_worst
 from groups.counts import counted, first_names
 
 MOST_LINES = 200  # Most lines of a story that was not requested; earlier lines are omitted
@@ -67,7 +76,7 @@ def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[Block]:
     for runs in simulated.runs:
         if runs.shown is None:
             continue
-        yield Heading(_title(runs.shown))
+        yield Heading(f"{runs.variant.value.replace('-', ' ').capitalize()}, seed {runs.shown.seed}")
         yield picture_of(runs.shown)
         if story and request.source.is_random:
             yield Code(tuple(scenario_text(runs.shown.scenario).splitlines()), language="yaml")
@@ -81,25 +90,18 @@ def _table(simulated: SimulationResult) -> Table:
     """A row per protocol; with several seeds two rows, for the median and the worst value of each figure."""
     if len(simulated.request.seeds) == 1:
         rows = [
-            [runs.variant.value, *_row(played.costs)] for runs in simulated.runs for played in runs.played
+            [runs.variant.value, *cells_of(asdict(played.costs))]
+            for runs in simulated.runs
+            for played in runs.played
         ]
         return Table(columns=columns("PROTOCOL", *_COLUMNS), rows=rows)
     rows = []
     for runs in simulated.runs:
         if runs.played:
             middle, worst = median_and_worst([played.costs for played in runs.played])
-            rows.append([runs.variant.value, len(runs.played), "median", *_row(middle)])
-            rows.append([runs.variant.value, len(runs.played), "worst", *_row(worst)])
+            rows.append([runs.variant.value, len(runs.played), "median", *cells_of(asdict(middle))])
+            rows.append([runs.variant.value, len(runs.played), "worst", *cells_of(asdict(worst))])
     return Table(columns=columns("PROTOCOL", "#SEEDS", "FIGURES", *_COLUMNS), rows=rows)
-
-
-def _row(costs: RunCosts) -> list[Cell]:
-    return cells_of(asdict(costs))
-
-
-def _title(result: RunResult) -> str:
-    protocol = "As written" if result.variant is Variant.AS_WRITTEN else result.variant.value.capitalize()
-    return f"{protocol}, seed {result.seed}"
 
 
 def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: RunResult) -> Iterator[Block]:
@@ -121,9 +123,10 @@ def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: RunResu
     yield Text(f"To replay all of it: `{replay(simulated, result)}`.{also}")
     if runs.shrunk is not None:
         kept, all_ = len(runs.shrunk.scenario.events), len(result.scenario.events)
+        rule = simulated.request.break_rule
         yield Text(
             f"These are the events of {kept} of the scenario's {counted(all_, 'event')}; this file breaks "
-            f"{violation.invariant} with `--seed {runs.shrunk.seed}{_broken(simulated)}`:"
+            f"{violation.invariant} with `--seed {runs.shrunk.seed}{f' --break {rule}' if rule else ''}`:"
         )
         yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
 
@@ -138,11 +141,6 @@ def replay(simulated: SimulationResult, result: RunResult) -> str:
         settings=request.settings,
         break_rule=request.break_rule,
     )
-
-
-def _broken(simulated: SimulationResult) -> str:
-    rule = simulated.request.break_rule
-    return f" --break {rule}" if rule is not None else ""
 
 
 def _lines(story: Sequence[StoryEntry]) -> Iterator[str]:
@@ -179,72 +177,53 @@ def _named(seeds: Sequence[int]) -> str:
 
 
 def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: bool) -> dict[str, object]:
+    middle, worst = median_and_worst([played.costs for played in runs.played])
+    shrunk = runs.shrunk
     data: dict[str, object] = {
         "protocol": result.variant.value,
         "seed": result.seed,
-        "callbacks": [_callback(call) for call in result.callbacks],
-        "thrown": [
-            {
-                "at": exception.at_s,
-                "member": exception.member,
-                "error": exception.error,
-                "message": exception.message,
-            }
-            for exception in result.thrown
+        "callbacks": [
+            {"at": call.at_s, "member": call.member, "callback": call.kind.value,
+             "partitions": _partitions(call.partitions)}
+            for call in result.callbacks
         ],
+        "thrown": [{"at": error.at_s, **fields(error, "member", "error", "message")} for error in result.thrown],
         "final": {member: _partitions(owned) for member, owned in sorted(result.final.items())},
-        "rebalances": result.rebalances,
-        "moved": result.moved,
-        "without_owner_s": result.without_owner_s,
-        "read_twice": result.read_twice,
-        "converged_s": result.converged_s,
+        **fields(result, "rebalances", "moved", "without_owner_s", "read_twice", "converged_s"),
         "zombie_overlaps": [
-            {
-                "member": overlap.member,
-                "other": overlap.other,
-                "topic": overlap.topic,
-                "partition": overlap.partition,
-                "at": overlap.start_s,
-                "length_s": overlap.length_s,
-            }
+            {**fields(overlap, "member", "other", "topic", "partition"), "at": overlap.start_s,
+             "length_s": overlap.length_s}
             for overlap in result.zombies
         ],
-        "violations": [_violation(violation) for violation in result.violations],
-        "shrunk": None if runs.shrunk is None else _shrunk(runs.shrunk),
-        "requests": result.requests,
-        "ended_s": result.ended_s,
-        "is_cut": result.is_cut,
-        "seeds": _seeds_data(runs, seeds),
-    }
+        "violations": list(map(_violation, result.violations)),
+        "shrunk": shrunk and {
+            "events": len(shrunk.scenario.events),
+            "scenario": scenario_text(shrunk.scenario),
+            "violations": list(map(_violation, shrunk.violations)),
+        },
+        **fields(result, "requests", "ended_s", "is_cut"),
+        "seeds": {
+            "count": len(runs.played),
+            "first": seeds[0],
+            "requests": sum(played.requests for played in runs.played),
+            "median": asdict(middle),
+            "worst": asdict(worst),
+            **fields(runs, "failing", "unexplained", "cut"),
+        },
+    }  # fmt: skip
     if story:
         data["story"] = [{"at": entry.at_s, "who": entry.who, "what": entry.what} for entry in result.story]
     return data
 
 
-def _shrunk(result: RunResult) -> dict[str, object]:
-    return {
-        "events": len(result.scenario.events),
-        "scenario": scenario_text(result.scenario),
-        "violations": [_violation(violation) for violation in result.violations],
-    }
-
-
-def _callback(made: CallbackCall) -> dict[str, object]:
-    return {
-        "at": made.at_s,
-        "member": made.member,
-        "callback": made.kind.value,
-        "partitions": _partitions(made.partitions),
-    }
-
-
 def _violation(violation: Violation) -> dict[str, object]:
+    known, story = violation.known or None, list(violation.story)
     return {
         "invariant": violation.invariant,
         "at": violation.at_s,
         "message": violation.message,
-        "known": violation.known or None,
-        "story": list(violation.story),
+        "known": known,
+        "story": story,
     }
 
 
@@ -253,18 +232,3 @@ def _partitions(partitions: Partitions) -> dict[str, list[int]]:
     for topic, number in sorted(partitions):
         by_topic.setdefault(topic, []).append(number)
     return by_topic
-
-
-def _seeds_data(runs: ProtocolRuns, seeds: range) -> dict[str, object]:
-    """The median and the worst value of each figure, separately, over all seeds that were played."""
-    middle, worst = median_and_worst([played.costs for played in runs.played])
-    return {
-        "count": len(runs.played),
-        "first": seeds[0],
-        "requests": sum(played.requests for played in runs.played),
-        "median": asdict(middle),
-        "worst": asdict(worst),
-        "failing": runs.failing,
-        "unexplained": runs.unexplained,
-        "cut": runs.cut,
-    }

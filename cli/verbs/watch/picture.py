@@ -8,20 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli.output import write_file
-from cli.render.lanes import (
-    AWAY,
-    NONE,
-    WIDTH,
-    Axis,
-    Box,
-    Drawing,
-    Label,
-    Lane,
-    draw_file,
-    fitting,
-    round_places,
-    shortened,
-)
+from cli.render import lanes as draw
 from cli.verbs.watch.event_text import clock_text, places_text
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
@@ -120,62 +107,62 @@ def picture_lines(recording: Recording) -> Iterator[str]:
         f"{clock_text(start_ms)} to {clock_text(last_ms)} UTC{every}; what changed, did so before its border"
     )
     # If the clock was set back, draw at the start of the axis.
-    unit = (WIDTH - LEFT - RIGHT) / (end_ms - start_ms)
-    axis = Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
-    lanes = [Lane(height=20, texts=(Label(text, y=8, at=start_ms, style="faint"),))]
+    unit = (draw.WIDTH - LEFT - RIGHT) / (end_ms - start_ms)
+    axis = draw.Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
+    lanes = [draw.Lane(height=20, texts=(draw.Label(text, y=8, at=start_ms, style="faint"),))]
     for story in histories:
         lanes += _lanes(story, axis)
-    yield from draw_file(
-        Drawing(
+    yield from draw.draw_file(
+        draw.Drawing(
             title=f"{', '.join(story.group for story in histories)}: who owned what",
             text=text,
             axis=axis,
-            legend=((NONE, "no owner"), (AWAY, "not shown")),
+            legend=((draw.NONE, "no owner"), (draw.AWAY, "not shown")),
             lanes=lanes,
         )
     )
 
 
-def _lanes(story: OwnershipHistory, axis: Axis) -> Iterator[Lane]:
+def _lanes(story: OwnershipHistory, axis: draw.Axis) -> Iterator[draw.Lane]:
     """The lanes of a group: its state, its partitions with the times below, and a note on omitted ones."""
     kinds = _kinds(story)
-    yield Lane(height=22, texts=(Label(story.group, y=14, style="strong"),))
+    yield draw.Lane(height=22, texts=(draw.Label(story.group, y=14, style="strong"),))
     states = [
-        _span(run, AWAY if run.value == UNKNOWN else "box", run.value or "", story.group, axis)
+        _span(run, draw.AWAY if run.value == UNKNOWN else "box", run.value or "", story.group, axis)
         for run in story.states
     ]
-    yield Lane(height=HEIGHT + 4, texts=(Label("state", y=14),), spans=states)
-    marks = list(round_places(int(axis.start), int(axis.end)))
-    yield Lane(height=0, rules=marks, rule_height=HEIGHT * len(story.lanes))
+    yield draw.Lane(height=HEIGHT + 4, texts=(draw.Label("state", y=14),), spans=states)
+    marks = list(draw.round_places(int(axis.start), int(axis.end)))
+    yield draw.Lane(height=0, rules=marks, rule_height=HEIGHT * len(story.lanes))
     for lane in story.lanes:
         label = _label(lane.places)
-        name = Label(shortened(label, LEFT - 12), y=14, title=label + _without_owner(lane))
+        name = draw.Label(draw.shortened(label, LEFT - 12), y=14, title=label + _without_owner(lane))
         spans = []
         for run in lane.runs:
             if run.value is None:
-                spans.append(_span(run, NONE, "", f"{label}: no owner", axis))
+                spans.append(_span(run, draw.NONE, "", f"{label}: no owner", axis))
             elif run.value == UNKNOWN:
-                spans.append(_span(run, AWAY, "", f"{label}: not shown", axis))
+                spans.append(_span(run, draw.AWAY, "", f"{label}: not shown", axis))
             else:
                 spans.append(_span(run, f"t{kinds[run.value]}", run.value, f"{label}: {run.value}", axis))
-        yield Lane(height=HEIGHT, texts=(name,), spans=spans)
+        yield draw.Lane(height=HEIGHT, texts=(name,), spans=spans)
     times = [
-        Label(clock_text(ms)[: -4 if ms % 1000 == 0 else None], y=12, at=ms, style="faint middle")
+        draw.Label(clock_text(ms)[: -4 if ms % 1000 == 0 else None], y=12, at=ms, style="faint middle")
         for ms in marks
     ]
-    yield Lane(height=16, texts=times)
+    yield draw.Lane(height=16, texts=times)
     if story.left_out:
         rest = f"{story.left_out:,} more partitions, which changed less"
-        yield Lane(height=16, texts=(Label(rest, y=12, at=axis.start, style="faint"),))
-    yield Lane(height=12)
+        yield draw.Lane(height=16, texts=(draw.Label(rest, y=12, at=axis.start, style="faint"),))
+    yield draw.Lane(height=12)
 
 
-def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Box:
+def _span(run: Run, style: str, label: str, title: str, axis: draw.Axis) -> draw.Box:
     """A box; an owner's box has a colored strip below, so that owners are easy to distinguish."""
     lasted = duration_text(max(run.end_ms - run.start_ms, 0))
-    strip = Box(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
-    text = fitting(label, axis.x(run.end_ms) - axis.x(run.start_ms) - 6)
-    return Box(
+    strip = draw.Box(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
+    text = draw.fitting(label, axis.x(run.end_ms) - axis.x(run.start_ms) - 6)
+    return draw.Box(
         start=run.start_ms,
         end=run.end_ms,
         style=style,
@@ -183,7 +170,7 @@ def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Box:
         top=1,
         height=HEIGHT - 3,
         bars=(strip,) if style.startswith("t") else (),
-        texts=(Label(text, y=13, at=run.start_ms, shift=3, style=""),) if text else (),
+        texts=(draw.Label(text, y=13, at=run.start_ms, shift=3, style=""),) if text else (),
     )
 
 

@@ -20,19 +20,8 @@ Memo: TypeAlias = dict[int, object]
 _Fork: TypeAlias = Callable[[Any, Memo], object]
 
 _SHARED = (
-    str,
-    bytes,
-    int,
-    float,
-    type(None),
-    UUID,
-    FunctionType,
-    MappingProxyType,
-    frozenset,
-    Enum,
-    type,
-    Metrics,
-)
+    str, bytes, int, float, type(None), UUID, FunctionType, MappingProxyType, frozenset, Enum, type, Metrics,
+)  # fmt: skip
 
 
 def fork(state: T) -> T:

@@ -283,22 +283,10 @@ class ExploredState:
                 yield name, member, member.owned
 
 
-_OMITTED = frozenset(
-    {
-        *(
-            "identity",
-            "settings",
-            "_behavior",
-            "image",
-            "position",
-            "metrics",
-            "outputs",
-            "_numbers",
-            "_waiting",
-        ),
-        *("_assignments", "_fields", "_beat", "_missing_since_ms"),
-    }
-)
+_OMITTED = frozenset({
+    "identity", "settings", "_behavior", "image", "position", "metrics", "outputs", "_numbers", "_waiting",
+    "_assignments", "_fields", "_beat", "_missing_since_ms",
+})  # fmt: skip
 """Attributes of a member that never change, do not matter, or are covered elsewhere (as by `_heartbeats_form`)."""
 
 

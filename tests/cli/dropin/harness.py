@@ -1,7 +1,7 @@
 """One command line, both tools, the same broker and the same state: what they say must be the same. A `Case` is a
 command line with placeholders (`{simple}`), the scene that fills them in, and the names of the accepted differences
-that show in it. Each difference is a function that makes of the real tool's answer the one that ours is to give; a
-difference that changes nothing does not belong to the case. docs/kafka-consumer-groups.md explains them."""
+that show in it: each makes of the real tool's answer the one that ours is to give, and one that changes nothing does
+not belong to the case. docs/kafka-consumer-groups.md explains them."""
 
 import re
 import shlex
@@ -60,12 +60,6 @@ def filled(word: str, names: Mapping[str, str]) -> str:
 Difference = Callable[[Answer, Case], Answer]
 
 
-def _exit_status(theirs: Answer, case: Case) -> Answer:
-    if case.status is None:
-        raise ValueError(f"{case}: exit-status is named, but no status")
-    return replace(theirs, status=case.status)
-
-
 def _stack_trace(theirs: Answer, case: Case) -> Answer:
     """Without the traces, each of which starts with an exception and continues with indented lines."""
     lines = theirs.stderr.split("\n")
@@ -82,41 +76,6 @@ def _parser_trace(theirs: Answer, case: Case) -> Answer:
     """The message of joptsimple's exception, and the usage instead of the trace."""
     match = re.match(r"joptsimple\.\w+: (.*)\n\tat ", theirs.stderr)
     return replace(theirs, stderr=f"{match.group(1)}\n{usage()}\n") if match else theirs
-
-
-def _regex_preview(theirs: Answer, case: Case) -> Answer:
-    """A line more; which topics there are is known to those who wrote the case."""
-    return replace(theirs, stdout=f"{theirs.stdout}{case.more}\n")
-
-
-def _regex_warning(theirs: Answer, case: Case) -> Answer:
-    return replace(theirs, stderr=f"{theirs.stderr}\nWarning: {case.more}\n")
-
-
-def _reason(theirs: Answer, case: Case) -> Answer:
-    return replace(theirs, stderr=f"{case.more}\n")
-
-
-def _own_words(theirs: Answer, case: Case) -> Answer:
-    return replace(theirs, stdout=f"\nError: Executing consumer group command failed due to {case.more}\n")
-
-
-def _properties(theirs: Answer, case: Case) -> Answer:
-    """An error in the place of an answer."""
-    return _own_words(replace(theirs, stderr=""), case)
-
-
-def _partial_answer(theirs: Answer, case: Case) -> Answer:
-    """The table, which the tool does not print, before its error."""
-    return replace(theirs, stdout=case.more)
-
-
-def _regex_reason(theirs: Answer, case: Case) -> Answer:
-    return replace(theirs, stdout=f"{case.more}\n")
-
-
-def _version(theirs: Answer, case: Case) -> Answer:
-    return replace(theirs, stdout=f"{theirs.stdout.rstrip()} (kohort {version('kohort')})\n")
 
 
 def _control_characters(theirs: Answer, case: Case) -> Answer:
@@ -142,19 +101,22 @@ def _sorted_block(block: str) -> str:
     return block[:start] + "\n".join(sorted(row for row in rows if row)) + end
 
 
+_FAILED = "\nError: Executing consumer group command failed due to "
 DIFFERENCES: dict[str, Difference] = {
-    "exit-status": _exit_status,
+    "exit-status": lambda theirs, case: replace(theirs, status=case.status),  # type: ignore[arg-type]
     "stack-trace": _stack_trace,
     "parser-trace": _parser_trace,
-    "reason": _reason,
-    "own-words": _own_words,
-    "properties": _properties,
-    "partial-answer": _partial_answer,
+    "reason": lambda theirs, case: replace(theirs, stderr=f"{case.more}\n"),
+    "own-words": lambda theirs, case: replace(theirs, stdout=f"{_FAILED}{case.more}\n"),
+    "properties": lambda theirs, case: replace(theirs, stderr="", stdout=f"{_FAILED}{case.more}\n"),
+    "partial-answer": lambda theirs, case: replace(theirs, stdout=case.more),
     "control-characters": _control_characters,
-    "version": _version,
-    "regex-reason": _regex_reason,
-    "regex-preview": _regex_preview,
-    "regex-warning": _regex_warning,
+    "version": lambda theirs, _: replace(
+        theirs, stdout=f"{theirs.stdout.rstrip()} (kohort {version('kohort')})\n"
+    ),
+    "regex-reason": lambda theirs, case: replace(theirs, stdout=f"{case.more}\n"),
+    "regex-preview": lambda theirs, case: replace(theirs, stdout=f"{theirs.stdout}{case.more}\n"),
+    "regex-warning": lambda theirs, case: replace(theirs, stderr=f"{theirs.stderr}\nWarning: {case.more}\n"),
     "sorted-rows": _sorted_rows,
 }
 """By name as in the table of docs/kafka-consumer-groups.md."""

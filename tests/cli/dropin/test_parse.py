@@ -2,13 +2,12 @@
 
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.dropin.deleting import named_partitions
-from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, VersionRequested
-from cli.dropin.parse import FLAGS, Action, Options, parse
+from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
+from cli.dropin.parse import FLAGS, Options, parse
 from cli.dropin.printing import java_length, row, width_of
 
 SERVER = ("--bootstrap-server", "b:9092")
@@ -36,37 +35,6 @@ def test_any_arguments_give_options_or_a_message(arguments: list[str]) -> None:
     if isinstance(result, Options):
         assert any(result.action.value in argument for argument in arguments)
         assert result.bootstrap_server in [*arguments, result.regex and ""]
-
-
-def test_values_are_taken_as_typed() -> None:
-    options = parse([*SERVER, "--describe", "--group", "--list", "--group=a=b", "--group", "", "--state"])
-    assert options.action is Action.DESCRIBE
-    assert options.groups == ("--list", "a=b", "")
-    assert options.state == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--list", "--state", "--type"], Options(action=Action.LIST, state="", type="")),
-        (["--list", "--type", "classic"], Options(action=Action.LIST, type="classic")),
-        (["--list", "--timeout", "-5"], Options(action=Action.LIST, timeout_ms=-5)),
-        (["--list", "--to-offset", "+7", "--to-offset", "8"], Options(action=Action.LIST, to_offset=7)),
-    ],
-)
-def test_options(arguments: list[str], expected: Options) -> None:
-    assert parse(arguments + list(SERVER)) == Options(
-        **{field: getattr(expected, field) for field in Options.__slots__ if field != "bootstrap_server"},
-        bootstrap_server=SERVER[1],
-    )
-
-
-@pytest.mark.parametrize(
-    "number", ["1" * 5000, "9223372036854775808", "-9223372036854775809", "1_0", " 1", "٣٫٥", ""]
-)
-def test_what_is_no_number(number: str) -> None:
-    with pytest.raises(BadValue, match="Cannot parse argument"):
-        parse([*SERVER, "--list", f"--timeout={number}"])
 
 
 def test_a_number_may_have_many_zeros() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,20 +22,16 @@ def served() -> Iterator[Served]:
         yield started
 
 
-class Faults:
-    """Asks one server for faults."""
-
-    def __init__(self, kohort: Kohort, served: Served) -> None:
-        self._kohort, self._bootstrap = kohort, f"{HOST}:{served.port}"
-
-    def __call__(self, line: str) -> Answer:
-        return self._kohort.quick(f"fault {line}", "-b", self._bootstrap)
+Faults = Callable[[str], Answer]
 
 
 @pytest.fixture
 def fault(kohort: Kohort, served: Served) -> Iterator[Faults]:
-    yield (faults := Faults(kohort, served))
-    faults("clear").succeeded()
+    def ask(line: str) -> Answer:
+        return kohort.quick(f"fault {line}", "-b", f"{HOST}:{served.port}")
+
+    yield ask
+    ask("clear").succeeded()
 
 
 async def heartbeat(cluster: Cluster) -> int:
@@ -55,28 +51,14 @@ def test_faults_in_force_are_listed_and_cleared(fault: Faults) -> None:
     delay, drop = fault("list --output json").succeeded(stderr="").document["faults"]
     assert 0 < delay.pop("ends_in_s") <= 60
     assert delay.pop("id") < drop.pop("id")
-    anyone = {"group": None, "topic": None, "member": None}
     assert delay == {
-        "fault": "delay 500 ms-2 s",
-        "api": "Heartbeat, SyncGroup",
-        "client": "app-*",
-        **anyone,
-        "applied": 0,
-        "times_left": None,
-        "chance": 0.5,
-    }
+        "fault": "delay 500 ms-2 s", "api": "Heartbeat, SyncGroup", "client": "app-*", "group": None, "topic": None,
+        "member": None, "applied": 0, "times_left": None, "chance": 0.5,
+    }  # fmt: skip
     assert drop == {
-        "fault": "drop connection",
-        "api": None,
-        "client": None,
-        "group": "billing",
-        "topic": "orders",
-        "member": "m-1",
-        "applied": 0,
-        "times_left": 3,
-        "ends_in_s": None,
-        "chance": 1.0,
-    }
+        "fault": "drop connection", "api": None, "client": None, "group": "billing", "topic": "orders",
+        "member": "m-1", "applied": 0, "times_left": 3, "ends_in_s": None, "chance": 1.0,
+    }  # fmt: skip
     assert fault("clear").stdout == "2 cleared\n"
     assert fault("list --output json").document["faults"] == []
 

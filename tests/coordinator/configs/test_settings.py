@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.configs.settings import MAX_INT, Config, GroupOverrides, MigrationPolicy, consumer_settings
+from coordinator.configs.settings import Config, GroupOverrides, MigrationPolicy
 from coordinator.engine.engine import Engine
 from coordinator.errors import InvalidSetting, RequestRefused
 from wire.errors import ErrorCode
-
-
-def test_defaults_are_kafkas() -> None:
-    config = Config()
-    assert config.group_initial_rebalance_delay_ms == 3_000
-    assert config.group_max_size == MAX_INT
-    assert config.group_consumer_assignors == ("uniform", "range")
-    assert config.offsets_retention_ms == 7 * 24 * 3_600_000
 
 
 def test_values_are_read_from_their_texts() -> None:
@@ -67,19 +59,6 @@ def test_heartbeats_come_more_often_than_sessions_end() -> None:
         )
 
 
-def test_every_setting_is_named_as_in_a_properties_file() -> None:
-    assert "group.consumer.max.heartbeat.interval.ms" in Config.names()
-    assert all(name.replace("_", ".") == name for name in Config.names())
-
-
-def test_settings_of_a_group_win_over_the_brokers() -> None:
-    broker = Config()
-    overrides = GroupOverrides.parse({"consumer.session.timeout.ms": "50000"}, broker)
-    assert consumer_settings(overrides, broker).session_timeout_ms == 50_000
-    assert consumer_settings(overrides, broker).heartbeat_interval_ms == 5_000
-    assert consumer_settings(None, broker).session_timeout_ms == 45_000
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -112,11 +91,3 @@ def test_there_are_no_settings_for_all_groups() -> None:
     with pytest.raises(RequestRefused, match="Default group resources are not allowed") as refused:
         Engine().set_group_config("", {})
     assert refused.value.code is ErrorCode.INVALID_REQUEST
-
-
-def test_no_settings_at_all_give_a_group_the_brokers_again() -> None:
-    engine = Engine()
-    engine.set_group_config("g", {"consumer.session.timeout.ms": "50000"})
-    assert "g" in engine.state.group_configs
-    engine.set_group_config("g", {})
-    assert "g" not in engine.state.group_configs

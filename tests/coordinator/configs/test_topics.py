@@ -16,14 +16,6 @@ def configs(**static: str) -> tuple[BrokerConfigs, TopicConfigs]:
     return brokers, TopicConfigs(brokers, 1, {})
 
 
-def test_nothing_set_is_kafkas_default() -> None:
-    _, topics = configs()
-    assert topics.of("t")[RETENTION] == 604_800_000
-    assert topics.of("t")["cleanup.policy"] == ("delete",)
-    assert "internal.segment.bytes" not in topics.of("t")
-    assert topics.synonyms("t", RETENTION) == ()
-
-
 @pytest.mark.parametrize(
     ("static", "retention"),
     [

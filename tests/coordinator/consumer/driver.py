@@ -74,6 +74,10 @@ class Application:
     def position(self, partition: TopicPartition) -> int | None:
         return self.positions.get(partition)
 
+    def hold(self, *kinds: type[Any]) -> None:
+        """Keep requests of these types back; all without any."""
+        self.holds = lambda send: not kinds or isinstance(send.request, kinds)
+
     def calls(self) -> list[tuple[str, list[str]]]:
         """The calls of the listener since this was last asked."""
         calls, self.callbacks = self.callbacks, []
@@ -136,7 +140,20 @@ class Play:
         self.run()
         return application
 
-    # Time.
+    def refuse(self, kind: type[Any], code: ErrorCode, times: int = 2**31, member: str | None = None) -> None:
+        """Refuse requests of a type, of one member if it is named."""
+        left = [times]
+
+        def refuses(request: Any) -> ErrorCode | None:
+            if not isinstance(request, kind) or not left[0] or (member and request.member != member):
+                return None
+            left[0] -= 1
+            return code
+
+        self.refuses = refuses
+
+    def accept(self) -> None:
+        self.refuses = lambda _request: None
 
     def run(self) -> None:
         """Let everything happen that happens at once."""
@@ -201,8 +218,6 @@ class Play:
             return True
         return False
 
-    # What a member says.
-
     def _carry_out(self, application: Application, output: Output) -> None:
         match output:
             case Send():
@@ -258,8 +273,6 @@ class Play:
             application, number = self._asked.pop(ticket)
             if not application.is_closed and number:
                 application.member.answered(number, answer, self.now_ms)
-
-    # What a test does.
 
     def release(self, application: Application) -> None:
         """Deliver what was held, and hold no more."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException
@@ -13,8 +12,7 @@ from confluent_kafka import TopicPartition as Place
 
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.member import ClientSubscription, Identity
-from coordinator.consumer.outputs import Send, TopicPartition
-from coordinator.engine.calls import Request
+from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import start
@@ -40,7 +38,7 @@ def test_no_automatic_commit_while_another_is_tried_again() -> None:
     play = Play()
     a = start(play, "a")
     a.positions[PLACE] = 5
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     a.member.commit(play.now_ms)
     play.run()
     a.positions[PLACE] = 9
@@ -51,11 +49,7 @@ def test_no_automatic_commit_while_another_is_tried_again() -> None:
 def test_a_commit_is_not_tried_again_after_a_later_one() -> None:
     play = Play()
     a = start(play, "a")
-
-    def holds(send: Send) -> bool:
-        return isinstance(send.request, OffsetCommit)
-
-    a.holds = holds
+    a.hold(OffsetCommit)
     for position in (5, 9):
         a.positions[PLACE] = position
         a.member.commit(play.now_ms)
@@ -69,22 +63,13 @@ def test_a_commit_before_a_rebalance_is_retried_with_current_positions() -> None
     play = Play()
     a = start(play, "a")
     a.positions.update({TopicPartition("foo", number): 5 for number in range(6)})
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     start(play, "b")
     play.rest()
     assert a.held
     a.sent.clear()
-    fenced: list[int] = []
-
-    def fences_once(request: Request[Any]) -> ErrorCode | None:
-        if fenced or not isinstance(request, ConsumerGroupHeartbeat) or request.member != "a":
-            return None
-        fenced.append(request.epoch)
-        return ErrorCode.FENCED_MEMBER_EPOCH
-
-    play.refuses = fences_once
+    play.refuse(ConsumerGroupHeartbeat, ErrorCode.FENCED_MEMBER_EPOCH, 1, "a")
     play.advance(5_000)
-    assert fenced
     assert a.calls()[-1][0] == "lost"
     play.lose(a, answered=False)
     play.advance(1_000)
@@ -96,7 +81,7 @@ def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
     a = start(play, "a", enable_auto_commit=False)
     a.calls()
     a.positions[PLACE] = 5
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     a.member.commit(play.now_ms)
     play.run()
     start(play, "b")
@@ -107,13 +92,13 @@ def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
     assert a.calls() == [("revoked", ["foo-3", "foo-4", "foo-5"]), ("assigned", [])]
 
 
-def start_classic(play: Play, name: str) -> Application:
+def start_classic(play: Play, name: str, library: str = "java") -> Application:
     def make(identity: Identity, application: Application) -> ClassicConsumer:
         return ClassicConsumer(
             identity, ClientSubscription(topics=("foo",)), play.topics, application.position
         )
 
-    return play.start(name, make, enable_auto_commit=False)
+    return play.start(name, make, library=library, enable_auto_commit=False)
 
 
 @pytest.mark.parametrize("begin", [start, start_classic])
@@ -122,15 +107,7 @@ def test_a_commit_that_is_waited_for_is_tried_again(begin: Callable[[Play, str],
     a = begin(play, "a")
     play.rest()
     a.positions[PLACE] = 5
-    refused = [True]
-
-    def refuses(request: Request[object]) -> ErrorCode | None:
-        if isinstance(request, OffsetCommit) and refused[0]:
-            refused[0] = False
-            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        return None
-
-    play.refuses = refuses
+    play.refuse(OffsetCommit, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, 1)
     a.member.commit(play.now_ms)
     play.run()
     assert not a.member.in_poll
@@ -160,15 +137,8 @@ def test_librdkafka_tries_twice_more_where_all_is_refused(partitions: Sequence[i
         requests = sum(node["req"].get("OffsetCommit", 0) for node in brokers)
 
     create_topics(broker, {topic: 1})
-    consumer = Consumer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "group.id": topic,
-            "enable.auto.commit": False,
-            "statistics.interval.ms": 100,
-            "stats_cb": count,
-        }
-    )
+    config = {"bootstrap.servers": broker.bootstrap, "group.id": topic, "enable.auto.commit": False}
+    consumer = Consumer(config | {"statistics.interval.ms": 100, "stats_cb": count})
     consumer.subscribe([topic])
     deadline = monotonic() + PATIENCE_S
     while not consumer.assignment() and monotonic() < deadline:
@@ -192,13 +162,8 @@ def test_librdkafka_tries_twice_more_where_all_is_refused(partitions: Sequence[i
 def test_members_do_as_their_libraries(
     library: str, partitions: Sequence[int], expected: tuple[int, str]
 ) -> None:
-    def make(identity: Identity, application: Application) -> ClassicConsumer:
-        return ClassicConsumer(
-            identity, ClientSubscription(topics=("foo",)), play.topics, application.position
-        )
-
     play = Play(topics=images(("foo", 8)))
-    a = play.start("a", make, library=library, enable_auto_commit=False)
+    a = start_classic(play, "a", library)
     play.rest()
     a.positions = {TopicPartition("foo", number): 5 for number in partitions}
     play.change_topics(images(("foo", 1), version=2), seen=False)

@@ -33,17 +33,6 @@ def test_a_repeated_assignment_must_be_reported_again() -> None:
     assert assignments.version == version + 1
 
 
-def test_the_same_assignment_twice_is_one() -> None:
-    assignments = Assignments()
-    assignments.receive({FOO: (1, 0)})
-    step = assignments.next_step(IMAGE, frozenset())
-    assert step is not None
-    assignments.complete(step)
-    assignments.receive({FOO: (0, 1)})
-    assert assignments.is_reconciled
-    assert assignments.next_step(IMAGE, step.assigned) is None
-
-
 def test_what_is_known_is_reconciled_once_and_the_rest_when_it_is_known() -> None:
     assignments = Assignments()
     both = images(("foo", 3), ("bar", 1))
@@ -72,17 +61,6 @@ def test_unknown_topics_are_reconciled_once_metadata_has_them() -> None:
     assert a.calls() == [("assigned", ["new-0"])]
     assert {len(owned) for heartbeat in heartbeats(a) if (owned := heartbeat.owned)} == {2}
     assert a.member.is_settled
-
-
-def test_an_assignment_of_unknown_topics_is_empty_at_first() -> None:
-    play = Play(topics=images(("foo", 2)))
-    late = images(version=0)
-    play.topics, engine_topics = late, play.topics
-    a = start(play, "a")
-    assert a.calls() == [("assigned", [])]
-    play.topics = engine_topics
-    play.show_topics()
-    assert a.calls() == [("assigned", ["foo-0", "foo-1"])]
 
 
 def test_a_topic_missing_in_metadata_is_kept_until_it_is_revoked() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.consumer.reconciling_member import AsyncState
-from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
@@ -33,15 +32,7 @@ def test_a_first_assigned_that_is_overtaken_by_fencing_is_lost() -> None:
     b.listener["assigned"].takes_ms = 3_000
     play.advance(10_000)
     assert b.calls() == [("assigned", ALL[3:])]
-    fenced = [True]
-
-    def refuses(request: Request[object]) -> ErrorCode | None:
-        if isinstance(request, ConsumerGroupHeartbeat) and request.member == "b" and fenced[0]:
-            fenced[0] = False
-            return ErrorCode.FENCED_MEMBER_EPOCH
-        return None
-
-    play.refuses = refuses
+    play.refuse(ConsumerGroupHeartbeat, ErrorCode.FENCED_MEMBER_EPOCH, 1, "b")
     play.advance(20_000)
     assert [kind for kind, _ in b.calls()] == ["lost", "assigned"]
 
@@ -80,13 +71,11 @@ def test_errors_have_the_names_of_codes_and_fatal_is_one() -> None:
     play, a = alone(enable_auto_commit=False)
     a.positions[TopicPartition("foo", 0)] = 5
     play.pause(a)
-    play.refuses = lambda request: ErrorCode.STALE_MEMBER_EPOCH if isinstance(request, OffsetCommit) else None
+    play.refuse(OffsetCommit, ErrorCode.STALE_MEMBER_EPOCH)
     a.member.commit(play.now_ms)
     play.run()
     assert a.raised == ["STALE_MEMBER_EPOCH"]
-    play.refuses = lambda request: (
-        ErrorCode.GROUP_MAX_SIZE_REACHED if isinstance(request, ConsumerGroupHeartbeat) else None
-    )
+    play.refuse(ConsumerGroupHeartbeat, ErrorCode.GROUP_MAX_SIZE_REACHED)
     play.resume(a)
     play.rest()
     assert a.raised == ["STALE_MEMBER_EPOCH", "_FATAL"]
@@ -97,13 +86,11 @@ def test_errors_have_the_names_of_codes_and_fatal_is_one() -> None:
 def test_a_fatal_error_ends_what_is_being_reconciled_without_a_callback() -> None:
     play, a = alone()
     a.positions[TopicPartition("foo", 5)] = 7
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     librdkafka(play, "b")
     play.advance(5_000)
     assert (a.calls(), a.owns) == ([("revoked", ALL[3:])], ALL[:3])
-    play.refuses = lambda request: (
-        ErrorCode.GROUP_ID_NOT_FOUND if isinstance(request, ConsumerGroupHeartbeat) else None
-    )
+    play.refuse(ConsumerGroupHeartbeat, ErrorCode.GROUP_ID_NOT_FOUND)
     play.advance(10_000)
     assert a.raised == ["_FATAL"]
     play.release(a)
@@ -131,26 +118,12 @@ def test_until_2_14_it_forgot_to_join_again() -> None:
     assert member_of(a).state is AsyncState.FATAL
 
 
-def test_until_2_14_a_member_that_left_with_nothing_to_revoke_joined_again() -> None:
-    play = Play()
-    a = start(play, "a", library="librdkafka-2.14", max_poll_interval_ms=10_000)
-    play.pause(a)
-    play.advance(12_000)
-    assert [heartbeat.epoch for heartbeat in heartbeats(a)][-1] == -1
-    play.resume(a)
-    play.rest()
-    assert a.calls() == [("assigned", ALL), ("lost", ALL), ("assigned", ALL)]
-    assert a.raised == ["_MAX_POLL_EXCEEDED"]
-
-
 def test_until_2_14_a_group_that_is_gone_was_ignored() -> None:
     play = Play()
     a = start(play, "a", library="librdkafka-2.14")
     epoch = a.member.epoch
     heartbeats(a)
-    play.refuses = lambda request: (
-        ErrorCode.GROUP_ID_NOT_FOUND if isinstance(request, ConsumerGroupHeartbeat) else None
-    )
+    play.refuse(ConsumerGroupHeartbeat, ErrorCode.GROUP_ID_NOT_FOUND)
     play.advance(60_000)
     assert [heartbeat.epoch for heartbeat in heartbeats(a)] == [epoch] * 12
     assert (a.raised, a.owns) == ([], ALL)

@@ -8,12 +8,10 @@ import copy
 import pytest
 
 from coordinator.consumer.reconciling_member import AsyncState
-from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.consumer_members import heartbeats, member_of, start
 from tests.coordinator.consumer.driver import Application, Play
-from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode
 
 ALL = [f"foo-{number}" for number in range(6)]
@@ -26,75 +24,13 @@ def alone() -> tuple[Play, Application]:
     return play, a
 
 
-def test_what_is_given_up_is_not_fetched_while_revoked_runs() -> None:
-    play, a = alone()
-    a.listener["revoked"].takes_ms = 3_000
-    start(play, "b")
-    play.advance(5_000)
-    assert a.calls() == [("revoked", ALL[3:])]
-    assert (a.owns, a.fetches) == (ALL, ALL[:3])
-    play.advance(3_000)
-    assert a.owns == a.fetches == ALL[:3]
-
-
-def test_what_is_new_is_owned_and_not_fetched_while_assigned_runs() -> None:
-    play = Play()
-    a = start(play, "a")
-    b = start(play, "b")
-    b.listener["assigned"].takes_ms = 3_000
-    play.advance(10_000)
-    assert (b.owns, b.fetches) == (ALL[3:], [])
-    play.advance(3_000)
-    assert b.fetches == ALL[3:]
-    assert a.fetches == ALL[:3]
-
-
-# Reconciliation needs `poll` (K11).
-
-
-def test_a_revocation_waits_for_poll() -> None:
-    play, a = alone()
-    play.pause(a)
-    b = start(play, "b")
-    play.advance(20_000)
-    assert (member_of(a).state, a.calls(), a.owns) == (AsyncState.RECONCILING, [], ALL)
-    assert a.fetches == ALL
-    play.resume(a)
-    assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
-    play.rest()
-    assert b.owns == ALL[3:]
-
-
-def test_a_target_changed_during_a_reconciliation_is_reconciled_next() -> None:
-    play, a = alone()
-    a.listener["revoked"].takes_ms = 12_000
-    start(play, "b")
-    play.advance(5_000)
-    start(play, "c")
-    play.rest()
-    calls = a.calls()
-    assert calls[0] == ("revoked", ALL[3:])
-    assert calls[1] == ("assigned", [])
-    assert calls[2][0] == "revoked"
-    play.rest()
-    assert len(a.owns) == 2
-
-
 def test_a_reconciliation_from_before_a_rejoin_is_dropped() -> None:
     play, a = alone()
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     start(play, "b")
     play.advance(5_000)
     assert a.held
-    fenced = [True]
-
-    def refuses(request: Request[object]) -> ErrorCode | None:
-        if isinstance(request, ConsumerGroupHeartbeat) and request.member == "a" and fenced[0]:
-            fenced[0] = False
-            return ErrorCode.FENCED_MEMBER_EPOCH
-        return None
-
-    play.refuses = refuses
+    play.refuse(ConsumerGroupHeartbeat, ErrorCode.FENCED_MEMBER_EPOCH, 1, "a")
     play.advance(5_000)
     assert (a.calls(), member_of(a).state) == ([("lost", ALL)], AsyncState.RECONCILING)
     play.release(a)
@@ -102,61 +38,16 @@ def test_a_reconciliation_from_before_a_rejoin_is_dropped() -> None:
     assert {kind for kind, _ in a.calls()} == {"assigned"}
 
 
-# Exceptions.
-
-
-def test_after_revoked_threw_nothing_is_committed_before_the_next_poll() -> None:
-    play = Play()
-    a = start(play, "a", auto_commit_interval_ms=60_000)
-    a.listener["revoked"].throws = True
-    a.polls_again = False
-    start(play, "b")
-    play.advance(5_000)
-    assert a.raised == ["KafkaException"]
-    assert len(a.requests(OffsetCommit)) == 1
-
-
-def test_assigned_that_does_not_throw_again_ends_the_reconciliation() -> None:
-    play = Play()
-    a = start(play, "a")
-    a.calls()
-    a.listener["assigned"].throws = True
-    play.change_topics(images(("foo", 7), version=2))
-    play.advance(5_000)
-    a.listener["assigned"].throws = False
-    play.advance(200)
-    assert len(a.fetches) == 7
-    assert member_of(a).state is AsyncState.STABLE
-
-
 def test_an_error_that_waited_is_thrown_after_lost_has_returned() -> None:
     play, a = alone()
     a.listener["lost"].throws = True
     play.pause(a)
-    play.refuses = lambda request: (
-        ErrorCode.GROUP_MAX_SIZE_REACHED if isinstance(request, ConsumerGroupHeartbeat) else None
-    )
+    play.refuse(ConsumerGroupHeartbeat, ErrorCode.GROUP_MAX_SIZE_REACHED)
     play.advance(5_000)
     assert a.raised == []
     play.resume(a)
     play.rest()
     assert (a.calls(), a.raised) == ([("lost", ALL)], ["GroupMaxSizeReachedException"])
-
-
-# Slow callbacks.
-
-
-def test_each_callback_restarts_the_poll_interval() -> None:
-    play = Play()
-    start(play, "a")
-    b = start(play, "b", max_poll_interval_ms=10_000)
-    b.listener["assigned"].takes_ms = 7_000
-    play.advance(30_000)
-    assert b.calls() == [("assigned", []), ("assigned", ALL[3:])]
-    assert member_of(b).state is AsyncState.STABLE
-
-
-# `close`.
 
 
 def test_close_waits_for_a_callback_that_runs() -> None:
@@ -186,7 +77,7 @@ def test_no_leave_heartbeat_is_sent_before_revoked_has_returned() -> None:
 
 def test_close_does_not_wait_for_its_answer_for_ever() -> None:
     play, a = alone()
-    a.holds = lambda _send: True
+    a.hold()
     play.close(a)
     assert not a.is_closed
     play.advance(29_999)
@@ -199,7 +90,7 @@ def test_close_does_not_wait_for_its_answer_for_ever() -> None:
 def test_a_commit_that_close_did_not_wait_for_does_not_continue_twice() -> None:
     play, a = alone()
     a.listener["revoked"].takes_ms = 5_000
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     play.close(a)
     play.advance(30_000)
     assert a.calls() == [("revoked", ALL)]
@@ -211,7 +102,6 @@ def test_a_commit_that_close_did_not_wait_for_does_not_continue_twice() -> None:
 def test_close_without_a_coordinator_does_not_wait() -> None:
     play, a = alone()
     play.node = None
-    play.refuses = lambda _request: None
     play.advance(5_000)
     play.close(a)
     play.advance(30_000)

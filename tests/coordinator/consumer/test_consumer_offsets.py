@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.engine.calls import Request
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.offsets.fetch import OffsetFetch
 from tests.coordinator.consumer.consumer_members import start
 from tests.coordinator.consumer.driver import Application, Play
-from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode
 
 FOO = [TopicPartition("foo", number) for number in range(6)]
@@ -37,33 +35,10 @@ def commits(application: Application) -> list[tuple[int, dict[int, int]]]:
     ]
 
 
-def refuse_commits(play: Play, code: ErrorCode, times: int = 1) -> None:
-    left = [times]
-
-    def refuses(request: Request[object]) -> ErrorCode | None:
-        if isinstance(request, OffsetCommit) and left[0]:
-            left[0] -= 1
-            return code
-        return None
-
-    play.refuses = refuses
-
-
-def test_what_was_consumed_is_committed_in_poll_at_intervals() -> None:
-    play, a = alone(auto_commit_interval_ms=4_000)
-    play.advance(4_000)
-    assert commits(a) == [(a.member.epoch, {number: 10 + number for number in range(6)})]
-    play.pause(a)
-    play.advance(8_000)
-    assert commits(a) == []
-    play.resume(a)
-    assert len(commits(a)) == 1
-
-
 def _commits_for_20_s(library: str) -> tuple[Play, Application]:
     """Every five seconds, and no commit is answered."""
     play, a = alone(library=library)
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     play.advance(20_000)
     return play, a
 
@@ -93,21 +68,10 @@ def test_librdkafka_commits_at_each_interval() -> None:
     assert len(commits(a)) == 4
 
 
-def test_all_is_committed_before_revoked_is_called() -> None:
-    play, a = alone(auto_commit_interval_ms=60_000)
-    start(play, "b")
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
-    play.advance(5_000)
-    assert (commits(a), a.calls()) == ([(a.member.epoch, {number: 10 + number for number in range(6)})], [])
-    assert a.fetches == ["foo-0", "foo-1", "foo-2"]
-    play.release(a)
-    assert a.calls()[0] == ("revoked", ["foo-3", "foo-4", "foo-5"])
-
-
 def test_a_reconciliation_continues_although_its_commit_fails() -> None:
     play, a = alone(auto_commit_interval_ms=60_000)
     start(play, "b")
-    refuse_commits(play, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+    play.refuse(OffsetCommit, ErrorCode.OFFSET_METADATA_TOO_LARGE, 1)
     play.advance(5_000)
     assert a.committed[-1].error == "OffsetMetadataTooLarge"
     assert (a.calls()[0], a.raised) == (("revoked", ["foo-3", "foo-4", "foo-5"]), [])
@@ -119,22 +83,12 @@ def test_a_reconciliation_continues_although_its_commit_fails() -> None:
 def test_the_commit_of_a_reconciliation_is_tried_again(code: ErrorCode) -> None:
     play, a = alone(auto_commit_interval_ms=60_000)
     start(play, "b")
-    refuse_commits(play, code, times=3)
+    play.refuse(OffsetCommit, code, 3)
     play.advance(5_000)
     assert a.calls() == []
     play.advance(1_000)
     assert len(commits(a)) == 4
     assert a.calls()[0] == ("revoked", ["foo-3", "foo-4", "foo-5"])
-
-
-def test_a_deleted_topic_does_not_hold_up_a_reconciliation() -> None:
-    play = Play(topics=images(("foo", 1), ("bar", 1)))
-    a = start(play, "a", topics=("foo", "bar"), auto_commit_interval_ms=60_000)
-    a.positions[FOO[0]] = 1
-    a.calls()
-    play.change_topics(images(("bar", 1), version=2))
-    play.advance(5_000)
-    assert a.calls() == [("revoked", ["foo-0"]), ("assigned", [])]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +104,7 @@ def test_a_deleted_topic_does_not_hold_up_a_reconciliation() -> None:
 def test_a_commit_of_the_application_that_is_refused_throws(code: ErrorCode, error: str) -> None:
     play, a = alone(enable_auto_commit=False)
     play.pause(a)
-    refuse_commits(play, code)
+    play.refuse(OffsetCommit, code, 1)
     a.member.commit(play.now_ms)
     play.run()
     assert a.raised == [error]
@@ -174,15 +128,7 @@ def test_a_commit_in_lost_fails() -> None:
 
 def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:
     play = Play()
-    stale = [True]
-
-    def refuses(request: Request[object]) -> ErrorCode | None:
-        if isinstance(request, OffsetFetch) and stale[0]:
-            stale[0] = False
-            return ErrorCode.STALE_MEMBER_EPOCH
-        return None
-
-    play.refuses = refuses
+    play.refuse(OffsetFetch, ErrorCode.STALE_MEMBER_EPOCH, 1)
     a = start(play, "a")
     assert a.fetches == []
     play.advance(100)
@@ -191,37 +137,27 @@ def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:
 
 def test_no_position_is_looked_up_for_revoked_partitions() -> None:
     play = Play()
-    play.refuses = lambda request: (
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if isinstance(request, OffsetFetch) else None
-    )
+    play.refuse(OffsetFetch, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     a = start(play, "a")
     a.positions[FOO[0]] = 1
     start(play, "b")
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
+    a.hold(OffsetCommit)
     play.advance(5_000)
     assert a.held
     a.sent.clear()
-    play.refuses = lambda _request: None
+    play.accept()
     play.advance(400)
     assert {fetch.groups[0].topics for fetch in a.requests(OffsetFetch)} == {(("foo", (0, 1, 2)),)}
 
 
 def test_positions_of_a_member_that_is_unknown_throw() -> None:
     play = Play()
-    play.refuses = lambda request: ErrorCode.UNKNOWN_MEMBER_ID if isinstance(request, OffsetFetch) else None
+    play.refuse(OffsetFetch, ErrorCode.UNKNOWN_MEMBER_ID)
     a = start(play, "a", enable_auto_commit=False)
     assert a.raised == ["UnknownMemberIdException"]
-    play.refuses = lambda _request: None
+    play.accept()
     play.rest()
     assert (len(a.fetches), len(a.raised)) == (6, 1)
-
-
-def test_a_commit_names_what_was_committed() -> None:
-    play, a = alone(enable_auto_commit=False)
-    a.member.commit(play.now_ms)
-    play.run()
-    (committed,) = a.committed
-    assert committed.offsets == {partition: 10 + number for number, partition in enumerate(FOO)}
 
 
 def _asks_while_it_looks_up(library: str, code: ErrorCode) -> tuple[Play, Application]:
@@ -229,14 +165,13 @@ def _asks_while_it_looks_up(library: str, code: ErrorCode) -> tuple[Play, Applic
     play = Play()
     a = start(play, "a", library=library, enable_auto_commit=False)
     b = start(play, "b", library=library, enable_auto_commit=False)
-    b.holds = lambda send: isinstance(send.request, OffsetFetch)
+    b.hold(OffsetFetch)
     play.rest()
     assert (len(b.owns), b.fetches, len(a.owns)) == (3, [], 3)
     b.sent.clear()
     b.member.committed(play.now_ms)
     assert b.requests(OffsetFetch) == []
-    left = [code]
-    play.refuses = lambda request: left.pop() if left and isinstance(request, OffsetFetch) else None
+    play.refuse(OffsetFetch, code, 1)
     play.release(b)
     return play, b
 
@@ -275,7 +210,7 @@ def test_committed_asks_for_all_that_is_owned() -> None:
 
 def test_committed_is_given_up_after_a_minute() -> None:
     play, a = alone()
-    a.holds = lambda send: isinstance(send.request, OffsetFetch)
+    a.hold(OffsetFetch)
     a.member.committed(play.now_ms)
     play.advance(59_000)
     assert a.raised == []

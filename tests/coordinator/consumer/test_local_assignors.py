@@ -73,31 +73,9 @@ def pair() -> tuple[Play, Application, Application, Reversed, Reversed]:
     return play, a, b, one, other
 
 
-def refuse_once(play: Play, kind: type[Request[object]], code: ErrorCode) -> None:
-    left = [1]
-
-    def refuses(request: Request[object]) -> ErrorCode | None:
-        if isinstance(request, kind) and left[0]:
-            left[0] -= 1
-            return code
-        return None
-
-    play.refuses = refuses
-
-
 def test_local_and_remote_assignors_exclude_each_other() -> None:
     with pytest.raises(InvalidSetting):
         start(Play(), "a", remote_assignor="range", local_assignors=(Reversed(),))
-
-
-def test_a_chosen_member_prepares_assigns_and_installs() -> None:
-    play = play_with_local_assignors()
-    assignor = Reversed()
-    a = start(play, "a", local_assignors=(assignor,))
-    play.rest()
-    assert (a.owns, assignor.computed) == (ALL, 1)
-    assert [request.group_epoch for request in a.requests(InstallAssignment)] == [2]
-    assert a.calls() == [("assigned", []), ("assigned", ALL)]
 
 
 def test_all_members_get_what_one_computed() -> None:
@@ -142,18 +120,10 @@ def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None
     assert one.computed + other.computed == computed + 1
 
 
-def test_a_reason_leads_to_another_computation() -> None:
-    play, _, _, one, other = pair()
-    computed = one.computed + other.computed
-    one.reason = 3
-    play.rest()
-    assert one.computed + other.computed == computed + 1
-
-
 @pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
 def test_a_stale_epoch_is_tried_again_after_the_next_heartbeat(kind: type[Request[object]]) -> None:
     play = play_with_local_assignors()
-    refuse_once(play, kind, ErrorCode.STALE_MEMBER_EPOCH)
+    play.refuse(kind, ErrorCode.STALE_MEMBER_EPOCH, 1)
     assignor = Reversed()
     a = start(play, "a", local_assignors=(assignor,))
     assert a.owns == []
@@ -167,7 +137,7 @@ def test_a_stale_epoch_is_tried_again_after_the_next_heartbeat(kind: type[Reques
 @pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
 def test_a_member_that_is_not_to_compute_gives_it_up(kind: type[Request[object]]) -> None:
     play = play_with_local_assignors()
-    refuse_once(play, kind, ErrorCode.UNKNOWN_MEMBER_ID)
+    play.refuse(kind, ErrorCode.UNKNOWN_MEMBER_ID, 1)
     assignor = Reversed()
     a = start(play, "a", local_assignors=(assignor,), max_poll_interval_ms=30_000)
     asked = len(a.requests(kind))
@@ -182,7 +152,7 @@ def test_what_is_under_way_is_not_asked_for_again() -> None:
     play = play_with_local_assignors()
     play.node = None
     a = start(play, "a", local_assignors=(Reversed(),))
-    a.holds = lambda send: isinstance(send.request, PrepareAssignment)
+    a.hold(PrepareAssignment)
     play.node = 1
     play.advance(12_000)
     assert len(a.requests(PrepareAssignment)) == 1
@@ -192,7 +162,7 @@ def test_an_answer_that_is_lost_is_asked_for_again() -> None:
     play = play_with_local_assignors()
     play.node = None
     a = start(play, "a", local_assignors=(Reversed(),))
-    a.holds = lambda send: isinstance(send.request, InstallAssignment)
+    a.hold(InstallAssignment)
     play.node = 1
     play.advance(100)
     assert a.held

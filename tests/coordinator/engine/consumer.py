@@ -164,19 +164,9 @@ def seed(
     driver: Driver, epoch: int, assignments: dict[str, Named], topics: tuple[str, ...] = ("foo",)
 ) -> None:
     """Let a log hold a Stable group at this epoch, in which every member has its target."""
-    members = {
-        member: ConsumerMemberValue(
-            instance=None,
-            rack=None,
-            client_id="c",
-            host="/127.0.0.1",
-            topics=topics,
-            regex="",
-            rebalance_timeout_ms=60_000,
-            assignor=None,
-        )
-        for member in assignments
-    }
+    metadata = ConsumerMemberValue(
+        client_id="c", host="/127.0.0.1", topics=topics, rebalance_timeout_ms=60_000
+    )
     fingerprint = metadata_hash(topics if assignments else (), driver.engine.topics)
     records: list[Record] = [
         ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=epoch, metadata_hash=fingerprint)),
@@ -188,7 +178,7 @@ def seed(
             epoch=epoch, previous_epoch=epoch, state=MemberState.STABLE, assigned=partitions
         )
         records += [
-            ConsumerMemberRecord(group=GROUP, member=member, value=members[member]),
+            ConsumerMemberRecord(group=GROUP, member=member, value=metadata),
             TargetMemberRecord(group=GROUP, member=member, value=partitions),
             CurrentAssignmentRecord(group=GROUP, member=member, value=current),
         ]

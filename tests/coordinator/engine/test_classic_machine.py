@@ -3,6 +3,9 @@ forever."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, TypeAlias
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
@@ -28,15 +31,11 @@ from wire.errors import ErrorCode
 GROUPS = st.sampled_from(["g", "g", "g", "h"])
 INSTANCES = st.sampled_from([None, None, None, "a", "b", ""])
 LISTS = st.sampled_from(
-    [
-        protocols("range"),
-        protocols("range", "sticky"),
-        protocols("sticky", "range"),
-        protocols("sticky", topics=("t2",)),
-        protocols("range", "range"),
-        (),
-    ]
-)
+    [*(protocols(*names.split()) for names in ("range", "range sticky", "sticky range", "range range", "")),
+     protocols("sticky", topics=("t2",))]
+)  # fmt: skip
+Named: TypeAlias = tuple[str, str, str | None]
+"""Group, member id and instance id."""
 MEMBERS = Bundle("members")
 HOUR_MS = 3_600_000
 
@@ -63,29 +62,26 @@ class ClassicGroups(RuleBasedStateMachine):
         known = self.group(group)
         return (0 if known is None else known.generation) + shift
 
+    def join(self, member: Named, listed: Any, **fields: Any) -> int:
+        group, id_, instance = member
+        values = {"protocol_type": "consumer", "rebalance_timeout_ms": 20_000, **fields}
+        request = JoinGroup(
+            group=group, member=id_, instance=instance, session_timeout_ms=10_000, protocols=listed, **values
+        )
+        return self.driver.send(request)
+
     @rule(
         target=MEMBERS,
         group=GROUPS,
         instance=INSTANCES,
         listed=LISTS,
         version=st.sampled_from([0, 3, 5, 8, 9, 9]),
-        rebalance_timeout_ms=st.sampled_from([-1, 0, 2_000, 20_000]),
+        timeout_ms=st.sampled_from([-1, 0, 2_000, 20_000]),
     )
     def join_new(
-        self, group: str, instance: str | None, listed: object, version: int, rebalance_timeout_ms: int
+        self, group: str, instance: str | None, listed: Any, version: int, timeout_ms: int
     ) -> object:
-        ticket = self.driver.send(
-            JoinGroup(
-                group=group,
-                session_timeout_ms=10_000,
-                rebalance_timeout_ms=rebalance_timeout_ms,
-                member="",
-                instance=instance,
-                protocol_type="consumer",
-                protocols=listed,  # type: ignore[arg-type]
-                version=version,
-            )
-        )
+        ticket = self.join((group, "", instance), listed, rebalance_timeout_ms=timeout_ms, version=version)
         answer = self.driver.answers.get(ticket)
         if isinstance(answer, JoinGroupAnswer) and answer.member:
             return group, answer.member, instance
@@ -99,43 +95,20 @@ class ClassicGroups(RuleBasedStateMachine):
         protocol_type=st.sampled_from(["consumer", "consumer", "consumer", "connect", ""]),
         with_instance=st.booleans(),
     )
-    def join_again(
-        self, member: tuple[str, str, str | None], listed: object, protocol_type: str, with_instance: bool
-    ) -> None:
+    def join_again(self, member: Named, listed: Any, protocol_type: str, with_instance: bool) -> None:
         group, id_, instance = member
-        self.driver.send(
-            JoinGroup(
-                group=group,
-                session_timeout_ms=10_000,
-                rebalance_timeout_ms=20_000,
-                member=id_,
-                instance=instance if with_instance else None,
-                protocol_type=protocol_type,
-                protocols=listed,  # type: ignore[arg-type]
-            )
-        )
+        self.join((group, id_, instance if with_instance else None), listed, protocol_type=protocol_type)
 
     @rule(group=GROUPS, absent=st.sampled_from([None, None, 0, 1]))
     def rebalance(self, group: str, absent: int | None) -> None:
         """All pending and known members rejoin, except perhaps one."""
         known = self.group(group)
-        if known is None:
-            return
-        for i, id_ in enumerate([*sorted(known.pending), *known.members]):
-            member = known.members.get(id_)
-            if i == absent:
-                continue
-            self.driver.send(
-                JoinGroup(
-                    group=group,
-                    session_timeout_ms=10_000,
-                    rebalance_timeout_ms=20_000,
-                    member=id_,
-                    instance=None if member is None else member.instance,
-                    protocol_type=known.protocol_type or "consumer",
-                    protocols=protocols("range", "sticky") if member is None else member.protocols,
-                )
-            )
+        for i, id_ in enumerate([] if known is None else [*sorted(known.pending), *known.members]):
+            if known is not None and i != absent:
+                member = known.members.get(id_)
+                instance = None if member is None else member.instance
+                listed = protocols("range", "sticky") if member is None else member.protocols
+                self.join((group, id_, instance), listed, protocol_type=known.protocol_type or "consumer")
 
     @rule(group=GROUPS, absent=st.sampled_from([None, None, 0, 1]))
     def all_sync(self, group: str, absent: int | None) -> None:
@@ -145,32 +118,28 @@ class ClassicGroups(RuleBasedStateMachine):
                 self.sync((group, id_, None), 0, True)
 
     @rule(member=MEMBERS, shift=st.sampled_from([0, 0, 0, -1]), assigns=st.booleans())
-    def sync_one(self, member: tuple[str, str, str | None], shift: int, assigns: bool) -> None:
-        self.sync(member, shift, assigns)
-
-    def sync(self, member: tuple[str, str, str | None], shift: int, assigns: bool) -> None:
+    def sync(self, member: Named, shift: int, assigns: bool) -> None:
         group, id_, instance = member
-        self.driver.send(
-            SyncGroup(
-                group=group,
-                generation=self.generation(group, shift),
-                member=id_,
-                instance=instance,
-                protocol_type=None,
-                protocol=None,
-                assignments=((id_, b"x"), ("stranger", b"y")) if assigns else (),
-                version=4,
-            )
+        request = SyncGroup(
+            group=group,
+            generation=self.generation(group, shift),
+            member=id_,
+            instance=instance,
+            protocol_type=None,
+            protocol=None,
+            assignments=((id_, b"x"), ("stranger", b"y")) if assigns else (),
+            version=4,
         )
+        self.driver.send(request)
 
     @rule(member=MEMBERS, shift=st.sampled_from([0, 0, 0, 1]))
-    def heartbeat(self, member: tuple[str, str, str | None], shift: int) -> None:
+    def heartbeat(self, member: Named, shift: int) -> None:
         group, id_, instance = member
         generation = self.generation(group, shift)
         self.driver.send(Heartbeat(group=group, generation=generation, member=id_, instance=instance))
 
     @rule(member=MEMBERS, by_instance=st.booleans())
-    def leave(self, member: tuple[str, str, str | None], by_instance: bool) -> None:
+    def leave(self, member: Named, by_instance: bool) -> None:
         group, id_, instance = member
         leaving = ("" if by_instance else id_, instance)
         self.driver.send(LeaveGroup(group=group, members=(leaving, leaving)))
@@ -181,20 +150,11 @@ class ClassicGroups(RuleBasedStateMachine):
         topic=st.sampled_from(["t1", "t2", "t9"]),
         retention_ms=st.sampled_from([None, 5_000]),
     )
-    def commit(
-        self, member: tuple[str, str, str | None], simple: bool, topic: str, retention_ms: int | None
-    ) -> None:
+    def commit(self, member: Named, simple: bool, topic: str, retention_ms: int | None) -> None:
         group, id_, instance = member
-        self.driver.send(
-            OffsetCommit(
-                group=group,
-                generation_or_epoch=-1 if simple else self.generation(group, 0),
-                member="" if simple else id_,
-                instance=None if simple else instance,
-                offsets=(Offset(topic=topic, topic_id=None, partition=0, offset=1),),
-                retention_ms=retention_ms,
-            )
-        )
+        request = OffsetCommit(group=group, offsets=(Offset(topic, None, 0, 1),), retention_ms=retention_ms)
+        named = replace(request, generation_or_epoch=self.generation(group, 0), member=id_, instance=instance)
+        self.driver.send(request if simple else named)
 
     @rule(group=GROUPS)
     def look(self, group: str) -> None:

@@ -9,21 +9,10 @@ from typing import TypeAlias
 import pytest
 
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.records import ClassicGroupValue, ClassicMemberValue
-from tests.coordinator.engine.classic import (
-    GROUP,
-    Member,
-    described,
-    protocols,
-    refused,
-    stable,
-    state,
-    together,
-)
+from tests.coordinator.engine.classic import GROUP, Member, protocols, refused, stable, state, together
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -65,34 +54,6 @@ def test_sync_is_refused(driver: Driver, stage: Stage, changes: dict[str, object
     assert driver.ask(sync_request(follower, **changes), SyncGroupAnswer) == SyncGroupAnswer(error=error)
 
 
-@pytest.mark.parametrize("stage", ["preparing", "completing", "stable"])
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"group": ""}, ErrorCode.INVALID_GROUP_ID),
-        ({"group": "other"}, ErrorCode.UNKNOWN_MEMBER_ID),
-        ({"member": "x", "generation": 9}, ErrorCode.UNKNOWN_MEMBER_ID),
-        ({"instance": "i"}, ErrorCode.UNKNOWN_MEMBER_ID),
-        ({"generation": 9}, ErrorCode.ILLEGAL_GENERATION),
-        ({"generation": -1}, ErrorCode.ILLEGAL_GENERATION),
-    ],
-)
-def test_heartbeat_is_refused_in_every_state(
-    driver: Driver, stage: str, changes: dict[str, object], error: ErrorCode
-) -> None:
-    leader, follower = (together if stage == "completing" else stable)(driver, Member(driver), Member(driver))
-    if stage == "preparing":
-        leader.join()
-    values: dict[str, object] = {
-        "group": GROUP,
-        "generation": follower.generation,
-        "member": follower.id,
-        "instance": None,
-    }
-    request = Heartbeat(**(values | changes))  # type: ignore[arg-type]
-    assert driver.ask(request, HeartbeatAnswer).error is error
-
-
 def test_pending_member_of_a_full_group_is_refused_and_forgotten() -> None:
     driver = Driver(group_max_size="2")
     stable(driver, Member(driver))
@@ -111,18 +72,6 @@ def test_too_large_a_group_rebalances_after_a_restart(driver: Driver) -> None:
     smaller.take(smaller.engine.loaded(smaller.now_ms))
     assert state(smaller) == "PreparingRebalance"
     assert members[0].but(driver=smaller).heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
-
-
-def test_stable_group_keeps_generation_and_assignments_after_a_restart(driver: Driver) -> None:
-    members = stable(driver, Member(driver), Member(driver, instance="i"))
-    before = described(driver)
-    driver.restart()
-    assert sorted(described(driver).members, key=str) == sorted(before.members, key=str)
-    for member in members:
-        assert member.heartbeat() is ErrorCode.NONE
-        assert member.synced().assignment == member.id.encode()
-    driver.advance(10_000)
-    assert state(driver) == "Empty"
 
 
 def test_the_session_timeout_replaces_a_missing_rebalance_timeout() -> None:
@@ -163,21 +112,6 @@ def test_joins_extend_the_initial_delay_up_to_the_rebalance_timeout(
     assert (first.joined().generation, second.joined().generation) == (1, 1)
 
 
-def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> None:
-    leader, follower, _ = stable(driver, Member(driver), Member(driver), Member(driver, instance="i"))
-    leaving = ((follower.id, None), ("", "i"), ("", "stranger"), ("x", None), (follower.id, None))
-    answer = driver.ask(LeaveGroup(group=GROUP, members=leaving), LeaveGroupAnswer)
-    assert [error for _, _, error in answer.members] == [
-        ErrorCode.NONE,
-        ErrorCode.NONE,
-        ErrorCode.UNKNOWN_MEMBER_ID,
-        ErrorCode.UNKNOWN_MEMBER_ID,
-        ErrorCode.UNKNOWN_MEMBER_ID,
-    ]
-    again = leader.join().joined()
-    assert (again.generation, [member.member for member in again.members]) == (3, [leader.id])
-
-
 def test_a_timer_with_unwritable_records_affects_no_other_group(
     driver: Driver, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -200,14 +134,6 @@ def test_new_member_that_waits_is_given_up_after_five_minutes(driver: Driver) ->
     assert new.waits()
     driver.advance(1)
     assert driver.answer(new.ticket, JoinGroupAnswer) == refused(ErrorCode.UNKNOWN_MEMBER_ID)
-
-
-def test_known_member_that_waits_is_kept_beyond_its_session_timeout(driver: Driver) -> None:
-    known, _ = stable(driver, Member(driver), Member(driver, instance="i", session_timeout_ms=60_000))
-    known.join()
-    driver.advance(30_000)
-    assert known.waits()
-    assert known.id in [member.member for member in described(driver).members]
 
 
 LONG = 600_000
@@ -238,15 +164,6 @@ def test_topics_of_a_silent_replacement_count_in_the_next_generation(driver: Dri
     assert not driver.engine.state.groups[GROUP].subscribed_to("t2")
     driver.restart()
     assert driver.engine.state.groups[GROUP].subscribed_to("t2")
-
-
-def test_replacement_outlives_a_restart(driver: Driver) -> None:
-    _, follower = static_pair(driver)
-    again = follower.but(id="").join()
-    again.joined()
-    driver.restart()
-    assert again.heartbeat() is ErrorCode.NONE
-    assert follower.heartbeat() is ErrorCode.FENCED_INSTANCE_ID
 
 
 def test_replaced_member_keeps_its_session_timeout_until_a_request(driver: Driver) -> None:

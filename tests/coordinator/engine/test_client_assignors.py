@@ -89,35 +89,28 @@ def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
     return a, b
 
 
-def test_they_are_off_unless_enabled() -> None:
-    driver = Driver()
-    code, message = Consumer(driver, "a").refused(
-        epoch=0, rebalance_timeout_ms=1, topics=("foo",), client_assignors=(MINE,)
-    )
-    assert code is ErrorCode.INVALID_REQUEST
-    assert message == "ClientAssignors are not enabled (group.consumer.client.assignors.enable)."
-
-
 @pytest.mark.parametrize(
-    "assignor",
+    ("enabled", "changes", "fields", "message"),
     [
-        replace(MINE, name=" "),
-        replace(MINE, minimum_version=-2),
-        replace(MINE, minimum_version=2, maximum_version=1),
-        replace(MINE, maximum_version=0),
+        ("false", {}, {}, "ClientAssignors are not enabled (group.consumer.client.assignors.enable)."),
+        ("true", {}, {"assignor": "range"}, "ServerAssignor and ClientAssignors cannot be used together."),
+        ("true", {"name": " "}, {}, "Assignor.Name can't be empty."),
+        ("true", {"minimum_version": -2}, {}, "The versions of the assignor mine are invalid."),
+        (
+            "true",
+            {"minimum_version": 2, "maximum_version": 1},
+            {},
+            "The versions of the assignor mine are invalid.",
+        ),
+        ("true", {"maximum_version": 0}, {}, "The versions of the assignor mine are invalid."),
     ],
 )
-def test_an_invalid_assignor(driver: Driver, assignor: ClientAssignor) -> None:
-    answer = Consumer(driver, "a").join(client_assignors=(assignor,))
-    assert answer.error is ErrorCode.INVALID_REQUEST
-
-
-def test_server_and_client_assignors_cannot_be_used_together(driver: Driver) -> None:
-    answer = Consumer(driver, "a").join(client_assignors=(MINE,), assignor="range")
-    assert (answer.error, answer.message) == (
-        ErrorCode.INVALID_REQUEST,
-        "ServerAssignor and ClientAssignors cannot be used together.",
-    )
+def test_a_request_with_invalid_assignors_is_refused(
+    enabled: str, changes: dict[str, Any], fields: dict[str, Any], message: str
+) -> None:
+    driver = Driver(group_consumer_client_assignors_enable=enabled)
+    answer = Consumer(driver, "a").join(client_assignors=(replace(MINE, **changes),), **fields)
+    assert (answer.error, answer.message) == (ErrorCode.INVALID_REQUEST, message)
 
 
 def test_a_member_computes_for_the_group(driver: Driver) -> None:
@@ -152,14 +145,6 @@ def test_an_assignor_that_one_member_lacks_is_not_used(driver: Driver) -> None:
     assert a.beat().should_compute or b.beat().should_compute
 
 
-def test_the_preferred_common_assignor_wins(driver: Driver) -> None:
-    other = replace(MINE, name="other")
-    a = join(driver, "a", MINE, other)
-    join(driver, "b", other)
-    a.beat()
-    assert prepare(a).assignor == "other"
-
-
 def test_only_a_member_that_can_read_the_others_is_chosen(driver: Driver) -> None:
     old = join(driver, "old", replace(MINE, maximum_version=1))
     new = Consumer(driver, "new")
@@ -168,21 +153,6 @@ def test_only_a_member_that_can_read_the_others_is_chosen(driver: Driver) -> Non
     assert not old.beat().should_compute
     assert prepare(old).error is ErrorCode.UNKNOWN_MEMBER_ID
     assert prepare(new).error == NONE
-
-
-def test_a_classic_members_metadata_have_version_minus_1(driver: Driver) -> None:
-    a = Consumer(driver, "a")
-    a.join(client_assignors=(replace(MINE, minimum_version=-1),))
-    x = ClassicConsumer(driver, names=("mine",))
-    x.join()
-    a.beat()
-    prepared = prepare(a)
-    by_id = prepared.assignors
-    assert by_id[x.id].metadata.version == -1
-    assert install(a, prepared.group_epoch, {"a": (0,), x.id: (1, 2, 3)}).error == NONE
-    assert x.beat() is ErrorCode.REBALANCE_IN_PROGRESS
-    x.join()
-    assert (x.sync(), x.owned) == (NONE, {"foo": [1, 2, 3]})
 
 
 @pytest.mark.parametrize(
@@ -262,22 +232,6 @@ def test_an_error_does_not_excuse_an_invalid_assignment(driver: Driver) -> None:
     assert install(a, 2, {"a": (4,)}, error=1).error is INVALID
 
 
-def test_metadata_come_once_with_the_epoch_even_where_no_partition_moves(driver: Driver) -> None:
-    a, b = settled_pair(driver)
-    a.beat(client_assignors=(replace(MINE, reason=1),))
-    chosen = next(candidate for candidate in (a, b) if candidate.beat().should_compute)
-    prepare(chosen)
-    said = {name: ClientMetadata(version=1, data=name.encode()) for name in "ab"}
-    assert install(chosen, 4, {"a": (0, 1), "b": (2, 3)}, metadata=said).error == NONE
-    for member in (a, b):
-        answer = member.beat()
-        assert (answer.epoch, answer.metadata) == (4, said[member.id])
-        assert answer.assignment is not None
-        assert (member.beat().assignment, member.beat().metadata) == (None, None)
-    rejoined = a.join(client_assignors=(replace(MINE, reason=1),))
-    assert (rejoined.epoch, rejoined.metadata) == (4, said["a"])
-
-
 def test_metadata_wait_for_the_epoch_that_they_belong_to(driver: Driver) -> None:
     a = alone(driver, b"old")
     b = join(driver, "b")
@@ -301,9 +255,6 @@ def test_a_static_member_that_is_replaced_leaves_its_metadata_behind(driver: Dri
     a.leave(-2)
     answer = Consumer(driver, "a2", instance="i").join(client_assignors=(MINE,))
     assert (answer.epoch, answer.metadata) == (2, ClientMetadata(data=b"mine"))
-
-
-# Members of the classic protocol
 
 
 def sent(driver: Driver, x: ClassicConsumer) -> bytes | None:
@@ -384,15 +335,6 @@ def test_a_downgrade_hands_on_what_an_assignor_said(driver: Driver) -> None:
     assert (assignment.partitions, assignment.user_data) == ({"foo": (1, 2, 3)}, b"to x")
 
 
-# The group moves on
-
-
-def test_the_chosen_member_leaves(driver: Driver) -> None:
-    first, second = pair(driver)
-    first.leave()
-    assert second.beat().should_compute
-
-
 def test_the_chosen_member_leaves_and_rejoins_before_another_is_asked(driver: Driver) -> None:
     first, second = pair(driver)
     prepare(first)
@@ -412,14 +354,6 @@ def test_the_group_moves_on_while_the_assignment_is_computed(driver: Driver) -> 
     assert [answer.should_compute for answer in answers].count(True) == 1
 
 
-def test_new_metadata_move_the_group_epoch(driver: Driver) -> None:
-    a = alone(driver)
-    assert a.beat(client_assignors=(MINE,)).should_compute is False
-    answer = a.beat(client_assignors=(replace(MINE, metadata=ClientMetadata(version=1, data=b"new")),))
-    assert answer.should_compute
-    assert epochs(driver) == ("Assigning", 3, 2)
-
-
 def test_a_member_is_asked_again_after_a_restart(driver: Driver) -> None:
     a = join(driver, "a")
     prepare(a)
@@ -435,16 +369,6 @@ def test_a_member_is_asked_again_after_a_restart(driver: Driver) -> None:
     rejoined = a.join(client_assignors=(MINE,))
     assert (rejoined.epoch, rejoined.metadata) == (2, said)
     assert epochs(driver) == ("Stable", 2, 2)
-
-
-def test_the_error_of_an_assignor_survives_a_restart(driver: Driver) -> None:
-    a, b = settled_pair(driver)
-    c = join(driver, "c")
-    prepare(c)
-    assert install(c, 4, {}, error=2).error == NONE
-    driver.restart()
-    answers = [member.beat() for member in (a, b) for _ in range(3)]
-    assert [answer.assignment_error for answer in answers].count(2) == 2
 
 
 def test_the_coordinator_computes_where_the_setting_is_taken_away(driver: Driver) -> None:

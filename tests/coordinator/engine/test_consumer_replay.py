@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 
 from coordinator.engine.engine import Engine
-from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.records import (
     ClassicGroupRecord,
     ConsumerGroupRecord,
@@ -24,16 +23,7 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.topics import TopicInfo
-from tests.coordinator.engine.consumer import (
-    Consumer,
-    described,
-    epochs,
-    group_of,
-    images,
-    joined,
-    seed,
-    settled,
-)
+from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, seed, settled
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -50,16 +40,6 @@ def left_by_an_older_broker(driver: Driver) -> None:
     driver.records.append(PartitionMetadataRecord(group="g", value=(FOO,)))
     driver.restart()
     assert group_of(driver).has_partition_metadata
-
-
-def test_a_restart_brings_back_members_targets_and_partitions(driver: Driver) -> None:
-    a, b = joined(driver, "a"), joined(driver, "b")
-    before = described(driver)
-    driver.restart()
-    assert described(driver) == before
-    assert group_of(driver).owner(driver.engine.topics.topics["foo"].id, 2) == "a"
-    settled(a, b)
-    assert (a.owned, b.owned) == ({"foo": [0, 1]}, {"foo": [2]})
 
 
 @pytest.mark.parametrize(
@@ -95,11 +75,6 @@ def test_records_of_a_member_may_come_in_any_order(driver: Driver) -> None:
     assert vars(group)["targets"] == group_of(driver).targets
 
 
-def test_partitions_without_an_epoch_count_as_assigned_at_the_members(driver: Driver) -> None:
-    seed(driver, 3, {"a": {"foo": [0, 1]}})
-    assert set(group_of(driver).members["a"].current.assigned_epochs.values()) == {3}
-
-
 def test_a_member_in_a_state_that_is_not_known_has_to_start_over(driver: Driver) -> None:
     seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
     assigned = group_of(driver).members["a"].current
@@ -132,15 +107,3 @@ def test_a_group_without_a_hash_is_reassigned(driver: Driver) -> None:
     settled(a)
     assert epochs(driver) == ("Stable", 4, 4)
     assert driver.records.count(DELETED) == 1
-
-
-def test_deleting_a_group_deletes_its_partition_metadata(driver: Driver) -> None:
-    a = joined(driver, "a")
-    a.leave()
-    assert DELETED not in driver.records
-    driver.ask(DeleteGroups(groups=("g",)), DeleteGroupsAnswer)
-    assert driver.records[-3:] == [
-        TargetEpochRecord(group="g", value=None),
-        DELETED,
-        ConsumerGroupRecord(group="g", value=None),
-    ]

@@ -51,31 +51,6 @@ def test_no_topic_at_all_is_0() -> None:
     assert metadata_hash((), image) == metadata_hash(("missing",), image) == 0
 
 
-def test_topics_that_do_not_exist_and_the_order_of_names_do_not_count() -> None:
-    image = TopicImage.of([topic("foo", 1, 3), topic("bar", 2, 3)])
-    assert metadata_hash(("foo", "missing", "bar"), image) == metadata_hash(("bar", "foo"), image)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        topic("fop", 1, 2, ("a",), ("b",)),
-        topic("foo", 2, 2, ("a",), ("b",)),
-        topic("foo", 1, 3, ("a",), ("b",)),
-        topic("foo", 1, 2, ("b",), ("a",)),
-        topic("foo", 1, 2),
-    ],
-)
-def test_everything_that_is_known_of_a_topic_counts(other: TopicInfo) -> None:
-    one = topic("foo", 1, 2, ("a",), ("b",))
-    assert other.metadata_hash != one.metadata_hash
-
-
-def test_the_order_of_the_racks_of_a_partition_does_not_count() -> None:
-    one, other = topic("foo", 1, 1, ("a", "b")), topic("foo", 1, 1, ("b", "a"))
-    assert other.metadata_hash == one.metadata_hash
-
-
 @pytest.mark.kafka
 def test_it_is_what_kafka_computes(oracle: Oracle) -> None:
     random = Random(20)

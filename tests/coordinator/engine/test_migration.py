@@ -5,21 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
-from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.records import ConsumerMemberRecord
-from tests.coordinator.engine.consumer import (
-    Consumer,
-    Named,
-    described,
-    epochs,
-    images,
-    joined,
-    speaks_classic,
-)
+from tests.coordinator.engine.consumer import Consumer, described, epochs, speaks_classic
 from tests.coordinator.engine.driver import Driver
-from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
+from tests.coordinator.engine.migrating import ClassicConsumer
 from wire.errors import ErrorCode
 
 NONE, NOT_FOUND = ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND
@@ -31,13 +20,6 @@ def classic(driver: Driver) -> ClassicGroup:
     group = driver.engine.state.groups["g"]
     assert isinstance(group, ClassicGroup)
     return group
-
-
-def two_classic(driver: Driver, second: Named) -> tuple[ClassicConsumer, ClassicConsumer]:
-    x = ClassicConsumer(driver, "x", owned={"foo": [0, 1, 2]}, instance="ix")
-    y = ClassicConsumer(driver, "y", owned=second)
-    classic_group(driver, 22, x, y)
-    return x, y
 
 
 def test_a_group_that_never_completed_a_rebalance_is_upgraded_too() -> None:
@@ -74,20 +56,6 @@ def test_the_session_of_a_classic_member_continues_after_a_downgrade(driver: Dri
     assert classic(driver).state.value == "Empty"
 
 
-def test_a_static_replacement_is_written_before_the_group_is_deleted(driver: Driver) -> None:
-    a, x = mixed(driver, instance="ia")
-    before = len(driver.records)
-    new = ClassicConsumer(driver, instance="ia")
-    new.join()
-    members = [record for record in driver.records[before:] if isinstance(record, ConsumerMemberRecord)]
-    assert [(member.member, member.value is None) for member in members[:2]] == [
-        (a.id, True),
-        (new.id, False),
-    ]
-    assert {member.member for member in members if member.value is None} == {a.id, new.id, x.id}
-    assert [member.member for member in members].count(a.id) == 1
-
-
 def test_a_group_too_large_for_the_classic_protocol_stays_what_it_is() -> None:
     driver = Driver(group_max_size="1")
     a, y = Consumer(driver, "a"), ClassicConsumer(driver)
@@ -96,37 +64,6 @@ def test_a_group_too_large_for_the_classic_protocol_stays_what_it_is() -> None:
     ClassicConsumer(driver).join()
     a.leave()
     assert described(driver).error == NONE
-
-
-def test_a_downgraded_group_survives_a_restart(driver: Driver) -> None:
-    a, x = mixed(driver)
-    a.leave()
-    driver.restart()
-    assert (classic(driver).state.value, classic(driver).generation) == ("Stable", 3)
-    beat = Heartbeat(group="g", generation=3, member=x.id, instance=None)
-    assert driver.ask(beat, HeartbeatAnswer).error == NONE
-
-
-def test_an_upgraded_group_survives_a_restart(driver: Driver) -> None:
-    _, y = two_classic(driver, {"foo": [3, 4, 5]})
-    a = joined(driver, "x2", instance="ix")
-    before = described(driver)
-    driver.restart()
-    assert described(driver) == before
-    assert (y.beat(), a.beat().epoch) == (NONE, 22)
-
-
-# Classic members inside a consumer group
-
-
-def test_topics_of_an_assignment_stand_in_the_order_of_a_java_hash_map() -> None:
-    names = ("alpha", "beta", "delta", "eps", "gamma")
-    driver = Driver(images(*((name, 1) for name in names)))
-    Consumer(driver, "a", topics=()).join()
-    x = ClassicConsumer(driver, topics=names)
-    x.join()
-    assert x.sync() == NONE
-    assert list(x.owned) == ["alpha", "beta", "eps", "delta", "gamma"]
 
 
 def test_a_classic_members_id_may_heartbeat_under_the_consumer_protocol(driver: Driver) -> None:
@@ -141,15 +78,3 @@ def test_a_classic_members_id_may_heartbeat_under_the_consumer_protocol(driver: 
     driver.advance(3_000)
     assert same.beat().error == NONE
     assert x.beat() is UNKNOWN
-
-
-def test_members_of_both_protocols_leave_in_one_request(driver: Driver) -> None:
-    _, x = mixed(driver)
-    Consumer(driver, "b", instance="ib").join()
-    request = LeaveGroup(
-        group="g", members=(("a", None), ("", "ib"), ("stranger", None), ("", "stranger"), (x.id, None))
-    )
-    answer = driver.ask(request, LeaveGroupAnswer)
-    assert answer.error == NONE
-    assert [error for *_, error in answer.members] == [NONE, NONE, UNKNOWN, UNKNOWN, NONE]
-    assert epochs(driver) == ("Empty", 5, 4)

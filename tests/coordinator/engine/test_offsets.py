@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import UUID
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
@@ -13,13 +12,11 @@ from coordinator.engine.offsets.fetch import (
     OffsetQuery,
     QueriedOffsets,
 )
-from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.classic import GROUP, Member, protocols, stable
-from tests.coordinator.engine.driver import TOPICS, Driver, topic
+from tests.coordinator.engine.driver import TOPICS, Driver
 from wire.errors import ErrorCode
 
 T1, T2 = TOPICS.topics["t1"].id, TOPICS.topics["t2"].id
-DAY_MS = 24 * 3_600_000
 
 
 def at(offset: int = 1, partition: int = 0, name: str = "t1") -> Offset:
@@ -54,18 +51,6 @@ def offset(driver: Driver, name: str = "t1") -> int:
     return fetched.offset
 
 
-def test_fetch_of_everything_is_ordered_by_topic_and_partition(driver: Driver) -> None:
-    commit(driver, at(5, name="t2"))
-    commit(driver, at(4, 3))
-    commit(driver, at(3, 1))
-    expected = (
-        ("t1", ((1, FetchedOffset(offset=3)), (3, FetchedOffset(offset=4)))),
-        ("t2", ((0, FetchedOffset(offset=5)),)),
-    )
-    assert fetch(driver).topics == expected
-    assert [name for name, _ in fetch(driver, version=10).topics] == [T1, T2]
-
-
 def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions(driver: Driver) -> None:
     commit(driver)
     strange = UUID(int=9)
@@ -73,21 +58,6 @@ def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions(driver: Driv
         (T1, ((0, FetchedOffset(offset=1)),)),
         (strange, ((0, FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)),)),
     )
-
-
-def test_topic_recreated_in_one_step_loses_its_offsets_too(driver: Driver) -> None:
-    commit(driver, at(1), at(2, name="t2"))
-    recreated = replace(topic("t1"), id=UUID(int=77))
-    driver.take(driver.engine.update_topics(TopicImage.of([recreated, topic("t2")], 2), driver.now_ms))
-    assert (offset(driver), offset(driver, "t2")) == (-1, 2)
-
-
-def test_simple_group_counts_from_the_commit(driver: Driver) -> None:
-    commit(driver)
-    driver.advance(6 * DAY_MS)
-    commit(driver, at(2, partition=1))
-    driver.advance(DAY_MS)
-    assert [partition for partition, _ in fetch(driver).topics[0][1]] == [1]
 
 
 def test_group_that_is_not_stable_keeps_everything() -> None:

@@ -26,12 +26,6 @@ def test_no_member_can_join_a_group_of_another_type(driver: Driver) -> None:
     assert driver.records == []
 
 
-def test_a_deleted_group_of_another_type_frees_its_id(driver: Driver) -> None:
-    driver.engine.note_other_type(GROUP, exists=True)
-    driver.engine.note_other_type(GROUP, exists=False)
-    assert driver.ask(HEARTBEAT, ConsumerGroupHeartbeatAnswer).error is ErrorCode.NONE
-
-
 def test_the_record_that_came_last_says_whose_the_id_is(driver: Driver) -> None:
     record = ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=3))
     driver.engine.replay(record)

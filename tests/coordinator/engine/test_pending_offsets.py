@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from coordinator.engine.engine import Engine
 from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer, ListGroups, ListGroupsAnswer
 from coordinator.engine.offsets.fetch import FetchedOffset, OffsetFetch, OffsetFetchAnswer, OffsetQuery
-from coordinator.engine.offsets.removal import OffsetDelete, OffsetDeleteAnswer
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.driver import START_MS, TOPICS, Driver, topic
@@ -62,15 +61,6 @@ def test_the_first_pending_offset_makes_a_simple_group_which_stays(driver: Drive
     assert listed(driver) == [GROUP]
 
 
-def test_offset_delete_deletes_pending_offsets(driver: Driver) -> None:
-    driver.engine.replay(at(2), P)
-    request = OffsetDelete(group=GROUP, partitions=(("t1", 0), ("t2", 0)))
-    driver.ask(request, OffsetDeleteAnswer)
-    assert driver.records == [tombstone()]
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver) == NOTHING
-
-
 def test_deleting_the_group_deletes_committed_offsets_then_pending_ones(driver: Driver) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2, "t2"), P)
@@ -108,16 +98,6 @@ def test_an_open_transaction_keeps_an_expired_offset() -> None:
     driver.engine.replay(at(2), P)
     driver.advance(120_000)
     assert (fetch(driver).offset, fetch(driver, "t2")) == (1, NOTHING)
-    driver.engine.end_transaction(P, committed=False)
-    driver.advance(1_000)
-    assert listed(driver) == []
-
-
-def test_an_open_transaction_keeps_a_group_without_offsets() -> None:
-    driver = Driver(offsets_retention_check_interval_ms="1000")
-    driver.engine.replay(at(2), P)
-    driver.advance(5_000)
-    assert listed(driver) == [GROUP]
     driver.engine.end_transaction(P, committed=False)
     driver.advance(1_000)
     assert listed(driver) == []

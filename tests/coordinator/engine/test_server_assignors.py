@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from coordinator.configs.settings import Config
-from coordinator.engine.consumer.target_assignment import chosen_assignor, shown_assignor
 from coordinator.errors import InvalidSetting
 from tests.coordinator.engine.consumer import Consumer, described_group, images, joined, settled
 from tests.coordinator.engine.driver import Driver
@@ -29,11 +28,7 @@ def named(text: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     ("text", "names"),
-    [
-        (f"{KAFKA}UniformAssignor", ("uniform",)),
-        (f"{KAFKA}RangeAssignor, {KAFKA}UniformAssignor", ("range", "uniform")),
-        (f"range,{KAFKA}UniformAssignor", ("range", "uniform")),
-    ],
+    [(f"{KAFKA}UniformAssignor", ("uniform",)), (f"range,{KAFKA}UniformAssignor", ("range", "uniform"))],
 )
 def test_kafkas_assignors_by_the_names_of_their_classes(text: str, names: tuple[str, ...]) -> None:
     assert named(text) == names
@@ -89,37 +84,3 @@ def test_an_assignor_that_fails_refuses_the_heartbeat(topic: str, why: str) -> N
     )
     assert len(driver.records) == records
     assert (a.beat().epoch, a.owned) == (2, {"foo": [0, 1]})
-
-
-BOTH = ("uniform", "range")
-
-
-@pytest.mark.parametrize(
-    ("requested_assignors", "old", "new", "expected"),
-    [
-        ({}, None, None, "uniform"),
-        ({}, None, "range", "range"),
-        ({"uniform": 1}, None, "range", "range"),
-        ({"range": 1}, None, "uniform", "uniform"),
-        ({"uniform": 1, "range": 1}, "uniform", "uniform", "uniform"),
-        ({"uniform": 1, "range": 1}, "range", "range", "range"),
-        ({"uniform": 1, "range": 1}, None, None, "uniform"),
-        ({"uniform": 1, "range": 2}, None, None, "range"),
-        ({"uniform": 2, "range": 1}, "uniform", "range", "range"),
-        ({"uniform": 1, "range": 1}, None, "range", "range"),
-        ({"uniform": 1}, "uniform", None, "uniform"),
-    ],
-)
-def test_what_is_computed_with(
-    requested_assignors: dict[str, int], old: str | None, new: str | None, expected: str
-) -> None:
-    assert chosen_assignor(requested_assignors, old, new, BOTH) == expected
-
-
-def test_an_assignor_that_is_not_configured_any_more_is_not_used() -> None:
-    assert chosen_assignor({"range": 3}, None, None, ("uniform",)) == "uniform"
-
-
-def test_describe_shows_uniform_for_a_tie() -> None:
-    assert shown_assignor({"uniform": 1, "range": 1}, "range") == "uniform"
-    assert shown_assignor({}, "range") == "range"

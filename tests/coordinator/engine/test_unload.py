@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
-from tests.coordinator.engine.classic import Member, described, refused, stable, state
+from tests.coordinator.engine.classic import Member, refused, stable, state
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
@@ -34,12 +34,3 @@ def test_a_sync_that_waits_is_sent_away_and_the_generation_is_forgotten(driver: 
     assert driver.answer(waiting, SyncGroupAnswer).error is ErrorCode.NOT_COORDINATOR
     assert state(driver) == "Stable"
     assert follower.heartbeat() is ErrorCode.ILLEGAL_GENERATION
-
-
-def test_a_member_that_no_record_knows_is_forgotten(driver: Driver) -> None:
-    member = Member(driver).join()
-    assert member.joined().generation == 1
-    driver.move()
-    assert described(driver).members == ()
-    assert state(driver) == "Empty"
-    assert member.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID

@@ -43,7 +43,6 @@ def test_partition_without_owner_is_an_error_once_it_lasts() -> None:
 
 
 def test_partitions_between_two_parts_of_a_rebalance_are_not_judged() -> None:
-    """A member gives up partitions in the first part, and another gets them in the second."""
     before = classic_group(classic_member("a", (0, 1, 2, 3, 4, 5)))
     between = classic_group(classic_member("a", (0, 1, 2)), classic_member("b"))
     seen = observations(before, between, between, every_ms=1_000)

@@ -75,12 +75,6 @@ def test_member_that_was_waited_for_is_evicted() -> None:
     assert left["member-evicted"].level is Level.NOTE
 
 
-def test_member_that_left_twice_is_named_once() -> None:
-    (once, again) = (group(A, B), group(A))
-    reported = findings(observations(once, again, once, again))
-    assert (reported["member-evicted"].member, reported["poll-interval"].member) == ("b-id", "b-id")
-
-
 def test_restarted_client_is_not_evicted() -> None:
     again = member("a2", (0, 1), client=A.client)
     assert "member-evicted" not in findings(observations(group(A, B), group(B), group(again, B)))

@@ -9,24 +9,12 @@ import pytest
 from groups.diagnosis.case import Observation
 from groups.findings import Level
 from groups.lag import NextRecord
-from groups.model import OpenTransaction, PendingOffsets
+from groups.model import PendingOffsets
 from tests.groups.diagnosis.groups import START_MS, group, member
-from tests.groups.diagnosis.test_lag import EMPTY, NAME, found, look
+from tests.groups.diagnosis.test_lag import EMPTY, NAME, found, look, transaction
 
 PLACE = (NAME, 0)
 REST = {1: 5, 2: 5, 3: 5}
-
-
-def transaction(begun_ms: int) -> OpenTransaction:
-    return OpenTransaction(
-        start_offset=50,
-        producer_id=4,
-        producer_epoch=0,
-        coordinator_epoch=0,
-        last_write_ms=begun_ms,
-        transactional_id="till",
-        begun_ms=begun_ms,
-    )
 
 
 def held(position: int, end: int, stable: int = 50) -> Observation:

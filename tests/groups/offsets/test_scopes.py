@@ -7,16 +7,12 @@ import pytest
 from groups.offsets.model import TopicScope, split_scopes
 
 SCOPES = {
-    "orders": [("orders", None)],
-    " orders ": [("orders", None)],
-    "orders,clicks": [("orders", None), ("clicks", None)],
-    "orders , clicks": [("orders", None), ("clicks", None)],
-    "orders:0,1": [("orders", (0, 1))],
-    "orders: 0, 1 ,0": [("orders", (0, 1))],
+    "orders": [("orders", None)], " orders ": [("orders", None)],
+    "orders,clicks": [("orders", None), ("clicks", None)], "orders , clicks": [("orders", None), ("clicks", None)],
+    "orders:0,1": [("orders", (0, 1))], "orders: 0, 1 ,0": [("orders", (0, 1))],
     "orders:0,1,clicks:2,pay-1": [("orders", (0, 1)), ("clicks", (2,)), ("pay-1", None)],
-    "7,8": [("7", None), ("8", None)],
-    "7:8,9": [("7", (8, 9))],
-}
+    "7,8": [("7", None), ("8", None)], "7:8,9": [("7", (8, 9))],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "scopes"), SCOPES.items())

@@ -6,24 +6,8 @@ from collections.abc import Sequence
 from random import Random
 
 WORDS = (
-    "orders",
-    "audit",
-    "eu",
-    "us",
-    "a",
-    "b",
-    "ab",
-    "Orders",
-    "payments",
-    "x",
-    "k",
-    "s",
-    "t1",
-    "log",
-    "_",
-    "-",
-    "prod",
-)
+    "orders", "audit", "eu", "us", "a", "b", "ab", "Orders", "payments", "x", "k", "s", "t1", "log", "_", "-", "prod",
+)  # fmt: skip
 NAMES = "abkstxABKSTX019._-"
 
 PLAIN = (

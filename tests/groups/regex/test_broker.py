@@ -2,52 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from groups.regex.broker import MAX_BYTES, InvalidRegexError, compile_broker_regex, compile_filter, judge
-from tests.kafka.programs import program
-
-TIMEOUT_S = 150.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """RE2/J's word on a pattern: the topics whose whole names it matches, or why it does not compile."""
-
-    matched: tuple[str, ...] = ()
-    error: str | None = None
-
-
-def ask(jars: Path, patterns: Sequence[str], topics: Sequence[str] = ()) -> list[Said]:
-    """Compile each pattern, and match it with each topic."""
-    lines = [f"topic {_encoded(topic)}" for topic in topics] + [f"pattern {_encoded(p)}" for p in patterns]
-    done = subprocess.run(
-        program(jars, "Regexes", heap_mb=512),
-        input="\n".join(lines) + "\n",
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=TIMEOUT_S,
-    )
-    return [_said(line, topics) for line in done.stdout.splitlines()]
-
-
-def _said(line: str, topics: Sequence[str]) -> Said:
-    verdict, _, rest = line.partition(" ")
-    if verdict == "ok":
-        return Said(matched=tuple(topic for topic, flag in zip(topics, rest, strict=True) if flag == "1"))
-    return Said(error=base64.b64decode(rest).decode())
-
-
-def _encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
-
+from tests.kafka.regex_engines import ask_engines
 
 TOPICS = (
     "", "a", "aa", "aaa", "A", "ab", "b", "orders", "ORDERS", "orders-1", "orders.eu", "orders_eu",
@@ -70,41 +30,28 @@ VALID = (
 )  # fmt: skip
 
 INVALID = {
-    r"\C": ("invalid escape sequence: `\\C`", 0),
-    r"a\C": ("invalid escape sequence: `\\C`", 1),
-    r"\\\C": ("invalid escape sequence: `\\C`", 2),
-    r"a\Z": ("invalid escape sequence: `\\Z`", 1),
-    r"(a)\1": ("invalid escape sequence: `\\1`", 3),
-    r"x\e": ("invalid escape sequence: `\\e`", 1),
+    r"\C": ("invalid escape sequence: `\\C`", 0), r"a\C": ("invalid escape sequence: `\\C`", 1),
+    r"\\\C": ("invalid escape sequence: `\\C`", 2), r"a\Z": ("invalid escape sequence: `\\Z`", 1),
+    r"(a)\1": ("invalid escape sequence: `\\1`", 3), r"x\e": ("invalid escape sequence: `\\e`", 1),
     r"x\p{Foo}": ("invalid character class range: `\\p{Foo}`", 1),
     "x[[:foo:]]": ("invalid character class range: `[:foo:]`", 2),
-    "x[z-a]": ("invalid character class range: `z-a`", 2),
-    "a**": ("invalid nested repetition operator: `**`", 1),
+    "x[z-a]": ("invalid character class range: `z-a`", 2), "a**": ("invalid nested repetition operator: `**`", 1),
     "a*+": ("invalid nested repetition operator: `*+`", 1),
-    "a{2}{3}": ("invalid nested repetition operator: `{2}{3}`", 1),
-    "a{1001}": ("invalid repeat count: `{1001}`", 1),
-    "a{3,2}": ("invalid repeat count: `{3,2}`", 1),
-    "a{99999999999}": ("invalid repeat count: `{99999999999}`", 1),
+    "a{2}{3}": ("invalid nested repetition operator: `{2}{3}`", 1), "a{1001}": ("invalid repeat count: `{1001}`", 1),
+    "a{3,2}": ("invalid repeat count: `{3,2}`", 1), "a{99999999999}": ("invalid repeat count: `{99999999999}`", 1),
     "*a": ("missing argument to repetition operator: `*`", 0),
     "a|*": ("missing argument to repetition operator: `*`", 2),
     "(?=a)": ("invalid or unsupported Perl syntax: `(?=`", 0),
     "(?!a)": ("invalid or unsupported Perl syntax: `(?!`", 0),
     "(?>a)": ("invalid or unsupported Perl syntax: `(?>`", 0),
     "(?x)a": ("invalid or unsupported Perl syntax: `(?x`", 0),
-    "a(?P<n>b)(?P<n>c)": ("duplicate capture group name: `n`", 9),
-    "(?P<ñ>a)": ("invalid named capture: `(?P<ñ>`", 0),
-    "(?P<>a)": ("invalid named capture: `(?P<>`", 0),
-    "orders-(eu|us": ("missing closing )", 7),
-    "((a)": ("missing closing )", 0),
-    r"(?P<n>[(]\Q(\E\((": ("missing closing )", 16),
-    "a)": ("unexpected )", 1),
-    r"(a)[)]\))": ("unexpected )", 8),
-    "a{?": ("invalid nested repetition operator: `{?`", 1),
-    r"a\xg1": (r"invalid escape sequence: `\xg1`", 1),
-    "x[a": ("missing closing ]: `[a`", 1),
+    "a(?P<n>b)(?P<n>c)": ("duplicate capture group name: `n`", 9), "(?P<ñ>a)": ("invalid named capture: `(?P<ñ>`", 0),
+    "(?P<>a)": ("invalid named capture: `(?P<>`", 0), "orders-(eu|us": ("missing closing )", 7),
+    "((a)": ("missing closing )", 0), r"(?P<n>[(]\Q(\E\((": ("missing closing )", 16), "a)": ("unexpected )", 1),
+    r"(a)[)]\))": ("unexpected )", 8), "a{?": ("invalid nested repetition operator: `{?`", 1),
+    r"a\xg1": (r"invalid escape sequence: `\xg1`", 1), "x[a": ("missing closing ]: `[a`", 1),
     "a\\": ("trailing backslash at end of expression", None),
-}
-"""Pattern → reason and position."""
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("pattern", "said"), INVALID.items(), ids=INVALID.keys())
@@ -120,15 +67,14 @@ def test_reason_and_position(pattern: str, said: tuple[str, int | None]) -> None
 @pytest.mark.kafka
 def test_the_verdict_is_the_brokers(kafka_jars: Path) -> None:
     patterns = [*VALID, *INVALID]
-    said = ask(kafka_jars, patterns)
-    ours = {pattern: judge(pattern).valid for pattern in patterns}
-    assert ours == {pattern: one.error is None for pattern, one in zip(patterns, said, strict=True)}
+    ours = [judge(pattern).valid for pattern in patterns]
+    assert ours == [one.broker.error is None for one in ask_engines(kafka_jars, patterns, ())]
 
 
 @pytest.mark.kafka
 def test_the_matches_are_the_brokers(kafka_jars: Path) -> None:
-    for pattern, said in zip(VALID, ask(kafka_jars, VALID, TOPICS), strict=True):
-        assert compile_broker_regex(pattern).matches(TOPICS) == sorted(said.matched), pattern
+    for pattern, said in zip(VALID, ask_engines(kafka_jars, VALID, TOPICS), strict=True):
+        assert frozenset(compile_broker_regex(pattern).matches(TOPICS)) == said.broker.matched, pattern
 
 
 @pytest.mark.kafka
@@ -136,9 +82,8 @@ def test_the_reason_is_in_the_brokers_words(kafka_jars: Path) -> None:
     # Where the whole pattern is the fault, or RE2/J reports its own error, ours say it shorter.
     own_words = ("missing closing )", "unexpected )", "trailing backslash")
     patterns = [pattern for pattern, (reason, _) in INVALID.items() if not reason.startswith(own_words)]
-    for pattern, said in zip(patterns, ask(kafka_jars, patterns), strict=True):
-        assert said.error is not None
-        assert said.error.endswith(f": {INVALID[pattern][0]}")
+    for pattern, said in zip(patterns, ask_engines(kafka_jars, patterns, ()), strict=True):
+        assert (said.broker.error or "").endswith(f": {INVALID[pattern][0]}")
 
 
 def test_the_whole_name_must_match() -> None:
@@ -155,12 +100,10 @@ def test_a_record_key_bounds_the_length() -> None:
 
 DANGEROUS = {
     "((a{1000}){1000}){1000}": "its repetitions expand to 2,003,003,000 instructions",
-    "(x||y){1000}": "5,002 steps without a character",
-    "t(x||y){1000}-|a": "5,002 steps without a character",
-    "(x?)" * 5000: "steps without a character",
-    "(" * 15_000 + "a" + ")" * 15_000: "15,000 nested groups",
+    "(x||y){1000}": "5,002 steps without a character", "t(x||y){1000}-|a": "5,002 steps without a character",
+    "(x?)" * 5000: "steps without a character", "(" * 15_000 + "a" + ")" * 15_000: "15,000 nested groups",
     "((((((a{1000}){1000}){1000}){1000}){1000}){1000}){1000}": "over 10^12 instructions",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -182,6 +125,6 @@ def test_what_the_broker_takes_to_its_own_harm(pattern: str, why: str) -> None:
 @pytest.mark.kafka
 def test_what_overflows_the_brokers_stack(kafka_jars: Path) -> None:
     patterns = ["(" * 10_000 + "a" + ")" * 10_000, "(?:(x?){1000}){10}", "(x?)" * 8000]
-    for pattern, said in zip(patterns, ask(kafka_jars, patterns, ["aaa"]), strict=True):
+    for pattern, said in zip(patterns, ask_engines(kafka_jars, patterns, ["aaa"]), strict=True):
         assert judge(pattern).danger is not None, pattern[:100]
-        assert said.error == "java.lang.StackOverflowError", pattern[:100]
+        assert said.broker.error == "java.lang.StackOverflowError", pattern[:100]

@@ -15,25 +15,15 @@ from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import ask_engines
 
 JAVA = {
-    "orders-[0-9]++": r"orders-\d+",
-    r"\p{Alpha}+x": "[A-Za-z]+x",
-    r"orders\Z": "orders$",
-    r"a\h?b": r"a[^\x00-\x{10FFFF}]?b",
-    r"\u0041.b": "A.b",
-    "(?x) orders - .* # all of them": "orders-.*",
-    "(?>eu|us)-.+": "(?:eu|us)-.+",
-    "[a-z&&[^aeiou]]+": "[b-df-hj-np-tv-z]+",
-    "(?=o)[a-z]+": "o[a-z]*",
-    "(?!o)[a-z]": "[a-np-z]",
-    "(?!ab)[a-c]+": "[bc][a-c]*|a(?:[ac][a-c]*)?",
-}
+    "orders-[0-9]++": r"orders-\d+", r"\p{Alpha}+x": "[A-Za-z]+x", r"orders\Z": "orders$",
+    r"a\h?b": r"a[^\x00-\x{10FFFF}]?b", r"\u0041.b": "A.b", "(?x) orders - .* # all of them": "orders-.*",
+    "(?>eu|us)-.+": "(?:eu|us)-.+", "[a-z&&[^aeiou]]+": "[b-df-hj-np-tv-z]+", "(?=o)[a-z]+": "o[a-z]*",
+    "(?!o)[a-z]": "[a-np-z]", "(?!ab)[a-c]+": "[bc][a-c]*|a(?:[ac][a-c]*)?",
+}  # fmt: skip
 LIBRDKAFKA = {
-    "^topic": "^topic.*",
-    "^a|b": "^(?:a|b).*",
-    r"^\d": "^(?:d.*)",
-    "^[[:alpha:]]": "^[[:alpha:]].*",
+    "^topic": "^topic.*", "^a|b": "^(?:a|b).*", r"^\d": "^(?:d.*)", "^[[:alpha:]]": "^[[:alpha:]].*",
     "^(orders|audit)-": "^(orders|audit)-.*",
-}
+}  # fmt: skip
 HARDER = (
     "(?!audit).*", "(?!.*-dlq$).*", r"(?!__)[\w.-]+", ".*(?<!-dlq)", "(?:(?!tmp).)*", r"(?=.*a)(?=.*b).*",
     ".*", "(?i)k.*", r"(?!(?:audit|orders)-).+", r"\p{L}*+.*", "(?>a|ab)+x", r".+\bx.*",

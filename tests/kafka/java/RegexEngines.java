@@ -55,7 +55,8 @@ public final class RegexEngines {
         } catch (TooSlow slow) {
             return "slow -";
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError error) {
-            byte[] message = String.valueOf(error.getMessage()).getBytes(StandardCharsets.UTF_8);
+            String said = error.getMessage() == null ? error.toString() : error.getMessage();
+            byte[] message = said.getBytes(StandardCharsets.UTF_8);
             return "no " + Base64.getEncoder().encodeToString(message);
         }
     }

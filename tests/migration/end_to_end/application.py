@@ -28,11 +28,8 @@ class Subscription:
 
 @dataclass(slots=True, kw_only=True)
 class Application:
-    """One consumer as an operator knows it: stopped, started, its configuration edited. Attributes: name: its
-    client id, whatever process runs it. library: `java`, `librdkafka` or one of OTHERS. config: its configuration
-    file but for the servers, the group and the client id. members: starts its processes. polls_again: whether it
-    continues after an exception, which is an event then (`thrown`), or ends. own_process: whether one of Java has
-    its own JVM, so that it can crash."""
+    """One consumer as an operator knows it. `config` lacks the servers, the group and the client id, which is `name`;
+    `polls_again`: it continues after an exception, which is an event then; `own_process`: Java in its own JVM."""
 
     name: str
     library: str

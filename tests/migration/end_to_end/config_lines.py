@@ -22,11 +22,8 @@ class UnclearLine(ValueError):
 def apply(
     lines: Iterable[str], config: Mapping[str, str], library: str, before: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return `config` of a client of `library` as it is after `lines`. Args: before: the configuration as it was
-    once, to put back from. Raises: UnclearLine: a line is neither a heading, nor a setting, nor the removal of one,
-    or nothing was said for this library."""
-    lines = list(lines)
-    changed = dict(config)
+    """The configuration after `lines`; `before` is what to put back from."""
+    lines, changed = list(lines), dict(config)
     mine = list(lines_for(lines, library))
     if lines and not mine:
         raise UnclearLine(f"no line is for {library}: {lines}")

@@ -24,9 +24,7 @@ MEMBERS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """What to deploy. Attributes: library: `java`, `librdkafka` or `sarama`. config: each consumer's configuration
-    at the beginning. static: whether each has its own group.instance.id. polls_again: whether each continues after
-    an exception. subscribe: what each asks for, made of the common beginning of the topics' names."""
+    """What to deploy; `subscribe` makes what each asks for of the common beginning of the topics' names."""
 
     library: str
     config: Mapping[str, str]
@@ -114,9 +112,8 @@ class Outcome:
 def deployed(
     fleet: Fleet, broker: Broker, jars: Path, hosts: Sequence[JavaHost], directory: Path
 ) -> Iterator[Deployment]:
-    """Deploy `fleet` and wait until it has settled, with a producer at work; all ends with the context. Args:
-    hosts: the JVMs of the consumers and of a stranger, one each: each is its own process. directory: where the
-    journals go."""
+    """Deploy `fleet` and wait until it has settled, with a producer at work; all ends with the context. Each consumer,
+    and a stranger, has a separate JVM."""
     group, prefix = fresh_name("payments"), fresh_name("orders")
     topics = {f"{prefix}-eu": PARTITIONS // 2, f"{prefix}-us": PARTITIONS // 2}
     create_topics(broker, topics)

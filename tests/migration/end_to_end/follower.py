@@ -7,14 +7,13 @@ configuration lines, the commands. Nothing else is known here about any way from
 import re
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from tests.kafka.wait import wait_until
-from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import Deployment
 from tests.migration.end_to_end.shell import Background, Shell
 
@@ -36,7 +35,6 @@ class GatePoll:
     command: str
     status: int
     said: str
-    took_s: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,14 +58,9 @@ class Follower:
         self.plan = yaml.safe_load(written)
         return self.plan
 
-    @property
-    def steps(self) -> Sequence[dict[str, Any]]:
-        steps: Sequence[dict[str, Any]] = self.plan["steps"]
-        return steps
-
-    def follow(self) -> None:
-        """Carry out all steps; no step or round begins before the gate of the one before is open."""
-        for step in self.steps:
+    def follow(self, *options: str) -> None:
+        """Make the plan and carry out all steps; no step or round begins before the gate of the one before is open."""
+        for step in self.make_plan(*options)["steps"]:
             self.follow_step(step)
 
     def follow_step(self, step: dict[str, Any]) -> None:
@@ -181,25 +174,15 @@ class Follower:
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
     def _look(self, command: str, *, waits: bool = True) -> GatePoll:
-        began = time.monotonic()
         # Most questions are asked without waiting: they are spared the start of a process.
         done = self.shell.run(command) if waits else self.shell.ask(command)
-        poll = GatePoll(
-            command=command,
-            status=done.returncode,
-            said=done.stdout + done.stderr,
-            took_s=time.monotonic() - began,
-        )
+        poll = GatePoll(command=command, status=done.returncode, said=done.stdout + done.stderr)
         self.polls.append(poll)
-        # GroupSummary where a test fails: the way there.
-        print(f"{poll.took_s:5.1f} s, status {poll.status}: {poll.command}")
         return poll
 
     def _complaints(self) -> str:
-        return "\n".join(f"{one.name}: {error}" for one in self._applications() for error in one.errors())
-
-    def _applications(self) -> Iterator[Application]:
-        yield from self.deployment.applications.values()
+        applications = self.deployment.applications.values()
+        return "\n".join(f"{one.name}: {error}" for one in applications for error in one.errors())
 
 
 def runs_on(command: str) -> bool:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 
-from cli.verbs.plan.files import read_client_config
+from cli.verbs.plan.files import read_client_config, read_plan
+from cli.verbs.rehearse.action import find
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
-from migration.client_config import ClientConfig
+from migration.model import Plan
 from migration.rehearsal.faults import PlanFaults
+from migration.rehearsal.plan_run import simulated_for_plan
 from migration.rehearsal.simulated_members import FoundGroup, MemberAction, SimulatedMembers, StepRound
 from migration.rehearsal.simulation import Refusal, RehearsalCosts
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import PARTITIONS, Deployment
 from tests.migration.end_to_end.fleets import CLASSIC, JAVA
+from tests.migration.end_to_end.follower import PLAN_FILE, Follower
 from tests.migration.end_to_end.measured import costs_of
 
 KEPT = ("auto.commit.interval.ms", "group.instance.id")
@@ -95,27 +98,18 @@ class RealGroup:
 
     def _successor(self, one: Application) -> Application:
         """In the unused process."""
-        made = replace(
-            one,
-            members=self._deployment.stranger.members,
-            running=None,
-            lives=one.lives + 10,
-            _past=[],
-            _journals={},
-        )
+        members, lives = self._deployment.stranger.members, one.lives + 10
+        made = replace(one, members=members, running=None, lives=lives, _past=[], _journals={})
         self._lives.append(made)
         return made
 
     def _do_what_is_due(self) -> None:
         now_s = time.monotonic()
-        for due_s, one in list(self._starting):
-            if due_s <= now_s:
-                self._starting.remove((due_s, one))
-                one.start()
-        for due_s, one in list(self._ending):
-            if due_s <= now_s:
-                self._ending.remove((due_s, one))
-                one.stop()
+        for planned_actions, act in ((self._starting, Application.start), (self._ending, Application.stop)):
+            for due_s, one in list(planned_actions):
+                if due_s <= now_s:
+                    planned_actions.remove((due_s, one))
+                    act(one)
 
     # Observable state.
 
@@ -175,20 +169,25 @@ class RealGroup:
 
     def refusals(self) -> tuple[Refusal, ...]:
         """Exceptions that named an error of the protocol, by their names there."""
-        return tuple(self._thrown())
+        return tuple(
+            Refusal(at_s=event.heard_at, member=one.name, error=error_name(event.reason or ""))
+            for one in self._lives
+            for event in one.thrown()
+        )
 
-    def _thrown(self) -> Iterator[Refusal]:
-        for one in self._lives:
-            for event in one.thrown():
-                yield Refusal(at_s=event.heard_at, member=one.name, error=error_name(event.reason or ""))
 
-
-def client_config(deployment: Deployment) -> ClientConfig:
-    """The file of its consumers as `--client-config` takes it: what they run with, and will as classic members."""
+def planned(follower: Follower, options: str) -> tuple[Plan, FoundGroup, SimulatedMembers]:
+    """The plan of its group, made on the broker, and what a rehearsal of it needs: the members have the settings that
+    they run with, and will have as classic ones."""
+    deployment = follower.deployment
+    follower.make_plan(*options.split())
+    plan = read_plan(follower.shell.directory / PLAN_FILE)
+    with live_source(deployment.broker) as source:
+        group = find(plan, source)
     one = next(iter(deployment.applications.values()))
     file = one.directory / "client.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in (CLASSIC | one.config).items()))
-    return read_client_config(f"{one.library}={file}")
+    return plan, group, simulated_for_plan(plan, group, [read_client_config(f"{one.library}={file}")])
 
 
 def error_name(reason: str) -> str:
@@ -205,9 +204,6 @@ def _config(one: Application, script: MemberScript) -> dict[str, str]:
     if script.protocol == "consumer":
         remote = {"group.remote.assignor": script.remote_assignor} if script.remote_assignor else {}
         return {**kept, "group.protocol": "consumer", **remote}
-    return {**kept, **CLASSIC, "partition.assignment.strategy": _strategy(one.library, script.assignors)}
-
-
-def _strategy(library: str, assignors: Sequence[str]) -> str:
-    names: Mapping[str, str] = JAVA if library == "java" else {}
-    return ",".join(names.get(name, name) for name in assignors)
+    names: Mapping[str, str] = JAVA if one.library == "java" else {}
+    strategy = ",".join(names.get(name, name) for name in script.assignors)
+    return {**kept, **CLASSIC, "partition.assignment.strategy": strategy}

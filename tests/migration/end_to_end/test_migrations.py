@@ -72,8 +72,7 @@ def test_plan_is_followed_to_its_end(name: str, deploy: Deploy, follow: Follow, 
     deployment = deploy(fleet)
     follower = follow(deployment)
     for options, shown in stages:
-        follower.make_plan(*options.split())
-        follower.follow()
+        follower.follow(*options.split())
         assert state_of(deployment, tools) == (*shown, "Stable", str(len(deployment.applications)))
     deployment.finish().check()
 
@@ -84,8 +83,7 @@ def test_the_console_consumer_is_a_bridge_too(deploy: Deploy, follow: Follow, to
     deployment = deploy(librdkafka("cooperative-sticky"))
     follower = follow(deployment)
     follower.is_without_bridge = True
-    follower.make_plan(*TO_CONSUMER.split())
-    follower.follow()
+    follower.follow(*TO_CONSUMER.split())
     assert state_of(deployment, tools) == ("Consumer", "uniform", "Stable", str(len(deployment.applications)))
     deployment.finish().check()
 

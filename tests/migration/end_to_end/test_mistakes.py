@@ -5,34 +5,23 @@ that stays closed is waited for less long. The rehearsed consumers have the sett
 
 Two processes with one instance id put each other out by whose request comes first, on a real broker too: one outcome of
 a broker must be among those of several seeds. Of everything else one seed and one outcome are compared.
-
-KOHORT_MISTAKES_SEEN names a file that gets a line for each.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.verbs.plan.files import read_plan
-from cli.verbs.rehearse.action import find
 from migration.rehearsal import plan_run
 from migration.rehearsal.mistakes import Mistake, PlacedMistake, mistakes_in
-from migration.rehearsal.plan_run import PlanRun, rehearse, simulated_for_plan
+from migration.rehearsal.plan_run import PlanRun, rehearse
 from migration.rehearsal.symptoms import GateOutcome, MistakeResult, compare, play_mistake
-from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.deployment import Fleet
 from tests.migration.end_to_end.fleets import java, librdkafka
-from tests.migration.end_to_end.follower import PLAN_FILE
-from tests.migration.end_to_end.real_group import RealGroup, client_config
+from tests.migration.end_to_end.real_group import RealGroup, planned
 from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, LONG]
@@ -88,13 +77,8 @@ def test_a_mistake_looks_as_rehearsed(
 ) -> None:
     fleet, to, _ = FLEETS[name]
     deployment = deploy(replace(fleet, polls_again=True))
-    follower = follow(deployment)
     bounce_s = STATIC_BOUNCE_S if fleet.static else BOUNCE_S
-    follower.make_plan(*to.split(), "--bounce-seconds", str(bounce_s))
-    plan = read_plan(follower.shell.directory / PLAN_FILE)
-    with live_source(deployment.broker) as source:
-        group = find(plan, source)
-    members = simulated_for_plan(plan, group, [client_config(deployment)])
+    plan, group, members = planned(follow(deployment), f"{to} --bounce-seconds {bounce_s}")
     placed = next(
         placed
         for placed in mistakes_in(plan, members)
@@ -111,7 +95,6 @@ def test_a_mistake_looks_as_rehearsed(
     wrong = PlanRun(plan, real, right.seed, placed.operator).run(None, placed.last_step)
     assert wrong.polls[-1].place >= placed.place, ("stopped before the mistake", wrong.unsafe)
     seen = compare(placed, wrong, right)
-    _write_down(f"{name}-{mistake.value}-{step}", rehearsed, seen)
     assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {result.why for result in rehearsed})
 
 
@@ -125,12 +108,3 @@ def _essence(played: MistakeResult) -> dict[str, object]:
         "group": (shown.type, shown.protocol, shown.members, shown.upgraded),
         "fewest members": None if played.placed.mistake in RACES else played.symptom.fewest,
     }
-
-
-def _write_down(name: str, rehearsed: Sequence[MistakeResult], seen: MistakeResult) -> None:
-    file = os.environ.get("KOHORT_MISTAKES_SEEN")
-    if file:
-        outcomes = Counter(json.dumps(_essence(result), default=str) for result in rehearsed)
-        line = {"name": name, "rehearsed": outcomes, "seen": _essence(seen), "why": seen.why}
-        with Path(file).open("a") as lines:
-            lines.write(json.dumps(line, default=str) + "\n")

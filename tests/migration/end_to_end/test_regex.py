@@ -23,9 +23,7 @@ def test_java_pattern_stays_and_goes_to_the_broker_later(
     """The plan leaves subscribe(Pattern) alone; where validate-regex agrees, a SubscriptionPattern follows."""
     deployment = deploy(java("range", subscribe=lambda prefix: Subscription(pattern=f"{prefix}-.*")))
     pattern = f"{prefix_of(deployment)}-.*"
-    follower = follow(deployment)
-    follower.make_plan("--to", "consumer", "--client", "java:4.3.1", "--regex", pattern)
-    follower.follow()
+    follow(deployment).follow("--to", "consumer", "--client", "java:4.3.1", "--regex", pattern)
     assert state_of(deployment, tools) == ("Consumer", "range", "Stable", "3")
 
     asked = f"kohort validate-regex {shlex.quote(pattern)} --from java -b {deployment.broker.bootstrap}"
@@ -56,11 +54,8 @@ def test_librdkafka_pattern_is_made_whole_first(
         one.restart()
     deployment.wait_stable()
 
-    follower = follow(deployment)
-    follower.make_plan(
-        "--to", "consumer", "--client", "librdkafka:2.16.0", "--regex", new, "--concurrency", "2"
-    )
-    follower.follow()
+    options = "--to consumer --client librdkafka:2.16.0 --concurrency 2 --regex"
+    follow(deployment).follow(*options.split(), new)
     assert state_of(deployment, tools) == ("Consumer", "range", "Stable", "3")
     deployment.finish().check()
 

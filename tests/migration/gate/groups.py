@@ -1,6 +1,5 @@
 """Groups, plans and looks for the tests of gates."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from groups.model import (
@@ -30,64 +29,46 @@ CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 
 def member(name: str, run: int = 1, *, protocol: MemberProtocol = CLASSIC, index: int = 0) -> Member:
     """A member in its run-th life: each has its own id."""
-    owned = {TOPIC: tuple(range(index * EACH, index * EACH + EACH))}
-    fields = {"target": owned, "epoch": 5} if protocol is CONSUMER else {}
     return Member(
         id=f"{name}-{run}",
         client=Client(id=name, host=f"/10.0.0.{index}"),
         protocol=protocol,
         subscription=Subscription(topics=(TOPIC,)),
-        owned=owned,
-        **fields,  # type: ignore[arg-type]
+        owned={TOPIC: tuple(range(index * EACH, index * EACH + EACH))},
     )
 
 
-def classic(*runs: int, protocol: str = "range", **fields: object) -> Group:
-    """A classic group of m1, m2, …, each in that life; 0 is away."""
-    members = tuple(member(f"m{index + 1}", run, index=index) for index, run in enumerate(runs) if run)
-    members = _shared_out(members, len(runs))
-    group = Group(
+def classic(*runs: int, protocol: str = "range") -> Group:
+    """A classic group of m1, m2, …, each in that life; 0 is away, and others own its partitions."""
+    members = [member(f"m{index + 1}", run, index=index) for index, run in enumerate(runs) if run]
+    owned: dict[str, list[int]] = {one.id: [] for one in members}
+    for number in range(len(runs) * EACH if members else 0):
+        owned[members[number // EACH % len(members)].id].append(number)
+    return Group(
         id="payments",
         type=GroupType.CLASSIC,
         state=GroupState.STABLE if members else GroupState.EMPTY,
         protocol_type="consumer",
         protocol=protocol if members else None,
-        members=members,
+        members=tuple(replace(one, owned={TOPIC: tuple(owned[one.id])}) for one in members),
     )
-    return replace(group, **fields)  # type: ignore[arg-type]
 
 
-def consumer(*lives: tuple[int, MemberProtocol], protocol: str = "range", **fields: object) -> Group:
+def consumer(*lives: tuple[int, MemberProtocol]) -> Group:
     """A consumer group of m1, m2, …: each's life and what it speaks."""
-    members = tuple(
-        replace(
-            member(f"m{index + 1}", run, protocol=protocol_of, index=index),
-            target=member("x", index=index).owned,
-            epoch=5,
-        )
-        for index, (run, protocol_of) in enumerate(lives)
-    )
-    group = Group(
-        id="payments",
+    members = [
+        member(f"m{index + 1}", run, protocol=protocol, index=index)
+        for index, (run, protocol) in enumerate(lives)
+    ]
+    return replace(
+        classic(protocol="range"),
         type=GroupType.CONSUMER,
         state=GroupState.STABLE,
-        protocol_type="consumer",
-        protocol=protocol,
+        protocol="range",
         group_epoch=5,
         assignment_epoch=5,
-        members=members,
+        members=tuple(replace(one, target=one.owned, epoch=5) for one in members),
     )
-    return replace(group, **fields)  # type: ignore[arg-type]
-
-
-def _shared_out(members: Sequence[Member], size: int) -> tuple[Member, ...]:
-    """With everything owned, by those who are there."""
-    if not members:
-        return ()
-    owned: dict[str, list[int]] = {one.id: [] for one in members}
-    for number in range(size * EACH):
-        owned[members[number // EACH % len(members)].id].append(number)
-    return tuple(replace(one, owned={TOPIC: tuple(owned[one.id])}) for one in members)
 
 
 def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1) -> Plan:
@@ -95,10 +76,6 @@ def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1)
     declared = parse_clients(clients or ["java:4.1.0"])
     request = PlanRequest(destination=to, declared=declared, concurrency=concurrency)
     return make_plan(case_of(request, group, CLUSTER, topics=topics))
-
-
-def ids(group: Group) -> tuple[PlannedMember, ...]:
-    return tuple(PlannedMember.of(one) for one in group.members)
 
 
 def ask(
@@ -114,19 +91,16 @@ def ask(
     accept_drift: bool = False,
 ) -> GateResult:
     """What the gate of a step says; the first step began with the plan's baseline."""
-    began_with = ids(began) if began else plan.baseline.members if step <= 1 and plan.baseline else None
+    baseline = plan.baseline
+    began_with = baseline.members if step <= 1 and baseline else None
+    if began is not None:
+        began_with = tuple(map(PlannedMember.of, began.members))
+    if partitions is None:
+        partitions = dict(baseline.partitions if baseline else {})
     observed = GateObservation(
-        plan=plan,
-        position=step - 1,
-        group=group,
-        cluster=cluster,
-        partitions=dict(plan.baseline.partitions if plan.baseline else {})
-        if partitions is None
-        else partitions,
-        began_with=began_with,
-        round=round,
-        was_open=was_open,
-    )
+        plan=plan, position=step - 1, group=group, cluster=cluster, partitions=partitions, began_with=began_with,
+        round=round, was_open=was_open,
+    )  # fmt: skip
     return judge_gate(observed, accept_drift=accept_drift)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.faults import FailCoordinator
-from coordinator.simulation.scenario import Direction, Freeze, Restart
+from coordinator.faults import CoordinatorFault, FailCoordinator
+from coordinator.simulation.scenario import Direction, Freeze, MemberScript, NetworkPartition, Restart
 from groups.yaml_files import TreeError
 from migration.rehearsal.faults import PlanFaults, read_faults
 from migration.rehearsal.rehearsed import Rehearsed
@@ -33,9 +33,7 @@ def _events(directory: Path, *events: str) -> PlanFaults:
 
 
 def test_times_count_from_the_first_round_or_another(tmp_path: Path) -> None:
-    faults = _read(
-        tmp_path,
-        """\
+    text = """\
 kohort: 1
 faults:
   loss: 0.1
@@ -44,18 +42,16 @@ events:
   - {at: 2.1, freeze: m1, for: 3}
   - {at: 2.1+5s, coordinator: crash, for: PT10S}
   - {at: 2.1+6, restart: m2, kill: true, after: 7}
-""",
-    )
+"""
+    faults = _read(tmp_path, text)
     assert (faults.network.loss, faults.network.partitions) == (0.1, ())
     assert faults.events[None] == (Freeze(at=2.1, member="m1", for_s=3.0),)
-    crash, restart = faults.events[2, 1]
-    assert isinstance(crash, FailCoordinator)
-    assert (crash.at, crash.for_s) == (5.0, 10.0)
-    assert isinstance(restart, Restart)
-    assert (restart.member, restart.kill, restart.after_s) == ("m2", True, 7.0)
-    (partition,) = faults.partitions[1, 2]
-    assert (partition.members, partition.start_s, partition.end_s) == (("m1", "m2"), 3.0, 4.5)
-    assert partition.direction is Direction.ANSWERS
+    assert faults.events[2, 1] == (
+        FailCoordinator(at=5.0, fault=CoordinatorFault.CRASH, for_s=10.0),
+        Restart(at=6.0, member="m2", script=MemberScript(), kill=True, after_s=7.0),
+    )
+    answers = NetworkPartition(members=("m1", "m2"), start_s=3.0, end_s=4.5, direction=Direction.ANSWERS)
+    assert faults.partitions[1, 2] == (answers,)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +96,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_gate_stays_closed_while_no_coordinator_answers(tmp_path: Path) -> None:
-    quiet, crashed = (
-        _rehearse(faults)
-        for faults in (PlanFaults(), _events(tmp_path, "at: 1.2+20, coordinator: crash, for: 60"))
+    quiet, crashed = map(
+        _rehearse, (PlanFaults(), _events(tmp_path, "at: 1.2+20, coordinator: crash, for: 60"))
     )
     assert crashed.unsafe == ()
     assert any(poll.closed_by == ("coordinator",) and poll.place == (1, 2) for poll in crashed.polls)
@@ -138,13 +133,11 @@ def test_a_member_rejoins_from_a_crash_as_it_ran(tmp_path: Path) -> None:
 
 def test_a_member_that_is_away_cannot_crash(tmp_path: Path) -> None:
     """It is stopped for 30 seconds; the crash does not start it earlier."""
+    crash = _events(tmp_path, "at: 1.1+5, restart: m1, kill: true, after: 1")
     quiet, crashed = (
-        _rehearse(faults)
-        for faults in (PlanFaults(), _events(tmp_path, "at: 1.1+5, restart: m1, kill: true, after: 1"))
+        [played.gate_open_after_s for played in _rehearse(faults).rounds] for faults in (PlanFaults(), crash)
     )
-    assert [played.gate_open_after_s for played in crashed.rounds] == [
-        played.gate_open_after_s for played in quiet.rounds
-    ]
+    assert crashed == quiet
 
 
 def test_the_group_begins_without_faults(tmp_path: Path) -> None:

@@ -17,9 +17,8 @@ SESSION = "group.consumer.session.timeout.ms"
 
 
 def test_a_setting_goes_to_brokers_members_or_both() -> None:
-    new = overrides_from(
-        {"group.max.size": "9", "max.poll.interval.ms": "60000", "session.timeout.ms": "50000"}
-    )
+    settings = {"group.max.size": "9", "max.poll.interval.ms": "60000", "session.timeout.ms": "50000"}
+    new = overrides_from(settings)
     assert new.brokers == {"group.max.size": "9", SESSION: "50000"}
     assert new.members == {"max.poll.interval.ms": "60000", "session.timeout.ms": "50000"}
 
@@ -51,23 +50,17 @@ def test_it_takes_the_place_of_the_groups_own_setting() -> None:
     found_group, simulated = scene.found, scene.simulated
     assert with_settings(found_group, simulated, {}) == (found_group, simulated)
     other, members = with_settings(found_group, simulated, {SESSION: "55000"})
-    assert other.group.settings == {"other": "1"}
-    assert other.cluster.settings == {SESSION: "55000"}
+    assert (other.group.settings, other.cluster.settings) == ({"other": "1"}, {SESSION: "55000"})
     assert members == simulated
 
 
 def test_members_are_played_with_it_before_and_after_a_restart() -> None:
     """A slower heartbeat is slower to show a rebalance, under both protocols."""
     scene = planned(classic_group(), Destination.CONSUMER, cluster=Cluster())
-    quick, slow = (
-        rehearse(
-            scene.plan,
-            *with_settings(scene.found, scene.simulated, {"heartbeat.interval.ms": interval_ms}),
-            1,
-        )
-        for interval_ms in ("1000", "9000")
-    )
-    assert quick.is_safe
-    assert slow.is_safe
-    without_owner = [sum(played.costs.without_owner_s for played in run.rounds) for run in (quick, slow)]
-    assert without_owner[0] < without_owner[1]
+    costs = []
+    for interval_ms in ("1000", "9000"):
+        changed = with_settings(scene.found, scene.simulated, {"heartbeat.interval.ms": interval_ms})
+        run = rehearse(scene.plan, *changed, 1)
+        assert run.is_safe
+        costs.append(sum(played.costs.without_owner_s for played in run.rounds))
+    assert costs[0] < costs[1]

@@ -10,7 +10,6 @@ Script = Callable[[socket.socket], None]
 
 @contextmanager
 def peer(script: Script) -> Iterator[str]:
-    """Listen on a free port and run `script` with every connection. Yields ``host:port``."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=_serve, args=(server, script))
         thread.start()
@@ -57,14 +56,12 @@ def closed_port() -> Iterator[str]:
 
 
 def request(connection: socket.socket) -> tuple[int, int, int, bytes]:
-    """Read one request: its API key, version, correlation id, and all its bytes."""
     data = _exactly(connection, int.from_bytes(_exactly(connection, 4), "big"))
     key, version = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
     return key, version, int.from_bytes(data[4:8], "big"), data
 
 
 def answer(connection: socket.socket, correlation_id: int, body: bytes) -> None:
-    """Send one answer."""
     message = correlation_id.to_bytes(4, "big") + body
     connection.sendall(len(message).to_bytes(4, "big") + message)
 

@@ -1,6 +1,7 @@
 """The timestamp of the first record after an offset: on a real broker, with markers and gaps between records."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -26,7 +27,6 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 @pytest.fixture
 def client(broker: Broker) -> Iterator[KafkaClient]:
-    """Give a client of the shared broker."""
     with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
         yield client
 
@@ -38,27 +38,27 @@ def topic(broker: Broker, partitions: int = 1) -> str:
     return name
 
 
-def produce(
-    broker: Broker,
-    name: str,
-    count: int,
-    *,
-    partition: int = 0,
-    size: int = 0,
-    settings: Mapping[str, str] | None = None,
-) -> None:
+SINGLE = {"linger.ms": "0", "batch.num.messages": "1"}  # settings of a producer whose batches have one record
+
+
+def producer_of(broker: Broker, settings: Mapping[str, str]) -> Producer:
     # Idempotent: a batch that is sent once more does not come behind its successors.
-    config = settings or {}
-    producer = Producer(
-        {"bootstrap.servers": broker.bootstrap, "log_level": 0, "enable.idempotence": True, **config}
-    )
-    if "transactional.id" in config:
+    common = {"bootstrap.servers": broker.bootstrap, "log_level": 0, "enable.idempotence": True}
+    producer = Producer({**common, **settings})
+    if "transactional.id" in settings:
         producer.init_transactions(30)
         producer.begin_transaction()
+    return producer
+
+
+def produce(
+    broker: Broker, name: str, count: int, settings: Mapping[str, str], *, partition: int = 0, size: int = 0
+) -> None:
+    producer = producer_of(broker, settings)
     for number in range(count):
         producer.produce(name, b"x" * size, partition=partition, timestamp=FIRST_MS + number * STEP_MS)
     assert producer.flush(30) == 0
-    if "transactional.id" in config:
+    if "transactional.id" in settings:
         producer.commit_transaction(30)
 
 
@@ -72,16 +72,7 @@ def wait_stable(client: KafkaClient, name: str) -> None:
 
 def transact(broker: Broker, client: KafkaClient, name: str, count: int, *, commit: bool) -> None:
     """A transaction of a new producer, with a batch for each record."""
-    producer = Producer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "transactional.id": fresh_name("till"),
-            "linger.ms": "0",
-            "batch.num.messages": "1",
-        }
-    )
-    producer.init_transactions(30)
-    producer.begin_transaction()
+    producer = producer_of(broker, {"transactional.id": fresh_name("till"), **SINGLE})
     for _ in range(count):
         producer.produce(name, b"", timestamp=FIRST_MS)
     assert producer.flush(30) == 0
@@ -108,7 +99,6 @@ def at(offset: int, number: int | None = None) -> FirstRecord:
 
 
 def nothing_to(end: int, aborted: int = 0) -> NoRecord:
-    """There is no record before the end of the log."""
     return NoRecord(searched_to=end, aborted=aborted)
 
 
@@ -118,7 +108,7 @@ def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: 
     for partition, codec in enumerate(CODECS):
         # One batch, far longer than the first request allows.
         settings = {"linger.ms": "1000", "compression.type": codec}
-        produce(broker, name, 300, partition=partition, size=100, settings=settings)
+        produce(broker, name, 300, settings, partition=partition, size=100)
     requested = {(name, partition): [0, 7, 8, 299, 300] for partition in range(len(CODECS))}
     expected = {0: at(0), 7: at(7), 8: at(8), 299: at(299), 300: nothing_to(300)}
     empty = (name, len(CODECS))
@@ -130,15 +120,7 @@ def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: 
 def test_batches_longer_than_any_limit_next_to_short_ones(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker, 6)
     for partition in range(6):
-        size = 200_000 if partition % 2 else 10
-        produce(
-            broker,
-            name,
-            3,
-            partition=partition,
-            size=size,
-            settings={"linger.ms": "0", "batch.num.messages": "1"},
-        )
+        produce(broker, name, 3, SINGLE, partition=partition, size=200_000 if partition % 2 else 10)
     requested = {(name, partition): [0, 1, 2] for partition in range(6)}
     assert found(client, requested) == {key: {0: at(0), 1: at(1), 2: at(2)} for key in requested}
 
@@ -147,7 +129,7 @@ def test_batches_longer_than_any_limit_next_to_short_ones(broker: Broker, client
 def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     for _ in range(3):  # offsets 0 1 [2] 3 4 [5] 6 7 [8]
-        produce(broker, name, 2, settings={"transactional.id": name})
+        produce(broker, name, 2, {"transactional.id": name})
     result = found(client, {(name, 0): [1, 2, 5, 7, 8]})[name, 0]
     assert result == {1: at(1, 1), 2: at(3, 0), 5: at(6, 0), 7: at(7, 1), 8: nothing_to(9)}
 
@@ -155,7 +137,7 @@ def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClien
 @pytest.mark.kafka
 def test_a_log_that_starts_after_the_offset(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
-    produce(broker, name, 10)
+    produce(broker, name, 10, {})
     delete_records(broker, {(name, 0): 6})
     assert found(client, {(name, 0): [0, 5, 7]}) == {(name, 0): {0: at(6), 5: at(6), 7: at(7)}}
     # All is gone: there is nothing to read.
@@ -165,43 +147,34 @@ def test_a_log_that_starts_after_the_offset(broker: Broker, client: KafkaClient)
     assert result.failed[name, 0].message == "the log ends before offset 99"
 
 
-@pytest.mark.kafka
-def test_topics_and_partitions_that_are_not_there(broker: Broker, client: KafkaClient) -> None:
-    name = topic(broker)
-    produce(broker, name, 1)
-    answers = first_records(client, {(name, 0): [0], (name, 1): [0], ("no-such-topic", 0): [0]})
-    assert answers.found == {(name, 0): {0: at(0)}}
-    assert {partition: failure.code for partition, failure in answers.failed.items()} == {
-        (name, 1): 3,
-        ("no-such-topic", 0): 3,
-    }
+@contextmanager
+def consumer_of(broker: Broker, group: str, *, eof: bool = False) -> Iterator[Consumer]:
+    config = {"isolation.level": "read_committed", "enable.partition.eof": eof, "enable.auto.commit": False}
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, **config})
+    try:
+        yield consumer
+    finally:
+        consumer.close()
 
 
 @pytest.mark.kafka
 def test_as_a_consumer_sees_it(broker: Broker, client: KafkaClient) -> None:
-    """What a consumer reads first from an offset is the oracle, in batches of many sizes."""
     name = topic(broker)
     for count in (1, 40, 3, 1, 200):
-        produce(broker, name, count, size=50, settings={"linger.ms": "50"})
-    consumer = Consumer(
-        {"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False}
-    )
-    try:
+        produce(broker, name, count, {"linger.ms": "50"}, size=50)
+    with consumer_of(broker, name) as consumer:
         consumer.assign([TopicPartition(name, 0, 0)])
         times: dict[int, int] = {}
         while len(times) < 245:
             for message in consumer.consume(500, timeout=1.0):
                 assert message.error() is None
                 times[message.offset() or 0] = message.timestamp()[1]
-    finally:
-        consumer.close()
     result = found(client, {(name, 0): list(range(246))})[name, 0]
     expected = {offset: FirstRecord(offset=offset, timestamp_ms=ms) for offset, ms in times.items()}
     assert result == {**expected, 245: nothing_to(245)}
 
 
 def batches(*offsets: int) -> bytes:
-    """A batch of one record at each offset, of ten times its number in ms."""
     return b"".join(
         encode_batch([(None, b"v")], base_offset=offset, timestamp=offset * 10) for offset in offsets
     )
@@ -232,67 +205,44 @@ def test_a_leader_that_repeats_itself_is_left() -> None:
     assert "returns no record at offset 20" in search.outcome.message
 
 
-def test_gaps_of_compaction_are_passed() -> None:
-    search = _Search(("t", 0), [4, 6, 10])
-    search.take(batches(3, 5, 9), 12)
-    assert search.outcome == {
-        4: FirstRecord(offset=5, timestamp_ms=50),
-        6: FirstRecord(offset=9, timestamp_ms=90),
-    }
-    assert search.pending == [10]
-    search.take(batches(11), 12)
-    assert search.outcome[10] == FirstRecord(offset=11, timestamp_ms=110)
-
-
 @pytest.mark.kafka
 def test_records_of_aborted_transactions_are_skipped(broker: Broker, client: KafkaClient) -> None:
     aborts, opens, mixed = (topic(broker) for _ in range(3))
     for name in (aborts, opens, mixed):
-        produce(broker, name, 10)
+        produce(broker, name, 10, {})
     transact(broker, client, aborts, 5, commit=False)  # offsets 10 to 14, and the marker 15
     transact(broker, client, mixed, 3, commit=False)  # 10 to 12, 13
     transact(broker, client, mixed, 2, commit=True)  # 14 15, 16
     transact(broker, client, mixed, 4, commit=False)  # 17 to 20, 21
-    till = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": opens})
-    till.init_transactions(30)
-    till.begin_transaction()
+    till = producer_of(broker, {"transactional.id": opens})
     till.produce(opens, b"", timestamp=FIRST_MS)
     assert till.flush(30) == 0
-    produce(broker, opens, 2)  # behind the last stable offset, where an aborted transaction cannot be known
+    produce(
+        broker, opens, 2, {}
+    )  # behind the last stable offset, where an aborted transaction cannot be known
     requested = {(aborts, 0): [9, 10, 12, 16], (opens, 0): [10, 11], (mixed, 0): [10, 13, 14, 16, 17, 20]}
     result = found(client, requested)
     assert result[aborts, 0] == {9: at(9), 10: nothing_to(16, 5), 12: nothing_to(16, 3), 16: nothing_to(16)}
     assert result[opens, 0] == {10: at(10, 0), 11: at(11, 0)}
     assert result[mixed, 0] == {
         10: FirstRecord(offset=14, timestamp_ms=FIRST_MS, aborted=3),
-        13: FirstRecord(offset=14, timestamp_ms=FIRST_MS),
-        14: FirstRecord(offset=14, timestamp_ms=FIRST_MS),
+        13: at(14, 0),
+        14: at(14, 0),
         16: nothing_to(22, 4),
         17: nothing_to(22, 4),
         20: nothing_to(22, 1),
     }
     # A consumer is the oracle.
-    consumer = Consumer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "group.id": mixed,
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-        }
-    )
-    try:
+    with consumer_of(broker, mixed, eof=True) as consumer:
         for name, offset, first in ((aborts, 10, None), (mixed, 10, 14), (mixed, 16, None)):
             consumer.assign([TopicPartition(name, 0, offset)])
             message = consumer.poll(30)
             assert message is not None
             assert (None if message.error() else message.offset()) == first
-    finally:
-        consumer.close()
     till.abort_transaction(30)
     wait_stable(client, opens)
-    assert found(client, {(opens, 0): [10]})[opens, 0][10] == FirstRecord(
-        offset=11, timestamp_ms=FIRST_MS, aborted=1
-    )
+    after = found(client, {(opens, 0): [10]})[opens, 0]
+    assert after[10] == FirstRecord(offset=11, timestamp_ms=FIRST_MS, aborted=1)
 
 
 def test_a_search_among_aborted_records_has_a_limit() -> None:

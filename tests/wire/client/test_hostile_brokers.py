@@ -65,7 +65,6 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
 
 @pytest.mark.parametrize("seed", range(10))
 def test_nothing_but_errors_of_the_wire_escapes(seed: int) -> None:
-    """Answers are well formed and every field of them is at an end of its range; sometimes the way there is right."""
     chance = random.Random(seed)
 
     def anything(api: Api) -> Callable[[int], Any]:

@@ -28,7 +28,6 @@ def test_thepartition_of_a_group_follows_javas_hash(group: str, count: int) -> N
 
 
 def test_the_smallest_hash_has_no_positive_one() -> None:
-    """`Math.abs` of it is itself; Kafka's `Utils.abs` makes 0 of it."""
     assert partition_of("polygenelubricants", 50) == 0
 
 

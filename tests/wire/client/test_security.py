@@ -1,13 +1,11 @@
-"""TLS and SASL of this client alone, against a real broker that has a listener of every kind.
-
-Every way in and every refusal that the command line shares with librdkafka: tests/cli/sources/test_security_logins.py.
-"""
+"""TLS and SASL of this client alone, against a real broker; what it shares with librdkafka:
+tests/cli/sources/test_security_logins.py."""
 
 from dataclasses import replace
 
 import pytest
 
-from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
+from tests.kafka.secure import SecureBroker
 from tests.wire.client.certificates import KEY_PASSWORD
 from wire.client.cluster import KafkaClient
 from wire.client.errors import AuthenticationFailed, TlsFailed, UnsupportedMechanism, WireError
@@ -16,11 +14,8 @@ from wire.client.security import ConnectionSettings, Secret, TlsSettings
 
 pytestmark = pytest.mark.kafka
 
-SCRAM_PASSWORD = SCRAM_PASSWORDS["bob"]
-
 
 def works(settings: ConnectionSettings) -> bool:
-    """Whether groups can be listed, through the listener's advertised address too."""
     with KafkaClient(settings) as client:
         return not list_groups(client).failed
 
@@ -31,11 +26,6 @@ def failure(settings: ConnectionSettings) -> WireError:
     assert "secret" not in str(caught.value)
     assert "sécret" not in str(caught.value)
     return caught.value
-
-
-def test_certificates_need_not_be_checked(secure: SecureBroker) -> None:
-    settings = replace(secure.settings("SSL"), tls=TlsSettings(verify_certificate=False))
-    assert works(replace(settings, bootstrap_servers=(secure.at("SSL", "localhost"),)))
 
 
 @pytest.mark.parametrize("inline", [False, True], ids=["files", "inline"])

@@ -1,12 +1,9 @@
 """Conversations side by side."""
 
 import socket
-import time
-
-import pytest
 
 from wire.client.errors import WireError
-from wire.client.steps import READ, Deadline, Expired, SocketWait, Steps, run, run_all
+from wire.client.steps import READ, Deadline, Expired, SocketWait, Steps, run_all
 
 
 def pause(ms: int, result: str) -> Steps[str]:
@@ -37,12 +34,6 @@ def test_a_silent_one_delays_no_other() -> None:
     assert list(outcomes) == ["quiet", "loud", "pause"]
 
 
-def test_pauses_run_side_by_side() -> None:
-    began = time.monotonic()
-    run_all({number: pause(100, "done") for number in range(200)})
-    assert time.monotonic() - began < 10
-
-
 def test_enough_closes_the_others() -> None:
     closed = []
 
@@ -55,10 +46,3 @@ def test_enough_closes_the_others() -> None:
 
     outcomes = run_all({"a": endless(), "b": pause(1, "b")}, enough=lambda outcome: outcome == "b")
     assert (outcomes, closed) == ({"b": "b"}, ["endless"])
-
-
-def test_run_returns_or_raises() -> None:
-    assert run(pause(1, "done")) == "done"
-    one, other = socket.socketpair()
-    with one, other, pytest.raises(WireError, match="nothing came"):
-        run(read(one, 10))

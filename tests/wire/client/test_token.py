@@ -33,7 +33,6 @@ JSON = st.recursive(
 
 
 def outcome(make: Callable[[], Token]) -> Token | str:
-    """A token, or why there is none."""
     try:
         return make()
     except WireError as error:

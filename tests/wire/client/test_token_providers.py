@@ -15,7 +15,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from tests.kafka.http_server import Answer, Asked, http_server
 from wire.client.config.properties import load_properties
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism, WireError
-from wire.client.logins import login_methods
 from wire.client.steps import Deadline
 from wire.client.tokens.source import TokenSource
 from wire.client.tokens.token import Token
@@ -28,7 +27,6 @@ ALIKE = "accessSecret1234567890ABCDEFGHIJKLMN"
 
 @pytest.fixture(autouse=True)
 def without_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing of the developer's own clouds is found."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -38,27 +36,32 @@ def without_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Amazon's credentials, which no library can tell from real ones before they are used."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", ALIKE)
 
 
 def token(directory: Path, servers: tuple[str, ...], *lines: str, timeout_ms: int = 20_000) -> Token:
-    """What a client of a file with these properties would log in with."""
+    """What a client of a file with these properties would log in with, by OAUTHBEARER if they name no mechanism."""
     file = directory / "client.properties"
-    file.write_text("\n".join(("security.protocol=SASL_SSL", *lines)))
+    file.write_text("\n".join(("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", *lines)))
     settings = load_properties(file)
     assert settings.sasl_mechanism == "OAUTHBEARER"
     assert settings.oauth is not None
     return TokenSource(settings.oauth, servers).token(Deadline(timeout_ms))
 
 
-OAUTH = "sasl.mechanism=OAUTHBEARER"
+def handled(handler: str, options: str = "") -> tuple[str, str]:
+    module = f"sasl.jaas.config=x.OAuthBearerLoginModule required{options};"
+    return f"sasl.login.callback.handler.class={handler}", module
+
+
+IAM_CLASSES = "software.amazon.msk.auth.iam"
 IAM = (
     "sasl.mechanism=AWS_MSK_IAM",
-    "sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler",
+    f"sasl.client.callback.handler.class={IAM_CLASSES}.IAMClientCallbackHandler",
 )
-IAM_JAAS = "sasl.jaas.config=software.amazon.msk.auth.iam.IAMLoginModule required {};"
+IAM_JAVA = f"{IAM_CLASSES}.IAMOAuthBearerLoginCallbackHandler"
+IAM_JAAS = f"sasl.jaas.config={IAM_CLASSES}.IAMLoginModule required {{}};"
 
 
 def signed_url(made: Token) -> tuple[str, dict[str, str]]:
@@ -76,23 +79,11 @@ def signed_url(made: Token) -> tuple[str, dict[str, str]]:
         (MSK, "eu-west-1", (*IAM, IAM_JAAS.format(""))),
         (("boot-x.c1.kafka-serverless.us-east-2.amazonaws.com:9098",), "us-east-2", IAM),
         (("proxy:1", "b-2.x.y.c3.kafka.cn-north-1.amazonaws.com.cn:9098"), "cn-north-1", IAM),
-        (
-            ("proxy:9098",),
-            "ap-south-1",
-            (
-                OAUTH,
-                "sasl.login.callback.handler.class=software.amazon.msk.auth.iam.IAMOAuthBearerLoginCallbackHandler",
-                "sasl.jaas.config=x.OAuthBearerLoginModule required region=ap-south-1;",
-            ),
-        ),
-        (
-            MSK,
-            "sa-east-1",
-            (OAUTH, "kohort.token.provider=aws-msk-iam", "sasl.oauthbearer.config=region=sa-east-1"),
-        ),
+        (("proxy:9098",), "ap-south-1", handled(IAM_JAVA, " region=ap-south-1")),
+        (MSK, "sa-east-1", ("kohort.token.provider=aws-msk-iam", "sasl.oauthbearer.config=region=sa-east-1")),
     ],
     ids=["Amazon's file", "serverless", "China", "OAUTHBEARER of Java", "our own name"],
-)
+)  # fmt: skip
 def test_an_msk_token_is_a_signed_request(
     tmp_path: Path, servers: tuple[str, ...], region: str, lines: tuple[str, ...]
 ) -> None:
@@ -113,8 +104,7 @@ def test_an_msk_token_of_a_profile(tmp_path: Path) -> None:
         "[ops]\naws_access_key_id = AKIAOPS\naws_secret_access_key = ops\naws_session_token = session\n"
     )
     _, query = signed_url(token(tmp_path, MSK, *IAM, IAM_JAAS.format('awsProfileName="ops"')))
-    assert query["X-Amz-Credential"].startswith("AKIAOPS/")
-    assert query["X-Amz-Security-Token"] == "session"
+    assert (query["X-Amz-Credential"][:8], query["X-Amz-Security-Token"]) == ("AKIAOPS/", "session")
 
 
 STS = "https://sts.amazonaws.com/doc/2011-06-15/"
@@ -132,8 +122,6 @@ def asked() -> list[Asked]:
 
 @pytest.fixture
 def sts(asked: list[Asked], keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Amazon's STS, as far as it is used."""
-
     def answer(request: Asked) -> Answer:
         asked.append(request)
         if b"Action=GetWebIdentityToken" in request.body:
@@ -160,11 +148,11 @@ def claims(**fields: object) -> str:
 def test_an_msk_token_of_a_role(tmp_path: Path, sts: str, asked: list[Asked]) -> None:
     role = 'awsRoleArn="arn:aws:iam::1:role/ops" awsRoleSessionName=me awsRoleExternalId=xx awsStsRegion=us-west-1'
     _, query = signed_url(token(tmp_path, MSK, *IAM, IAM_JAAS.format(role)))
-    assert query["X-Amz-Credential"].startswith("ASIAROLE/")
-    assert query["X-Amz-Security-Token"] == "of-the-role"
+    assert (query["X-Amz-Credential"][:9], query["X-Amz-Security-Token"]) == ("ASIAROLE/", "of-the-role")
     form = parse_qs(asked[0].body.decode())
-    assert (form["RoleArn"], form["RoleSessionName"]) == (["arn:aws:iam::1:role/ops"], ["me"])
-    assert form["ExternalId"] == ["xx"]
+    assert [form[name] for name in ("RoleArn", "RoleSessionName", "ExternalId")] == [
+        ["arn:aws:iam::1:role/ops"], ["me"], ["xx"],
+    ]  # fmt: skip
     assert "us-west-1" in asked[0].headers["Authorization"]
 
 
@@ -174,7 +162,6 @@ def test_a_token_of_sts_as_librdkafkas_settings_ask_for_it(
     made = token(
         tmp_path,
         MSK,
-        OAUTH,
         "sasl.oauthbearer.method=oidc",
         "sasl.oauthbearer.metadata.authentication.type=aws_iam",
         "sasl.oauthbearer.config=region=us-east-1 audience=https://confluent.cloud/oidc duration_seconds=600",
@@ -187,8 +174,6 @@ def test_a_token_of_sts_as_librdkafkas_settings_ask_for_it(
 
 @pytest.fixture
 def managed_identity(asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The endpoint that Azure's App Service has for its applications."""
-
     def answer(request: Asked) -> Answer:
         asked.append(request)
         expires = str(int(time.time()) + 3600)
@@ -205,22 +190,16 @@ def managed_identity(asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> Ite
     ("servers", "resource", "lines"),
     [
         (
-            HUBS,
-            "https://shop.servicebus.windows.net",
-            (
-                "sasl.login.callback.handler.class="
-                "com.azure.spring.cloud.service.implementation.kafka.KafkaOAuth2AuthenticateCallbackHandler",
-                "sasl.jaas.config=x.OAuthBearerLoginModule required;",
-            ),
+            HUBS, "https://shop.servicebus.windows.net",
+            handled("com.azure.spring.cloud.service.implementation.kafka.KafkaOAuth2AuthenticateCallbackHandler"),
         ),
         (
-            ("kafka:9093",),
-            "api://kafka",
+            ("kafka:9093",), "api://kafka",
             ("kohort.token.provider=azure", "sasl.oauthbearer.scope=api://kafka/.default"),
         ),
     ],
     ids=["Event Hubs", "another cluster"],
-)
+)  # fmt: skip
 def test_an_azure_token_is_for_the_namespace(
     tmp_path: Path,
     managed_identity: str,
@@ -229,7 +208,7 @@ def test_an_azure_token_is_for_the_namespace(
     resource: str,
     lines: tuple[str, ...],
 ) -> None:
-    made = token(tmp_path, servers, OAUTH, *lines)
+    made = token(tmp_path, servers, *lines)
     assert made.subject == "app"
     assert parse_qs(urlsplit(asked[0].path).query)["resource"] == [resource]
 
@@ -245,7 +224,6 @@ def test_an_azure_token_by_librdkafkas_settings(tmp_path: Path) -> None:
         made = token(
             tmp_path,
             HUBS,
-            OAUTH,
             "sasl.oauthbearer.method=oidc",
             "sasl.oauthbearer.metadata.authentication.type=azure_imds",
             f"sasl.oauthbearer.token.endpoint.url={url}/metadata",
@@ -277,21 +255,18 @@ def test_a_google_token_has_the_form_of_googles_handler(
         made = token(
             tmp_path,
             ("bootstrap.c.eu.managedkafka.shop.cloud.goog:9092",),
-            OAUTH,
-            "sasl.login.callback.handler.class=com.google.cloud.hosted.kafka.auth.GcpLoginCallbackHandler",
-            "sasl.jaas.config=x.OAuthBearerLoginModule required;",
+            *handled("com.google.cloud.hosted.kafka.auth.GcpLoginCallbackHandler"),
         )
-    parts = [
+    head, body, end = (
         base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in made.value.reveal().split(".")
-    ]
-    assert json.loads(parts[0]) == {"typ": "JWT", "alg": "GOOG_OAUTH2_TOKEN"}
-    assert json.loads(parts[1]) == {
+    )
+    assert (json.loads(head), end) == ({"typ": "JWT", "alg": "GOOG_OAUTH2_TOKEN"}, b"ya29.a-token")
+    assert json.loads(body) == {
         "exp": int(made.expires_s),
         "iat": pytest.approx(time.time(), abs=60),
         "scope": "kafka",
-        "sub": "ops@shop.iam.gserviceaccount.com",
+        "sub": made.subject,
     }
-    assert parts[2] == b"ya29.a-token"
     assert made.subject == "ops@shop.iam.gserviceaccount.com"
 
 
@@ -303,11 +278,11 @@ REFUSED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], type[WireError], s
         "the token provider aws-msk-iam failed: ProfileNotFound: The config profile (none) could not be found",
     ),
     "no scope": (
-        (OAUTH, "kohort.token.provider=azure"), ("kafka:9093",), AuthenticationFailed,
+        ("kohort.token.provider=azure",), ("kafka:9093",), AuthenticationFailed,
         "the scope is missing: kafka:9093 is not an Event Hubs namespace. Set sasl.oauthbearer.scope.",
     ),
     "no such provider": (
-        (OAUTH, "kohort.token.provider=acme"), MSK, UnsupportedMechanism,
+        ("kohort.token.provider=acme",), MSK, UnsupportedMechanism,
         "there is no provider 'acme', only aws-msk-iam, aws-sts, azure, gcp",
     ),
 }  # fmt: skip
@@ -328,16 +303,8 @@ def test_a_missing_extra_is_named_with_its_command(tmp_path: Path, monkeypatch: 
     assert str(caught.value).endswith(f"Run: `{install_command('aws')}`")
 
 
-def test_every_login_method_says_what_installs_it() -> None:
-    for method in login_methods():
-        assert (method.remedy is None) is method.available
-        assert method.extra is not None or method.available
-
-
 @pytest.fixture
 def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Installs a package whose entry point of the group kohort.tokens is a function with the given body."""
-
     def install(body: str) -> None:
         (tmp_path / "acme_tokens.py").write_text(f"def acme(servers, options):\n    {body}\n")
         info = tmp_path / "acme-1.dist-info"
@@ -354,7 +321,6 @@ def of_acme(directory: Path, **limits: int) -> Token:
     return token(
         directory,
         ("kafka:9093",),
-        OAUTH,
         "kohort.token.provider=acme",
         f"sasl.oauthbearer.config='of=a team' client_secret={ALIKE}",
         **limits,
@@ -371,18 +337,14 @@ def test_a_package_can_bring_a_provider(tmp_path: Path, acme: Callable[[str], No
 @pytest.mark.parametrize(
     ("body", "kind", "said"),
     [
-        (
-            "return 'a-token'",
-            AuthenticationFailed,
-            "must return a token and its expiry in seconds since 1970, and",
-        ),
+        ("return 'a-token'", AuthenticationFailed, "must return a token and its expiry in seconds since 1970, and"),
         ("raise OSError('no ' + options['client_secret'])", AuthenticationFailed, "failed: OSError: no ***"),
         ("return 'a token', 1e10", AuthenticationFailed, "not a token"),
         ("import time; time.sleep(30)", Unreachable, "the token provider acme: timed out."),
         ("import no_such_module", AuthenticationFailed, "No module named 'no_such_module'"),
     ],
     ids=["one value", "an exception", "no token", "silence", "an import"],
-)
+)  # fmt: skip
 def test_a_provider_of_a_package_that_fails(
     tmp_path: Path, acme: Callable[[str], None], body: str, kind: type[WireError], said: str
 ) -> None:
@@ -395,7 +357,7 @@ def test_a_provider_of_a_package_that_fails(
 
 def command(directory: Path, text: str, *more: str) -> Token:
     escaped = text.replace("\\", "\\\\")
-    return token(directory, ("kafka:9093",), OAUTH, f"kohort.token.command={escaped}", *more)
+    return token(directory, ("kafka:9093",), f"kohort.token.command={escaped}", *more)
 
 
 @pytest.mark.parametrize(
@@ -403,14 +365,11 @@ def command(directory: Path, text: str, *more: str) -> Token:
     [
         ("echo a-token", 300),
         ("""echo '{"access_token": "a-token", "expires_in": 120}'""", 120),
-        (
-            """sh -c 'echo "{\\"accessToken\\": \\"a-token\\", \\"expires_on\\": $(($(date +%s) + 90))}"'""",
-            90,
-        ),
+        ("""sh -c 'echo "{\\"accessToken\\": \\"a-token\\", \\"expires_on\\": $(($(date +%s) + 90))}"'""", 90),
         ("sh -c 'echo note >&2; echo a-token; exec 2>&-'", 300),
     ],
     ids=["text", "JSON", "az", "with a note"],
-)
+)  # fmt: skip
 def test_a_command_prints_a_token(tmp_path: Path, text: str, life_s: float) -> None:
     made = command(tmp_path, text)
     assert made.value.reveal() == "a-token"

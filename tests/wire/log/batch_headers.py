@@ -8,7 +8,6 @@ from wire.log.errors import DamagedLog
 
 
 def read_batch_headers(data: bytes, file: str) -> Iterator[Batch]:
-    """Every batch in `data`, checked; `file` is for messages. :raises DamagedLog: behind the last good one"""
     result = scan(data, file)
     yield from result.batches
     if result.fault is not None:

@@ -11,6 +11,5 @@ from tests.wire.log.java_batches import JavaBatches
 
 @pytest.fixture(scope="session")
 def java(kafka_jars: Path) -> Iterator[JavaBatches]:
-    """Give Kafka's classes, in one Java process."""
     with closing(JavaBatches(kafka_jars)) as process:
         yield process

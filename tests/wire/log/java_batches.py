@@ -15,14 +15,10 @@ class JavaRefused(Exception):
 
 
 class JavaBatches(Answerer):
-    """One process, started with the first question."""
-
     def __init__(self, jars: Path) -> None:
-        """Start nothing yet."""
         super().__init__(jars, "Batches", options=[SILENT])
 
     def write(self, batches: list[dict[str, Any]]) -> bytes:
-        """Batches as Java writes them; see `as_json` and `Batches.java` for what one is."""
         return base64.b64decode(self.answer({"write": batches})["bytes"])
 
     def read(self, data: bytes) -> list[dict[str, Any]]:
@@ -31,11 +27,9 @@ class JavaBatches(Answerer):
         return batches
 
     def recover(self, directory: Path, base_offset: int) -> int:
-        """Recover the segment in `directory`, which writes its index files again; the bytes cut off its end."""
         return int(self.answer({"recover": str(directory), "base_offset": base_offset})["truncated"])
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask it; JavaRefused where Kafka's class threw."""
         answer = super().answer(question)
         if "error" in answer:
             raise JavaRefused(answer["error"])
@@ -43,7 +37,6 @@ class JavaBatches(Answerer):
 
 
 def as_json(made: Made) -> dict[str, Any]:
-    """The batch in the input format of `Batches.java`."""
     batch = made.batch
     return _common(batch) | {
         "kind": "records",
@@ -55,7 +48,6 @@ def as_json(made: Made) -> dict[str, Any]:
 
 
 def shown(made: Made) -> dict[str, Any]:
-    """The batch as `JavaBatches.read` gives it."""
     batch = made.batch
     same = ("last_offset", "delete_horizon_ms", "max_timestamp", "last_sequence", "count")
     return _common(batch) | {
@@ -68,13 +60,8 @@ def shown(made: Made) -> dict[str, Any]:
 
 def _common(batch: Batch) -> dict[str, Any]:
     same = (
-        "base_offset",
-        "leader_epoch",
-        "producer_id",
-        "producer_epoch",
-        "base_sequence",
-        "log_append_time",
-    )
+        "base_offset", "leader_epoch", "producer_id", "producer_epoch", "base_sequence", "log_append_time",
+    )  # fmt: skip
     return {name: getattr(batch, name) for name in same} | {
         "codec": batch.codec.name.lower(),
         "transactional": batch.is_transactional,
@@ -92,5 +79,4 @@ def _record(record: LogRecord) -> dict[str, Any]:
 
 
 def in_base64(content: bytes | None) -> str | None:
-    """Null stays null."""
     return None if content is None else base64.b64encode(content).decode()

@@ -79,7 +79,6 @@ def made_batch(rng: Random, base_offset: int, most_records: int = 40) -> Made:
 
 
 def made_control_batch(rng: Random, base_offset: int) -> Made:
-    """The mark at the end of a transaction."""
     key, value = end_of_transaction(
         rng.choice([ControlType.ABORT, ControlType.COMMIT]), rng.randrange(1 << 20)
     )

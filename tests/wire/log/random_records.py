@@ -1,7 +1,4 @@
-"""Random keys and values of every record type, from their schemas; and what may become of their bytes.
-
-Everything hangs on the seed of the `random.Random` given.
-"""
+"""Random keys and values of every record type, from their schemas and a seed; and what may become of their bytes."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -24,12 +21,10 @@ _ALPHABET = 'ab.-_$ "\\\n\0\x1fé߿€\ufeff\ufffd😀'
 
 
 def random_key(rng: random.Random, key_type: int) -> Fields:
-    """Fields of a key."""
     return _struct(rng, RECORD_TYPES[key_type].key.struct, 0, flexible=False, tags=False)
 
 
 def random_value(rng: random.Random, key_type: int, version: int, *, tags: bool = False) -> Fields:
-    """Fields of a value. `tags`: with tagged fields that no schema has, here and there."""
     message = RECORD_TYPES[key_type].value
     fields = _struct(rng, message.struct, version, message.is_flexible(version), tags)
     if key_type == 2 and rng.random() < 0.7:
@@ -43,13 +38,11 @@ def random_value(rng: random.Random, key_type: int, version: int, *, tags: bool 
 def random_record(
     rng: random.Random, key_type: int, version: int, *, tags: bool = False
 ) -> tuple[bytes, bytes]:
-    """Bytes of a key and a value."""
     key, value = random_key(rng, key_type), random_value(rng, key_type, version, tags=tags)
     return encode_key(key_type, key), encode_value(key_type, version, value)
 
 
 def random_records(seed: int, count: int, *, tags: bool = False) -> Iterator[tuple[int, int, bytes, bytes]]:
-    """Type, version, key and value, `count` of each type and version."""
     rng = random.Random(seed)
     for key_type, version in TYPES_AND_VERSIONS:
         for _ in range(count):

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from wire.log.batches import Batches, DamagedLog, LogRecord, columns_of, records_of
 
 Plain = tuple[int, int, bytes | None, bytes | None]
-Read = list[tuple[int, Plain]]
-"""Number of the batch, and offset, time, key and value of each record."""
+Read = list[tuple[int, Plain]]  # number of the batch, and offset, time, key and value of each record
 
 
 def by_columns(batches: Batches) -> Read:
@@ -33,7 +32,6 @@ def plain(record: LogRecord) -> Plain:
 
 
 def outcome(read: Callable[[Batches], Read], batches: Batches) -> Read | str:
-    """What is read, or the words of a refusal."""
     try:
         return read(batches)
     except DamagedLog as error:

@@ -1,7 +1,5 @@
-"""What Kafka itself makes of records of `__consumer_offsets`: many questions to one Java process.
-
-`java/RecordsOracle.java` has kafka-dump-log's own parser, Kafka's generated classes and its record helpers.
-"""
+"""What Kafka itself makes of records of `__consumer_offsets`, by kafka-dump-log's own parser, in one Java process
+(`java/RecordsOracle.java`)."""
 
 import json
 import subprocess
@@ -14,8 +12,7 @@ from tests.kafka.programs import SILENT, program
 
 TIMEOUT_S = 250.0
 
-Bytes: TypeAlias = tuple[bytes, bytes | None]
-"""Key and value."""
+Bytes: TypeAlias = tuple[bytes, bytes | None]  # key and value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +26,14 @@ class Dumped:
 
     @property
     def is_read(self) -> bool:
-        """Whether the tool could make sense of it."""
         return self.key is not None and self.key.startswith("{")
 
 
 def record_types(jars: Path) -> dict[int, dict[str, Any]]:
-    """The record types of Kafka by number: names of the classes, oldest and newest version of the values."""
     return {int(number): said for number, said in _ask(jars, [{"do": "types"}])[0].items()}
 
 
 def dump(jars: Path, records: Iterable[Bytes]) -> list[Dumped]:
-    """Have the dump tool look at each record."""
     questions = [{"do": "dump", "key": key.hex(), "value": _hex(value)} for key, value in records]
     return [
         Dumped(
@@ -54,7 +48,6 @@ def dump(jars: Path, records: Iterable[Bytes]) -> list[Dumped]:
 def encode(
     jars: Path, records: Iterable[tuple[int, Mapping[str, Any], int, Mapping[str, Any]]]
 ) -> list[Bytes]:
-    """The bytes of records: type, key as JSON, version, value as JSON."""
     questions = [
         {"do": "encode", "type": number, "key": key, "version": version, "value": value}
         for number, key, version, value in records

@@ -26,7 +26,6 @@ from wire.log.control_records import (
     MalformedControlRecord,
     control_type_of,
     coordinator_epoch,
-    end_of_transaction,
 )
 
 FILE = "00000000000000000000.log"
@@ -34,73 +33,8 @@ FILE = "00000000000000000000.log"
 SMALLEST = encode_batch([(None, None), (None, None)], base_offset=0, timestamp=5)
 
 
-def test_the_bytes_of_a_batch() -> None:
-    """Written out from the layout in the documentation of DefaultRecordBatch."""
-    encoded = encode_batch([(b"k", b"v")], base_offset=1, timestamp=2, leader_epoch=3)
-    header = (
-        "0000000000000001"  # base offset
-        "0000003a"  # length: 49 and a record of 9
-        "00000003"  # leader epoch
-        "02"  # magic
-        "d8cf6b4a"  # CRC-32C
-        "0000"  # attributes
-        "00000000"  # last offset delta
-        "0000000000000002"  # base timestamp
-        "0000000000000002"  # max timestamp
-        "ffffffffffffffff"  # producer id
-        "ffff"  # producer epoch
-        "ffffffff"  # base sequence
-        "00000001"  # count
-    )
-    assert encoded.hex() == header + "10" + "00" + "00" + "00" + "026b" + "0276" + "00"
-
-
-def test_all_batches_are_found_and_placed() -> None:
-    log = made_log(Random(1), 50)
-    data = b"".join(made.encoded for made in log)
-    read = list(read_batch_headers(data, FILE))
-    assert [replace(batch, position=0, size=0, file="") for batch in read] == [made.batch for made in log]
-    assert [data[batch.position : batch.position + batch.size] for batch in read] == [
-        made.encoded for made in log
-    ]
-    assert [records_of(batch, data) for batch in read] == [made.records for made in log]
-
-
-def test_attributes() -> None:
-    batch = _only(with_field(SMALLEST, "attributes", 0x7B))
-    assert batch.codec is Codec.LZ4
-    assert batch.log_append_time
-    assert batch.is_transactional
-    assert batch.is_control
-    assert batch.delete_horizon_ms == 5
-    plain = _only(SMALLEST)
-    assert plain.codec is Codec.NONE
-    assert not any((plain.log_append_time, plain.is_transactional, plain.is_control))
-    assert plain.delete_horizon_ms is None
-
-
-def test_offsets_and_sequences() -> None:
-    batch = _only(with_field(with_field(SMALLEST, "base_sequence", (1 << 31) - 1), "base_offset", 1 << 40))
-    assert (batch.last_offset, batch.next_offset) == ((1 << 40) + 1, (1 << 40) + 2)
-    assert batch.last_sequence == 0
-    assert _only(SMALLEST).last_sequence == -1
-
-
-def test_the_broker_s_time_is_every_record_s_time() -> None:
-    """A broker that sets it leaves the deltas of the client as they are."""
-    encoded = with_field(
-        with_field(with_payload(bytes.fromhex("0c000e00010100"), count=1), "attributes", 8),
-        "max_timestamp",
-        99,
-    )
-    assert [record.timestamp for record in records_of(_only(encoded), encoded)] == [99]
-    client_s = with_field(encoded, "attributes", 0)
-    assert [record.timestamp for record in records_of(_only(client_s), client_s)] == [12]
-
-
 @pytest.mark.parametrize("codec", Codec)
 def test_a_batch_with_fewer_records_keeps_its_place(codec: Codec) -> None:
-    """As compaction leaves it: offsets, last offset and the producer's numbers stay."""
     encoded = encode_batch(
         [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")],
         base_offset=10,
@@ -180,7 +114,6 @@ DAMAGE: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("bad", "said"), DAMAGE, ids=[said for _, said in DAMAGE])
 def test_damage_is_reported_with_its_place(bad: bytes, said: str) -> None:
-    """The part before it is given first."""
     batches = read_batch_headers(SMALLEST + bad, FILE)
     assert next(batches).base_offset == 0
     with pytest.raises(DamagedLog) as error:
@@ -223,7 +156,6 @@ def test_records_that_do_not_decompress(data: bytes, said: str) -> None:
 
 
 def test_the_payload_of_an_emptied_batch_is_not_looked_at() -> None:
-    """Nor does a broker: there is nothing to be had from it."""
     for codec in Codec:
         data = with_payload(b"", count=0, last_offset_delta=3, codec=codec, compressed=b"anything")
         assert records_of(_only(data), data) == []
@@ -234,17 +166,7 @@ def test_names_of_headers_that_are_not_utf_8() -> None:
     assert records_of(_only(data), data)[0].headers == (("\ufffd", b""),)
 
 
-def test_control_types() -> None:
-    for kind in (ControlType.ABORT, ControlType.COMMIT):
-        key, value = end_of_transaction(kind, 7)
-        record = LogRecord(offset=0, timestamp=0, key=key, value=value)
-        assert control_type(record) is kind
-        assert coordinator_epoch(value) == 7
-    assert control_type_of(bytes.fromhex("0000 0004")) is ControlType.SNAPSHOT_FOOTER
-
-
 def test_control_types_of_the_future_are_unknown() -> None:
-    """So are newer versions of the key read like the known one, as a broker does."""
     assert control_type_of(bytes.fromhex("0000 0063")) is ControlType.UNKNOWN
     assert control_type_of(bytes.fromhex("0000 ffff")) is ControlType.UNKNOWN
     assert control_type_of(bytes.fromhex("0005 0001 aaaa")) is ControlType.COMMIT

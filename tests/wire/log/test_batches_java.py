@@ -149,7 +149,6 @@ def test_older_formats_are_refused_and_named(java: JavaBatches, magic: int, code
 
 @pytest.mark.parametrize("lie", LIES)
 def test_java_refuses_the_same_lies(java: JavaBatches, lie: str) -> None:
-    """But those about offsets, which only the broker that appends looks at."""
     data = with_payload(bytes.fromhex(LIES[lie]), count=2)
     if "an offset" in lie:
         assert java.read(data)

@@ -9,8 +9,7 @@ from confluent_kafka import Producer
 from coordinator.store.partition_files import parse_partition_name
 from tests.kafka.broker import Broker
 from tests.kafka.topics import fresh_topic
-from tests.kafka.wait import wait_until
-from wire.log.batches import Codec, ControlType, columns_of, control_type, records_of, rewrite_batch
+from wire.log.batches import Codec, columns_of, records_of, rewrite_batch
 from wire.log.segments import Segment, read_log
 
 pytestmark = pytest.mark.kafka
@@ -39,29 +38,7 @@ def test_every_codec(broker: Broker, codec: Codec) -> None:
     ]
 
 
-def test_transactions(broker: Broker) -> None:
-    topic = fresh_topic(broker, 1, prefix="produced")
-    producer = Producer(_settings(broker) | {"transactional.id": topic})
-    producer.init_transactions()
-    for value, end in ((b"taken back", producer.abort_transaction), (b"kept", producer.commit_transaction)):
-        producer.begin_transaction()
-        producer.produce(topic, value, partition=0)
-        producer.flush(30)
-        end()
-    # The coordinator answers before it has written the last mark.
-    wait_until(lambda: len(_log(broker, topic)[0].batches) == 4, "both transactions have their marks")
-    (segment,) = _log(broker, topic)
-    first, abort, second, commit = segment.batches
-    assert [batch.is_transactional for batch in segment.batches] == [True] * 4
-    assert [batch.is_control for batch in segment.batches] == [False, True, False, True]
-    assert len({batch.producer_id for batch in segment.batches}) == 1
-    assert [records_of(batch, segment.data)[0].value for batch in (first, second)] == [b"taken back", b"kept"]
-    kinds = [control_type(records_of(batch, segment.data)[0]) for batch in (abort, commit)]
-    assert kinds == [ControlType.ABORT, ControlType.COMMIT]
-
-
 def test_all_that_a_broker_stores_is_written_the_same(broker: Broker) -> None:
-    """Every uncompressed batch in its log directory, those of the metadata quorum among them."""
     compared = 0
     for segment in _segments(broker.data):
         for batch in segment.batches:

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tests.coordinator.store.tampering import with_payload
-from tests.wire.log.random_batches import made_batch, made_log
+from tests.wire.log.random_batches import made_log
 from tests.wire.log.readers import by_columns, one_by_one, outcome, plain
 from wire.log import columns
 from wire.log.batch_scan import scan
@@ -16,7 +16,6 @@ FILE = "00000000000000000000.log"
 
 @pytest.fixture(params=[1, 1 << 40], ids=["abreast", "one after the other"], autouse=True)
 def walk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Walk through batches in either way, however many there are."""
     monkeypatch.setattr(columns, "_LEAST_ABREAST", request.param)
 
 
@@ -35,7 +34,6 @@ def test_the_same_as_record_by_record(seed: int, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("value", [0, 46, 47, 110, 111, 8_000, 8_150, 20_000])
 def test_batches_of_many_lengths_are_walked_alike(value: int) -> None:
-    """Records whose length takes one byte, two and three, in batches that end one by one."""
     data, offset = b"", 0
     for number in range(40):
         records = [(b"k", bytes(value + index % 3)) for index in range(number % 7 + 1)]
@@ -54,7 +52,6 @@ def test_uncompressed_batches_use_the_bytes_of_the_file() -> None:
 
 
 def test_chunks_are_of_bounded_size() -> None:
-    """However far a chunk's batches expand: the next batch that would exceed it waits."""
     batch = encode_batch([(b"k", bytes(1 << 20))], base_offset=0, timestamp=0, codec=Codec.GZIP)
     size = len(batch)
     data = b"".join(
@@ -65,18 +62,6 @@ def test_chunks_are_of_bounded_size() -> None:
     sizes = [len(chunk.data) for chunk in columns_of(_batches(data))]
     assert max(sizes) < 6 << 20
     assert sum(sizes) > 20 << 20
-
-
-def test_no_batches_no_chunks() -> None:
-    assert list(columns_of(_batches(b""))) == []
-
-
-def test_emptied_batches_have_no_records() -> None:
-    rng = Random(3)
-    log = [made for made in (made_batch(rng, 1000 * i) for i in range(400)) if not made.records][:5]
-    batches = _batches(b"".join(made.encoded for made in log))
-    assert len(batches) == 5
-    assert sum(map(len, columns_of(batches))) == 0
 
 
 # Payloads of two records of seven bytes each, with a lie in it.
@@ -114,7 +99,6 @@ def test_the_payload_that_is_lied_about_is_good() -> None:
 @pytest.mark.parametrize(("codec", "most"), [(Codec.NONE, 1 << 20), (Codec.ZSTD, 1 << 20), (Codec.NONE, 1)])
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_is_found_and_named(lie: str, codec: Codec, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By both readers, with the same words, also if a batch comes in pieces of that many records."""
     monkeypatch.setattr(columns, "_MOST_RECORDS", most)
     good = encode_batch([(b"k", b"v")] * 2, base_offset=0, timestamp=5)
     data = good + with_payload(bytes.fromhex(LIES[lie]), count=2, base_offset=2, codec=codec)
@@ -130,7 +114,6 @@ def test_a_lie_is_found_and_named(lie: str, codec: Codec, most: int, monkeypatch
 
 
 def test_the_first_of_two_lies_is_named() -> None:
-    """Though the second one is noticed first."""
     first = with_payload(bytes.fromhex(LIES["an offset twice"]), count=2)
     second = with_payload(bytes.fromhex(LIES["a record that is too long"]), count=2, base_offset=2)
     with pytest.raises(DamagedLog) as error:
@@ -149,7 +132,6 @@ def test_another_number_of_records_than_announced(count: int) -> None:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_random_changes_are_seen_alike(seed: int) -> None:
-    """Whatever a payload is turned into, under a right checksum: both readers give the same, or both refuse."""
     rng = Random(seed)
     for _ in range(20):
         payload = bytearray(GOOD * 3)

@@ -19,7 +19,6 @@ CASES = cases("KOHORT_FUZZ_CASES", 1_500, many=5_000)
 
 @pytest.fixture
 def segment(tmp_path: Path) -> Path:
-    """A segment of a hundred batches with all three indexes."""
     log = Written()
     for number in range(100):
         log.batch([(b"key", bytes(200))] * 3, timestamp=1000 + number)
@@ -44,7 +43,6 @@ def test_our_own_indexes_pass(segment: Path) -> None:
 
 @pytest.mark.kafka
 def test_a_broker_s_indexes_pass(real_log: RealLog) -> None:
-    """Also those of a segment that it was writing when it was killed."""
     assert [fault for path in segments_of(real_log.data) for fault in _faults(path)] == []
 
 
@@ -56,7 +54,6 @@ def test_indexes_of_compacted_segments_pass(compacted_log: Path) -> None:
 
 
 def test_an_index_of_several_batches_at_once_passes(segment: Path) -> None:
-    """As a follower writes it: the last offset of what was appended together, and where that begins."""
     batches = read_segment(segment).batches
     entry = struct.pack(">ii", batches[25].last_offset, batches[20].position)
     segment.with_suffix(".index").write_bytes(entry)

@@ -34,19 +34,6 @@ def test_small_and_empty_segments_have_empty_indexes(tmp_path: Path) -> None:
     assert [_index(segment, suffix) for suffix in INDEX_SUFFIXES] == [b"", b"", None]
 
 
-def test_one_batch_is_in_the_time_index_alone(tmp_path: Path) -> None:
-    segment = _segment(tmp_path, 9, encode_batch([(b"k", b"v")] * 3, base_offset=10, timestamp=77))
-    write_indexes(segment)
-    assert _index(segment, ".index") == b""
-    assert _index(segment, ".timeindex") == struct.pack(">qi", 77, 3)
-
-
-def test_no_timestamp_is_not_indexed(tmp_path: Path) -> None:
-    segment = _segment(tmp_path, 0, encode_batch([(b"k", b"v")], base_offset=0, timestamp=-1))
-    write_indexes(segment)
-    assert _index(segment, ".timeindex") == b""
-
-
 def test_indexes_of_a_segment_that_is_not_in_its_place_yet(tmp_path: Path) -> None:
     path = tmp_path / f"{segment_name(0)}.cleaned"
     path.write_bytes(encode_batch([(b"k", b"v")], base_offset=0, timestamp=5))
@@ -67,7 +54,6 @@ def test_old_indexes_are_replaced(tmp_path: Path) -> None:
 
 
 def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
-    """1 and 2 overlap; 1 began in the segment before. 3 is committed, 4 stays open, 5 only ends."""
     first = _segment(tmp_path, 0, _data(0, 1) + _data(1, 3))
     second = _segment(
         tmp_path,
@@ -98,7 +84,6 @@ def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
 
 
 def test_other_control_batches_end_no_transaction(tmp_path: Path) -> None:
-    """A key that is too short, a mark of the metadata quorum, and a batch that compaction has emptied."""
     unknown = encode_batch(
         [(bytes.fromhex("00000004"), b"")], base_offset=1, timestamp=0, producer_id=1, control=True
     )
@@ -114,7 +99,6 @@ def test_other_control_batches_end_no_transaction(tmp_path: Path) -> None:
 @pytest.mark.kafka
 @pytest.mark.parametrize("seed", range(12))
 def test_recovery_by_kafka_writes_the_same_bytes(tmp_path: Path, java: JavaBatches, seed: int) -> None:
-    """And cuts off the same torn tail."""
     rng = Random(seed)
     start = rng.choice([0, 5_000_000_000])
     content = b"".join(_transactions(rng, start)) if seed % 2 else _plain(rng, start)
@@ -135,7 +119,6 @@ def test_recovery_by_kafka_writes_the_same_bytes(tmp_path: Path, java: JavaBatch
 
 
 def _plain(rng: Random, start: int) -> bytes:
-    """Batches whose producers, if any, a broker would accept one after the other."""
     log = made_log(rng, 300, start=start, most_records=8)
     return b"".join(
         made.encoded

@@ -18,7 +18,6 @@ def _batch(offset: int, size: int = 3) -> bytes:
 
 
 def _log(count: int = 10) -> tuple[bytes, list[int]]:
-    """Batches of three records, and where each begins."""
     batches = [_batch(3 * number) for number in range(count)]
     positions = [0]
     for batch in batches:

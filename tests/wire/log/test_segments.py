@@ -10,29 +10,17 @@ from types import FrameType
 import pytest
 
 from tests.coordinator.store.tampering import with_field
-from tests.wire.log.random_batches import made_log
 from wire.log import segments
 from wire.log.batch_scan import scan
 from wire.log.batches import DamagedLog, encode_batch
-from wire.log.segments import base_offset_of, list_segments, read_log, read_segment, segment_name
+from wire.log.segments import list_segments, read_log, read_segment, segment_name
 
 BATCHES = [encode_batch([(b"k", b"v" * 20)] * 2, base_offset=2 * i, timestamp=i) for i in range(4)]
 WHOLE = b"".join(BATCHES)
 LAST = len(WHOLE) - len(BATCHES[-1])
 
 
-def test_a_segment_is_read(tmp_path: Path) -> None:
-    log = made_log(Random(1), 40, start=1000)
-    path = _segment(tmp_path, 1000, b"".join(made.encoded for made in log))
-    segment = read_segment(path)
-    assert [batch.base_offset for batch in segment.batches] == [made.batch.base_offset for made in log]
-    assert (segment.base_offset, segment.next_offset) == (1000, log[-1].batch.next_offset)
-    assert segment.torn is None
-    assert segment.data == path.read_bytes()
-
-
 def test_a_ctrl_c_is_never_lost_meanwhile() -> None:
-    """Whatever is called when it comes: numpy swallows it where it asks an object that it does not know what it is."""
     calls = _scan_interrupted_at(0)
     assert calls > 10
     for number in range(1, calls + 1):
@@ -62,12 +50,6 @@ def _scan_interrupted_at(call: int) -> int:
 def test_a_file_without_bytes_is_an_empty_segment(tmp_path: Path) -> None:
     segment = read_segment(_segment(tmp_path, 77, b""))
     assert (len(segment.batches), segment.torn, segment.base_offset, segment.next_offset) == (0, None, 77, 77)
-
-
-def test_a_file_of_any_name_can_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "copy.bin"
-    path.write_bytes(b"".join(BATCHES[1:]))
-    assert read_segment(path).base_offset == 2
 
 
 def _one(offset: int) -> bytes:
@@ -143,7 +125,6 @@ def test_damage_is_reported(
 
 
 def test_damage_before_the_end_is_no_torn_tail(tmp_path: Path) -> None:
-    """Whatever byte of a batch in the middle is changed: it is noticed, and nothing is cut."""
     start = len(BATCHES[0])
     for position in range(start, start + len(BATCHES[1])):
         path = _segment(tmp_path, 0, _changed(position, 0x55))
@@ -249,7 +230,6 @@ def test_compaction_that_was_interrupted(tmp_path: Path, when: str) -> None:
 
 
 def make_files(directory: Path, files: list[str]) -> None:
-    """Segments of four offsets, or of those behind the name."""
     for file in files:
         name, _, offsets = file.partition(" ")
         first = int(name[:20])
@@ -298,17 +278,7 @@ def test_segments_do_not_overlap(tmp_path: Path) -> None:
     assert error.value.position == LAST
 
 
-def test_segments_deleted_meanwhile_are_still_read(tmp_path: Path) -> None:
-    _segment(tmp_path, 0, BATCHES[0])
-    second = _segment(tmp_path, 2, BATCHES[1])
-    log = read_log(tmp_path)
-    next(log)
-    second.rename(second.with_name(f"{second.name}.deleted")).unlink()
-    assert next(log).next_offset == 4
-
-
 def test_an_outdated_listing_during_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments 0 and 4 became one between the listing and the opening."""
     make_files(tmp_path, [f"{A}.log 0-8", f"{C}.log"])
     listings = [[tmp_path / f"{A}.log", tmp_path / f"{B}.log", tmp_path / f"{C}.log"]]
     monkeypatch.setattr(
@@ -332,18 +302,3 @@ def _segment(directory: Path, base_offset: int, content: bytes) -> Path:
 
 def _listed(directory: Path) -> list[str]:
     return [path.name for path in list_segments(directory)]
-
-
-@pytest.mark.parametrize(
-    ("name", "offset"),
-    [
-        ("00000000000000000042.log", 42),
-        ("00000000000000000042.timeindex", 42),
-        ("00000000000000000042.log.swap", 42),
-        ("42.log", -1),
-        ("leader-epoch-checkpoint", -1),
-        ("00000000000000000042", -1),
-    ],
-)
-def test_the_name_of_a_file_is_its_base_offset(name: str, offset: int) -> None:
-    assert base_offset_of(Path(name)) == offset

@@ -1,7 +1,5 @@
-"""Untrusted segments: their records, a reported cut or damage, in bounded memory and time.
-
-KOHORT_FUZZ_CASES says how many; the message of a failure names the seed of its case.
-"""
+"""Untrusted segments: their records, a reported cut or damage, in bounded memory and time. KOHORT_FUZZ_CASES says how
+many."""
 
 import resource
 import time
@@ -23,8 +21,7 @@ from wire.log.segments import Segment, list_segments, parse_segment, read_segmen
 
 CASES = cases("KOHORT_FUZZ_CASES", 1_000, many=1_000_000)
 SLOWEST_S = 20.0
-MOST_MEGABYTES = 600
-"""A batch that expands to the limit, its records, and the arrays of a chunk."""
+MOST_MEGABYTES = 600  # A batch that expands to the limit, its records, and the arrays of a chunk
 PATH = Path(segment_name(0))
 LOGS = 200
 BOMB_EVERY = 5000
@@ -85,15 +82,9 @@ def test_small_untrusted_files(tmp_path: Path) -> None:
 
 def test_untrusted_directories(tmp_path: Path) -> None:
     endings = (
-        ".log",
-        ".log.swap",
-        ".log.cleaned",
-        ".log.deleted",
-        ".index",
-        ".index.cleaned",
-        ".timeindex.swap",
+        ".log", ".log.swap", ".log.cleaned", ".log.deleted", ".index", ".index.cleaned", ".timeindex.swap",
         "",
-    )
+    )  # fmt: skip
     for seed in range(CASES // 30):
         rng = Random(seed)
         for path in tmp_path.iterdir():
@@ -135,7 +126,6 @@ def _index(segment: Segment) -> None:
 
 
 def _case(seed: int) -> bytes:
-    """The bytes of case `seed`: a log of the pool, changed as a whole or in one batch under a right checksum."""
     rng = Random(seed)
     log = rng.choice(_POOL)
     if rng.random() < 0.4:
@@ -152,16 +142,10 @@ def _lying(rng: Random, made: Made) -> bytes:
     if kind == 0:
         field, bits = rng.choice(
             [
-                ("attributes", 16),
-                ("count", 32),
-                ("last_offset_delta", 32),
-                ("base_timestamp", 64),
-                ("max_timestamp", 64),
-                ("base_offset", 64),
-                ("base_sequence", 32),
-                ("producer_id", 64),
+                ("attributes", 16), ("count", 32), ("last_offset_delta", 32), ("base_timestamp", 64),
+                ("max_timestamp", 64), ("base_offset", 64), ("base_sequence", 32), ("producer_id", 64),
             ]
-        )
+        )  # fmt: skip
         return with_field(batch, field, _number(rng, bits))
     if kind == 1 and made.records and not made.batch.codec:
         codec = rng.choice(list(Codec))

@@ -1,16 +1,9 @@
-"""Writes the types of messages: a stub for each file of layouts, read by mypy only.
-
-    python -m tests.wire.messages.message_types
-
-Of an API `JoinGroup` the stub of its file has
-
-- `JoinGroupRequest` and `JoinGroupResponse`: decoded, with attributes (`OBJECTS`),
-- `JoinGroupRequestFields` and `JoinGroupResponseFields`: dictionaries to encode. A field is required if it is in all
-  versions and has no default.
-
-A record type `Name` has `NameKey` and `NameValue`: dictionaries by Kafka's names, decoded or to encode. A struct of a
-message is named by its path: `JoinGroupRequestProtocol` is an element of its `protocols`.
-"""
+"""Writes the types of messages: a stub for each file of layouts, read by mypy only: `python -m
+tests.wire.messages.message_types`.
+Of an API `JoinGroup` it has `JoinGroupRequest` and `JoinGroupResponse`, decoded, with attributes (`OBJECTS`), and
+`JoinGroupRequestFields` and `JoinGroupResponseFields`, dictionaries to encode: a field is required if it is in all
+versions and has no default. A record type `Name` has `NameKey` and `NameValue`, dictionaries by Kafka's names. A struct
+of a message is named by its path: `JoinGroupRequestProtocol` is an element of its `protocols`."""
 
 from __future__ import annotations
 
@@ -53,11 +46,9 @@ class Form:
         self.base, self.suffix, self.array, self.named = base, suffix, array, named
 
     def declared(self, field: Field, kind: str) -> str:
-        """The line of a field."""
         return f"    {self.named(field.name)}: {self.type(field, kind)}"
 
     def type(self, field: Field, kind: str) -> str:
-        """The type of a field, given that of its value."""
         raise NotImplementedError
 
 
@@ -73,8 +64,6 @@ class Decoded(Form):
 
 
 class Encoded(Form):
-    """A dictionary that may omit some fields."""
-
     def type(self, field: Field, kind: str) -> str:
         if field.type is Scalar.UUID and self.suffix:
             kind = "UUID | None"
@@ -92,7 +81,6 @@ DICTIONARY = Encoded("(TypedDict)", "", "Sequence[{}]", str)
 
 
 def stubs(folder: Path) -> None:
-    """Write the stub of every file of layouts to a folder."""
     for path in FOLDER.glob("[!_]*.py"):
         lines = [*_lines(importlib.import_module(f"wire.messages.schemas.{path.stem}"))]
         if any("(TypedDict):" in line for line in lines):

@@ -36,7 +36,6 @@ ASSIGNED = "0000000200066f726465727300000002000000030000000100016100000001000000
 
 
 def full(version: int) -> EmbeddedSubscription:
-    """The subscription behind `FULL`, as much of it as the version can say."""
     return EmbeddedSubscription(
         version=version,
         topics=("a", "café", "orders"),
@@ -136,30 +135,6 @@ def test_a_flipped_byte_is_read_or_malformed(version: int, position: int, byte: 
     data[position % len(data)] = byte
     with suppress(DecodeError):
         read_subscription(bytes(data))
-
-
-topics = st.text(st.characters(codec="utf-8"), max_size=20)
-owned = st.dictionaries(topics, st.lists(st.integers(0, 2**31 - 1), max_size=5).map(tuple), max_size=5)
-
-
-@given(
-    st.lists(topics, max_size=5).map(tuple),
-    st.none() | st.binary(max_size=10),
-    owned,
-    st.integers(-1, 2**31 - 1),
-    st.none() | topics,
-)
-def test_version_3_keeps_everything(
-    names: tuple[str, ...],
-    user_data: bytes | None,
-    partitions: dict[str, tuple[int, ...]],
-    generation: int,
-    rack: str | None,
-) -> None:
-    subscription = EmbeddedSubscription(
-        version=3, topics=names, user_data=user_data, owned=partitions, generation=generation, rack=rack
-    )
-    assert read_subscription(write_subscription(subscription)) == subscription
 
 
 @pytest.mark.parametrize(

@@ -4,97 +4,20 @@ from typing import Any
 
 import pytest
 
-from wire.messages.reader import UNKNOWN_TAGS, DecodeError
+from wire.messages.reader import DecodeError
 from wire.messages.record_codec import (
-    RECORD_TYPES,
     UnknownKeyType,
     decode_key,
     decode_value,
     encode_key,
     encode_value,
     json_key,
-    json_value,
 )
-
-
-def test_there_is_a_schema_for_every_type_that_kafka_4_3_knows() -> None:
-    assert sorted(RECORD_TYPES) == [*range(9), *range(10, 18), *range(19, 24)]
-
-
-def test_a_legacy_key_has_values_of_version_0_alone() -> None:
-    fields = "0000000000000005 0002 6d64 0000000000000009"
-    value = {"offset": 5, "metadata": "md", "commitTimestamp": 9}
-    assert decode_value(0, bytes.fromhex(f"0000 {fields}")) == (0, value)
-    with pytest.raises(DecodeError, match=r"^LegacyOffsetCommitValue has no version 1$"):
-        decode_value(0, bytes.fromhex(f"0001 {fields} 000000000000000a"))
-
-
-def test_a_member_without_the_classic_protocol_differs_from_an_unknown_one() -> None:
-    front = "0000 00 00 02 63 02 68 01 01 00000001 00"
-    null, absent = bytes.fromhex(f"{front} 01 00 01 00"), bytes.fromhex(f"{front} 00")
-    assert decode_value(5, null)[1]["classicMemberMetadata"] is None
-    assert decode_value(5, absent)[1]["classicMemberMetadata"] == {
-        "sessionTimeoutMs": 0,
-        "supportedProtocols": [],
-    }
-    for value in (null, absent):
-        assert encode_value(5, *decode_value(5, value)) == value
-    assert json_value(5, null)["data"]["classicMemberMetadata"] is None
-    assert "classicMemberMetadata" not in json_value(5, absent)["data"]
-
-
-def test_unknown_tagged_fields_are_kept_and_not_shown() -> None:
-    value = bytes.fromhex("0000 00000003 03 00 08 0000000000000007 09 02 abcd ac02 00")
-    version, fields = decode_value(3, value)
-    assert fields == {"epoch": 3, "metadataHash": 7, UNKNOWN_TAGS: [(9, b"\xab\xcd"), (300, b"")]}
-    assert encode_value(3, version, fields) == value
-    assert json_value(3, value)["data"] == {"epoch": 3, "metadataHash": 7}
 
 
 def test_bytes_after_a_message_are_ignored() -> None:
     assert decode_key(bytes.fromhex("0003 0001 67 ff")) == (3, {"groupId": "g"})
     assert decode_value(3, bytes.fromhex("0000 00000003 00 ff"))[1] == {"epoch": 3, "metadataHash": 0}
-
-
-def test_subscriptions_of_classic_members_are_decoded() -> None:
-    subscription = bytes.fromhex("0003 00000001 0002 7431 ffffffff 00000000 00000005 0004 7261636b")
-    value = encode_value(2, 3, _classic("consumer", subscription, b"\0\1garbage"))
-    (member,) = json_value(2, value)["data"]["members"]
-    assert member["subscription"] == {
-        "topics": ["t1"],
-        "userData": None,
-        "ownedPartitions": [],
-        "generationId": 5,
-        "rackId": "rack",
-    }
-    assert member["assignment"] == "AAFnYXJiYWdl"
-
-
-def test_bytes_of_another_protocol_type_are_not_looked_into() -> None:
-    value = encode_value(2, 3, _classic("connect", b"\0\0\0\0\0\0\xff\xff\xff\xff", b""))
-    (member,) = json_value(2, value)["data"]["members"]
-    assert (member["subscription"], member["assignment"]) == ("AAAAAAAA/////w==", "")
-
-
-def _classic(protocol_type: str, subscription: bytes, assignment: bytes) -> dict[str, Any]:
-    member = {
-        "memberId": "m",
-        "groupInstanceId": None,
-        "clientId": "c",
-        "clientHost": "/h",
-        "rebalanceTimeout": 1,
-        "sessionTimeout": 2,
-        "subscription": subscription,
-        "assignment": assignment,
-    }
-    return {
-        "protocolType": protocol_type,
-        "generation": 1,
-        "protocol": "range",
-        "leader": "m",
-        "currentStateTimestamp": -1,
-        "members": [member],
-    }
 
 
 @pytest.mark.parametrize("number", [9, 18, 24, -1, 0x7FFF])

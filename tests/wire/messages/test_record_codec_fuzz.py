@@ -1,7 +1,5 @@
-"""Untrusted bytes: an answer or the module's own errors, in memory bounded by the bytes.
-
-KOHORT_FUZZ_CASES says how many; a case is a key and a value, read in all ways there are.
-"""
+"""Untrusted bytes: an answer or the module's own errors, in memory bounded by the bytes. KOHORT_FUZZ_CASES says how
+many."""
 
 import random
 import tracemalloc
@@ -19,16 +17,11 @@ from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType, decode_value, encode_value, json_key, json_value
 
 CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
-HONEST = 60
-"""Undamaged records of each type and version that the cases start from."""
+HONEST = 60  # undamaged records of each type and version that the cases start from
 AROUND = b"\x01" * 40
 LYING_LENGTHS = (
-    b"\xff\xff\xff\xff\x07",
-    b"\xff\xff\xff\x7f",
-    b"\x7f\xff\xff\xff",
-    b"\x7f\xff",
-    b"\xff\xff\x01",
-)
+    b"\xff\xff\xff\xff\x07", b"\xff\xff\xff\x7f", b"\x7f\xff\xff\xff", b"\x7f\xff", b"\xff\xff\x01",
+)  # fmt: skip
 
 
 def test_nothing_but_our_errors_escapes() -> None:

@@ -61,8 +61,7 @@ def check_writers(path: Path, status: os.stat_result, harm: str, remedy: str) ->
 class Properties:
     path: Path
     entries: dict[str, Property]
-    remarks: tuple[str, ...] = ()
-    """Remarks for the user: the names of ignored keys."""
+    remarks: tuple[str, ...] = ()  # remarks for the user: the names of ignored keys
 
     def text(self, key: str) -> str | None:
         """The value, stripped; None without the key."""

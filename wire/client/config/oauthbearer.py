@@ -35,8 +35,7 @@ _HANDLER = "sasl.login.callback.handler.class"
 _UNSECURED = "enable.sasl.oauthbearer.unsecure.jwt"
 _EXTENSION = "extension_"
 _SCHEMES = ("http://", "https://", "file:")
-_AZURE_METADATA = "http://169.254.169.254/metadata/identity/oauth2/token"
-"""The URL that librdkafka requests."""
+_AZURE_METADATA = "http://169.254.169.254/metadata/identity/oauth2/token"  # the URL that librdkafka requests
 
 _OF_HANDLERS: Mapping[str, str] = {
     "IAMClientCallbackHandler": "aws-msk-iam",

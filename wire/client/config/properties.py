@@ -35,8 +35,7 @@ _OWN = """
     socket.connection.setup.timeout.ms ssl.ca.location ssl.ca.pem ssl.certificate.location ssl.certificate.pem
     ssl.key.location ssl.key.pem ssl.key.password enable.ssl.certificate.verification
 """
-_OWN_KEYS = frozenset(_OWN.split())
-"""The properties that have a field in `ConnectionSettings`."""
+_OWN_KEYS = frozenset(_OWN.split())  # the properties that have a field in `ConnectionSettings`
 
 _BOTH_UNDERSTAND = ("sasl.oauthbearer.", "sasl.kerberos.")
 """Java's keys that librdkafka knows by the same name and with the same meaning."""

@@ -22,8 +22,7 @@ Endpoint: TypeAlias = TokenEndpoint | MetadataEndpoint
 
 _LONGEST_ANSWER = 1 << 20
 _LONGEST_REASON = 400
-_PAUSES_S = (0.1, 0.5)
-"""The pause before a busy or unreachable endpoint is asked again."""
+_PAUSES_S = (0.1, 0.5)  # the pause before a busy or unreachable endpoint is asked again
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
 _CHECK_NETWORK = (
     "Without a token there is no login: check sasl.oauthbearer.token.endpoint.url and the network"

@@ -34,12 +34,10 @@ Provide: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], tuple[str, flo
 
 _LONGEST_REASON = 400
 _MSK_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?(?::\d+)?$")
-_LIFE_S = 300
-"""The lifetime of an STS token, as in Confluent's clients."""
+_LIFE_S = 300  # the lifetime of an STS token, as in Confluent's clients
 _EVENT_HUBS = re.compile(r"^([\w-]+\.servicebus\.[\w.]+?)(?::\d+)?$")
 _GOOGLE_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-_GOOGLE_PRINCIPAL = "GOOGLE_MANAGED_KAFKA_AUTH_PRINCIPAL"
-"""The variable that Google's own handler reads too."""
+_GOOGLE_PRINCIPAL = "GOOGLE_MANAGED_KAFKA_AUTH_PRINCIPAL"  # the variable that Google's own handler reads too
 
 
 def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: Deadline) -> Token:

@@ -16,8 +16,7 @@ from wire.client.security import OAuthSettings, TokenCommand, TokenFile, TokenPr
 from wire.client.steps import Deadline
 from wire.client.tokens.token import Token, token_in, token_of
 
-_LEAST_LIFE_S = 30.0
-"""A token with less time left is not used for another login."""
+_LEAST_LIFE_S = 30.0  # A token with less time left is not used for another login
 _LONGEST_FILE = 1 << 20
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from wire.client.errors import AuthenticationFailed
 from wire.client.security import Secret
 
-_LIFE_UNKNOWN_S = 300.0
-"""The time for which a token without a known expiry is used."""
+_LIFE_UNKNOWN_S = 300.0  # the time for which a token without a known expiry is used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

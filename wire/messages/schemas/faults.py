@@ -5,8 +5,7 @@ from wire.messages.definition import api
 
 FAULT_CLIENT = "kohort-fault"
 """The client id of a client that requests faults: no fault affects it, and only it sees the API listed."""
-LIST, DO, CLEAR = 0, 1, 2
-"""Operations."""
+LIST, DO, CLEAR = 0, 1, 2  # operations
 
 KOHORT_FAULT = api("""
     KohortFault 31010 0

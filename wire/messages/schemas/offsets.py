@@ -59,8 +59,7 @@ OFFSET_COMMIT = api("""
                 errorCode int16
 """)
 
-OFFSET_COMMIT_BY_ID = replace(OFFSET_COMMIT, sent=(10, 10))
-"""The versions that name topics by their ids."""
+OFFSET_COMMIT_BY_ID = replace(OFFSET_COMMIT, sent=(10, 10))  # the versions that name topics by their ids
 
 OFFSET_FETCH = api("""
     OffsetFetch 9 1-10 flexible=6 sent=2-9

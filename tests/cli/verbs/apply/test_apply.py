@@ -140,12 +140,6 @@ def test_standard_input_is_a_file(kohort: Kohort) -> None:
     answer.assert_refused("-:3: groups.a.delete")
 
 
-def test_a_file_that_is_not_there(kohort: Kohort, tmp_path: Path) -> None:
-    kohort.quick("apply", tmp_path / "no.yaml", "-b", "localhost:1").assert_refused(
-        "cannot be read", status=3
-    )
-
-
 def test_previews_of_a_directory_leave_out_settings(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     file = tmp_path / "groups.yaml"
     file.write_text("kohort: 1\ngroups:\n  nightly-report: {delete: true}\n")

@@ -5,20 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from cli.verbs.describe.view import DescribeMode
-from tests.cli.command import Kohort
+from tests.cli.command import Answer, Kohort
 from tests.cli.fleet import Fleet
 from tests.cli.sources.live_source import admin_only
 from tests.cli.sources.secure_rig import SecureRig
 from tests.kafka.members import fresh_name
 from tests.kafka.secure import SecureBroker
+from tests.kafka.topics import create_topics
 from wire.acls import OPERATIONS, ResourceType, operation_bits
 from wire.client.settings import operations_in
 
-EVERYTHING = ["READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
-"""On a group, since Kafka 4.0."""
+EVERYTHING = [
+    "READ",
+    "DELETE",
+    "DESCRIBE",
+    "DESCRIBE_CONFIGS",
+    "ALTER_CONFIGS",
+]  # on a group, since Kafka 4.0
 MODES = [f"--{mode.value}" for mode in DescribeMode]
 
 
@@ -35,67 +42,49 @@ def test_operations_are_bits() -> None:
 def test_without_an_authorizer_everything_is_allowed(kohort: Kohort, fleet: Fleet, mode: str) -> None:
     line = f"describe {mode} --authorized-operations --match ^{fleet.prefix} -b {fleet.broker.bootstrap}"
     answer = kohort.quick(line, "--output", "json").succeeded()
-    assert {
-        group["group"]: group["authorized_operations"] for group in answer.document["groups"]
-    } == dict.fromkeys(fleet.groups.values(), EVERYTHING)
-    table = kohort.quick(line).succeeded().stdout
+    assert operations_of(answer) == dict.fromkeys(fleet.groups.values(), EVERYTHING)
+    table = kohort.quick(line).succeeded().stdout.splitlines()
     for group in fleet.groups.values():
-        assert [line.split(None, 1)[1] for line in table.splitlines() if line.startswith(f"{group} ")][
-            -1
-        ].strip() == (", ".join(EVERYTHING))
+        *_, row = [line.split(None, 1)[1] for line in table if line.startswith(f"{group} ")]
+        assert row.strip() == ", ".join(EVERYTHING)
+
+
+def operations_of(answer: Answer) -> dict[str, list[str] | None]:
+    return {group["group"]: group["authorized_operations"] for group in answer.document["groups"]}
 
 
 @pytest.mark.kafka
 def test_librdkafka_reports_the_same(fleet: Fleet) -> None:
-    """Where it alone can log in, and as it tells itself."""
     group = fleet.groups["java-consumer"]
     with admin_only(fleet.broker) as source:
         reported = source.authorized_operations(source.describe([group], offsets=False).items)
     admin = AdminClient({"bootstrap.servers": fleet.broker.bootstrap})
     described = admin.describe_consumer_groups([group], include_authorized_operations=True)[group].result()
-    assert (
-        set(reported.by_group[group])
-        == {authorized_operation.name for authorized_operation in described.authorized_operations}
-        == set(EVERYTHING)
-    )
+    theirs = {operation.name for operation in described.authorized_operations}
+    assert set(reported.by_group[group]) == theirs == set(EVERYTHING)
 
 
 @pytest.mark.kafka
 def test_an_authorizer_decides(secure: SecureBroker, kohort: Kohort, tmp_path: Path) -> None:
-    """DESCRIBE is implied by READ and DELETE; a group that may not be described is not."""
     rig = SecureRig(secure=secure, kohort=kohort, scratch=tmp_path)
-    allowed = {
-        fresh_name("read"): (["READ"], ["READ", "DESCRIBE"]),
-        fresh_name("configured"): (
-            ["DESCRIBE", "ALTER_CONFIGS"],
-            ["DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"],
-        ),
-        fresh_name("hidden"): ([], None),
-    }
-    for group, (operations, _) in allowed.items():
+    read, configured, hidden = fresh_name("read"), fresh_name("configured"), fresh_name("hidden")
+    for group in (read, configured, hidden):
         _commit(secure, group)
-        if operations:
-            secure.allow("reader", "group", group, *operations)
+    secure.allow("reader", "group", read, "READ")
+    secure.allow("reader", "group", configured, "DESCRIBE", "ALTER_CONFIGS")
+    options = ("--state", "--authorized-operations", "--output", "json")
     try:
-        answer = rig.as_user(
-            "reader", "describe", *allowed, "--state", "--authorized-operations", "--output", "json"
-        )
+        answer = rig.as_user("reader", "describe", read, configured, hidden, *options)
     finally:
         secure.forbid_all("reader")
-    assert {group["group"]: group["authorized_operations"] for group in answer.document["groups"]} == {
-        group: reported for group, (_, reported) in allowed.items() if reported is not None
-    }
-    hidden = list(allowed)[-1]
+    assert operations_of(answer) == {
+        read: ["READ", "DESCRIBE"], configured: ["DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"],
+    }  # fmt: skip
     answer.assert_said(3, f"{hidden}: not allowed: this needs DESCRIBE on the group")
     assert answer.stderr.count(hidden) == 1
 
 
 def _commit(secure: SecureBroker, group: str) -> None:
-    """Have the group be there."""
-    from confluent_kafka import Consumer, TopicPartition
-
-    from tests.kafka.topics import create_topics
-
     topic = f"{group}-topic"
     create_topics(secure.broker, {topic: 1})
     consumer = Consumer({"bootstrap.servers": secure.broker.bootstrap, "group.id": group})

@@ -22,22 +22,15 @@ def test_describe_shows_what_the_tool_shows(
     kohort: Kohort, fleet: Fleet, tools: ToolHost, mode: list[str]
 ) -> None:
     groups = fleet.consumer_groups
-    reported = tools.ask(
-        fleet.broker,
-        CONSUMER_GROUPS,
-        "--describe",
-        *(word for group in groups for word in ("--group", group)),
-        *mode,
-    )
+    words = [word for group in groups for word in ("--group", group)]
+    reported = tools.ask(fleet.broker, CONSUMER_GROUPS, "--describe", *words, *mode)
     expected = by_key(parse(reported.stdout))
     assert {group for group, *_ in expected} == set(groups) - _without_rows(fleet, mode)
     describe = ["describe", "-b", fleet.broker.bootstrap, *groups, *mode]
 
-    csv = kohort.quick(*describe, "--output", "csv").succeeded()
-    assert _as_reported(csv.rows, expected) == expected
-
-    table = kohort.quick(*describe).succeeded()
-    assert _as_reported(parse(table.stdout), expected) == expected
+    csv = kohort.quick(*describe, "--output", "csv").succeeded().rows
+    table = parse(kohort.quick(*describe).succeeded().stdout)
+    assert _as_reported(csv, expected) == _as_reported(table, expected) == expected
 
 
 def _without_rows(fleet: Fleet, mode: list[str]) -> set[str]:

@@ -22,12 +22,7 @@ Described = dict[str, Any]
 
 @pytest.fixture
 def describe(kohort: Kohort, broker: Broker) -> Callable[[str], Described]:
-    """What `describe --migration` says of a live group."""
-
-    def ask(group: str) -> Described:
-        return migration(kohort, group, "--bootstrap-server", broker.bootstrap)
-
-    return ask
+    return lambda group: migration(kohort, group, "--bootstrap-server", broker.bootstrap)
 
 
 def migration(kohort: Kohort, group: str, *source: str) -> Described:
@@ -38,7 +33,6 @@ def migration(kohort: Kohort, group: str, *source: str) -> Described:
 
 
 def waits(facts: Described) -> dict[str, list[tuple[str, dict[str, list[int]], str | None]]]:
-    """By member id."""
     return {
         member["id"]: [(wait["for"], wait["partitions"], wait["member"]) for wait in member["waits"]]
         for member in facts["members"]
@@ -98,16 +92,11 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     facts = describe(group)
     assert facts["standing"] == "Mixed: 1 of 3 members speaks the consumer protocol, 2 speak the classic one."
     assert facts["succession"] is None
-    assert {member["client_id"]: member["protocol"] for member in facts["members"]} == {
-        first.name: "classic",
-        second.name: "classic",
-        third.name: "consumer",
-    }
+    protocols = {member["client_id"]: member["protocol"] for member in facts["members"]}
+    assert protocols == {first.name: "classic", second.name: "classic", third.name: "consumer"}
     logged = in_the_log()
-    assert {
-        member["client_id"]: (member.pop("assignors"), member.pop("all_assignors"))
-        for member in logged["members"]
-    } == {first.name: (["range"], True), second.name: (["range"], True), third.name: (None, False)}
+    lists = {one["client_id"]: (one.pop("assignors"), one.pop("all_assignors")) for one in logged["members"]}
+    assert lists == {first.name: (["range"], True), second.name: (["range"], True), third.name: (None, False)}
     for member in facts["members"]:
         # No API says what the classic members of a consumer group list.
         del member["assignors"], member["all_assignors"]
@@ -118,7 +107,6 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
 def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     kohort: Kohort, broker: Broker, members: Members, describe: Callable[[str], Described], tmp_path: Path
 ) -> None:
-    """A leader of librdkafka writes user data with cooperative-sticky once a member has rejoined."""
     topic, other, group = fresh_name("orders"), fresh_name("payments"), fresh_name("user-data")
     create_topics(broker, {topic: 4, other: 1})
 

@@ -89,7 +89,6 @@ def _commit(consumer: Consumer, topic: str, offsets: Iterable[int]) -> None:
 def _stalled(scene: Scene, word: str) -> None:
     """It has committed for a while, and then no more."""
     flow = Flow(produced=[5, 5], read=[5, 5])
-    flow.read = [5, 5]
     flow.start(scene, word)
     begun = time.monotonic()
 
@@ -164,25 +163,22 @@ def _joining(scene: Scene, word: str) -> None:
     topic = scene.topic(word, 6)
     scene.commit(word, topic, *[10] * 6)
     scene.again_and_again(lambda: scene.produce(topic, 6), 0.5)
-    members = []
+    members: list[Consumer] = []
 
     def join() -> None:
-        consumer = Consumer({**scene.settings(word), **settings})
-        consumer.subscribe([topic])
-        members.append(consumer)
-        scene.consumers.append(consumer)
+        if len(members) < 4:
+            consumer = Consumer({**scene.settings(word), **settings})
+            consumer.subscribe([topic])
+            members.append(consumer)
+            scene.consumers.append(consumer)
 
     def poll() -> None:
         for member in members:
             member.poll(0.02)
 
-    def more() -> None:
-        if len(members) < 4:
-            join()
-
     join()
     scene.again_and_again(poll, 0.02)
-    scene.again_and_again(more, 4)
+    scene.again_and_again(join, 4)
 
 
 def _grown(scene: Scene, word: str) -> None:
@@ -232,4 +228,3 @@ LIVE: Mapping[str, Callable[[Scene, str], None]] = {
     "joining": _joining,
     "grown": _grown,
 }
-"""Starts a kind of group: its consumers and producers; the text is part of the names of its group and topic."""

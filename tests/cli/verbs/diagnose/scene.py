@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from tests.cli.command import Answer
 from tests.kafka.broker import Broker
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
@@ -17,8 +18,6 @@ from tests.kafka.wait import wait_until
 
 @dataclass
 class Scene:
-    """Groups in trouble, and what they need: consumers that live, a producer that continues."""
-
     broker: Broker
     prefix: str
     stack: ExitStack
@@ -30,7 +29,6 @@ class Scene:
         self.producer = Producer({"bootstrap.servers": self.broker.bootstrap})
 
     def name(self, word: str) -> str:
-        """Of a group or a topic."""
         return f"{self.prefix}-{word}"
 
     def topic(self, word: str, partitions: int = 1, records: int = 10) -> str:
@@ -43,7 +41,6 @@ class Scene:
         return name
 
     def produce(self, topic: str, partitions: int) -> None:
-        """A record into each partition."""
         for number in range(partitions):
             self.producer.produce(topic, b"", partition=number)
 
@@ -75,6 +72,19 @@ class Scene:
         thread.start()
         self.stack.callback(thread.join, 30)
         self.stack.callback(self.ended.set)
+
+    def findings(self, reported: Answer) -> dict[str, dict[str, dict[str, Any]]]:
+        """By word and rule."""
+        return {
+            group["group"].removeprefix(f"{self.prefix}-"): {
+                found["rule"]: found for found in group["findings"]
+            }
+            for group in reported.document["groups"]
+        }
+
+    @staticmethod
+    def levels(findings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+        return {rule: finding["level"] for rule, finding in findings.items()}
 
     def settings(self, word: str) -> dict[str, Any]:
         return {

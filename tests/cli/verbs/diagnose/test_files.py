@@ -45,7 +45,6 @@ def record(file: Path, *groups: Group | None) -> Path:
 
 
 def test_recordings_have_the_recorded_diagnoses(kohort: Kohort, tmp_path: Path) -> None:
-    """Judged by all of their observations; other sources and filters are refused."""
     stuck = record(tmp_path / "stuck.jsonl", SETTLED, *[MOVING] * 5)
     lines = {
         "--output json": stuck,
@@ -63,7 +62,6 @@ def test_recordings_have_the_recorded_diagnoses(kohort: Kohort, tmp_path: Path) 
 
 
 def test_the_sample_fleet_is_healthy(kohort: Kohort, sample: Path) -> None:
-    """What one moment of a file cannot tell is said, not guessed."""
     answer = kohort.quick("diagnose --all-groups --output json --embedded", sample).succeeded()
     groups = answer.document["groups"]
     assert {row["group"]: row["findings"] for row in groups if row["verdict"] != "ok"} == {}

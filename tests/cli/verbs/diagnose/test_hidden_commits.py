@@ -12,7 +12,6 @@ from tests.kafka.wait import wait_until
 
 
 def test_stall_is_observed_until_it_is_certain(kohort: Kohort) -> None:
-    """The six seconds of a diagnosis are less than three commit intervals of three seconds."""
     with serving(None, "--topic", "orders:1") as served:
         consumer = Consumer({"bootstrap.servers": served.bootstrap, "group.id": "payments of eu"})
         with closing(consumer):

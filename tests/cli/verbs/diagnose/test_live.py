@@ -34,8 +34,7 @@ class Stage:
     def __init__(self, broker: Broker) -> None:
         self.broker, self.prefix = broker, fresh_name("diagnosed")
         self.topic = fresh_topic(broker, PARTITIONS)
-        self.acts: list[Callable[[int], None]] = []
-        """What is done every second or so while the groups are observed."""
+        self.acts: list[Callable[[int], None]] = []  # done every second or so while the groups are observed
 
     def name(self, of: str) -> str:
         return f"{self.prefix}.{of}"
@@ -45,11 +44,8 @@ class Stage:
         group = RawGroup(broker=self.broker, id=self.name(of), topic=self.topic)
         group.grow(len(shares))
         group.joined(group.start_joining(group.members))
-        assignment = {
-            member: {self.topic: share} if share else {}
-            for member, share in zip(group.members, shares, strict=True)
-        }
-        group.assign(assignment)
+        members = zip(group.members, shares, strict=True)
+        group.assign({member: {self.topic: share} if share else {} for member, share in members})
         return group
 
     def consumer(self, of: str, member: str = "a", **settings: Any) -> RawConsumer:
@@ -73,25 +69,11 @@ class Stage:
         """A share group whose members join, one after the other, and send no heartbeat afterwards."""
         group = self.name(of)
         set_config(self.broker, ResourceType.GROUP, group, {"share.session.timeout.ms": "60000"})
+        wanted = {"group_id": group, "rack_id": None, "subscribed_topic_names": [self.topic]}
         for member in members:
-            answer = ask(
-                self.broker.port,
-                "ShareGroupHeartbeat",
-                1,
-                group_id=group,
-                member_id=member,
-                member_epoch=0,
-                rack_id=None,
-                subscribed_topic_names=[self.topic],
-            )
+            heartbeat = {**wanted, "member_id": member, "member_epoch": 0}
+            answer = ask(self.broker.port, "ShareGroupHeartbeat", 1, **heartbeat)
             assert answer.error_code == 0, answer
-
-
-def _settle(*members: RawConsumer) -> None:
-    """Heartbeats until all have what they are to have."""
-    for _ in range(4):
-        for member in members:
-            member.accept()
 
 
 def _stuck(stage: Stage) -> None:
@@ -147,13 +129,13 @@ def _healthy(stage: Stage) -> None:
     stage.classic("healthy-classic", [(0, 1), (2, 3)])
     a = stage.consumer("healthy-consumer")
     b = stage.another(a, "b")
-    _settle(a, b)
+    for member in (a, b) * 4:  # until both have what they are to have
+        member.accept()
     wait_group(stage.broker, a.group, members=2)
 
 
 @pytest.fixture(scope="module")
 def diagnosed(kafka_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
-    """Give the findings of one diagnosis of all groups, by what is wrong with them."""
     stage = Stage(kafka_broker)
     for prepare in (_healthy, _owning, _restless, _stuck):
         prepare(stage)
@@ -168,17 +150,12 @@ def diagnosed(kafka_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
             ended.set()
         acting.result()
     assert answer.status == 1, answer
-    document = answer.document
-    groups = {group["group"]: group for group in document["groups"]}
-
-    def found(of: str) -> Found:
-        return {finding["rule"]: finding for finding in groups[stage.name(of)]["findings"]}
-
-    return found
+    groups = {group["group"]: group["findings"] for group in answer.document["groups"]}
+    return lambda of: {finding["rule"]: finding for finding in groups[stage.name(of)]}
 
 
 def _act(acts: list[Callable[[int], None]], ended: Event) -> None:
-    """Act again and again, slower than one look follows another, so that a look shows each act."""
+    # Slower than one look follows another, so that a look shows each act.
     for turn in count(1):
         for act in acts:
             act(turn)

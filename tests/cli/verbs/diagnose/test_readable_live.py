@@ -12,7 +12,7 @@ from confluent_kafka.admin._resource import ResourceType
 from tests.cli.command import Kohort
 from tests.cli.verbs.diagnose.scene import Scene
 from tests.kafka.broker import Broker
-from tests.kafka.topics import delete_records, set_config
+from tests.kafka.topics import delete_records, delete_topic, set_config
 from tests.kafka.wait import wait_until
 
 pytestmark = pytest.mark.kafka
@@ -62,6 +62,12 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     old, new = scene.topic("old"), scene.topic("new")
     scene.commit("moved", old, 2)
     committed(scene.member("moved", new), new, 10)
+    # A topic that was created again, and a member that commits one of its partitions only.
+    gone, two = scene.topic("gone", records=5), scene.topic("two", 2)
+    delete_topic(broker, gone)
+    scene.topic("gone", records=2)
+    scene.commit("recreated", gone, 5)
+    committed(scene.member("half", two), two, 10)
     # An open transaction in which records come, and one with offsets of a group.
     held = scene.topic("held")
     till = begun(scene, "till")
@@ -93,24 +99,16 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         scene.commit(word, times[word], 0)
 
     address = ("-b", broker.bootstrap, "--output", "json")
-    reported = kohort("diagnose", "--match", scene.prefix, "--for", "6s", "--commit-interval", "1s", *address)
-    findings = {
-        group["group"].removeprefix(f"{scene.prefix}-"): {
-            finding["rule"]: finding for finding in group["findings"]
-        }
-        for group in reported.document["groups"]
-    }
-    levels = {
-        word: {rule: finding["level"] for rule, finding in rules.items()}
-        for word, rules in findings.items()
-        if word not in times
-    }
-    assert levels == {
+    reported = kohort(f"diagnose --match {scene.prefix} --for 6s --commit-interval 1s", *address)
+    findings = scene.findings(reported)
+    assert {word: scene.levels(rules) for word, rules in findings.items() if word not in times} == {
         "aborted": {"aborted-records": "note"},
         "aborted-alone": {"aborted-records": "note"},
         "lost": {"records-lost": "warning", "stopped": "error"},
         "all-deleted": {},
         "moved": {"left-over-offsets": "note"},
+        "recreated": {"beyond-end": "error"},
+        "half": {"never-committed": "warning"},
         "marked": {},
         "held": {"open-transaction": "warning"},
         "pending": {"pending-offsets": "warning"},
@@ -118,10 +116,8 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         "never": {},  # no request shows which partitions of it are pending
     }
     assert findings["aborted"]["aborted-records"]["evidence"]["aborted"] == 5
-    assert (
-        findings["lost"]["records-lost"]["evidence"]["records_lost"],
-        findings["lost"]["stopped"]["evidence"]["lag"],
-    ) == (150, 50)
+    assert findings["lost"]["records-lost"]["evidence"]["records_lost"] == 150
+    assert findings["lost"]["stopped"]["evidence"]["lag"] == 50
     assert findings["moved"]["left-over-offsets"]["evidence"] == {"partitions": [f"{old}-0"], "lag": 8}
     assert findings["held"]["open-transaction"]["evidence"]["produced"] >= 3
     evidence = findings["pending"]["pending-offsets"]["evidence"]
@@ -145,46 +141,31 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         assert why in described.stderr
     assert f"open transaction of the producer {scene.name('eos')}" in described.stderr
     (moved,) = (group for group in described.document["groups"] if group["group"] == scene.name("moved"))
-    assert (moved["totals"]["lag"], moved["totals"]["lag_unsubscribed"], moved["totals"]["max_lag_ms"]) == (
-        8,
-        8,
-        0,
-    )
+    assert [moved["totals"][name] for name in ("lag", "lag_unsubscribed", "max_lag_ms")] == [8, 8, 0]
 
     text = kohort("exporter", "--once", "--match", scene.prefix, "-b", broker.bootstrap).stdout
     figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    for word, metric, value in (
-        ("aborted", "lag_records", 6),
-        ("aborted", "lag_seconds", 0),
-        ("lost", "lag_records", 200),
-        ("lost", "lost_records", 150),
-        ("moved", "lag_records", 8),
-        ("moved", "lag_unsubscribed_records", 8),
-        ("moved", "lag_seconds", 0),
-        ("moved", "unread_records", 0),
-        ("aborted", "unread_records", 0),
-        ("lost", "unread_records", 50),
-        ("pending", "offsets_pending_partitions", 1),
-        ("lost", "offsets_pending_partitions", 0),
-    ):
-        assert float(figures[f'kohort_group_{metric}{{group="{scene.name(word)}"}}']) == value, (word, metric)
+    for word, expected in {
+        "aborted": {"lag_records": 6, "lag_seconds": 0, "unread_records": 0},
+        "lost": {
+            "lag_records": 200,
+            "lost_records": 150,
+            "unread_records": 50,
+            "offsets_pending_partitions": 0,
+        },
+        "moved": {"lag_records": 8, "lag_unsubscribed_records": 8, "lag_seconds": 0, "unread_records": 0},
+        "pending": {"offsets_pending_partitions": 1},
+    }.items():
+        of_group = f'{{group="{scene.name(word)}"}}'
+        assert {name: float(figures[f"kohort_group_{name}{of_group}"]) for name in expected} == expected, word
     assert f'kohort_group_lag_seconds{{group="{scene.name("ahead")}"}}' not in figures
 
     # Nothing was committed before in this group: the reset names the partition.
     preview = kohort("offsets", "reset", scene.name("never"), "--topic", read, "--to-latest", *address)
     assert preview.document["groups"][0]["offsets"][0]["remark"] == "pending in an open transaction"
     # A reset over pending offsets is done, says so, and wins over them.
-    changed = kohort(
-        "offsets",
-        "reset",
-        scene.name("reset"),
-        "--topic",
-        read,
-        "--to-earliest",
-        "--execute",
-        "--yes",
-        *address,
-    ).succeeded()
+    reset = f"offsets reset {scene.name('reset')} --topic {read} --to-earliest --execute --yes"
+    changed = kohort(reset, *address).succeeded()
     assert f"open transaction of the producer {scene.name('eos')}" in changed.stderr
     (change,) = changed.document["groups"][0]["offsets"]
     assert (change["remark"], change["after"]) == ("pending in an open transaction", 0)

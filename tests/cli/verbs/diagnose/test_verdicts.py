@@ -44,7 +44,6 @@ def test_each_kind_of_group_is_found_or_not_checked(broker: Broker) -> None:
                 write(file_of(seconds), recorded)
             for kind in KINDS:
                 verdict = verdict_of(kind, recorded[kind.name])
-                print(f"{seconds:>3} s  {kind.name:20} {verdict}")
                 wrong += [(seconds, kind.name, verdict)] if verdict.is_wrong else []
         scene.ended.set()
     for consumer in scene.consumers:
@@ -53,7 +52,6 @@ def test_each_kind_of_group_is_found_or_not_checked(broker: Broker) -> None:
 
 
 def _observed(scene: Scene, seconds: int) -> dict[str, list[Observation]]:
-    """The observations of all kinds."""
     words = {kind.name: f"{kind.name}.{seconds}" if kind.is_new else kind.name for kind in KINDS}
     for kind in KINDS:
         if kind.is_new:

@@ -15,7 +15,7 @@ from assignors.model import NO_GENERATION
 from cli.sources.replayed import ReplayedSource
 from groups.dry_run import DryRunRequest, dry_run
 from groups.group_spec import ADDED, WhatIf, change_group, change_topics, wanted_topics
-from groups.model import Group, GroupState, Member, Partitions, Topic
+from groups.model import Group, GroupState, Member, Topic
 from tests.cli.command import Kohort
 from tests.cli.sources.live_source import live_source
 from tests.kafka import member as rig
@@ -42,8 +42,6 @@ JAVA_CLASSES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A library and an assignor; `protocol` is classic or consumer."""
-
     library: Leader
     protocol: str
     assignor: str
@@ -53,7 +51,6 @@ class Kind:
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """What a consumer of this kind is configured with."""
         if self.protocol == "consumer":
             return {"group_protocol": "consumer", "group_remote_assignor": self.assignor}
         java = self.library is Leader.JAVA
@@ -62,11 +59,9 @@ class Kind:
 
     @property
     def refresh(self) -> dict[str, Setting]:
-        """What makes a consumer see new partitions soon; a broker that assigns sees them itself. Not for groups whose
-        leader may want fewer topics than others do. Java's leader forgets the topics of others when it rejoins and asks
-        for their metadata when it leads; the answer to an older question, of a refresh that was under way, counts as
-        the answer (ConsumerNetworkClient.ensureFreshMetadata), and the leader assigns without those topics. It notices
-        and has the group rebalance again, but everybody has lost them meanwhile."""
+        """What makes a consumer see new partitions soon. Not for groups whose leader may want fewer topics than others:
+        Java's takes the answer to an older refresh (ConsumerNetworkClient.ensureFreshMetadata), assigns without the
+        topics of others, and has the group rebalance again."""
         if self.protocol == "consumer":
             return {}
         java = self.library is Leader.JAVA
@@ -81,22 +76,16 @@ class State:
     topics: Mapping[str, Topic]
 
     def dry_run(self, kind: Kind, *, side: Side | None = None, assignor: str | None = None) -> Assignment:
-        """Where a rebalance would lead now."""
         request = DryRunRequest(leader=kind.library, side=side, assignor=assignor)
         return reported(dry_run(self.group, self.topics, request).rebalances[-1].assignment)
 
     def with_joiner(self, joiner: Member) -> State:
         """This state with a member appended, as `--add 1` does it, but under its real id."""
         changed = change_group(self.group, WhatIf(add=1))
-        added = replace(
-            changed.members[-1],
-            id=joiner.id,
-            instance=joiner.instance,
-            rack=joiner.rack,
-            protocol=joiner.protocol,
-            subscription=joiner.subscription,
-            generation=NO_GENERATION,
-        )
+        known = {
+            name: getattr(joiner, name) for name in ("id", "instance", "rack", "protocol", "subscription")
+        }
+        added = replace(changed.members[-1], generation=NO_GENERATION, **known)
         return replace(self, group=replace(changed, members=(*changed.members[:-1], added)))
 
     def changed(self, what_if: WhatIf) -> State:
@@ -113,11 +102,8 @@ class State:
 
 
 class MissedARebalanceError(Exception):
-    """A member was too late for one of several rebalances in a row, or the group had one more than was asked for. No
-    dry run can know that. A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after
-    that must rejoin too, without its new assignment: it claims what it had before, and what was meant for it is
-    anybody's. And twice in hundreds of runs a Java group got the result of one rebalance more: a member that became the
-    leader, and did not subscribe to all topics itself, assigned before it knew the others, and again when it did."""
+    """A member was too late for one of several rebalances in a row, or the group had one more than was asked for: a
+    member whose SyncGroup comes late claims what it had before; a Java leader may assign before it knows all topics."""
 
 
 P = ParamSpec("P")
@@ -144,19 +130,16 @@ class LiveGroup:
     def __init__(
         self, kohort: Kohort, broker: Broker, members: Members, kind: Kind, *, refreshing: bool = False
     ) -> None:
-        """Start with no member; `refreshing` members see new partitions soon."""
         self.kohort, self.broker, self.members, self.kind = kohort, broker, members, kind
         self.refreshing = refreshing
         self.id = fresh_name("group")
         self.consumers: dict[str, rig.Member] = {}
         self.rounds: dict[str, int] = {}
-        self.foreseen = 0
-        """Rebalances that the last dry run shows."""
+        self.foreseen = 0  # rebalances that the last dry run shows
         self.wants: dict[str, frozenset[str]] = {}
         self.counts: dict[str, int] = {}
 
     def create(self, *counts: int) -> list[str]:
-        """Make a topic of each of these partition counts."""
         names = [fresh_name("topic") for _ in counts]
         made = dict(zip(names, counts, strict=True))
         create_topics(self.broker, made)
@@ -173,11 +156,8 @@ class LiveGroup:
         kind = kind or self.kind
         name = fresh_name("member")
         asked: dict[str, Any] = {**kind.settings, **(kind.refresh if self.refreshing else {}), **settings}
-        if kind.library is Leader.JAVA:
-            started = self.members.java(self.broker, self.id, topics, name, **asked)
-        else:
-            started = self.members.confluent(self.broker, self.id, topics, name, **asked)
-        self.consumers[name] = started
+        start = self.members.java if kind.library is Leader.JAVA else self.members.confluent
+        self.consumers[name] = start(self.broker, self.id, topics, name, **asked)
         self.wants[name] = frozenset(topics)
         return name
 
@@ -210,7 +190,6 @@ class LiveGroup:
         return result
 
     def state(self) -> State:
-        """The group as it is, with all its topics."""
         with live_source(self.broker) as source:
             (group,) = source.describe([self.id], offsets=False).items
             names = (wanted_topics([group], WhatIf()) or set()) | set(self.counts)
@@ -226,25 +205,19 @@ class LiveGroup:
     def settled(self) -> State:
         """The settled group: Stable, all who joined and no other, everything wanted assigned and held."""
         wait_group(self.broker, self.id, members=len(self.wants))
-        last: list[State] = []
 
-        def wait_until_settled() -> State | None:
-            last[:] = [self.state()]
-            return last[0] if self._rests(last[0].group) else None
+        def settled() -> State | None:
+            state = self.state()
+            return state if self._rests(state.group) else None
 
-        return wait_until(
-            wait_until_settled, lambda: f"{self.id} rests with {self.wants}: {last}", every_s=0.1
-        )
+        return wait_until(settled, lambda: f"{self.id} rests with {self.wants}: {self.state()}", every_s=0.1)
 
     def outcome(self, state: State, expected: Assignment) -> Assignment:
         """What the members of the settled group were given; MissedARebalanceError where that explains a difference."""
         assignment = reported({member.id: member.owned or {} for member in state.group.members})
         if assignment != expected and self.kind.protocol == "classic":
-            rounds = {
-                name: count - self.rounds[name]
-                for name, count in self._rounds().items()
-                if name in self.rounds
-            }
+            now = self._rounds()
+            rounds = {name: now[name] - self.rounds[name] for name in now.keys() & self.rounds.keys()}
             most = max(rounds.values(), default=0)
             late = [name for name, count in rounds.items() if count < most]
             if late or most > self.foreseen:
@@ -262,7 +235,6 @@ class LiveGroup:
         assert actual == expected, (actual, expected, before)
 
     def check_leave(self, name: str) -> list[Any]:
-        """A member leaves; what the dry run could not tell."""
         return self._check(lambda: self.leave(name), "--remove", name)
 
     def check_growth(self, topic: str, count: int) -> list[Any]:
@@ -293,11 +265,10 @@ class LiveGroup:
         if sorted(member.client.id or "" for member in group.members) != sorted(self.wants):
             return False
         for member in group.members:
-            name = member.client.id or ""
-            subscribed = member.subscription
+            name, subscribed = member.client.id or "", member.subscription
             if subscribed is None or set(subscribed.topics) != self.wants[name]:
                 return False
-            if reported({"": _held(self.consumers[name])}) != reported({"": member.owned or {}}):
+            if reported({"": self.consumers[name].assignment()}) != reported({"": member.owned or {}}):
                 return False
         owned = [(t, p) for m in group.members for t, numbers in (m.owned or {}).items() for p in numbers]
         expected = [(t, p) for t in frozenset().union(*self.wants.values()) for p in range(self.counts[t])]
@@ -305,7 +276,6 @@ class LiveGroup:
 
 
 def promised(run: Mapping[str, Any]) -> Assignment:
-    """The last rebalance of a dry run's answer."""
     return reported(run["rebalances"][-1]["assignment"])
 
 
@@ -318,9 +288,4 @@ def reported(assignment: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignmen
 
 
 def added_is_undetermined(run: Mapping[str, Any]) -> bool:
-    """Whether the answer says that an added member's id is not known."""
     return any(item.get("member") == f"{ADDED}1" for item in run["undetermined"])
-
-
-def _held(consumer: rig.Member) -> Partitions:
-    return {topic: tuple(numbers) for topic, numbers in consumer.assignment().items()}

@@ -16,7 +16,6 @@ from assignors.assignor import Leader, Side
 from assignors.java.hash_map import timeline_order
 from groups.dry_run import DryRun, DryRunRequest, dry_run
 from groups.group_spec import ADDED, WhatIf
-from groups.model import Member
 from tests.cli.command import Kohort
 from tests.cli.verbs.dry_run.live_group import (
     JAVA,
@@ -24,7 +23,6 @@ from tests.cli.verbs.dry_run.live_group import (
     Kind,
     LiveGroup,
     MissedARebalanceError,
-    State,
     added_is_undetermined,
     again_if_a_member_is_late,
     promised,
@@ -37,35 +35,24 @@ from tests.kafka.ports import HOST
 from tests.kafka.settings import NODE_ID
 from tests.support.long import IS_LONG, LONG
 
-KINDS = (
-    *(Kind(library=Leader.JAVA, protocol="classic", assignor=name) for name in JAVA_CLASSES),
-    *(
-        Kind(library=Leader.LIBRDKAFKA, protocol="classic", assignor=name)
-        for name in ("range", "roundrobin", "cooperative-sticky")
-    ),
-    *(
-        Kind(library=library, protocol="consumer", assignor=name)
-        for library in Leader
-        for name in ("uniform", "range")
-    ),
+KINDS = tuple(
+    Kind(library=library, protocol=protocol, assignor=name)
+    for library, protocol, names in (
+        (Leader.JAVA, "classic", JAVA_CLASSES),
+        (Leader.LIBRDKAFKA, "classic", ("range", "roundrobin", "cooperative-sticky")),
+        (Leader.JAVA, "consumer", ("uniform", "range")),
+        (Leader.LIBRDKAFKA, "consumer", ("uniform", "range")),
+    )
+    for name in names
 )
-
 RACKED = (
-    *(
-        "java-classic-range",
-        "java-classic-sticky",
-        "java-classic-cooperative-sticky",
-        "java-consumer-uniform",
-    ),
-    *("librdkafka-classic-range", "librdkafka-classic-cooperative-sticky"),
-)
-"""Kinds for which racks may decide."""
+    "java-classic-range", "java-classic-sticky", "java-classic-cooperative-sticky", "java-consumer-uniform",
+    "librdkafka-classic-range", "librdkafka-classic-cooperative-sticky",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A member to start: the topics it wants, by number, and what it is configured with next to its kind."""
-
     topics: tuple[int, ...]
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
@@ -81,32 +68,29 @@ class Shape:
 
 ALL = (0, 1, 2)
 PLAIN = Shape(counts=(7, 4, 1), seats=(Seat(topics=ALL),) * 3, joiner=Seat(topics=ALL))
+
+
+def static(name: str) -> Seat:
+    return Seat(topics=ALL, settings={"group_instance_id": f"seat-{name}"} if name else {})
+
+
+def racked(rack: str) -> Seat:
+    return Seat(topics=ALL, settings={"client_rack": rack} if rack else {})
+
+
+def seats(*topics: tuple[int, ...]) -> tuple[Seat, ...]:
+    return tuple(Seat(topics=numbers) for numbers in topics)
+
+
 SHAPES = {
     "plain": PLAIN,
     "differing": Shape(
-        counts=(7, 4, 5),
-        seats=tuple(Seat(topics=topics) for topics in (ALL, (0,), (2, 1), (1,), (0, 2))),
-        joiner=Seat(topics=(1, 2)),
+        counts=(7, 4, 5), seats=seats(ALL, (0,), (2, 1), (1,), (0, 2)), joiner=Seat(topics=(1, 2))
     ),
-    "static": Shape(
-        counts=(8, 8, 3),
-        seats=tuple(
-            Seat(topics=ALL, settings={"group_instance_id": f"seat-{name}"} if name else {})
-            for name in ("c", "a", "", "b", "")
-        ),
-        joiner=Seat(topics=ALL, settings={"group_instance_id": "seat-aa"}),
-    ),
-    "racks": Shape(
-        counts=(9, 9, 4),
-        seats=tuple(
-            Seat(topics=ALL, settings={"client_rack": rack} if rack else {}) for rack in ("b", "a", "", "a")
-        ),
-        joiner=Seat(topics=ALL, settings={"client_rack": "a"}),
-    ),
+    "static": Shape(counts=(8, 8, 3), seats=tuple(map(static, ("c", "a", "", "b", ""))), joiner=static("aa")),
+    "racks": Shape(counts=(9, 9, 4), seats=tuple(map(racked, ("b", "a", "", "a"))), joiner=racked("a")),
     "backwards": Shape(
-        counts=(6, 5, 4),
-        seats=tuple(Seat(topics=topics) for topics in ((2, 1, 0), (2, 0, 1), (1, 2, 0))),
-        joiner=Seat(topics=(2, 1, 0)),
+        counts=(6, 5, 4), seats=seats((2, 1, 0), (2, 0, 1), (1, 2, 0)), joiner=Seat(topics=(2, 1, 0))
     ),
     "large": Shape(counts=(70, 33, 3), seats=(Seat(topics=ALL),) * 7, joiner=Seat(topics=(0, 1))),
 }
@@ -142,7 +126,6 @@ def test_a_topic_grows(kohort: Kohort, broker: Broker, members: Members, kind: K
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every kind in the plain shape; in every shape where that is asked for."""
     if "shape" in metafunc.fixturenames:
         shapes = SHAPES if IS_LONG else {"plain": PLAIN}
         metafunc.parametrize("shape", shapes.values(), ids=shapes)
@@ -162,12 +145,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_a_converted_group(
     kohort: Kohort, broker: Broker, members: Members, assignor: str, target: str
 ) -> None:
-    """The first member of the consumer protocol converts the group, and the broker computes a target at once. What the
-    classic members held is their target before it, so the dry run of a classic group on the broker's side with one
-    member more is that target. The members come by the order of the new group's map."""
-    group = LiveGroup(
-        kohort, broker, members, Kind(library=Leader.JAVA, protocol="classic", assignor=assignor)
-    )
+    kind = Kind(library=Leader.JAVA, protocol="classic", assignor=assignor)
+    group = LiveGroup(kohort, broker, members, kind)
     topics = group.create(23, 8)
     for _ in range(6):
         group.join(topics)
@@ -203,7 +182,6 @@ def test_a_converted_group(
 def test_the_leaders_library_decides(
     kohort: Kohort, broker: Broker, members: Members, leader: Leader, assignor: str
 ) -> None:
-    """Both libraries in one group: the first member leads, and its implementation assigns for all."""
     kinds = {library: Kind(library=library, protocol="classic", assignor=assignor) for library in Leader}
     follower = next(library for library in Leader if library is not leader)
     group = LiveGroup(kohort, broker, members, kinds[leader], refreshing=True)
@@ -225,8 +203,6 @@ def test_the_leaders_library_decides(
 def test_in_the_second_bounce_each_member_counts_by_its_own_list(
     kohort: Kohort, broker: Broker, members: Members, joins: bool
 ) -> None:
-    """Java: those with cooperative-sticky alone keep what they own, those that list range too give up everything. A
-    broker does not show the lists; the dry run gets them as a snapshot would tell them."""
     kind = Kind(library=Leader.JAVA, protocol="classic", assignor="cooperative-sticky")
     group = LiveGroup(kohort, broker, members, kind)
     both = f"{kind.settings['partition_assignment_strategy']},{JAVA}{JAVA_CLASSES['range']}"
@@ -236,9 +212,7 @@ def test_in_the_second_bounce_each_member_counts_by_its_own_list(
     mixed = {group.join(topics, partition_assignment_strategy=both) for _ in range(1 if joins else 2)}
     before = group.settled()
     run = group.dry_run("--add", "1")
-    assert sorted(run["unknown_lists"]) == sorted(
-        [*(member.id for member in before.group.members), f"{ADDED}1"]
-    )
+    assert {*run["unknown_lists"]} == {*(member.id for member in before.group.members), f"{ADDED}1"}
     seen = {name: len(group.consumers[name].events()) for name in bounced | mixed}
     if joins:
         newcomer = group.join(topics, partition_assignment_strategy=both)
@@ -250,53 +224,40 @@ def test_in_the_second_bounce_each_member_counts_by_its_own_list(
         group.leave(leaver)
         state = group.settled()
         before = before.changed(WhatIf(remove=frozenset({leaver})))
-    listed = dict.fromkeys(bounced, ("cooperative-sticky",)) | dict.fromkeys(
-        mixed, ("cooperative-sticky", "range")
-    )
-    asked = replace(
-        before.group,
-        members=tuple(replace(m, protocols=listed[m.client.id or ""]) for m in _named(before, state)),
-    )
-    said = dry_run(asked, before.topics, DryRunRequest(leader=Leader.JAVA))
-
+    lists = {name: ("cooperative-sticky", *(("range",) if name in mixed else ())) for name in bounced | mixed}
+    # A member that joins goes by its client id too.
+    clients = {member.id: member.client.id or "" for member in state.group.members}
+    named = tuple(replace(member, protocols=lists[clients[member.id]]) for member in before.group.members)
+    said = dry_run(replace(before.group, members=named), before.topics, DryRunRequest(leader=Leader.JAVA))
     expected = reported(said.rebalances[-1].assignment)
     assert group.outcome(state, expected) == expected, before
     assert set(said.eager_members) == {state.member(name).id for name in mixed}
     assert len(said.rebalances) == (2 if joins else 1)
     for name in sorted(bounced | mixed):
-        revoked = [
-            reported({"": event.partitions}).get("", {})
-            for event in group.consumers[name].events()[seen.get(name, 0) :]
-            if event.kind == "revoked" and event.partitions
-        ]
+        later = group.consumers[name].events()[seen.get(name, 0) :]
+        revoked = [share(event.partitions) for event in later if event.kind == "revoked" and event.partitions]
         assert revoked == _revoked(said, state.member(name).id), name
 
 
-def _named(before: State, state: State) -> list[Member]:
-    """The members before, of which one that joins goes by its client id too."""
-    clients = {member.id: member.client for member in state.group.members}
-    return [replace(member, client=clients[member.id]) for member in before.group.members]
+def share(partitions: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    return reported({"": partitions})[""]
 
 
 def _revoked(said: DryRun, member: str) -> list[Mapping[str, Sequence[int]]]:
     """What a member gives up in each rebalance that takes anything from it."""
-    held = next(reported({"": entry.before}).get("", {}) for entry in said.members if entry.id == member)
+    held = next(share(entry.before) for entry in said.members if entry.id == member)
     revoked: list[Mapping[str, Sequence[int]]] = []
     for rebalance in said.rebalances:
-        share = reported({"": rebalance.assignment[member]}).get("", {})
-        lost = {
-            topic: tuple(p for p in numbers if member in said.eager_members or p not in share.get(topic, ()))
-            for topic, numbers in held.items()
-        }
-        revoked += [reported({"": lost})[""]] if any(lost.values()) else []
-        held = share
+        given = {} if member in said.eager_members else share(rebalance.assignment[member])
+        lost = share({topic: [p for p in held[topic] if p not in given.get(topic, ())] for topic in held})
+        revoked += [lost] if lost else []
+        held = share(rebalance.assignment[member])
     return revoked
 
 
 def test_the_library_is_reported_by_default_client_ids(
     kohort: Kohort, broker: Broker, members: Members
 ) -> None:
-    """Without its own client id, a member's id begins with its library's; the leader's library need not be given."""
     group = LiveGroup(kohort, broker, members, KINDS[0])
     (topic,) = group.create(3)
     started = members.confluent(broker, group.id, [topic], client_id="rdkafka")
@@ -309,10 +270,8 @@ def test_the_library_is_reported_by_default_client_ids(
 def test_a_static_member_rejoins_with_other_topics(
     kohort: Kohort, broker: Broker, members: Members, assignor: str
 ) -> None:
-    """Under KIP-848 that is a new subscription and a new member id; the seat's target is the new member's."""
-    group = LiveGroup(
-        kohort, broker, members, Kind(library=Leader.JAVA, protocol="consumer", assignor=assignor)
-    )
+    kind = Kind(library=Leader.JAVA, protocol="consumer", assignor=assignor)
+    group = LiveGroup(kohort, broker, members, kind)
     topics = group.create(9, 5)
     seat = group.join(topics, group_instance_id="seat-a")
     for instance in ("seat-b", "seat-c"):
@@ -333,7 +292,6 @@ def test_a_static_member_rejoins_with_other_topics(
 
 @pytest.fixture(scope="module")
 def two_racks(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Give the first of two nodes, in rack a, which coordinates all groups; the other, in rack b, holds partitions."""
     first = Broker(kafka_jars, tmp_path_factory.mktemp("rack-a"))
     try:
         first.start()
@@ -371,20 +329,15 @@ def test_racks_decide(kohort: Kohort, two_racks: Broker, members: Members, kind:
     leaver, wanderer = group.join(topics, client_rack="b"), group.join(topics, client_rack="b")
     group.join(topics)
     group.settled()
-    assert {rack for topic in group.state().topics.values() for rack in (topic.racks or {}).values()} == {
-        ("a",),
-        ("b",),
-    }
-
+    racks = [rack for topic in group.state().topics.values() for rack in (topic.racks or {}).values()]
+    assert {*racks} == {("a",), ("b",)}
     group.check_join(lambda: group.join(topics, client_rack="a"))
     group.check_leave(leaver)
     group.check_subscribe(wanderer, topics[:2])
-
     grown = group.dry_run("--topic-partitions", f"{topics[2]}=7")["undetermined"]
     places = [f"{topics[2]}-5", f"{topics[2]}-6"] if kind.protocol == "classic" else []
     assert [item.get("partition") for item in grown] == places
 
 
 def start(group: LiveGroup, topics: Sequence[str], seat: Seat) -> str:
-    """A member of the group's kind."""
     return group.join([topics[number] for number in seat.topics], kind=None, **seat.settings)

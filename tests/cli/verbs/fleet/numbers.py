@@ -72,24 +72,22 @@ def one() -> ReportNumbers:
     """One group that rebalanced once, at the last moment of its log: how long is not known."""
     causes = (1, 0, 0, 0, 0, 0, 0, 0)
     once: dict[str, Any] = {"rebalances": 1, "rebalancing_s": None}
+    classic: dict[str, Any] = {"protocol": "classic", **once}
     mark = _filled(
-        Mark, start=FIRST, end=FIRST, causes=causes, protocol="classic", assignor="range", epoch=1, members=1, joined=1,
+        Mark, start=FIRST, end=FIRST, causes=causes, assignor="range", epoch=1, members=1, joined=1, **classic
+    )
+    unknown: dict[str, Any] = dict.fromkeys(("median_s", "p95_s", "longest_s"))
+    spans = (0,) * len(SPANS)
+    group = _filled(
+        GroupCost,
+        group="orders",
+        type="classic",
+        stage="classic",
+        joined=1,
+        members_most=1,
+        without_owner_s=0.0,
         **once,
-    )  # fmt: skip
-    group: dict[str, Any] = {
-        "group": "orders",
-        "type": "classic",
-        "stage": "classic",
-        "joined": 1,
-        "members_most": 1,
-    }
-    unknown = dict.fromkeys(("median_s", "p95_s", "longest_s"))
-    protocol: dict[str, Any] = {
-        "protocol": "classic",
-        "groups": 1,
-        "interruptions": (0,) * len(SPANS),
-        **unknown,
-    }
+    )
     return ReportNumbers(
         made=MADE,
         sources=("/var/kafka",),
@@ -97,8 +95,10 @@ def one() -> ReportNumbers:
         last=FIRST,
         totals=_filled(ReportTotals, records=1, groups=1, **once),
         periods=(Period(day=FIRST.date(), causes=causes, stages=(1, 0, 0), **once),),
-        worst=(_filled(GroupCost, without_owner_s=0.0, **group, **once),),
-        protocols=(_filled(ProtocolCost, without_owner_s=0.0, **protocol, **once),),
+        worst=(group,),
+        protocols=(
+            _filled(ProtocolCost, without_owner_s=0.0, groups=1, interruptions=spans, **unknown, **classic),
+        ),
         timelines=(GroupTimeline(group="orders", marks=(mark,)),),
     )
 

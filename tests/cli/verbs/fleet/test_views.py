@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from cli.render.output_format import OutputFormat
 from cli.verbs.fleet.audit import Audit, fleet_audit_document
 from cli.verbs.fleet.history import History, HistoryRequest, fleet_history_document
 from cli.verbs.fleet.sources import LogPaths
@@ -16,6 +16,7 @@ from pipeline.audit import AuditRun, MigrationRank
 from pipeline.history import HistoryRun, HistoryTable, Quarantined
 from tests.cli.render.rendered import rendered
 from tests.cli.schemas import faults, load
+from tests.cli.verbs.fleet.recorded import check_recorded
 
 START_MS = 1_780_000_000_000
 GROUP: dict[str, Any] = {
@@ -53,64 +54,14 @@ def history(
     return History(request=asked, run=run, **{"groups": [GROUP], "rebalances": [REBALANCE], **changes})
 
 
-def test_a_row_per_group() -> None:
-    document = fleet_history_document(history(quarantined=(QUARANTINED,)))
-    assert rendered(document) == (
-        "GROUP     TYPE   REBALANCES  #JOINED  #LEFT  MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS  "
-        "LAST-REBALANCE\npayments  mixed           3        2      1      8    1 min 4 s        1         0        2 "
-        " 2026-05-28T20:26:40.000Z\n\nTYPE  NAME                  RECORDS\n   -  ends of transactions        2\n   1 "
-        " OffsetCommit                9\n   2  GroupMetadata               1\n\nTABLE       ROWS  ADDED  "
-        "DIRECTORY\nrebalances     1      1  /t/rebalances\n\nFILE                                              "
-        "POSITION  OFFSET  NOT-READ\n/d/__consumer_offsets-3/00000000000000000000.log        61       -  ends in the "
-        "middle of a batch\n"
-    )
-    assert document.remarks == (
-        "1 record, part or file could not be read; --output json and the table quarantine show which, and why",
-    )
-
-
-def test_offsets_held_back_by_transactions_are_reported() -> None:
-    assert fleet_history_document(history(held_back=0)).remarks == ()
-    (remark,) = fleet_history_document(history(held_back=1200)).remarks
-    assert (
-        remark
-        == "1,200 offsets not read yet, because a transaction before them is open; a later run reads them"
-    )
-
-
-def test_an_unknown_time_is_not_shown_as_none() -> None:
-    document = fleet_history_document(history(groups=[{**GROUP, "rebalancing_s": None}]))
-    (row,) = [line.split() for line in rendered(document).splitlines() if line.startswith("payments")]
-    assert row[6] == "-"
-    assert faults(document.as_data()) == []
-
-
-def test_the_rebalances_of_a_group() -> None:
-    document = fleet_history_document(history(request={"groups": ("payments",)}))
-    assert rendered(document, OutputFormat.CSV) == (
-        "GROUP,GROUP-EPOCH,START,DURATION-S,CAUSE,PROTOCOL,ASSIGNOR,#MEMBERS-BEFORE,#MEMBERS,MOVED,REVOKED,JOINED,LEFT\n"
-        'payments,7,2026-05-28T20:26:40.000Z,3.500,join,classic,range,2,3,4,12,"c-1, c-2",\n'
-    )
-    assert document.remarks == ()
-
-
-def test_programs_get_everything() -> None:
-    data = fleet_history_document(history(quarantined=(QUARANTINED,))).as_data()
-    assert faults(data) == []
-    assert (data["command"], data["records"], data["transaction_ends"]) == ("fleet history", 12, 2)
-    assert data["by_key_version"] == {"1": 9, "2": 1}
-    (rebalance,) = data["rebalances"]
-    assert (rebalance["start"], rebalance["end"]) == (None, "2026-05-28T20:26:40.000Z")
-    assert data["tables"] == {"rebalances": {"path": "/t/rebalances", "rows": 1, "added": 1}}
-    assert data["as_of"] is None
-
-
-def test_what_a_group_was() -> None:
-    group = Group(id="payments", type=GroupType.CLASSIC, state=GroupState.EMPTY, generation=6)
-    document = fleet_history_document(history(request={"as_of_ms": START_MS}, described=[group]))
-    assert faults(document.as_data()) == []
-    assert document.as_data()["as_of"]["groups"][0]["generation"] == 6
-    assert rendered(document).splitlines()[1].split()[:1] == ["payments"]
+EMPTY = Group(id="payments", type=GroupType.CLASSIC, state=GroupState.EMPTY, generation=6)
+HISTORIES = {
+    "a row per group": history(quarantined=(QUARANTINED,)),
+    "offsets held back": history(held_back=1200),
+    "an unknown time": history(groups=[{**GROUP, "rebalancing_s": None}]),
+    "the rebalances of a group": history(request={"groups": ("payments",)}),
+    "what a group was": history(request={"as_of_ms": START_MS}, described=[EMPTY]),
+}
 
 
 RANKED = MigrationRank(
@@ -132,20 +83,30 @@ def audit(**changes: Any) -> Audit:
     return Audit(run=AuditRun(**{**values, **changes}), rows=[], regexes=[])
 
 
-def test_the_sums_of_an_audit() -> None:
-    quarantined = Quarantined(source="b.yaml", file="b.yaml", position=None, offset=None, reason="no YAML")
-    document = fleet_audit_document(audit(quarantined=(quarantined,), quarantined_total=1, regexes_lost=4))
-    assert rendered(document) == (
-        "TO           #GROUPS  #READY  #WARNINGS  #BLOCKED  #ARRIVED\ncooperative        3       2          0        "
-        " 0         1\nconsumer           3       1          0         2         0\n\nWhich to migrate to "
-        "cooperative first\nRANK  GROUP     SOURCE  VERDICT  #MEMBERS  #PARTITIONS   GAIN  RISK  PATH\n   1  "
-        "payments  a.yaml  ready           3           12  2 min  0.50  two bounces\n\nWhat blocks the migration to "
-        "consumer\nRULE                  #GROUPS\nassignment-user-data        2\n\n4 regexes match fewer topics, or "
-        "none, once the broker evaluates them: see the\ntable audit_regexes.\n\nNot read\nFILE    NOT-READ\nb.yaml  "
-        "no YAML\n"
+def test_the_documents_are_as_recorded() -> None:
+    """As text, as data and the remarks."""
+    unread = Quarantined(source="b.yaml", file="b.yaml", position=None, offset=None, reason="no YAML")
+    audits = {"the sums of an audit": audit(quarantined=(unread,), quarantined_total=1, regexes_lost=4)}
+    documents = {
+        **{name: fleet_history_document(shown) for name, shown in HISTORIES.items()},
+        **{name: fleet_audit_document(shown) for name, shown in audits.items()},
+    }
+    for document in documents.values():
+        assert faults(document.as_data()) == []
+    check_recorded(
+        "views.txt",
+        [
+            line
+            for name, document in documents.items()
+            for line in (
+                f"== {name}",
+                rendered(document),
+                json.dumps(document.as_data()),
+                *document.remarks,
+                "",
+            )
+        ],
     )
-    assert faults(document.as_data()) == []
-    assert document.remarks == ("1 file could not be read; --output json shows which, and why",)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from migration.model import Destination
 from migration.plan_file import plan_to_data
 from tests.cli.command import Answer, Kohort
 from tests.migration.gate.groups import CLUSTER, EACH, TOPIC, classic, plan_for
+from tests.support.golden import assert_recorded
 from tests.support.signals import wait_until_asleep
 
 BEFORE = classic(1, 1, 1)
@@ -46,9 +49,10 @@ class Scene:
         groups = {group.id: group} if group else {}
         write_snapshot(Snapshot(cluster=cluster, topics=topics, groups=groups), self.source)
 
-    def gate(self, step: int | str, *options: str, quick: bool = True) -> Answer:
-        run = self.kohort.quick if quick else self.kohort
-        answer = run("gate", str(self.plan), "--step", str(step), "--snapshot", str(self.source), *options)
+    def gate(self, step: int | str, *options: str) -> Answer:
+        answer = self.kohort.quick(
+            "gate", self.plan, "--step", f"{step}", "--snapshot", self.source, *options
+        )
         assert not answer.traceback, answer.stderr
         return answer
 
@@ -60,60 +64,50 @@ def scene(kohort: Kohort, tmp_path: Path) -> Scene:
     return stage
 
 
-def test_the_whole_way(scene: Scene) -> None:
-    assert scene.gate(0).status == 0
-    assert scene.gate(1).status == 1
-    scene.see(ONCE)
-    assert scene.gate(1).status == 0
-    assert scene.gate(2).status == 1
-    scene.see(TWICE)
-    answer = scene.gate("second-bounce", quick=False).succeeded(stderr="")
-    assert "Open: the plan is complete." in answer.stdout
+AGAIN = classic(4, 4, 4, protocol="cooperative-sticky")
+MORE_PARTITIONS = partial(Scene.see, group=BEFORE, partitions=12)
+ANOTHER_CLUSTER = partial(Scene.see, group=BEFORE, cluster=Cluster(id="other"))
+SCRIPTS: dict[str, tuple[Group | Callable[[Scene], None] | str | None, ...]] = {
+    "the whole way": (BEFORE, "0", "1", "1 --round 1", ONCE, "1", "2", TWICE, "second-bounce"),
+    "as data": (
+        BEFORE, "1 --output json", "1 --round 1 --output json", ONCE, "1 --output json",
+        classic(2, 2, 1), "2 --output json", MORE_PARTITIONS, "1 --output json",
+    ),
+    "off plan, and waiting cannot change that": (ONCE, "1", classic(2, 2, 1), "2 --wait"),
+    "a stale plan": (MORE_PARTITIONS, "1", "1 --accept-changes", ANOTHER_CLUSTER, "1 --accept-changes"),
+    "a group that is gone": (None, "1"),
+    "without notes the next gate is unknown, and waiting cannot change that": (
+        ONCE, "1 --no-notes", TWICE, "2 --wait 60",
+    ),
+    "notes follow the group until the next step has begun": (ONCE, "1", TWICE, "1", "2", AGAIN, "1", "2"),
+    "a way back does not count for the steps after it": (
+        ONCE, "1", "2", classic(3, 2, 3), "2", AGAIN, "2", "1", "2",
+    ),
+}  # fmt: skip
+"""Groups as they are seen, and questions."""
 
 
-@pytest.mark.parametrize("output", FORMATS)
-def test_every_format_has_the_same_status(scene: Scene, output: str) -> None:
-    assert scene.gate(1, "--output", output).status == 1
+def test_the_answers_are_as_recorded(kohort: Kohort, tmp_path: Path) -> None:
+    answers = {}
+    for name, script in SCRIPTS.items():
+        scene = Scene(kohort, tmp_path)
+        scene.notes.unlink(missing_ok=True)
+        lines = []
+        for line in script:
+            if isinstance(line, str):
+                answer = scene.gate(*line.split())
+                if line.endswith("json"):
+                    assert answer.document
+                noted = ", with notes" if scene.notes.exists() else ""
+                lines += [f"$ --step {line}: {answer.status}{noted}", answer.stdout + answer.stderr]
+            else:
+                line(scene) if callable(line) else scene.see(line)
+        answers[name] = "\n".join(lines)
+    assert_recorded("gate.txt", answers)
 
 
-def test_documents(scene: Scene) -> None:
-    shut, shut_round = (
-        scene.gate(1, *options, "--output", "json").document for options in ((), ("--round", "1"))
-    )
-    assert (shut["open"], shut_round["open"]) == (False, False)
-    assert shut["waiting_for"][0] == {
-        "label": "m1", "id": "m1-1", "host": "/10.0.0.0", "why": "has not been restarted"
-    }  # fmt: skip
-    scene.see(ONCE)
-    assert scene.gate(1, "--output", "json").document["open"] is True
-    scene.see(classic(2, 2, 1))
-    assert "Go back to step 1: First bounce" in " ".join(scene.gate(2, "--wait").stdout.split()), "at once"
-    strayed = scene.gate(2, "--output", "json").document
-    assert (strayed["open"], strayed["back_to"]) == (
-        False, {"step": 1, "id": "first-bounce", "title": PLAN.steps[0].title}
-    )  # fmt: skip
-    scene.see(BEFORE, partitions=12)
-    assert scene.gate(1, "--output", "json").document["open"] is None
-
-
-def test_a_plan_that_is_stale_is_refused_with_the_difference(scene: Scene) -> None:
-    scene.see(BEFORE, partitions=12)
-    answer = scene.gate(1)
-    assert answer.status == 2
-    assert answer.stdout.splitlines()[-1].split() == ["partitions", "of", "orders", "6", "12"]
-    assert scene.gate(1, "--accept-changes").status == 1
-    scene.see(BEFORE, cluster=Cluster(id="other"))
-    answer = scene.gate(1, "--accept-changes")
-    assert answer.status == 2
-    assert "c1" in answer.stdout
-    assert "other" in answer.stdout
-
-
-def test_a_group_that_is_gone(scene: Scene) -> None:
-    scene.see(None)
-    answer = scene.gate(1)
-    assert answer.status == 1
-    assert "there is no group payments" in answer.stdout
+def test_every_format_has_the_same_status(scene: Scene) -> None:
+    assert {scene.gate(1, "--output", output).status for output in FORMATS} == {1}
 
 
 def test_a_snapshot_does_not_tell_that_a_group_is_gone(scene: Scene) -> None:
@@ -128,52 +122,11 @@ def test_a_snapshot_does_not_tell_that_a_group_is_gone(scene: Scene) -> None:
     assert scene.gate("stop-all").status == 0
 
 
-# Notes.
-
-
-def test_notes_are_written_when_a_gate_opens(scene: Scene) -> None:
-    assert scene.gate(1).status == 1
-    assert not scene.notes.exists()
+def test_notes_contain_the_plan_and_the_members(scene: Scene) -> None:
     scene.see(ONCE)
     assert scene.gate(1).status == 0
     assert fingerprint(PLAN) in scene.notes.read_text()
     assert "m3-2" in scene.notes.read_text()
-
-
-def test_without_notes_the_next_gate_cannot_tell(scene: Scene) -> None:
-    scene.see(ONCE)
-    assert scene.gate(1, "--no-notes").status == 0
-    assert not scene.notes.exists()
-    scene.see(TWICE)
-    answer = scene.gate(2, "--wait", "60")
-    assert answer.status == 3, "at once: no waiting helps"
-    assert "run that gate again" in answer.stdout
-
-
-def test_notes_follow_the_group_until_the_next_step_has_begun(scene: Scene) -> None:
-    scene.see(ONCE)
-    scene.gate(1)
-    scene.see(TWICE)  # a deployment for another reason
-    assert scene.gate(1).status == 0
-    assert scene.gate(2).status == 1, "no member is new since the gate was asked last"
-    scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
-    answer = scene.gate(1).succeeded()
-    assert "step 2 started after this gate opened" in answer.stderr
-    assert scene.gate(2).status == 0, "the second step had begun: what was noted before it stays"
-
-
-def test_a_way_back_does_not_count_for_the_steps_after_it(scene: Scene) -> None:
-    """The first bounce is done again after the group strayed: no member has done the second one."""
-    scene.see(ONCE)
-    assert scene.gate(1).status == 0
-    assert scene.gate(2).status == 1
-    scene.see(classic(3, 2, 3))  # one is back as it was: range
-    strayed = scene.gate(2, "--output", "json").document
-    assert (strayed["strayed"], strayed["back_to"]["step"]) == (True, 1)
-    scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
-    assert scene.gate(2).status == 3, "the members at the start must be recorded again"
-    assert scene.gate(1).status == 0
-    assert scene.gate(2).status == 1
 
 
 NO_NOTES = ["", "[]", "kohort: 1\nplan: other\nopened: {}", "a: [", "plan: 3", "\x00", "{" * 99]
@@ -252,9 +205,9 @@ def test_interrupted_while_waiting(scene: Scene) -> None:
 def test_a_cluster_that_does_not_answer_is_asked_again(scene: Scene) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        unreachable = f"127.0.0.1:{taken.getsockname()[1]}"
+        unreachable = f"-b 127.0.0.1:{taken.getsockname()[1]}"
         answer = scene.kohort.quick(
-            "gate", scene.plan, "--step", "1", "--wait", "5", "-b", unreachable, "--output", "json"
+            "gate", scene.plan, *f"--step 1 --wait 5 {unreachable} --output json".split()
         )
     assert (answer.status, answer.document["open"]) == (3, None)
     assert answer.stderr.count("trying again") == 1

@@ -14,7 +14,7 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.cli.command import Answer, Kohort, Word
+from tests.cli.command import Answer, Word
 from tests.cli.offset_rig import FIRST_MS, OffsetRig, join
 from tests.cli.served_data import Served
 from tests.kafka.members import fresh_name
@@ -328,7 +328,3 @@ def test_two_brokers_and_a_compacted_copy(rig: OffsetRig, start_broker: StartBro
         if verdict == "proved":
             assert min(number for position, number in kept().items() if position >= after) >= offset
     assert "proved" in reported
-
-
-def test_options_of_another_cluster_need_one(kohort: Kohort) -> None:
-    kohort.quick("offsets clone a b --topic-prefix x. -b localhost:1").assert_refused("--to-context")

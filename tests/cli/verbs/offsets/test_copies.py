@@ -165,11 +165,6 @@ def test_a_header_blanks_and_quotes_of_other_tools_are_read(text: str, by_group:
     assert offsets == {group: {("t", 0): offset} for group, offset in by_group.items()}
 
 
-def test_a_directory_is_no_file_of_offsets(kohort: Kohort, tmp_path: Path) -> None:
-    answer = kohort.quick("offsets import", tmp_path, "g", "-b", "127.0.0.1:1")
-    assert (answer.status, answer.stdout, "Is a directory" in answer.stderr) == (3, "", True)
-
-
 def test_any_text_is_read_or_refused() -> None:
     chance = random.Random(7)
     pieces = ["t,0,1\n", "g,t,0,1\n", *'u0,"\n\r\0ü ;', "-1", "9" * 20]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from cli.verbs.plan.action import repeated_command
 from cli.verbs.plan.files import read_client_config, read_clients
 from tests.cli.command import Answer, Kohort, words
+from tests.support.golden import assert_recorded
 from wire.client.config.config_file import ConfigFileError
 
 JAVA = "org.apache.kafka.clients.consumer."
@@ -38,10 +40,6 @@ def _plan(
     answer = kohort.quick(*line, *words(*arguments))
     assert not answer.traceback, answer.stderr
     return answer
-
-
-def _findings(answer: Answer) -> dict[str, str]:
-    return {finding["rule"]: finding["level"] for finding in answer.document["findings"]}
 
 
 def test_all_groups_get_a_row_each(kohort: Kohort, sample: Path) -> None:
@@ -89,29 +87,51 @@ def test_generic_is_classic(kohort: Kohort, sample: Path) -> None:
     assert answers[0].document["to"] == "classic"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.yaml", "legacy-etl-0: java:4.1\n"),
-        ("a.json", '{"legacy-etl-0": "java:4.1"}'),
-        ("a.csv", "MEMBER,LIBRARY,VERSION\nlegacy-etl-0,java,4.1\n"),
-        ("a.csv", "legacy-etl-0,java:4.1\n\n"),
-    ],
-)
-def test_clients_from_a_file(kohort: Kohort, sample: Path, tmp_path: Path, name: str, text: str) -> None:
-    member = kohort.quick("describe legacy-etl --embedded", sample, "--output", "json").document["groups"][0][
-        "members"
-    ][0]["id"]
-    file = tmp_path / name
-    file.write_text(text.replace("legacy-etl-0", member))
-    answer = _plan(kohort, sample, "legacy-etl", "--clients", file, output="json")
-    assert answer.document["client"] == "java"
-    assert "client-library" not in _findings(answer)
-    # What is said of a member on the command line counts more.
-    reported = _plan(
-        kohort, sample, "legacy-etl", "--clients", file, "--client", f"{member}=sarama", output="json"
-    )
-    assert reported.document["client"] == "sarama"
+OWN_RULES = re.compile(r"client-config|rebalance-listener|regex-refused")
+LEGACY = "legacy-etl --clients {file}"
+DECLARED: dict[str, tuple[str, str, str]] = {
+    "clients in yaml": (LEGACY, "a.yaml", "{member}: java:4.1\n"),
+    "clients in json": (LEGACY, "a.json", '{{"{member}": "java:4.1"}}'),
+    "clients in csv with a heading": (LEGACY, "a.csv", "MEMBER,LIBRARY,VERSION\n{member},java,4.1\n"),
+    "clients in csv": (LEGACY, "a.csv", "{member},java:4.1\n\n"),
+    "the command line counts more": (LEGACY + " --client {member}=sarama", "a.csv", "{member},java:4.1\n"),
+    "a framework": ("billing --framework Decaton", "unused", ""),
+    "an unknown framework": ("billing --framework decatron", "unused", ""),
+    "a configuration names what must go": (
+        "billing --client java:4.1 --client-config {file}", "java.properties", JAVA_FILE,
+    ),
+    "a file without a client setting": (
+        "billing --client-config {file}", "filebeat.yml",
+        "filebeat.inputs:\n- {{type: kafka, hosts: [b:9092], group_id: beats}}\n",
+    ),
+    "of several groups a file counts for the one that it names": (
+        "billing warehouse --client-config {file}", "java.properties", JAVA_FILE,
+    ),
+    "a file of another group": ("warehouse --client-config {file}", "java.properties", JAVA_FILE),
+    "a regex is read with the client's engine": (
+        "billing --client librdkafka:2.16 --regex ^(?=a)b", "unused", "",
+    ),
+}  # fmt: skip
+
+
+def test_plans_of_declared_members_are_as_recorded(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    """The library that each plan is for, and its findings."""
+    described = kohort.quick("describe legacy-etl --embedded", sample, "--output", "json").document
+    member = described["groups"][0]["members"][0]["id"]
+    answers = {}
+    for name, (arguments, file_name, text) in DECLARED.items():
+        file = tmp_path / file_name
+        file.write_text(text.format(member=member))
+        answer = _plan(kohort, sample, *arguments.format(file=file, member=member).split(), output="json")
+        lines = [f"status {answer.status}", answer.stderr.strip()]
+        document = answer.document if answer.stdout else {}
+        for plan in document.get("plans", [document] if document else []):
+            lines.append(f"{plan['group']} for {plan['client']}, {len(plan['steps'])} steps")
+            for one in plan["findings"]:
+                message = f": {one['message']}" if OWN_RULES.match(one["rule"]) else ""
+                lines.append(f"  {one['level']} {one['rule']}{message}")
+        answers[name] = "\n".join(lines).replace(f"{tmp_path}/", "").replace(member, "MEMBER")
+    assert_recorded("declared.txt", answers)
 
 
 BAD_CLIENTS = {
@@ -136,29 +156,6 @@ def test_a_file_of_clients_that_is_invalid(
     file = tmp_path / name
     file.write_text(text)
     _plan(kohort, sample, "billing", "--clients", file).assert_refused(said, str(file), status=3)
-
-
-def test_frameworks_are_declared(kohort: Kohort, sample: Path) -> None:
-    answer = _plan(kohort, sample, "billing", "--framework", "Decaton", output="json")
-    said = [
-        finding["message"]
-        for finding in answer.document["findings"]
-        if finding["rule"] == "rebalance-listener"
-    ]
-    assert any(message.startswith("Decaton: ") for message in said)
-    _plan(kohort, sample, "billing", "--framework", "decatron").assert_refused(
-        "--framework: unknown framework 'decatron'; known: arroyo, ", status=2
-    )
-
-
-def test_a_configuration_names_what_must_go(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    file = tmp_path / "java.properties"
-    file.write_text(JAVA_FILE)
-    answer = _plan(kohort, sample, "billing", "--client", "java:4.1", "--client-config", file, output="json")
-    leftover = next(
-        finding for finding in answer.document["findings"] if finding["rule"] == "client-config-leftover"
-    )
-    assert "session.timeout.ms (line 5), partition.assignment.strategy (line 6)" in leftover["message"]
 
 
 @pytest.mark.parametrize("output", ["table", "json", "yaml", "csv", "markdown", "html"])
@@ -195,39 +192,6 @@ def test_configurations_that_cannot_be_used(
     (tmp_path / "list.yaml").write_text("- a\n")
     answer = _plan(kohort, sample, "billing", "--client-config", argument.format(tmp=tmp_path))
     answer.assert_refused(said, status=status)
-
-
-def test_a_file_without_a_client_setting_is_a_warning(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    file = tmp_path / "filebeat.yml"
-    file.write_text("filebeat.inputs:\n- {type: kafka, hosts: [b:9092], group_id: beats}\n")
-    answer = _plan(kohort, sample, "billing", "--client-config", file, output="json")
-    assert _findings(answer)["client-config-unread"] == "warning"
-    assert "client-config-new-partitions" not in _findings(answer)
-    assert "auto.offset.reset is latest (the default)" not in answer.stdout
-    text = _plan(kohort, sample, "billing", "--client-config", file).stdout
-    assert "No setting of a Kafka client was recognized in it" in " ".join(text.split())
-
-
-def test_of_several_groups_a_file_counts_for_the_one_that_it_names(
-    kohort: Kohort, sample: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "java.properties"
-    file.write_text(JAVA_FILE)
-    answer = _plan(kohort, sample, "billing", "warehouse", "--client-config", file, output="json")
-    rules = {
-        plan["group"]: [finding["rule"] for finding in plan["findings"]] for plan in answer.document["plans"]
-    }
-    assert "client-config-leftover" in rules["billing"]
-    assert not any(rule.startswith("client-config") for rule in rules["warehouse"])
-    alone = _plan(kohort, sample, "warehouse", "--client-config", file, output="json")
-    assert _findings(alone)["client-config-group"] == "blocker"
-
-
-def test_a_regex_is_read_with_the_clients_engine(kohort: Kohort, sample: Path) -> None:
-    options = ("--client", "librdkafka:2.16", "--regex", "^(?=a)b")
-    answer = _plan(kohort, sample, "billing", *options, output="json")
-    assert (answer.status, answer.document["steps"]) == (1, [])
-    assert _findings(answer)["regex-refused"] == "blocker"
 
 
 @settings(max_examples=200)

@@ -14,7 +14,6 @@ TOPICS = ("orders", "orders-1", "audit-eu", "topic", "topic-1", "my-topic", "__c
 
 @pytest.fixture
 def topics(tmp_path: Path) -> Path:
-    """A file that names topics, one a line."""
     file = tmp_path / "topics"
     file.write_text("\n".join(TOPICS) + "\n")
     return file

@@ -7,16 +7,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.verbs.watch.events import EventKind, WatchEvent, events, merge_observed
+from cli.verbs.watch.events import WatchEvent, events, merge_observed
 from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.verbs.watch.groups import applied, facts_of, group, groups, member
 from tests.support.golden import assert_recorded
-
-
-@given(groups(), groups())
-def test_applying_events_gives_the_later_group(before: Group | None, after: Group | None) -> None:
-    merged = merge_observed(before, after)
-    assert applied(facts_of(before), events(before, merged)) == facts_of(merged)
 
 
 @given(st.lists(groups(), max_size=6))
@@ -32,22 +26,6 @@ def test_a_whole_course_adds_up(observations: list[Group | None]) -> None:
 @given(groups())
 def test_nothing_happened_where_nothing_changed(view: Group | None) -> None:
     assert events(view, merge_observed(view, view)) == ()
-
-
-@given(groups(), groups())
-def test_undoing_goes_back(before: Group | None, after: Group | None) -> None:
-    there, back = events(before, after), events(after, before)
-    kinds = {EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED}
-    if (
-        before is None
-        or after is None
-        or EventKind.MEMBER_REPLACED in {event.kind for event in (*there, *back)}
-    ):
-        return
-    turned = {(step.topic, step.partitions, step.after, step.before) for step in there if step.kind in kinds}
-    assert turned == {
-        (step.topic, step.partitions, step.before, step.after) for step in back if step.kind in kinds
-    }
 
 
 @given(groups(), groups())
