@@ -90,13 +90,10 @@ class KafkaClient:
     def connection(self, address: Address) -> Connection:
         if address not in self._connections:
             advertised = address not in self._bootstrap
-            nodes = (
-                {broker.address: broker.node_id for broker in self._metadata.brokers}
-                if self._metadata
-                else {}
-            )
+            brokers = self._metadata.brokers if self._metadata else ()
+            node_id = next((broker.node_id for broker in brokers if broker.address == address), None)
             self._connections[address] = Connection(
-                address, self._settings, advertised=advertised, node_id=nodes.get(address)
+                address, self._settings, advertised=advertised, node_id=node_id
             )
         return self._connections[address]
 
@@ -140,9 +137,7 @@ class KafkaClient:
             return self._located(pending, deadline, fresh=fresh)
 
         answers = self._ask_and_repeat(groups, locate, ask, deadline)
-        if not any(
-            failure.code == ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()
-        ):
+        if all(failure.code != ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()):
             return answers
         # The retries used up the deadline; what remains is to find out why.
         try:
@@ -180,9 +175,8 @@ class KafkaClient:
         deadline = deadline or self._deadline()
 
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
-            known = {
-                str(broker.node_id): broker.address for broker in self.brokers(deadline, fresh=fresh).brokers
-            }
+            brokers = self.brokers(deadline, fresh=fresh).brokers
+            known = {str(broker.node_id): broker.address for broker in brokers}
             missing = Failure(message="the cluster has no such broker")
             return {node: known.get(node, missing) for node in pending}
 
@@ -242,20 +236,15 @@ class KafkaClient:
         known = self._metadata.brokers if self._metadata else ()
         addresses = dict.fromkeys([*self._bootstrap, *(broker.address for broker in known)])
         failed: list[Address] = []
-        attempts = {
-            address: self._attempt(address, turn, failed, deadline) for turn, address in enumerate(addresses)
-        }
+        attempts = {a: self._attempt(a, turn, failed, deadline) for turn, a in enumerate(addresses)}
         outcomes = run_all(attempts, enough=lambda outcome: isinstance(outcome, Connection))
         for outcome in outcomes.values():
             if isinstance(outcome, Connection):
                 return outcome
         errors = [error for error in outcomes.values() if isinstance(error, WireError)]
         # A refusal explains more than brokers that did not answer.
-        refusals = [
-            error
-            for error in errors
-            if isinstance(error, AuthenticationFailed | UnsupportedMechanism | WrongCluster)
-        ]
+        kinds = (AuthenticationFailed, UnsupportedMechanism, WrongCluster)
+        refusals = [error for error in errors if isinstance(error, kinds)]
         if refusals or len(errors) == 1:
             raise (refusals or errors)[0]
         raise WireError("no bootstrap server answers:\n" + "\n".join(f"  {error}" for error in errors))
@@ -303,10 +292,10 @@ class KafkaClient:
             dead = self._round(pending, addresses, ask, deadline, outcomes)
             if attempt >= _ATTEMPTS_AT_A_DEAD_BROKER:
                 dead = set()
-            pending = [key for key in pending if key in dead or _retriable(outcomes[key])]
-            if not pending or attempt == attempts or deadline.remaining_ms() <= pause_ms:
-                break
-            if Deadline.is_stopping():
+            failures = ((key, outcomes[key]) for key in pending)
+            pending = [key for key, f in failures if key in dead or (isinstance(f, Failure) and f.retriable)]
+            is_over = attempt == attempts or deadline.remaining_ms() <= pause_ms
+            if not pending or is_over or Deadline.is_stopping():
                 break
             time.sleep(pause_ms / 1000)
             pause_ms, attempt = min(2 * pause_ms, _LONGEST_PAUSE_MS), attempt + 1
@@ -346,7 +335,3 @@ class KafkaClient:
 
 def _may_be_done(outcome: object) -> bool:
     return isinstance(outcome, Failure) and outcome.code is None and not outcome.is_unsent
-
-
-def _retriable(outcome: object) -> bool:
-    return isinstance(outcome, Failure) and outcome.retriable

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from wire.client.cluster import KafkaClient
-from wire.client.connection import Connection
 from wire.client.errors import KafkaError, UnsupportedApi, refused
 from wire.client.security import ConnectionSettings
-from wire.client.steps import Deadline, Steps, run
+from wire.client.steps import Deadline, run
 from wire.errors import ErrorCode
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 
@@ -28,20 +27,15 @@ def ask_for_fault(
     """The response to a KohortFault, asked with a `fault_client`. :raises UnsupportedApi: the broker is not `kohort
     serve`. :raises KafkaError: the server refuses it, with the reason"""
     deadline = Deadline(timeout_ms)
-    return run(_ask(request, client.home(deadline), deadline))
-
-
-def _ask(
-    request: KohortFaultRequestFields, connection: Connection, deadline: Deadline
-) -> Steps[KohortFaultResponse]:
-    # A fault is not safe to send twice.
-    yield from connection.open(deadline)
+    connection = client.home(deadline)
+    run(connection.open(deadline))
     if not connection.supports(KOHORT_FAULT):
         raise UnsupportedApi(
             f"{connection.address}: only kohort serve accepts faults, and this is another broker",
             address=connection.address,
         )
-    (response,) = yield from connection.ask_once(KOHORT_FAULT, [request], deadline)
+    # A fault is not safe to send twice.
+    (response,) = run(connection.ask_once(KOHORT_FAULT, [request], deadline))
     if response.error_code:
         if response.error_code == ErrorCode.INVALID_REQUEST:
             # The message is the whole reason: the code says nothing more.

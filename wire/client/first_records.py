@@ -91,7 +91,8 @@ class _Search(LogSearch):
         """Fail; if there are no results yet, the partition fails as a whole."""
         if self.pending and not self.found:
             self._failure = failure
-        self._finish_pending(failure)
+        self.found |= dict.fromkeys(self.pending, failure)
+        self.pending = []
 
     def handle(self, record: LogRecord, _batch: Batch, /) -> None:
         while self.pending and self.pending[0] <= record.offset:
@@ -132,7 +133,3 @@ class _Search(LogSearch):
 
     def _aborted_from(self, offset: int) -> int:
         return sum(min(count, last - offset + 1) for last, count in self._aborted if last >= offset)
-
-    def _finish_pending(self, failure: Failure) -> None:
-        self.found |= dict.fromkeys(self.pending, failure)
-        self.pending = []

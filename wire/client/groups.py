@@ -163,20 +163,12 @@ def remove_members(
             single = [{"group_id": group, "member_id": member.member_id} for group, member in pairs]
             responses = yield from broker.ask(LEAVE_GROUP, single, deadline)
             return _by_group(pairs, map(outcome, responses))
-        requests = [
-            {
-                "group_id": group,
-                "members": [
-                    {
-                        "member_id": member.member_id,
-                        "group_instance_id": member.instance_id,
-                        "reason": reason[:MOST_OF_REASON],
-                    }
-                    for member in members[group]
-                ],
-            }
-            for group in groups
-        ]
+
+        def entry(member: LeavingMember) -> dict[str, object]:
+            named = {"member_id": member.member_id, "group_instance_id": member.instance_id}
+            return {**named, "reason": reason[:MOST_OF_REASON]}
+
+        requests = [{"group_id": group, "members": [*map(entry, members[group])]} for group in groups]
         responses = yield from broker.ask(LEAVE_GROUP, requests, deadline)
         return {
             group: outcome(response) or {member.member_id: outcome(member) for member in response.members}
@@ -210,10 +202,7 @@ def _by_group(
     departures: dict[str, Departures] = {}
     for (group, member), failure in zip(members, failures, strict=True):
         departures.setdefault(group, {})[member.member_id] = failure
-    return {group: _retriable(outcomes) or outcomes for group, outcomes in departures.items()}
-
-
-def _retriable(departures: Departures) -> Failure | None:
-    return next(
-        (failure for failure in departures.values() if failure is not None and failure.retriable), None
-    )
+    return {
+        group: next((failure for failure in outcomes.values() if failure and failure.retriable), outcomes)
+        for group, outcomes in departures.items()
+    }

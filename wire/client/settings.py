@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
@@ -37,14 +36,9 @@ def describe_configs(
     def ask(
         broker: Connection, names: Sequence[str], deadline: Deadline
     ) -> Steps[dict[str, Settings | Failure]]:
+        asked = {"resource_type": kind, "configuration_keys": None}
         requests = [
-            {
-                "resources": [
-                    {"resource_type": kind, "resource_name": name, "configuration_keys": None}
-                    for name in batch
-                ]
-            }
-            for batch in batches(names)
+            {"resources": [{"resource_name": name, **asked} for name in batch]} for batch in batches(names)
         ]
         answers = yield from broker.ask(DESCRIBE_CONFIGS, requests, deadline)
         return {
@@ -53,11 +47,9 @@ def describe_configs(
             for result in answer.results
         }
 
-    return (
-        client.ask_nodes(names, ask)
-        if kind is ConfigResourceType.BROKER
-        else client.ask_one_broker(names, ask)
-    )
+    if kind is ConfigResourceType.BROKER:
+        return client.ask_nodes(names, ask)
+    return client.ask_one_broker(names, ask)
 
 
 _NOT_ASKED_FOR = -(2**31)
@@ -95,30 +87,23 @@ def describe_acls(client: KafkaClient, kind: acls.ResourceType) -> tuple[Describ
 def delete_topics(client: KafkaClient, topics: Mapping[str, UUID | None]) -> Answers[str, bool]:
     """Delete topics; True for each that is gone. A topic whose id is known is deleted only if it has this id (Kafka
     2.8)."""
-    return client.ask_one_broker(topics, partial(_delete_topics, topics))
 
-
-def _delete_topics(
-    topic_ids: Mapping[str, UUID | None], connection: Connection, names: Sequence[str], deadline: Deadline
-) -> Steps[dict[str, bool | Failure]]:
-    ids = {name: topic_id for name in names if (topic_id := topic_ids[name]) is not None}
-    yield from connection.open(deadline)
-    if connection.version(DELETE_TOPICS) < _FIRST_DELETING_BY_ID:
-        ids = {}
-    request = {
-        "topics": [
+    def ask(broker: Connection, names: Sequence[str], deadline: Deadline) -> Steps[dict[str, bool | Failure]]:
+        yield from broker.open(deadline)
+        takes_ids = broker.version(DELETE_TOPICS) >= _FIRST_DELETING_BY_ID
+        ids = {name: id_ for name in names if takes_ids and (id_ := topics[name]) is not None}
+        entries = [
             {"name": None, "topic_id": ids[name]} if name in ids else {"name": name, "topic_id": NO_UUID}
             for name in names
-        ],
-        "topic_names": names,
-        "timeout_ms": int(deadline.remaining_ms()),
-    }
-    (response,) = yield from connection.ask(DELETE_TOPICS, [request], deadline)
-    by_id: dict[UUID | None, str] = {topic_id: name for name, topic_id in ids.items()}
-    gone = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return {
-        result.name or by_id.get(result.topic_id, ""): True
-        if result.error_code in gone
-        else refusal(result.error_code, result.error_message)
-        for result in response.responses
-    }
+        ]
+        request = {"topics": entries, "topic_names": names, "timeout_ms": int(deadline.remaining_ms())}
+        (response,) = yield from broker.ask(DELETE_TOPICS, [request], deadline)
+        by_id: dict[UUID | None, str] = {topic_id: name for name, topic_id in ids.items()}
+        gone = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return {
+            result.name or by_id.get(result.topic_id, ""): result.error_code in gone
+            or refusal(result.error_code, result.error_message)
+            for result in response.responses
+        }
+
+    return client.ask_one_broker(topics, ask)

@@ -17,7 +17,6 @@ from wire.messages.schemas.transactions import DESCRIBE_PRODUCERS, DESCRIBE_TRAN
 
 if TYPE_CHECKING:
     from wire.messages.schemas.transactions import (
-        DescribeProducersResponseTopicPartition,
         DescribeProducersResponseTopicPartitionActiveProducer,
         DescribeTransactionsResponseTransactionState,
     )
@@ -32,24 +31,24 @@ def open_transactions(
 ) -> Answers[TopicPartition, OpenTransactions]:
     """The producers with an open transaction on each partition, by its first offset. Brokers from 2.8 know them."""
 
+    first = attrgetter("current_txn_start_offset")
+
+    def is_open(producer: DescribeProducersResponseTopicPartitionActiveProducer) -> bool:
+        return producer.current_txn_start_offset != NO_TRANSACTION
+
     def ask(
         broker: Connection, partitions: Sequence[TopicPartition], deadline: Deadline
     ) -> Steps[dict[TopicPartition, OpenTransactions | Failure]]:
         topics = [{"name": topic, "partition_indexes": numbers} for topic, numbers in by_topic(partitions)]
         (response,) = yield from broker.ask(DESCRIBE_PRODUCERS, [{"topics": topics}], deadline)
         return {
-            (topic.name, partition.partition_index): outcome(partition) or _open(partition)
+            (topic.name, partition.partition_index): outcome(partition)
+            or tuple(sorted(filter(is_open, partition.active_producers), key=first))
             for topic in response.topics
             for partition in topic.partitions
         }
 
     return client.ask_leaders(partitions, ask)
-
-
-def _open(partition: DescribeProducersResponseTopicPartition) -> OpenTransactions:
-    first = attrgetter("current_txn_start_offset")
-    producers = (producer for producer in partition.active_producers if first(producer) != NO_TRANSACTION)
-    return tuple(sorted(producers, key=first))
 
 
 def known_transactions(
