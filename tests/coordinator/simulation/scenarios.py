@@ -4,7 +4,7 @@ from pathlib import Path
 
 from coordinator.simulation.scenario_file import read_scenario
 
-FILES = Path(__file__).with_name("shared")
+SHARED = {file.stem: read_scenario(file) for file in Path(__file__).with_name("shared").glob("*.yaml")}
 STORM, MIXED, TWO_BOUNCES, DUPLICATES = (
-    read_scenario(FILES / f"{name}.yaml") for name in ("storm", "mixed", "two-bounces", "duplicates")
+    SHARED[name] for name in ("storm", "mixed", "two-bounces", "duplicates")
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import combinations_with_replacement
 from random import Random
 from typing import Any
@@ -15,16 +15,14 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.simulation.compacted_log import LACKS, CannotBeLoaded, CleanerPositions, compacted, key_of
-from coordinator.simulation.scenario import Close, Commit, Event, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.scenario import Scenario
 from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.world import World
-from tests.coordinator.simulation.scenarios import STORM
+from tests.coordinator.simulation.scenarios import SHARED, STORM
 from tests.support.long import cases
 
 SEEDS = range(cases("KOHORT_SEEDS", 4, many=60))
 DRAWS = 200
-OLD = MemberScript(topics=("orders",), config={"enable.auto.commit": "false"})
-NEW = replace(OLD, protocol="consumer")
 SOFT = {"refresh_metadata", "client", "capacity", "_capacity", "state_since_ms", "previous_state"}
 
 
@@ -88,35 +86,7 @@ def test_a_compacted_log_of_a_simulation_replays_to_the_same_state(name: str, se
     assert faults_of_some(world.log, world.ends, Random(seed)) == []
 
 
-SMALL: dict[str, tuple[Event, ...]] = {
-    "upgrade": (
-        Start(at=0, member="a"),
-        Commit(at=10, member="a"),
-        Restart(at=20, member="a", script=NEW),
-        Start(at=30, member="b"),
-        Commit(at=40, member="a"),
-    ),
-    "downgrade": (
-        Start(at=0, member="a"),
-        Start(at=5, member="b"),
-        Commit(at=20, member="a"),
-        Restart(at=30, member="b", script=OLD),
-        Close(at=40, member="a"),
-        Commit(at=60, member="b"),
-    ),
-    "and-back": (Start(at=0, member="a"), Start(at=5, member="b"), Close(at=30, member="b")),
-    "static": (
-        Start(at=0, member="s"),
-        Restart(at=10, member="s", script=replace(NEW, instance="s")),
-        Restart(at=20, member="s", script=replace(OLD, instance="s")),
-    ),
-}
-
-
-def small(name: str) -> World:
-    first = OLD if name in ("upgrade", "and-back") else NEW
-    members = {"a": first, "b": replace(first, protocol="consumer"), "s": replace(OLD, instance="s")}
-    return played(Scenario(name=name, topics={"orders": 2}, members=members, events=SMALL[name]), 1)
+SMALL = [name for name in SHARED if name.startswith("small-")]
 
 
 def every_compaction(log: Sequence[Record], ends: Sequence[int]) -> Iterable[Sequence[Record]]:
@@ -132,14 +102,16 @@ def faults_of_all(log: Sequence[Record], ends: Sequence[int]) -> list[str]:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_compaction_of_a_small_log_replays_to_the_same_state(name: str) -> None:
-    world = small(name)
+    world = played(SHARED[name], 1)
     for number, end in enumerate(world.ends, 1):
         assert faults_of_all(world.log[:end], world.ends[:number]) == []
 
 
-@pytest.mark.parametrize(("name", "lack"), [("upgrade", "KAFKA-17306"), ("and-back", "KAFKA-21117")])
+@pytest.mark.parametrize(
+    ("name", "lack"), [("small-upgrade", "KAFKA-17306"), ("small-and-back", "KAFKA-21117")]
+)
 def test_the_orders_that_earlier_brokers_cannot_load_are_among_them(name: str, lack: str) -> None:
-    world = small(name)
+    world = played(SHARED[name], 1)
     failed = 0
     for log in every_compaction(world.log, world.ends):
         try:
@@ -151,13 +123,13 @@ def test_the_orders_that_earlier_brokers_cannot_load_are_among_them(name: str, l
 
 
 def test_a_tombstone_that_goes_before_its_time_changes_the_state() -> None:
-    world = small("downgrade")
+    world = played(SHARED["small-downgrade"], 1)
     logs = [world.log[:end] for end in world.ends]
     assert any(differs([record for record in log if record.value is not None], restored(log)) for log in logs)
 
 
 def test_what_is_left_is_in_order_and_has_every_last_value() -> None:
-    world = small("upgrade")
+    world = played(SHARED["small-upgrade"], 1)
     places = {id(record): index for index, record in enumerate(world.log)}
     last = {key_of(record): index for index, record in enumerate(world.log)}
     values = {index for index in last.values() if world.log[index].value is not None}

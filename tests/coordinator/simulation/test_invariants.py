@@ -22,48 +22,19 @@ from coordinator.engine.consumer import target_assignment, update
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets import commit
 from coordinator.engine.records import ConsumerGroupValue, Record
-from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.node import CoordinatorNode
-from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
-from coordinator.simulation.scenario import (
-    Close,
-    Freeze,
-    MemberScript,
-    NetworkFaults,
-    Pause,
-    Restart,
-    Scenario,
-    Start,
-    Variant,
-)
-from coordinator.simulation.variants import with_variant
+from coordinator.simulation.scenario import Variant
+from tests.coordinator.simulation.scenarios import SHARED
 
-SCRIPT = MemberScript(topics=("orders",), config={"auto.commit.interval.ms": "500"})
-THREE = Scenario(
-    name="three",
-    topics={"orders": 6},
-    members={"a": SCRIPT, "b": SCRIPT, "c": SCRIPT},
-    events=(
-        Start(at=0, member="a"),
-        Start(at=10, member="b"),
-        Start(at=20, member="c"),
-        Close(at=30, member="a"),
-    ),
-    until_s=40,
-)
-
-
-def fallen(result: RunResult) -> set[str]:
-    return {violation.invariant for violation in result.violations}
+THREE = "three"
 
 
 def play(
     variant: Variant,
     change: Callable[[ClientMember], None] | None = None,
-    scenario: Scenario = THREE,
-    seed: int = 1,
+    scenario: str = THREE,
 ) -> set[str]:
     """What falls where every member is changed like this."""
 
@@ -73,7 +44,8 @@ def play(
             change(member)
         return member
 
-    return fallen(run(scenario, seed, variant=variant, make=make))
+    result = run(SHARED[scenario], 1, variant=variant, make=make)
+    return {violation.invariant for violation in result.violations}
 
 
 def patched(member: ClientMember, **properties: Callable[[Any], Any]) -> None:
@@ -194,71 +166,19 @@ def fails(*_arguments: Any) -> None:
     raise ZeroDivisionError
 
 
-FROZEN = replace(
-    THREE,
-    events=(Start(at=0, member="a"), Start(at=10, member="b"), Freeze(at=20, member="a", for_s=60)),
-    until_s=90,
-)
-FAILS_OVER = replace(
-    THREE, events=(*THREE.events[:3], FailCoordinator(at=25, fault=CoordinatorFault.CRASH, for_s=1))
-)
-IMPATIENT = replace(SCRIPT, config={"max.poll.interval.ms": "10000", "metadata.max.age.ms": "10000"})
-SLOW = NetworkFaults(delay_ms=(400, 400))  # a slow loop is one, too
-REJOINING = replace(
-    THREE, members=dict.fromkeys("ab", IMPATIENT), events=THREE.events[:2], until_s=15, faults=SLOW
-)
-UPGRADE = replace(
-    with_variant(THREE, Variant.EAGER),
-    events=(
-        Start(at=0, member="a"),
-        Start(at=10, member="b"),
-        Restart(at=30, member="a", script=replace(SCRIPT, protocol="consumer")),
-    ),
-)
-_LIBRDKAFKA = replace(
-    SCRIPT,
-    topics=("orders", "payments"),
-    library="librdkafka",
-    config={"metadata.max.age.ms": "1000", "enable.auto.commit": "false"},
-)
-# That topic is there again when `lost` of it is called, after a pause: a member may lose no other one.
-LOSES_WHAT_IS_GONE = replace(
-    THREE,
-    topics={"orders": 6, "payments": 2},
-    members={"a": _LIBRDKAFKA, "b": _LIBRDKAFKA},
-    events=(
-        Start(at=0, member="a"),
-        Pause(at=10, member="a", for_s=10),
-        ChangeTopic(at=12, topic="payments", delete=True),
-        ChangeTopic(at=15, topic="payments", create=2),
-        Start(at=30, member="b"),
-    ),
-)
-RECREATED = replace(  # counts its generations from 1
-    with_variant(THREE, Variant.EAGER),
-    events=(
-        Start(at=0, member="a"),
-        Close(at=10, member="a"),
-        Restart(at=15, member="b", script=replace(SCRIPT, protocol="consumer")),
-        Close(at=25, member="b"),
-        Start(at=30, member="c"),
-    ),
-)
-
-
 @pytest.mark.parametrize(
     ("scenario", "variant"),
     [
         *((THREE, variant) for variant in (EAGER, COOPERATIVE, CONSUMER)),
-        (FROZEN, EAGER), (FAILS_OVER, CONSUMER), (UPGRADE, AS_WRITTEN), (LOSES_WHAT_IS_GONE, COOPERATIVE),
-        (RECREATED, AS_WRITTEN),
+        ("frozen", EAGER), ("fails-over", CONSUMER), ("upgraded", AS_WRITTEN), ("lost-and-back", COOPERATIVE),
+        ("recreated-group", AS_WRITTEN),
     ],
 )  # fmt: skip
-def test_none_falls_in_a_sound_world(scenario: Scenario, variant: Variant) -> None:
+def test_none_falls_in_a_sound_world(scenario: str, variant: Variant) -> None:
     assert play(variant, scenario=scenario) == set()
 
 
-MEMBERS: list[tuple[str, Variant, Callable[[ClientMember], None], Scenario]] = [
+MEMBERS: list[tuple[str, Variant, Callable[[ClientMember], None], str]] = [
     ("I1", COOPERATIVE, keeps_fetching, THREE),
     ("I3", CONSUMER, epoch_decreases, THREE),
     ("I4", EAGER, never_settles, THREE),
@@ -268,16 +188,16 @@ MEMBERS: list[tuple[str, Variant, Callable[[ClientMember], None], Scenario]] = [
         for kind in (CallbackKind.ASSIGNED, CallbackKind.REVOKED)
     ),
     ("I6", EAGER, LOSES, THREE),
-    ("I6", COOPERATIVE, LOSES, LOSES_WHAT_IS_GONE),
+    ("I6", COOPERATIVE, LOSES, "lost-and-back"),
     ("I7", EAGER, commits_less_and_less, THREE),
-    ("I10", COOPERATIVE, always_rejoins, REJOINING),
+    ("I10", COOPERATIVE, always_rejoins, "rejoining"),
     ("I13", CONSUMER, counts_twice, THREE),
 ]
 
 
 @pytest.mark.parametrize(("invariant", "variant", "change", "scenario"), MEMBERS)
 def test_an_invariant_falls_where_members_do_it(
-    invariant: str, variant: Variant, change: Callable[[ClientMember], None], scenario: Scenario
+    invariant: str, variant: Variant, change: Callable[[ClientMember], None], scenario: str
 ) -> None:
     assert invariant in play(variant, change, scenario)
 
@@ -289,17 +209,17 @@ def test_an_invariant_falls_where_members_do_it(
         ("I3", CONSUMER, THREE, update, "next_epoch", epoch_1),
         ("I5", EAGER, THREE, classic_rebalance, "assign", assigns_twice),
         ("I5", CONSUMER, THREE, update, "compute_target", leaves_out),
-        ("I7", EAGER, FROZEN, commit, "_check_group", lambda *_arguments, **_named: None),
-        ("I8", CONSUMER, FAILS_OVER, CoordinatorNode, "_replayed", lacks_a_record),
+        ("I7", EAGER, "frozen", commit, "_check_group", lambda *_arguments, **_named: None),
+        ("I8", CONSUMER, "fails-over", CoordinatorNode, "_replayed", lacks_a_record),
         ("I9", EAGER, THREE, engine_module, "HANDLERS", {**engine_module.HANDLERS, classic_heartbeat.Heartbeat: fails}),
         ("I9", CONSUMER, THREE, engine_module, "HANDLERS",
          {**engine_module.HANDLERS, commit.OffsetCommit: lambda *_arguments: None}),
         ("I11", EAGER, THREE, rebalance, "assigned", of_another),
-        ("I12", AS_WRITTEN, UPGRADE, upgrade, "discard_classic_group", discards_offsets),
+        ("I12", AS_WRITTEN, "upgraded", upgrade, "discard_classic_group", discards_offsets),
     ],
 )  # fmt: skip
 def test_an_invariant_falls_where_a_part_does_it(
-    invariant: str, variant: Variant, scenario: Scenario, place: Any, name: str, replacement: Any
+    invariant: str, variant: Variant, scenario: str, place: Any, name: str, replacement: Any
 ) -> None:
     with mock.patch.object(place, name, replacement):
         assert invariant in play(variant, scenario=scenario)

@@ -3,26 +3,14 @@
 import json
 from contextlib import suppress
 from pathlib import Path
+from pprint import pformat
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
-from coordinator.simulation.scenario import (
-    Close,
-    Direction,
-    ListenerScript,
-    MemberScript,
-    NetworkFaults,
-    NetworkPartition,
-    Pause,
-    Restart,
-    Scenario,
-    Start,
-    Variant,
-)
+from coordinator.simulation.scenario import MemberScript, Restart, Scenario, Start, Variant
 from coordinator.simulation.scenario_file import (
     parse_scenario,
     read_scenario,
@@ -63,48 +51,8 @@ until: 100
 READ = parse_scenario(FILE, YAML)
 
 
-def test_a_file_becomes_a_scenario_with_its_events_in_order() -> None:
-    a = MemberScript(
-        assignors=("range",),
-        topics=("orders", "later"),
-        config={"session.timeout.ms": "45000", "enable.auto.commit": "false"},
-    )
-    upgraded = MemberScript(
-        protocol="consumer",
-        topics=("orders", "later"),
-        config={"enable.auto.commit": "false", "max.poll.interval.ms": "9000"},
-    )
-    listener = {
-        "revoked": ListenerScript(throws=True),
-        "assigned": ListenerScript(takes_s=2.0),
-        "lost": ListenerScript(takes_s=None),
-    }
-    b = MemberScript(protocol="consumer", remote_assignor="uniform", regex="^ord.*", listener=listener)
-    partition = NetworkPartition(members=("a",), start_s=50, end_s=60, direction=Direction.ANSWERS)
-    assert (
-        Scenario(
-            name="a",
-            description="Two members and a bit of everything.",
-            topics={"orders": 6},
-            settings={"group.consumer.heartbeat.interval.ms": "5000"},
-            members={"a": a, "b": b},
-            events=(
-                Start(at=0, member="a"),
-                Start(at=5, member="b"),
-                Pause(at=15.5, member="b", for_s=3),
-                Close(at=20, member="b"),
-                ChangeTopic(at=30, topic="orders", partitions=8),
-                ChangeTopic(at=31, topic="later", create=2),
-                ChangeTopic(at=32, topic="later", delete=True),
-                ChangeTopic(at=33, topic="orders", recreate=4),
-                FailCoordinator(at=40, fault=CoordinatorFault.CRASH, for_s=3, compacted=True),
-                Restart(at=45, member="a", script=upgraded, after_s=2, kill=True),
-            ),
-            faults=NetworkFaults(loss=0.01, delay_ms=(1, 80), partitions=(partition,)),
-            until_s=100,
-        )
-        == READ
-    )
+def test_a_file_becomes_the_recorded_scenario() -> None:
+    assert_recorded("simulate/read.txt", {"a.yaml": pformat(READ, width=120)})
 
 
 def test_a_scenario_s_times_may_have_units() -> None:

@@ -80,28 +80,17 @@ MOVING = replace(
 )
 MANY = group(*(member(f"m{number}", orders=(number,)) for number in range(4)), epoch=1)
 COURSES: dict[str, list[WatchObservation]] = {
-    "owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600": [
-        timed(1000, BOTH),
-        timed(1200, GAP),
-        timed(1400, GAP),
-        timed(1600, ALONE),
-    ],
+    "owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600":
+        [timed(1000, BOTH), timed(1200, GAP), timed(1400, GAP), timed(1600, ALONE)],
     "without an owner from the beginning": [timed(1000, GAP), timed(1600, ALONE)],
     "moved between two observations": [timed(1000, BOTH), timed(1600, ALONE)],
     "the last member leaves": [timed(1000, ALONE), timed(2000, EMPTY), timed(4000, EMPTY)],
     "the group is deleted": [timed(1000, EMPTY), timed(2000, None)],
     "the topic grows": [timed(1000, ALONE), timed(2000, ALONE, GROWN)],
-    "brokers show the previous assignment in a classic rebalance": [
-        timed(1000, CLASSIC),
-        timed(2000, REBALANCING),
-        timed(3000, REBALANCING),
-    ],
-    "a classic rebalance ends": [
-        timed(1000, CLASSIC),
-        timed(2000, REBALANCING),
-        timed(3000, REBALANCING),
-        timed(4000, GIVEN),
-    ],
+    "brokers show the previous assignment in a classic rebalance":
+        [timed(1000, CLASSIC), timed(2000, REBALANCING), timed(3000, REBALANCING)],
+    "a classic rebalance ends":
+        [timed(1000, CLASSIC), timed(2000, REBALANCING), timed(3000, REBALANCING), timed(4000, GIVEN)],
     "a member leaves a classic rebalance": [timed(1000, CLASSIC), timed(2000, LEFT)],
     "a new group": [timed(1000, None), timed(2000, ALONE)],
     "similar events share a line": [timed(1000, group(epoch=1)), timed(2000, MANY)],
@@ -109,7 +98,7 @@ COURSES: dict[str, list[WatchObservation]] = {
     "commits are not shown": [timed(1000, EARLY), timed(2000, LATE)],
     "offsets are set back": [timed(1000, LATE), timed(2000, EARLY)],
     "offsets are deleted": [timed(1000, LATE), timed(2000, group(offsets={}))],
-}
+}  # fmt: skip
 
 
 def test_courses_are_shown_as_recorded() -> None:
