@@ -76,7 +76,6 @@ class Facts(Protocol):
         """The engine that determines the members."""
 
     def is_zombie(self, process: Process) -> bool: ...
-
     def name_of(self, member: str) -> str: ...
 
     def known_flaw(self, process: Process, partition: TopicPartition) -> str:

@@ -36,7 +36,6 @@ class Endpoint(Protocol):
     host: str
 
     def deliver(self, number: int, answer: object) -> None: ...
-
     def fail(self, number: int) -> None: ...
 
 

@@ -53,29 +53,17 @@ class ProcessWatcher:
     """Observes processes, and the partitions that they consume. A subclass overrides what it observes."""
 
     def owned_changed(self, process: Process, before: Partitions) -> None: ...
-
     def fetching_changed(self, process: Process, before: Partitions) -> None: ...
-
     def epoch_changed(self, process: Process, before: int) -> None: ...
-
     def refreshing_topics(self, process: Process, image: TopicImage) -> None: ...
-
     def calling(self, process: Process, callback: Callback) -> None: ...
-
     def called_back(self, process: Process, callback: Callback, threw: bool) -> None: ...
-
     def raised(self, process: Process, raised: Raised) -> None: ...
-
     def committed(self, process: Process, committed: Committed) -> None: ...
-
     def read(self, partition: TopicPartition, start: int, end: int) -> None: ...
-
     def received(self, process: Process, answer: object) -> None: ...
-
     def failed(self, process: Process) -> None: ...
-
     def deadlocked(self, process: Process) -> None: ...
-
     def ended(self, process: Process) -> None: ...
 
     def partition_deleted(self, partition: TopicPartition) -> None:
@@ -135,7 +123,7 @@ class Process:
         self._reading: dict[TopicPartition, int] = {}  # When the current reading of each partition started
         self._outputs: dict[type, Callable[[Any], None]] = {
             Send: self._on_send, Callback: self._on_callback, Raised: self._on_raised,
-            Committed: self._on_committed, Positioned: self._on_positioned, Closed: self._on_closed,
+            Committed: self._on_committed, Positioned: self._on_positioned, Closed: lambda _: self._end(),
             Deadlocked: self._on_deadlocked,
         }  # fmt: skip
 
@@ -166,17 +154,9 @@ class Process:
         self._thaw_ms = max(self._thaw_ms, self._schedule.now_ms + for_ms)
         self._schedule.at(self._thaw_ms, self._thaw)
 
-    def enforce_rebalance(self) -> None:
-        self._when_free(self._call, "enforce_rebalance")
-
-    def commit(self) -> None:
-        self._when_free(self._call, "commit")
-
-    def committed(self) -> None:
-        self._when_free(self._call, "committed")
-
-    def subscribe(self, topics: tuple[str, ...]) -> None:
-        self._when_free(self._call, "subscribe", topics)
+    def call(self, method: str, *arguments: object) -> None:
+        """Have the application call a method of its consumer as soon as it can."""
+        self._when_free(self._call, method, *arguments)
 
     def wanted(self, image: TopicImage) -> tuple[str, ...]:
         """The topics that it subscribes to, existing or not."""
@@ -378,9 +358,8 @@ class Process:
             self.last_error = raised.error
         for watcher in self._watchers:
             watcher.raised(self, raised)
-        if (
-            self._commits and self._callback is not None
-        ):  # thrown by commitSync, and therefore by the listener
+        # Thrown by commitSync, and therefore by the listener.
+        if self._commits and self._callback is not None:
             self._commits = False
             self._schedule.at(self._schedule.now_ms, self._return, self._callback, True)
             return
@@ -409,9 +388,6 @@ class Process:
                 self._stop_reading([partition])
             self._positions[partition] = offset if 0 <= offset <= self._log_end(partition) else 0
         self._update_reading()
-
-    def _on_closed(self, _closed: Closed) -> None:
-        self._end()
 
     def _on_deadlocked(self, _deadlocked: Deadlocked) -> None:
         """The process stops working, and never thaws."""

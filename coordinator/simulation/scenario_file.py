@@ -162,18 +162,15 @@ class _Events:
             case _:
                 verb = next(verb for verb, kind in VERBS.items() if isinstance(event, kind))
                 self._runs(event.member, event.at, verb)
-                self._check_event(event)
+                if isinstance(event, model.Pause | model.Freeze) and event.for_s == 0:
+                    raise Malformed("must be longer than 0 seconds", "for")
+                if isinstance(event, model.Subscribe):
+                    if not event.topics:
+                        raise Malformed("lists no topic", "topics")
+                    self._check_subscription(event.topics, "topics")
                 if isinstance(event, model.Close | model.Kill):
                     del self.running[event.member]
         return event
-
-    def _check_event(self, event: model.Event) -> None:
-        if isinstance(event, model.Pause | model.Freeze) and event.for_s == 0:
-            raise Malformed("must be longer than 0 seconds", "for")
-        if isinstance(event, model.Subscribe):
-            if not event.topics:
-                raise Malformed("lists no topic", "topics")
-            self._check_subscription(event.topics, "topics")
 
     def _known(self, member: str, verb: str) -> None:
         if member not in self.top.members:
@@ -281,15 +278,13 @@ def _imply_member(tree: _Tree) -> None:
     listener = tree.get("listener")
     if isinstance(listener, dict):
         tree["listener"] = {
-            method: {script: True} if script in ("throws", "commits") else _never_returning(script)
+            method: {script: True}
+            if script in ("throws", "commits")
+            else {**script, "takes": None}
+            if isinstance(script, dict) and script.get("takes") == "never"
+            else script
             for method, script in listener.items()
         }
-
-
-def _never_returning(script: object) -> object:
-    return (
-        {**script, "takes": None} if isinstance(script, dict) and script.get("takes") == "never" else script
-    )
 
 
 def _check_coordinator(event: FailCoordinator) -> None:

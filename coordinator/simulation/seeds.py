@@ -10,8 +10,9 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import islice
+from math import inf
 from statistics import median_high
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
@@ -56,47 +57,34 @@ class RunSummary:
 def costs_of(result: RunResult) -> RunCosts:
     """The figures of a run."""
     return RunCosts(
-        rebalances=result.rebalances,
-        moved=result.moved,
-        without_owner_s=result.without_owner_s,
-        read_twice=result.read_twice,
-        converged_s=result.converged_s,
         callbacks=len(result.callbacks),
         thrown=len(result.thrown),
         zombie_overlap_s=sum(overlap.length_s for overlap in result.zombies),
         violations=len(result.violations),
         known=sum(bool(violation.known) for violation in result.violations),
+        **{name: getattr(result, name) for name in _OF_RESULT},
     )
 
 
 def summary_of(result: RunResult) -> RunSummary:
     """The part of a run that is kept when many are played."""
-    return RunSummary(
-        variant=result.variant,
-        seed=result.seed,
-        costs=costs_of(result),
-        is_cut=result.is_cut,
-        requests=result.requests,
-    )
+    return RunSummary(costs=costs_of(result), **{name: getattr(result, name) for name in _OF_SUMMARY})
+
+
+_OF_RESULT = ("rebalances", "moved", "without_owner_s", "read_twice", "converged_s")
+_OF_SUMMARY = ("variant", "seed", "is_cut", "requests")
 
 
 def median_and_worst(several: Sequence[RunCosts]) -> tuple[RunCosts, RunCosts]:
     """The median (one of the values: the greater of two in the middle) and the worst of each figure separately."""
-    medians: dict[str, object] = {}
-    worst: dict[str, object] = {}
+    medians: dict[str, Any] = {}
+    worst: dict[str, Any] = {}
     for field in fields(RunCosts):
         values = [getattr(costs, field.name) for costs in several]
-        infinite = [float("inf") if value is None else value for value in values]
-        medians[field.name], worst[field.name] = _known(median_high(infinite)), _known(max(infinite))
-    return _costs(medians), _costs(worst)
-
-
-def _known(value: float) -> float | None:
-    return None if value == float("inf") else value
-
-
-def _costs(values: Mapping[str, object]) -> RunCosts:
-    return RunCosts(**values)  # type: ignore[arg-type]  # each value has the type of its field
+        numbers = [inf if value is None else value for value in values]
+        for figures, number in (medians, median_high(numbers)), (worst, max(numbers)):
+            figures[field.name] = None if number == inf else number
+    return RunCosts(**medians), RunCosts(**worst)
 
 
 def always(scenario: Scenario) -> ScenarioOf:
@@ -134,7 +122,8 @@ def play_seeds(
             yield from play((seed,))
         return
     starts = iter(range(0, len(seeds), CHUNK))
-    executor = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
+    # A terminal sends Ctrl-C to all processes; only the main process reacts to it.
+    executor = ProcessPoolExecutor(processes, None, signal.signal, (signal.SIGINT, signal.SIG_IGN))
     pending: deque[Future[list[RunSummary]]] = deque()
     try:
         while True:
@@ -154,16 +143,5 @@ def play_seeds(
 def _play(
     scenario_of: ScenarioOf, variant: Variant, limit: int, break_rule: str | None, seeds: Sequence[int]
 ) -> list[RunSummary]:
-    return [
-        summary_of(
-            run(
-                scenario_of(seed), seed, variant=variant, limit=limit, break_rule=break_rule, with_story=False
-            )
-        )
-        for seed in seeds
-    ]
-
-
-def _ignore_interrupts() -> None:
-    """A terminal sends Ctrl-C to all processes; only the main process reacts to it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    play = partial(run, variant=variant, limit=limit, break_rule=break_rule, with_story=False)
+    return [summary_of(play(scenario_of(seed), seed)) for seed in seeds]

@@ -4,15 +4,16 @@ result is small, but seldom minimal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from coordinator.faults import ChangeTopic, FailCoordinator
-from coordinator.simulation.result import RunResult, Violation
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import LIMIT, run
-from coordinator.simulation.scenario import Event, NetworkFaults, Scenario, Variant
+from coordinator.simulation.scenario import NetworkFaults, Scenario, Variant
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from groups.yaml_files import TreeError
@@ -35,76 +36,49 @@ def shrink(
     if not first.violations:
         return None
     searched = next((violation for violation in first.violations if not violation.known), first.violations[0])
+    left = tries  # once they are used up, every candidate is rejected: the search ends with its best result
 
     def breaks(candidate: Scenario) -> bool:
-        if not _can_be_written(candidate):
-            return False
-        played = play(candidate, with_story=False)
-        return any(_is_same(violation, searched) for violation in played.violations)
-
-    smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
-    return play(smallest)
-
-
-def _is_same(one: Violation, other: Violation) -> bool:
-    """Whether both are violations of the same invariant, with the same known weakness, if any."""
-    return (one.invariant, one.known) == (other.invariant, other.known)
-
-
-def _limited(breaks: Callable[[Scenario], bool], tries: int) -> Callable[[Scenario], bool]:
-    """Reject every candidate once the tries are used up: the search ends with its best result."""
-    left = tries
-
-    def judge(candidate: Scenario) -> bool:
         nonlocal left
         left -= 1
-        return left >= 0 and breaks(candidate)
+        if left < 0 or not _can_be_written(candidate):
+            return False
+        played = play(candidate, with_story=False).violations
+        return (searched.invariant, searched.known) in {(one.invariant, one.known) for one in played}
 
-    return judge
-
-
-def _smallest(scenario: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
-    """Remove parts until nothing more can be removed."""
+    smallest = replace(scenario, description="")
     while True:
-        before = scenario
-        scenario = _with_events(scenario, _fewest(scenario.events, partial(_breaks_with, scenario, breaks)))
-        for candidate in _simpler(scenario):
-            smaller = candidate(scenario)
-            if smaller != scenario and breaks(smaller):
-                scenario = smaller
-        if scenario == before:
-            return scenario
+        before = smallest
+        smallest = _with_fewest_events(before, breaks)
+        for simpler in _simpler(smallest):
+            if (smaller := simpler(smallest)) != smallest and breaks(smaller):
+                smallest = smaller
+        if smallest == before:
+            return play(smallest)
 
 
-def _with_events(scenario: Scenario, events: Sequence[Event]) -> Scenario:
-    return replace(scenario, events=tuple(events))
-
-
-def _breaks_with(scenario: Scenario, breaks: Callable[[Scenario], bool], events: Sequence[Event]) -> bool:
-    return breaks(_with_events(scenario, events))
-
-
-def _fewest(events: Sequence[Event], breaks: Callable[[Sequence[Event]], bool]) -> Sequence[Event]:
+def _with_fewest_events(scenario: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
     """Remove halves, quarters, … and finally single events, later ones first (Zeller's ddmin, complements only)."""
-    size = max(1, len(events) // 2)
-    while events:
-        end = len(events)
+    size = max(1, len(scenario.events) // 2)
+    while scenario.events:
+        end = len(scenario.events)
         while end > 0:
             start = max(0, end - size)
-            fewer = [*events[:start], *events[end:]]
+            fewer = replace(scenario, events=(*scenario.events[:start], *scenario.events[end:]))
             if breaks(fewer):
-                events = fewer
+                scenario = fewer
             end = start
         if size == 1:
             break
         size //= 2
-    return events
+    return scenario
 
 
 def _simpler(scenario: Scenario) -> Iterator[Callable[[Scenario], Scenario]]:
     """Changes that remove something."""
     for name in ("loss", "duplicate", "reorder", "delay_ms", "partitions"):
-        yield partial(_without_fault, name=name)
+        usual = {name: getattr(NetworkFaults(), name)}
+        yield partial(_with_faults, usual=usual)
     yield _without_idle_members
     for member in scenario.members:
         yield partial(_without_listener, member=member)
@@ -113,9 +87,8 @@ def _simpler(scenario: Scenario) -> Iterator[Callable[[Scenario], Scenario]]:
     yield _shorter
 
 
-def _without_fault(scenario: Scenario, name: str) -> Scenario:
-    usual = getattr(NetworkFaults(), name)
-    return replace(scenario, faults=replace(scenario.faults, **{name: usual}))
+def _with_faults(scenario: Scenario, usual: Mapping[str, Any]) -> Scenario:
+    return replace(scenario, faults=replace(scenario.faults, **usual))
 
 
 def _shorter(scenario: Scenario) -> Scenario:
@@ -148,20 +121,15 @@ def _without_listener(scenario: Scenario, member: str) -> Scenario:
 
 def _without_topic(scenario: Scenario, topic: str) -> Scenario:
     """The scenario without the topic, if every member has another one."""
+    topics = {name: count for name, count in scenario.topics.items() if name != topic}
     members = {
         name: replace(script, topics=tuple(other for other in script.topics if other != topic))
         for name, script in scenario.members.items()
     }
-    return replace(
-        scenario,
-        topics={name: count for name, count in scenario.topics.items() if name != topic},
-        members=members,
-        events=tuple(
-            event
-            for event in scenario.events
-            if not (isinstance(event, ChangeTopic) and event.topic == topic)
-        ),
+    events = tuple(
+        one for one in scenario.events if not (isinstance(one, ChangeTopic) and one.topic == topic)
     )
+    return replace(scenario, topics=topics, members=members, events=events)
 
 
 def _can_be_written(scenario: Scenario) -> bool:

@@ -89,3 +89,6 @@ class SimulatedTopics:
 
     def exists(self, partition: TopicPartition) -> bool:
         return partition in self._created
+
+    def name(self, topic: UUID) -> str:
+        return self.image.names.get(topic, str(topic))

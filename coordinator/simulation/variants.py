@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from coordinator.configs.settings import Config
 from coordinator.consumer.library import MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.scenario import Event, MemberScript, NetworkFaults, Restart, Scenario, Variant
+from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Variant
 from coordinator.simulation.scenario_checks import (
     CLASSIC,
     CLASSIC_SETTINGS,
@@ -41,43 +42,30 @@ def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
         scenario,
         settings=settings,
         members={name: _converted(script, scenario, variant) for name, script in scenario.members.items()},
-        events=tuple(_with_script(event, scenario, variant) for event in scenario.events),
+        events=tuple(
+            replace(event, script=_converted(event.script, scenario, variant))
+            if isinstance(event, Restart)
+            else event
+            for event in scenario.events
+        ),
     )
-
-
-def _with_script(event: Event, scenario: Scenario, variant: Variant) -> Event:
-    if not isinstance(event, Restart):
-        return event
-    return replace(event, script=_converted(event.script, scenario, variant))
 
 
 def _converted(script: MemberScript, scenario: Scenario, variant: Variant) -> MemberScript:
     if variant is Variant.CONSUMER:
         config = {name: value for name, value in script.config.items() if name not in _MOVED}
-        return replace(
-            script,
-            protocol="consumer",
-            assignors=(),
-            subscription_version=_LATEST_SUBSCRIPTION,
-            config=config,
-        )
-    former = _client_settings(scenario.settings) if script.protocol == "consumer" else {}
-    return replace(
-        script,
-        protocol="classic",
-        assignors=_ASSIGNORS[variant],
-        remote_assignor=None,
-        local_assignors=(),
-        subscription_version=_LATEST_SUBSCRIPTION,
-        config={**former, **script.config},
-    )
-
-
-def _client_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """The broker's settings for members of the consumer protocol, as settings of a client."""
-    return {
-        name: settings[f"group.consumer.{name}"] for name in _MOVED if f"group.consumer.{name}" in settings
-    }
+        changes: dict[str, Any] = {"protocol": "consumer", "assignors": ()}
+    else:
+        brokers = {name: scenario.settings.get(f"group.consumer.{name}") for name in _MOVED}
+        former = {name: value for name, value in brokers.items() if value and script.protocol == "consumer"}
+        config = {**former, **script.config}
+        changes = {
+            "protocol": "classic",
+            "assignors": _ASSIGNORS[variant],
+            "remote_assignor": None,
+            "local_assignors": (),
+        }
+    return replace(script, subscription_version=_LATEST_SUBSCRIPTION, config=config, **changes)
 
 
 def _broker_settings(scenario: Scenario) -> dict[str, str]:
@@ -137,10 +125,9 @@ def with_settings(scenario: Scenario, settings: Mapping[str, str]) -> Scenario:
 def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) -> None:
     """:raises InvalidSetting: settings of the brokers or of a member conflict under this protocol"""
     played = with_variant(scenario, variant)
-    restarted = [event.script for event in played.events if isinstance(event, Restart)]
     try:
         check_settings(Config, played.settings, "settings")
-        for script in (*played.members.values(), *restarted):
+        for script in _scripts(played):
             check_member(script)
     except Malformed as error:
         raise InvalidSetting(str(error)) from None
@@ -148,11 +135,19 @@ def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) ->
 
 def _with_setting(scenario: Scenario, name: str, value: str) -> Scenario:
     if name in _CHANCES:
-        return replace(scenario, faults=_with_chance(scenario.faults, name, value))
+        try:
+            chance = float(value)
+        except ValueError:
+            chance = -1.0
+        if not 0 <= chance <= 1:
+            raise InvalidSetting(f"{name} must be a probability from 0 to 1, not {value!r}")
+        chances: dict[str, Any] = {name: chance}
+        return replace(scenario, faults=replace(scenario.faults, **chances))
     if name == LIBRARY:
         return _with_members(scenario, lambda script: replace(script, library=value))
     if name in CLASSIC_SETTINGS:
-        brokers = of_brokers(name, _milliseconds(name, value), Config.parse(scenario.settings))
+        MemberSettings.parse({name: value})
+        brokers = of_brokers(name, int(value), Config.parse(scenario.settings))
         return _with_members(
             replace(scenario, settings={**scenario.settings, **brokers}),
             lambda script: _configured(script, name, value) if script.protocol == CLASSIC else script,
@@ -177,18 +172,3 @@ def _with_members(scenario: Scenario, changed: Callable[[MemberScript], MemberSc
 
 def _configured(script: MemberScript, name: str, value: str) -> MemberScript:
     return replace(script, config={**script.config, name: value})
-
-
-def _milliseconds(name: str, value: str) -> int:
-    MemberSettings.parse({name: value})
-    return int(value)
-
-
-def _with_chance(faults: NetworkFaults, name: str, value: str) -> NetworkFaults:
-    try:
-        chance = float(value)
-    except ValueError:
-        chance = -1.0
-    if not 0 <= chance <= 1:
-        raise InvalidSetting(f"{name} must be a probability from 0 to 1, not {value!r}")
-    return replace(faults, loss=chance) if name == "loss" else replace(faults, duplicate=chance)

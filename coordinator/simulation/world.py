@@ -82,7 +82,7 @@ class World(Watcher):
         self._after: dict[Process, int] = {}
         """How long after it stops a process is restarted; processes that are not restarted are missing."""
         self._config = Config.parse(scenario.settings)
-        self.story = RunStory(self.schedule, self.name_of, self._topic_name, is_kept=with_story)
+        self.story = RunStory(self.schedule, self.name_of, self.topics.name, is_kept=with_story)
         self.measures = Measures(self.schedule)
         self.violations = Violations(self.schedule, self.story)
         self.broken = self.violations.add
@@ -257,13 +257,13 @@ class World(Watcher):
             self.schedule.at(self.schedule.now_ms + for_ms, old.unload)
 
     def _crashed(self, node: CoordinatorNode, event: FailCoordinator) -> None:
+        def restart() -> None:
+            self.network.start_node(node.number)
+            self._take_over(node, node, event)
+
         self.story.add(COORDINATOR, f"node {node.number} is down")
         self.network.stop_node(node.number)
-        self.schedule.at(self.schedule.now_ms + int(event.for_s * 1000), self._restart_node, node, event)
-
-    def _restart_node(self, node: CoordinatorNode, event: FailCoordinator) -> None:
-        self.network.start_node(node.number)
-        self._take_over(node, node, event)
+        self.schedule.at(self.schedule.now_ms + int(event.for_s * 1000), restart)
 
     def _take_over(self, node: CoordinatorNode, predecessor: CoordinatorNode, event: FailCoordinator) -> None:
         cleaning = CleanerPositions.draw(self._random, self.ends) if event.compacted else None
@@ -314,9 +314,6 @@ class World(Watcher):
     def name_of(self, member: str) -> str:
         """The name of the member with that id; the id itself if unknown."""
         return self._known.get(member, member)
-
-    def _topic_name(self, topic: UUID) -> str:
-        return self.topics.image.names.get(topic, str(topic))
 
     # Observed by the world itself.
 
@@ -381,10 +378,10 @@ def _described(event: model.ProcessEvent, process: Process) -> tuple[str, Callab
         case model.Freeze(for_s=for_s):
             return f"is frozen for {seconds_text(for_s)}", partial(process.freeze, int(for_s * 1000))
         case model.EnforceRebalance():
-            return "calls enforceRebalance", process.enforce_rebalance
+            return "calls enforceRebalance", partial(process.call, "enforce_rebalance")
         case model.Subscribe(topics=topics):
-            return f"subscribes to {' '.join(topics)}", partial(process.subscribe, topics)
+            return f"subscribes to {' '.join(topics)}", partial(process.call, "subscribe", topics)
         case model.Commit():
-            return "calls commitSync", process.commit
+            return "calls commitSync", partial(process.call, "commit")
         case model.AskCommitted():
-            return "calls committed", process.committed
+            return "calls committed", partial(process.call, "committed")
