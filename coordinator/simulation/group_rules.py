@@ -59,12 +59,12 @@ class ClassicGroupRules:
         """Whether that rebalance was lost, because another coordinator loaded the group first."""
         self._untold: dict[TopicPartition, str] = {}
         """By partition: the member that a downgrade assigned it to, and that has not received it."""
-        self._agreed: dict[int, tuple[str | None, str]] = {}
+        self.agreed: dict[int, tuple[str | None, str]] = {}
         """Leader and protocol of the current classic group's generations since the coordinator has loaded it."""
 
     def written(self, value: ClassicGroupValue | None, *, by_leader: bool) -> None:
         if value is None:
-            self.forget_agreed()
+            self.agreed.clear()
             return
         starts_over = value.generation == 0 or not value.protocol_type
         self._epochs.generation_written(value.generation, starts_over=starts_over)
@@ -79,11 +79,17 @@ class ClassicGroupRules:
     def _assigned_by_leader(self, value: ClassicGroupValue, had: Mapping[str, Partitions]) -> None:
         """:param had: the members' previous assignments"""
         has = self._handovers.has
-        self.assigned_topics = self._leaders_topics(value.leader)
+        leader = self._process(value.leader)
+        self.assigned_topics = (leader and leader.assigned_image) or self._facts.topics.image
         self._has_leader_returned = self._is_downgraded = False
         self._must_rebalance = self._is_rebalance_forgotten = False
         self._untold.clear()
-        self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
+        assigned_now, self._assigned_ms = set(_all(has.values())), self._facts.schedule.now_ms
+        self._withheld = {
+            partition: (self._facts.name_of(member.member), member.member)
+            for member in value.members
+            for partition in claimed(value.protocol, member.subscription) - assigned_now
+        }
         self._subscribed = {topic for member in value.members for topic in subscribed(member.subscription)}
         gone = self._stale_claims(self.assigned_topics, value.protocol, value.members)
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
@@ -133,11 +139,10 @@ class ClassicGroupRules:
         if answer.members:
             self._led[answer.member] = answer
         answered = answer.protocol, self._facts.name_of(answer.leader)
-        agreed = self._agreed.setdefault(answer.generation, answered)
+        agreed = self.agreed.setdefault(answer.generation, answered)
         if answered != agreed:
-            self._facts.broken(
-                "I11", f"generation {answer.generation} has two leaders or protocols: {agreed} and {answered}"
-            )
+            what = f"generation {answer.generation} has two leaders or protocols: {agreed} and {answered}"
+            self._facts.broken("I11", what)
 
     def synced(self, request: SyncGroup, answer: SyncGroupAnswer) -> None:
         """:param answer: an answer without an error"""
@@ -149,9 +154,7 @@ class ClassicGroupRules:
         elif answer.assignment != self.given.get(request.member):
             self._facts.broken("I11", f"{who} does not receive what the leader assigned to it")
         else:
-            self._untold = {
-                partition: who for partition, who in self._untold.items() if who != request.member
-            }
+            self._untold = {place: who for place, who in self._untold.items() if who != request.member}
 
     def failed_to_assign(self, leader: Process) -> None:
         """The leader raised its assignor's error."""
@@ -159,30 +162,36 @@ class ClassicGroupRules:
         if led and any(self._stale_claims(leader.member.image, led.protocol, led.members).values()):
             self._hampered = self._facts.measures.rebalances
 
-    def forget_agreed(self) -> None:
-        """From now on generations may be used again."""
-        self._agreed.clear()
-
     def loaded(self) -> None:
-        """A coordinator has loaded the group: it does not know which rebalance was in progress."""
-        self.forget_agreed()
+        """A coordinator has loaded the group: generations may be used again, a rebalance in progress is forgotten."""
+        self.agreed.clear()
         self._is_rebalance_forgotten = self._must_rebalance
 
     def flaw_when_settled(self, partition: TopicPartition) -> str:
         """Why a partition has no owner, or has one although it was deleted, while all members are settled."""
         exists = self._facts.topics.exists(partition)
         if exists == self.is_assigned(partition):
-            return self._flaw_of_unnotified(partition) if exists else ""
+            processes = self._facts.processes.values()
+            if (
+                not exists
+                or partition not in self._untold
+                or any(partition in one.owned for one in processes)
+            ):
+                return ""
+            if self._is_rebalance_forgotten:
+                return known_flaws.DOWNGRADE_FORGOTTEN
+            return known_flaws.DOWNGRADED_WHILE_RECONCILING
         if partition in self._kept_claims:
             return known_flaws.STRAY_CLAIM
-        if self._has_returned(self._withheld.get(partition)):
-            return known_flaws.RESTARTED_WHILE_REVOKING
+        if partition in self._withheld:  # has its claimant joined as a new member since?
+            name, member = self._withheld[partition]
+            if self._facts.processes[name].member.member_id != member:
+                return known_flaws.RESTARTED_WHILE_REVOKING
         is_new = not self._is_downgraded and partition.topic not in self._subscribed
         if is_new and self._is_resubscribed(partition.topic):
             return known_flaws.RESUBSCRIBED_UNNOTICED
-        if self._facts.topics.image.counts.get(partition.topic) == self.assigned_topics.counts.get(
-            partition.topic
-        ):
+        now, then = self._facts.topics.image.counts, self.assigned_topics.counts
+        if now.get(partition.topic) == then.get(partition.topic):
             return known_flaws.DOWNGRADE_FORGOTTEN if exists and self._is_rebalance_forgotten else ""
         if self._has_leader_returned:
             return known_flaws.RETURNED_LEADER if self._has_seen(partition.topic) else ""
@@ -191,17 +200,6 @@ class ClassicGroupRules:
     def is_assigned(self, partition: TopicPartition) -> bool:
         """Whether the current generation assigns the partition to a member."""
         return any(partition in assigned(assignment) for assignment in self.given.values())
-
-    def _flaw_of_unnotified(self, partition: TopicPartition) -> str:
-        """Why a partition that is assigned to a member has no owner."""
-        processes = self._facts.processes.values()
-        if partition not in self._untold or any(partition in process.owned for process in processes):
-            return ""
-        return (
-            known_flaws.DOWNGRADE_FORGOTTEN
-            if self._is_rebalance_forgotten
-            else known_flaws.DOWNGRADED_WHILE_RECONCILING
-        )
 
     def _has_seen(self, topic: str) -> bool:
         """Whether the leader, when it rejoined, knew the current state of the topic."""
@@ -218,24 +216,8 @@ class ClassicGroupRules:
 
     def flaw_of_rebalances(self, allowed: int) -> str:
         """Until recently stale claims made leaders fail, or were kept."""
-        is_known = self._hampered is not None and self._facts.measures.rebalances - self._hampered <= allowed
-        return known_flaws.STRAY_CLAIM if is_known else ""
-
-    def _claimed_and_not_given(self, value: ClassicGroupValue) -> dict[TopicPartition, tuple[str, str]]:
-        assigned_now = set(_all(self._handovers.has.values()))
-        claims = {member.member: claimed(value.protocol, member.subscription) for member in value.members}
-        return {
-            partition: (self._facts.name_of(member), member)
-            for member, all_ in claims.items()
-            for partition in all_ - assigned_now
-        }
-
-    def _has_returned(self, claimant: tuple[str, str] | None) -> bool:
-        """Whether the claimant has joined as a new member since the last assignment."""
-        if claimant is None:
-            return False
-        name, member = claimant
-        return self._facts.processes[name].member.member_id != member
+        since = self._facts.measures.rebalances - (self._hampered or 0)
+        return known_flaws.STRAY_CLAIM if self._hampered is not None and since <= allowed else ""
 
     def _is_resubscribed(self, topic: str) -> bool:
         """Whether a static member that rejoined after the last assignment subscribes to the topic."""
@@ -250,11 +232,6 @@ class ClassicGroupRules:
     def _process(self, member: str | None) -> Process | None:
         processes = self._facts.processes.values()
         return next((process for process in processes if process.member.member_id == member), None)
-
-    def _leaders_topics(self, leader: str | None) -> TopicImage:
-        """The topics that were known to the leader with that member id when it last assigned."""
-        process = self._process(leader)
-        return process.assigned_image if process and process.assigned_image else self._facts.topics.image
 
     def _stale_claims(
         self, known: TopicImage, protocol: str | None, members: Iterable[ClassicMemberValue]
@@ -305,7 +282,8 @@ class ConsumerGroupRules:
         before, now = self._handovers.has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
         released = self._handovers.kept.get(member, frozenset()) - kept
-        process = self._running(member) if released else None
+        processes = self._facts.processes.values() if released else ()
+        process = next((one for one in processes if one.member.member_id == member and one.is_running), None)
         for partition in released:
             self._handovers.released[member, partition] = (
                 known_flaws.LATE_REPORT if is_late else _report_flaw(process, partition)
@@ -338,11 +316,8 @@ class ConsumerGroupRules:
             for partition in self._places(group.targets.get(member.id, {})):
                 count[partition] += 1
                 if partition.topic not in names:
-                    who = self._facts.name_of(member.id)
-                    self._facts.broken(
-                        "I5",
-                        f"{partition_name(partition)} is assigned to {who}, which does not subscribe to it",
-                    )
+                    what = f"{partition_name(partition)} is assigned to {self._facts.name_of(member.id)}"
+                    self._facts.broken("I5", f"{what}, which does not subscribe to it")
         for name in sorted(subscribed & topics.topics.keys()):
             for number in range(topics.topics[name].partitions):
                 owners = count[TopicPartition(name, number)]
@@ -353,24 +328,12 @@ class ConsumerGroupRules:
         """A heartbeat that reports its member's partitions was answered."""
         if getattr(answer, "error", None) or not self._epochs.is_over(request):
             return
-        known = [
-            partitions.get(request.member, frozenset())
-            for partitions in (self._handovers.kept, self._kept_before)
-        ]
-        unknown = self._places(request.owned or {}).difference(*known)
+        kept, before = self._handovers.kept, self._kept_before
+        known = kept.get(request.member, NOTHING) | before.get(request.member, NOTHING)
+        unknown = self._places(request.owned or {}) - known
         if unknown:
-            who = self._facts.name_of(request.member)
-            self._facts.broken(
-                "I3", f"{who} reports {partition_name(min(unknown))} at an old epoch, and is not fenced"
-            )
-
-    def _running(self, member: str) -> Process | None:
-        """The process of the member."""
-        processes = self._facts.processes.values()
-        return next(
-            (process for process in processes if process.member.member_id == member and process.is_running),
-            None,
-        )
+            what = f"reports {partition_name(min(unknown))} at an old epoch, and is not fenced"
+            self._facts.broken("I3", f"{self._facts.name_of(request.member)} {what}")
 
 
 def _report_flaw(process: Process | None, partition: TopicPartition) -> str:

@@ -105,7 +105,10 @@ class HandoverRules:
         if member in self.removed:
             self.removed.discard(member)
             self.rejoined.add(member)
-            self._note_claims(member, assigned)
+            for process in self._facts.processes.values():
+                if process.is_running and process.member.member_id == member:
+                    for partition in process.owned - assigned:  # it still considers them its own
+                        self.released[member, partition] = REJOINED_UNNOTICED
 
     def reassigned(self, member: str, partitions: Partitions) -> None:
         """I2: no other member may own these partitions."""
@@ -119,7 +122,11 @@ class HandoverRules:
                 continue
             taken = process.owned & partitions
             if self._facts.is_zombie(process):
-                self._note_missed(process.member.member_id, taken)
+                # If it is still a member, it will not be notified.
+                group, zombie = self._facts.engine.state.groups.get(GROUP), process.member.member_id
+                if isinstance(group, ClassicGroup) and group.has_member(zombie):
+                    missed = ((zombie, partition) for partition in taken)
+                    self.released |= dict.fromkeys(missed, MISSED_REBALANCE)
             else:
                 known = {self._facts.known_flaw(process, partition) for partition in taken}
                 who = self._facts.name_of(member)
@@ -128,19 +135,6 @@ class HandoverRules:
                     f"{partition_name(min(taken))} is assigned to {who} while {process.name}, a member, still owns it",
                     "" if "" in known else min(known),
                 )
-
-    def _note_missed(self, zombie: str, taken: Partitions) -> None:
-        """Note partitions of a zombie that others are assigned: if it is still a member, it will not be notified."""
-        group = self._facts.engine.state.groups.get(GROUP)
-        if isinstance(group, ClassicGroup) and group.has_member(zombie):
-            self.released |= dict.fromkeys(((zombie, partition) for partition in taken), MISSED_REBALANCE)
-
-    def _note_claims(self, member: str, assigned: Partitions) -> None:
-        """Note the partitions that a removed member still considers its own when it rejoins."""
-        for process in self._facts.processes.values():
-            if process.is_running and process.member.member_id == member:
-                for partition in process.owned - assigned:
-                    self.released[member, partition] = REJOINED_UNNOTICED
 
 
 def partition_name(partition: TopicPartition) -> str:

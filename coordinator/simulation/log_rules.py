@@ -43,32 +43,20 @@ class Upgrades:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._topics_then: TopicImage | None = None
+        self.topics_then: TopicImage | None = None
         """The topics when an upgrade converted the existing assignment; None if it was reassigned since."""
-        self._left_out: dict[str, Partitions] = {}
+        self.left_out: dict[str, Partitions] = {}
         """By classic member: partitions of topics deleted before the upgrade, until its next assignment."""
 
     def upgraded(self, assignments: Mapping[str, bytes]) -> None:
         """:param given: the leader's assignment to each member"""
         topics = self._facts.engine.topics.topics
-        self._left_out = {
+        self.left_out = {
             member: frozenset(
                 partition for partition in assigned(assignment) if partition.topic not in topics
             )
             for member, assignment in assignments.items()
         }
-
-    def synced(self, member: str) -> None:
-        """A classic member receives its assignment."""
-        self._left_out.pop(member, None)
-
-    def taken_over(self) -> None:
-        """The target is the assignment that the upgrade converted."""
-        self._topics_then = self._facts.topics.image
-
-    def reassigned(self) -> None:
-        """A new target was computed or, after a downgrade, a leader has assigned."""
-        self._topics_then = None
 
     def forgotten(
         self, records: Sequence[Record], generation: int, assignments: Mapping[str, bytes]
@@ -113,21 +101,19 @@ class Upgrades:
     def flaw_when_settled(self, partition: TopicPartition, *, is_assigned: bool) -> str:
         """Why the partition has no owner, or has one although it was deleted, while all members are settled.
         A topic that changes after the upgrade bumps the group epoch: then this is not a known flaw."""
-        now, then = self._facts.topics.image.counts, self._topics_then
+        now, then = self._facts.topics.image.counts, self.topics_then
         if then is None or now.get(partition.topic) != then.counts.get(partition.topic):
             return ""
         if self._facts.topics.exists(partition):
             return "" if is_assigned else known_flaws.UPGRADED_WITHOUT_TARGET
         if is_assigned:
             return known_flaws.GONE_TAKEN_OVER
-        return known_flaws.UPGRADED_WITHOUT_TARGET if self._is_left_out(partition) else ""
-
-    def _is_left_out(self, partition: TopicPartition) -> bool:
-        """Whether a member owns the partition and was never notified that the upgrade omitted it."""
-        return any(
-            partition in process.owned & self._left_out.get(process.member.member_id, NOTHING)
+        # A member that owns the partition was never notified that the upgrade omitted it.
+        is_left_out = any(
+            partition in process.owned & self.left_out.get(process.member.member_id, NOTHING)
             for process in self._facts.processes.values()
         )
+        return known_flaws.UPGRADED_WITHOUT_TARGET if is_left_out else ""
 
     def places(self, partitions: TopicPartitions) -> Partitions:
         """Partitions by the names of their topics, without deleted topics."""
@@ -195,20 +181,22 @@ class LogRules(Watcher):
                     is_by_leader = type(request) is SyncGroup
                     self.classic.written(value, by_leader=is_by_leader)
                     if is_by_leader:
-                        self._upgrades.reassigned()
+                        self._upgrades.topics_then = None
                     if is_downgrade:
                         self.classic.downgraded(had)
                 case ConsumerGroupRecord(value=None):
-                    self._delete()
+                    # Its remaining members belong to the classic group that follows.
+                    self.classic.agreed.clear()
+                    self._epochs.deleted()
                 case ConsumerGroupRecord(value=group) if group is not None:
                     self._epochs.group_written(group.epoch)
                 case TargetEpochRecord(value=target) if target is not None:
                     self._epochs.target_written(target.epoch)
                     if takes_over:
-                        self._upgrades.taken_over()
+                        self._upgrades.topics_then = self._facts.topics.image
                         takes_over = False
                     else:
-                        self._upgrades.reassigned()
+                        self._upgrades.topics_then = None
                         self.classic.assigned_topics = self._facts.topics.image
                         self._consumer.target_written()
                 case ConsumerMemberRecord(member=member, value=None):
@@ -236,11 +224,6 @@ class LogRules(Watcher):
         self._upgrades.upgraded(assignments)
         self.classic.given = {}
 
-    def _delete(self) -> None:
-        """The consumer group is deleted: its remaining members belong to the classic group that follows."""
-        self.classic.forget_agreed()
-        self._epochs.deleted()
-
     # Answers.
 
     def answering(self, answering: Answering) -> None:
@@ -259,7 +242,7 @@ class LogRules(Watcher):
                 self.classic.joined(answer)
             case SyncGroupAnswer(error=ErrorCode.NONE) if isinstance(request, SyncGroup):
                 self._acknowledged[request.member] = request.generation
-                self._upgrades.synced(request.member)
+                self._upgrades.left_out.pop(request.member, None)
                 self.classic.synced(request, answer)
 
     def _heartbeat_answered(
@@ -308,17 +291,14 @@ class LogRules(Watcher):
     def replayed(self, node: CoordinatorNode, before: Engine | None) -> None:
         self.classic.loaded()
         if before is not None and hard_state(before) != hard_state(node.engine):
-            self._facts.broken(
-                "I8", f"node {node.number} replays the log to another state than its predecessor's"
-            )
+            what = f"node {node.number} replays the log to another state than its predecessor's"
+            self._facts.broken("I8", what)
         group = node.engine.state.groups.get(GROUP)
         for member, epoch in self._acknowledged.items():
             if group is None or not group.has_member(member):
                 if member not in self.handovers.removed:
-                    who = self._facts.name_of(member)
-                    self._facts.broken(
-                        "I8", f"{who} was acknowledged as a member that the log does not contain"
-                    )
+                    what = "was acknowledged as a member that the log does not contain"
+                    self._facts.broken("I8", f"{self._facts.name_of(member)} {what}")
                 continue
             known = group.generation if isinstance(group, ClassicGroup) else group.members[member].epoch
             if known < 0:  # a static member that left temporarily, whatever it was answered before

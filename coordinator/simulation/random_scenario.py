@@ -62,7 +62,8 @@ class _Draft:
         kind = random.choice(("eager", "cooperative", "between", "consumer", "consumer", "upgrade"))
         self.scripts = {name: self._member(name, library, kind) for name, library in libraries.items()}
         members = dict(self.scripts)
-        events = [*self._starts(), *self._events(kind)]
+        starts, times = self._starts(), self._times(random.randint(2, 6), _STARTED_S, _LAST_EVENT_S)
+        events = [*starts, *(self._event(at, kind) for at in times)]  # each is valid after the earlier ones
         delay = random.choice((0, 500, 3000))
         return model.Scenario(
             name=NAME,
@@ -153,23 +154,16 @@ class _Draft:
                 self.running.append(name)
         return starts
 
-    def _events(self, kind: str) -> list[model.Event]:
-        """The events in order of time; each is valid after the earlier ones."""
-        times = self._times(self.random.randint(2, 6), _STARTED_S, _LAST_EVENT_S)
-        return [self._event(at, kind) for at in times]
-
     def _times(self, count: int, start_s: float, end_s: float) -> Sequence[float]:
         return sorted(round(self.random.uniform(start_s, end_s), 3) for _ in range(count))
 
     def _event(self, at: float, kind: str) -> model.Event:
         absent = [name for name in self.scripts if name not in self.running]
         if not self.running or (absent and self.random.random() < 0.25):
-            return self._start(at, self.random.choice(absent))
+            name = self.random.choice(absent)
+            self.running.append(name)
+            return model.Start(at=at, member=name)
         return self._of_world(at) if self.random.random() < 0.3 else self._of_member(at, kind)
-
-    def _start(self, at: float, name: str) -> model.Start:
-        self.running.append(name)
-        return model.Start(at=at, member=name)
 
     def _of_world(self, at: float) -> model.Event:
         random = self.random
@@ -226,13 +220,10 @@ class _Draft:
             case "upgrade" if script.protocol == "classic" and self.random.random() < 0.8:
                 script = self._of_consumer_protocol(script)
             case "upgrade" if self.random.random() < 0.3:
-                script = self._downgraded(script)
+                # Without a regex: the broker's differ from the client's in the classic protocol.
+                if script.regex is not None:
+                    script = replace(script, topics=self.all_topics, regex=None)
+                script = self._of_classic_protocol(script, _COOPERATIVE)
         self.scripts[name] = script
         kill = self.random.random() < 0.3
         return model.Restart(at=at, member=name, script=script, kill=kill)
-
-    def _downgraded(self, script: model.MemberScript) -> model.MemberScript:
-        """Replace a regex by names: the broker's regexes differ from the client's in the classic protocol."""
-        if script.regex is not None:
-            script = replace(script, topics=self.all_topics, regex=None)
-        return self._of_classic_protocol(script, _COOPERATIVE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
@@ -71,7 +71,10 @@ def explore(
     With `only_where_needed` a state is checked only if the rule would have applied on the path to it. `progress` gets
     the number of visited states, and of those whose steps are not taken yet."""
     search = _Search()
-    with breaking(), _seldom_collected():
+    with breaking(), ExitStack() as stack:
+        # Collect garbage rarely: most states are visited and dropped at once.
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(50_000, 10, 10)
         first = first_state(spec)
         start = first.fingerprint()
         search.parents[start] = None
@@ -91,9 +94,8 @@ def explore(
             is_whole, is_interrupted = False, True
         if is_whole:
             _check_convergence(search)
-        counterexamples = tuple(
-            _counterexample(spec, search, name, state) for name, state in search.violated.items()
-        )
+        violated = search.violated.items()
+        counterexamples = tuple(_counterexample(spec, search, name, state) for name, state in violated)
     checked = [*STATE_PROPERTIES, *STEP_PROPERTIES, *([CONVERGES] if is_whole else [])]
     return Exploration(
         spec=spec,
@@ -106,17 +108,6 @@ def explore(
         is_whole=is_whole,
         is_interrupted=is_interrupted,
     )
-
-
-@contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """Collect garbage rarely: most states are visited and dropped at once."""
-    former = gc.get_threshold()
-    gc.set_threshold(50_000, 10, 10)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*former)
 
 
 def _after(
@@ -135,16 +126,15 @@ def _after(
         if world.left == state.left:
             search.reached_from.setdefault(state_print, []).append(here)
         is_new = state_print not in search.parents
-        counts = world.has_broken_rule or not only_where_needed
         if is_new:
             search.parents[state_print] = here, step
-        if is_new and counts:
-            for name, holds in STATE_PROPERTIES.items():
+        if world.has_broken_rule or not only_where_needed:
+            for name, holds in STATE_PROPERTIES.items() if is_new else ():
                 if name not in search.violated and not holds(world):
                     search.violated[name] = state_print
-        for name, fits in STEP_PROPERTIES.items() if counts else ():
-            if name not in search.violated and not fits(before, world):
-                search.violated[name] = state_print
+            for name, fits in STEP_PROPERTIES.items():
+                if name not in search.violated and not fits(before, world):
+                    search.violated[name] = state_print
         if is_new:
             yield state_print, world
 
@@ -160,15 +150,12 @@ def first_state(spec: WorldSpec) -> SmallWorld:
     for _ in range(_MOST_STEPS if spec.starts_settled else 0):
         if converged(world):
             break
-        world.take(min((step for step in world.steps() if step.verb in _QUICK), key=_step_rank))
+        quick = (step for step in world.steps() if step.verb in _QUICK)
+        world.take(min(quick, key=lambda step: _QUICK.index(step.verb)))
     else:
         if spec.starts_settled:
             raise RuntimeError(f"the group of {spec.name} does not settle")
     return world
-
-
-def _step_rank(step: ExplorationStep) -> int:
-    return _QUICK.index(step.verb)
 
 
 def _check_convergence(search: _Search) -> None:
@@ -192,14 +179,14 @@ def _counterexample(spec: WorldSpec, search: _Search, name: str, state: int) -> 
         state, step = parent
         steps.append(step)
     world = first_state(spec)
-    owned = [_owned(world)]
+    owned = [world.owners()]
     trace = []
     if spec.starts_settled:
         trace.append(f"the group is settled: {_owners(owned[0])}")
     for step in reversed(steps):
         line = _sentence(world, step)
         world.take(step)
-        before, now = owned[-1], _owned(world)
+        before, now = owned[-1], world.owners()
         owned.append(now)
         calls = [f"{who}: {call.kind.value} {_partitions(call.partitions)}" for who, call in world.callbacks]
         changed = {who: places for who, places in now.items() if places != before.get(who, frozenset())}
@@ -208,10 +195,6 @@ def _counterexample(spec: WorldSpec, search: _Search, name: str, state: int) -> 
     return Counterexample(
         name=name, trace=tuple(trace), owned=tuple(owned if spec.starts_settled else owned[1:])
     )
-
-
-def _owned(world: SmallWorld) -> dict[str, Partitions]:
-    return {name: partitions for name, _, partitions in world.owned()}
 
 
 def _owners(owned: Mapping[str, Partitions]) -> str:

@@ -35,20 +35,17 @@ class SmallWorld(ExploredState):
     def steps(self) -> list[ExplorationStep]:
         """All possible next steps, in a fixed order."""
         steps = list(self._steps_of_members())
+        first = [(message.member, index, message.is_answer) for index, message in self._first_messages()]
         steps += [
-            ExplorationStep(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, index)
-            for index, message in self._first_messages()
+            ExplorationStep(Verb.ANSWER if is_answer else Verb.REQUEST, who, at)
+            for who, at, is_answer in first
         ]
         steps += self._expiries()
         if self.left and Verb.LOSE in self.perturb:
-            steps += [
-                ExplorationStep(Verb.LOSE, message.member, index) for index, message in self._first_messages()
-            ]
+            steps += [ExplorationStep(Verb.LOSE, who, index) for who, index, _ in first]
         if self.left and Verb.DUPLICATE in self.perturb:
             steps += [
-                ExplorationStep(Verb.DUPLICATE, message.member, index)
-                for index, message in self._first_messages()
-                if not message.is_answer
+                ExplorationStep(Verb.DUPLICATE, who, at) for who, at, is_answer in first if not is_answer
             ]
         if self.left and Verb.FAIL_OVER in self.perturb:
             steps.append(ExplorationStep(Verb.FAIL_OVER, "the coordinator"))
@@ -80,19 +77,15 @@ class SmallWorld(ExploredState):
                 yield from self._perturbations(name, member)
 
     def _perturbations(self, name: str, member: ClientMember) -> Iterator[ExplorationStep]:
-        if (
-            Verb.LEAVE in self.perturb
-            and not member.is_closing
-            and name not in self.calling
-            and member.epoch > 0
+        is_in_group, is_staying = member.epoch > 0, not member.is_closing
+        for verb, is_possible in (
+            (Verb.LEAVE, is_in_group and is_staying and name not in self.calling),
+            (Verb.CRASH, is_in_group),
+            (Verb.KILL, is_in_group),
+            (Verb.ROLL, is_staying and name in self.rolled),
         ):
-            yield ExplorationStep(Verb.LEAVE, name)
-        if Verb.CRASH in self.perturb and member.epoch > 0:
-            yield ExplorationStep(Verb.CRASH, name)
-        if Verb.KILL in self.perturb and member.epoch > 0:
-            yield ExplorationStep(Verb.KILL, name)
-        if Verb.ROLL in self.perturb and name in self.rolled and not member.is_closing:
-            yield ExplorationStep(Verb.ROLL, name)
+            if is_possible and verb in self.perturb:
+                yield ExplorationStep(verb, name)
 
     def _expiries(self) -> Iterator[ExplorationStep]:
         """Expiries of timers: of members whose process has exited at any time, of others as a perturbation."""
@@ -119,27 +112,21 @@ class SmallWorld(ExploredState):
         """Take a step returned by `steps`."""
         self.callbacks = []
         ExploredState.rule_was_needed = False
-        if step.verb in _PERTURBATIONS and not self._is_free(step):
+        # An expiry that removes a member whose process has exited is no perturbation.
+        is_free = step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
+        if step.verb in _PERTURBATIONS and not is_free:
             self.left -= 1
         _TAKE[step.verb](self, step)
         self._handle_outputs()
         self.has_broken_rule = self.has_broken_rule or ExploredState.rule_was_needed
 
-    def _is_free(self, step: ExplorationStep) -> bool:
-        """Whether the step is no perturbation: it removes a member whose process has exited."""
-        return step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
-
     def _start(self, step: ExplorationStep) -> None:
         name = step.who
         self.processes[name] += 1
-        new = NewMember(
-            client_id=name,
-            script=self.scripts[name],
-            image=self.image,
-            position=no_position,
-            member_uuid=f"{name}-{self.processes[name]}",
+        script, uuid = self.scripts[name], f"{name}-{self.processes[name]}"
+        self.members[name] = member = make_member(
+            NewMember(client_id=name, script=script, image=self.image, position=no_position, member_uuid=uuid)
         )
-        self.members[name] = member = make_member(new)
         self._own.add(name)
         self.prints.pop(name, None)
         member.enter_poll(self.clocks[name])

@@ -100,13 +100,16 @@ class ExploredState:
     def fingerprint(self) -> int:
         """64 bits, equal for states with the same future: without times and without numbers that only match answers
         with requests. Two states of a million collide in one of 40 million runs."""
+        for name, member in self.members.items():
+            if name not in self.prints:
+                self.prints[name] = hash(None if member is None else _member_form(member))
         in_flight: dict[tuple[str, int, bool], tuple[object, ...]] = {}
         for message in self.network:
             connection = message.member, message.process, message.is_answer
             in_flight[connection] = (*in_flight.get(connection, ()), self._message_form(message))
         state = (
             self.coordinator_fingerprint(),
-            tuple([self._member_fingerprint(name) for name in self.members]),
+            tuple([self.prints[name] for name in self.members]),
             frozenset(in_flight.items()),
             frozenset([(name, call.kind, call.partitions) for name, call in self.calling.items()]),
             frozenset(self.idle),
@@ -125,19 +128,10 @@ class ExploredState:
             self.prints[""] = hash((canonical(self.group), timers))
         return self.prints[""]
 
-    def _member_fingerprint(self, name: str) -> int:
-        known = self.prints.get(name)
-        if known is None:
-            member = self.members[name]
-            known = self.prints[name] = hash(None if member is None else _member_form(member))
-        return known
-
     def _message_form(self, message: MessageInFlight) -> tuple[object, ...]:
         member = self.members[message.member]
         is_current = member is not None and message.process == self.processes[message.member]
-        handler = None
-        if is_current and member is not None:
-            handler = canonical(member._waiting.get(message.number))
+        handler = canonical(member._waiting.get(message.number)) if is_current and member else None
         return message.member, is_current, handler, message.is_answer, message.print
 
     @property
@@ -220,10 +214,9 @@ class ExploredState:
     def _append(self, done: MemoizedStep) -> Answers:
         """Append the coordinator's records, and return its answers."""
         ExploredState.rule_was_needed |= done.rule_was_needed
-        if self.keeps_log:
-            for records in done.appended:
-                self.last_append = len(self.records)
-                self.records += records
+        for records in done.appended if self.keeps_log else ():
+            self.last_append = len(self.records)
+            self.records += records
         return done.answers
 
     def _parks(self) -> bool:
@@ -275,6 +268,9 @@ class ExploredState:
             print_ = hash(canonical(send.request))
             message = MessageInFlight(name, self.processes[name], send.number, False, send.request, print_)
             self.network.append(message)
+
+    def owners(self) -> dict[str, Partitions]:
+        return {name: partitions for name, _, partitions in self.owned()}
 
     def owned(self) -> Iterator[tuple[str, ClientMember, Partitions]]:
         """Each running member, with the partitions that it considers its own."""

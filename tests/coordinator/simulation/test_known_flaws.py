@@ -118,7 +118,7 @@ HASHES = [mock.patch.object(module, "metadata_hash", return_value=0) for module 
 PREPARE = mock.patch.object(rebalance, "prepare")
 LATER = {"at: 22": "at: 30"}
 FORGETS_ASSIGNMENT = mock.patch.object(upgrade, "_leader_assignment", return_value=NOTHING)
-KEEPS_NOTHING = mock.patch.object(downgrade, "_assignment", return_value=write_assignment(NOTHING))
+KEEPS_NOTHING = mock.patch.object(downgrade, "encode_assignment", return_value=write_assignment(NOTHING))
 
 
 @pytest.mark.parametrize(
