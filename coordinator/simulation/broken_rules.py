@@ -12,6 +12,8 @@ from assignors.assignor import Leader, RebalanceProtocol
 from assignors.registry import rebalance_protocol
 from coordinator.consumer import classic_rebalance, leader
 from coordinator.engine.consumer import heartbeat, reconciliation, update
+from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.records import TopicPartitions
 from coordinator.simulation.node import CoordinatorNode
 
 
@@ -36,7 +38,12 @@ def _treat_as_revoked() -> Iterator[None]:
 @contextmanager
 def _accept_any_report() -> Iterator[None]:
     """The coordinator accepts a heartbeat of the previous epoch, whatever partitions it reports."""
-    with mock.patch.object(heartbeat, "_is_subset", return_value=True):
+    original = heartbeat._check_epoch
+
+    def check(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
+        original(member, epoch, None if owned is None else {})
+
+    with mock.patch.object(heartbeat, "_check_epoch", check):
         yield
 
 
