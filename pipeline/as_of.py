@@ -19,12 +19,7 @@ from uuid import UUID
 from pyspark.sql import functions as f
 
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import (
-    CurrentAssignmentRecord,
-    OffsetRecord,
-    StoredOffset,
-    TargetMemberRecord,
-)
+from coordinator.engine.records import CurrentAssignmentRecord, OffsetRecord, StoredOffset, TargetMemberRecord
 from coordinator.store.described_groups import committed_offsets, described_group
 from coordinator.store.digest import Digest
 from coordinator.store.records import OtherRecord, decode_record, encode_record
@@ -69,9 +64,8 @@ _BATCH_BYTES = 1 << 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsOf:
     """A group at a moment. `group` None: there was no group of that id, as far as the events go back.
-
-    `records`: the number of its records written until then. `problems`: parts of the group that cannot be read.
-    """
+    `records`: the number of its records written until then. `problems`: parts of the group that cannot be
+    read."""
 
     group: Group | None
     records: int
@@ -107,11 +101,9 @@ class _Names:
 
 
 def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str, str] | None = None) -> AsOf:
-    """The state of `group` after all records with a timestamp until `moment`.
-
-    `events` is the table; `names` are names of topics by id, in addition to those in the events. Values that depend
-    on the cluster's settings are unknown: the assignor if no member names one, and the coordinator.
-    """
+    """The state of `group` after all records with a timestamp until `moment`. `events` is the table; `names`
+    are names of topics by id, in addition to those in the events. Values that depend on the cluster's
+    settings are unknown: the assignor if no member names one, and the coordinator."""
     until = events.where(f.col("time") <= f.lit(moment))
     of_group = until.where(f.col("group") == group)
     known = _Names()
@@ -246,10 +238,7 @@ def _offset_record(row: Row) -> OffsetRecord:
 def _described(
     replay: Replay, group: str, names: Mapping[UUID, str]
 ) -> tuple[Group | None, tuple[Problem, ...]]:
-    known = {
-        **{topic_id: topic.name for topic_id, topic in replay.named_topics.items()},
-        **names,
-    }
+    known = {**{topic_id: topic.name for topic_id, topic in replay.named_topics.items()}, **names}
     state = replay.engine.state
     described, problems = described_group(state, replay.others.by_id, group, known)
     if described is None or described.type is GroupType.SHARE:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import reduce
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,27 +128,18 @@ def run_history(
     *,
     progress: Callable[[HistoryProgress], None] = lambda _: None,
 ) -> HistoryRun:
-    """Decode the records that `out` does not have yet, and update all tables.
-
-    `out` is a directory of tables written by Kohort, or an empty or missing one. A failure leaves its tables unchanged.
-    Records are identified by partition of `__consumer_offsets` and offset: records that the tables have are not read
-    again, from any copy or the live topic, and records that compaction has since removed from the log are kept. Read
-    the tables with `pipeline.store.read(spark, out, "rebalances")`.
-
-    :raises pipeline.store.NotATableStore: `out` contains something else
-    :raises pipeline.store.StoreInUse: another process writes into `out`
-    :raises DifferentClusters: the logs are of different clusters, or `out` is of another
-    :raises FileNotFoundError: a path does not exist
-    """
+    """Decode the records that `out` does not have yet, and update all tables. `out` is a directory of tables
+    written by Kohort, or an empty or missing one; a failure leaves its tables unchanged. Records are identified by
+    partition of `__consumer_offsets` and offset: those that the tables have are not read again, from any copy or
+    the live topic, and those that compaction has since removed are kept. :raises NotATableStore: `out` contains
+    something else :raises StoreInUse: :raises DifferentClusters: :raises FileNotFoundError: a path does not
+    exist"""
     progress(HistoryProgress(step=HistoryStep.LIST))
-    cluster = _cluster(sources)
+    cluster = cluster_of(sources.paths) if isinstance(sources, Logs) else sources.cluster
     with opened_store(spark, out) as store:
-        before = store.catalog
-        reading = (
-            reading_segments(spark, sources.paths, names=sources.names, after=before.next_offsets)
-            if isinstance(sources, Logs)
-            else sources
-        )
+        before, reading = store.catalog, sources
+        if isinstance(reading, Logs):
+            reading = reading_segments(spark, reading.paths, names=reading.names, after=before.next_offsets)
         if cluster is not None and before.cluster not in (None, cluster):
             raise DifferentClusters(
                 f"{out} is of the cluster {before.cluster}, the logs are of {cluster}: use another directory"
@@ -166,18 +158,9 @@ def run_history(
         return _run_result(store, before)
 
 
-def _cluster(sources: Logs | LogReader) -> str | None:
-    """The cluster of the records, if known. :raises DifferentClusters: the logs are of several clusters"""
-    if isinstance(sources, Logs):
-        return cluster_of(sources.paths)
-    return sources.cluster if isinstance(sources, LogReader) else None
-
-
 def cluster_of(paths: Iterable[str]) -> str | None:
-    """The cluster of local log directories, if they contain its id.
-
-    :raises DifferentClusters: they contain more than one
-    """
+    """The cluster of local log directories, if they contain its id. :raises DifferentClusters: they contain
+    several"""
     clusters = clusters_of(paths)
     if len(clusters) > 1:
         places = " and ".join(f"{path} is of {cluster}" for cluster, path in clusters.items())
@@ -232,8 +215,10 @@ class _Run:
         elif not written.records and run > 1:
             return None
         if written.records or run == 1:
-            if written.is_disordered:
-                tables[RUNS_TABLE] = self._single_runs()
+            if written.is_disordered:  # runs may overlap: single commits replace the new ones
+                store.rewrite(RUNS_TABLE, single_runs(store.frame(EVENTS_TABLE, (run,))))
+                count = store.frame(RUNS_TABLE, (run,)).count()
+                tables[RUNS_TABLE] = _added(self._stored(RUNS_TABLE), run, count)
             tables |= self._derived(tables)
         return Catalog(
             run=run,
@@ -246,10 +231,12 @@ class _Run:
         store = self._store
         events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
         runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
+
+        def commits() -> DataFrame:
+            return store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
+
         # Two jobs run in parallel: while one is planned, started or cleaned up, the other uses the processors.
-        with in_parallel(
-            self._spark, lambda: store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
-        ) as committing:
+        with in_parallel(self._spark, commits) as committing:
             with in_small_batches(self._spark):
                 walked = self._write(HistoryStep.REBALANCES, lambda: courses(events), COURSES_TABLE)
             moved = self._write(HistoryStep.REBALANCES, lambda: rebalances(walked, events))
@@ -257,25 +244,11 @@ class _Run:
             self._report(HistoryStep.COMMITS)
             committed = committing.result()
         self._write(HistoryStep.GROUPS, lambda: groups(events, moved, owned, committed))
-        return self._counted(
-            (HistoryStep.REBALANCES, HistoryStep.OWNERSHIP, HistoryStep.COMMITS, HistoryStep.GROUPS)
-        )
-
-    def _counted(self, steps: Sequence[HistoryStep]) -> dict[str, Stored]:
-        """The rows that the run wrote into the tables of `steps`, by their names; counted in one job."""
-        run = (self._store.next_run,)
-        names = [
-            self._store.frame(step.value, run).select(f.lit(step.value).alias("table")) for step in steps
-        ]
+        run, derived = (store.next_run,), ("rebalances", "ownership", "commits", "groups")
+        names = [store.frame(name, run).select(f.lit(name).alias("table")) for name in derived]
         rows = reduce(DataFrame.unionAll, names).groupBy("table").count().collect()
         counts = {row["table"]: row["count"] for row in rows}
-        return {step.value: Stored(runs=run, rows=counts.get(step.value, 0)) for step in steps}
-
-    def _single_runs(self) -> Stored:
-        """Replace the new runs of commits, which may overlap, with single commits."""
-        store, run = self._store, self._store.next_run
-        store.rewrite(RUNS_TABLE, single_runs(store.frame(EVENTS_TABLE, (run,))))
-        return _added(self._stored(RUNS_TABLE), run, store.frame(RUNS_TABLE, (run,)).count())
+        return {name: Stored(runs=run, rows=counts.get(name, 0)) for name in derived}
 
     def _write(self, step: HistoryStep, rows: Callable[[], DataFrame], table: str | None = None) -> DataFrame:
         """Write a table, by default that of the step's name; returns it as it was written."""
@@ -326,11 +299,8 @@ class _Written:
     @property
     def is_disordered(self) -> bool:
         """Whether the commits of a partition from different tasks overlap, or are not in order."""
-        for ranges in self._stretches.values():
-            in_order = sorted(ranges, key=lambda stretch: stretch.begin)
-            if any(later.begin < earlier.end for earlier, later in pairwise(in_order)):
-                return True
-        return False
+        in_order = (sorted(ranges, key=attrgetter("begin")) for ranges in self._stretches.values())
+        return any(later.begin < earlier.end for ranges in in_order for earlier, later in pairwise(ranges))
 
 
 def _added(table: Stored, run: int, rows: int) -> Stored:

@@ -51,13 +51,11 @@ def jvm(
     conf: Mapping[str, str], scratch: Path, environment: Mapping[str, str], *, verbose: bool
 ) -> Iterator[Gateway]:
     """The JVM of a driver, which is stopped at the end together with all Python workers that it started.
-
-    :param conf: Spark's settings; passed in a file that only the user can read
-    :param scratch: a directory of the caller's, which is removed afterwards
-    :param environment: variables for the JVM and, in local mode, the workers, in addition to those of this process
-    :param verbose: whether the JVM's log and its standard output go to standard error
-    :raises MissingSpark: the JVM exited before it could be reached; the message says why
-    """
+    :param conf: Spark's settings; passed in a file that only the user can read :param scratch: a directory of
+    the caller's, which is removed afterwards :param environment: variables for the JVM and, in local mode,
+    the workers, in addition to those of this process :param verbose: whether the JVM's log and its standard
+    output go to standard error :raises MissingSpark: the JVM exited before it could be reached; the message
+    says why"""
     connection, log = scratch / _CONNECTION, scratch / _LOG
     (scratch / _PROPERTIES).write_text(properties(conf), encoding="utf-8")
     home = spark_home()
@@ -87,10 +85,8 @@ def jvm(
 
 
 def spark_home() -> Path:
-    """The directory of the Spark whose scripts are used: SPARK_HOME, otherwise pyspark's.
-
-    :raises MissingSpark: SPARK_HOME is of another version than pyspark
-    """
+    """The directory of the Spark whose scripts are used: SPARK_HOME, otherwise pyspark's. :raises
+    MissingSpark: SPARK_HOME is of another version than pyspark"""
     import pyspark
 
     named = os.environ.get("SPARK_HOME")
@@ -169,10 +165,8 @@ class MissingSpark(PipelineError):
 
 
 def check_spark() -> None:
-    """Check everything that a session needs, in some 0.2 s.
-
-    :raises MissingSpark: the extra is not installed; there is no Java, it is too old, or lacks modules
-    """
+    """Check everything that a session needs, in some 0.2 s. :raises MissingSpark: the extra is not installed;
+    there is no Java, it is too old, or lacks modules"""
     check_extra()
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # otherwise spark-submit has started the JVM
         _check_java(_java())

@@ -60,21 +60,13 @@ _DEFAULTS: Mapping[str, str] = {
 _STREAM_DEFAULTS: Mapping[str, str] = {**_DEFAULTS, "maxOffsetsPerTrigger": "5000000"}
 
 
-def live_reading(
-    spark: SparkSession,
-    bootstrap: str,
-    options: Mapping[str, str] | None = None,
-) -> LogReader:
-    """All records that the topic has now, decoded.
-
-    Every computation ends where the topic ended at the call; records that the broker's cleaner removes meanwhile are
-    missing.
-
-    :param bootstrap: servers as host:port, separated by commas
-    :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as returned by `client_options`
-    :raises MissingKafkaSource: the session was started without the jars of the Kafka source
-    :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
-    """
+def live_reading(spark: SparkSession, bootstrap: str, options: Mapping[str, str] | None = None) -> LogReader:
+    """All records that the topic has now, decoded. Every computation ends where the topic ended at the call;
+    records that the broker's cleaner removes meanwhile are missing. :param bootstrap: servers as host:port,
+    separated by commas :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as
+    returned by `client_options` :raises MissingKafkaSource: the session was started without the jars of the
+    Kafka source :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such
+    topic"""
     asked = {**_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
     raw = _records(batch_of(spark, topic, asked))
@@ -102,13 +94,11 @@ def stream_events(
     checkpoint: str,
     every: str | None = None,
 ) -> StreamingQuery:
-    """Follow the topic from its start, or from the checkpoint: `sink` gets one batch after another.
-
-    :param checkpoint: a directory, of this stream only, on a file system of Spark
-    :param every: the interval, as in `1 minute`; None: read the existing records, in batches, then stop
-    :raises MissingKafkaSource: the session was started without the jars of the Kafka source
-    :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
-    """
+    """Follow the topic from its start, or from the checkpoint: `sink` gets one batch after another. :param
+    checkpoint: a directory, of this stream only, on a file system of Spark :param every: the interval, as in
+    `1 minute`; None: read the existing records, in batches, then stop :raises MissingKafkaSource: the session
+    was started without the jars of the Kafka source :raises ClusterUnreadable: the cluster cannot be reached,
+    refuses the client or has no such topic"""
     asked = {**_STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
 
@@ -167,10 +157,8 @@ class Following:
 
     def wait(self, seconds: int | None = None) -> bool:
         """Wait at most `seconds`, or with None until the stream stops; returns whether it has stopped.
-
-        :raises: the error of `run_history` that stopped it
-        :raises StreamingQueryException: any other error that stopped it
-        """
+        :raises: the error of `run_history` that stopped it :raises StreamingQueryException: any other error
+        that stopped it"""
         try:
             return bool(self._query.awaitTermination(seconds))
         except StreamingQueryException as error:
@@ -195,19 +183,15 @@ def follow_history(
     progress: Callable[[HistoryProgress], None] = lambda _: None,
     done: Callable[[HistoryRun], None] = lambda _: None,
 ) -> Following:
-    """A stream that adds new records of the topic to the tables in `out`, with a run of the history for each batch.
-
-    Neither a crash nor a lost checkpoint loses or duplicates a record: a batch that is read again adds only records
-    that the tables do not have. Every batch computes all tables but that of events again, so do not use intervals
-    below a minute. `progress` and `done`, which is called after every run, are called in a thread of the stream.
-
-    :param checkpoint: a directory of this stream only, outside of `out`
-    :param every: the interval, as in `1 minute`; None: read the existing records, in batches, then stop
-    :raises MissingKafkaSource: the session was started without the jars of the Kafka source
-    :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
-
-    An error of `run_history` stops the stream, and `Following.wait` raises it.
-    """
+    """A stream that adds new records of the topic to the tables in `out`, with a run of the history for each
+    batch. Neither a crash nor a lost checkpoint loses or duplicates a record: a batch that is read again adds
+    only records that the tables do not have. Every batch computes all tables but that of events again, so do
+    not use intervals below a minute. `progress` and `done`, which is called after every run, are called in a
+    thread of the stream. :param checkpoint: a directory of this stream only, outside of `out` :param every:
+    the interval, as in `1 minute`; None: read the existing records, in batches, then stop :raises
+    MissingKafkaSource: the session was started without the jars of the Kafka source :raises
+    ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic An error of
+    `run_history` stops the stream, and `Following.wait` raises it."""
     failures: list[Exception] = []
 
     def add(batch: LogReader, _: int) -> None:

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
-from pyspark.sql.types import (
-    StructField,
-    TimestampType,
-)
+from pyspark.sql.types import StructField, TimestampType
 
 from pipeline.tables.rebalances import total_busy_s
 from pipeline.tables.schemas import DOUBLE, LONG, STRING, TIMESTAMP, TableRow, table
@@ -55,11 +52,8 @@ def days_between(table: DataFrame, since_ms: int | None, until_ms: int | None) -
 
 
 def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
-    """A row per group in any of the three tables, in the schema OVERVIEW.
-
-    `groups` and `commits` count by whole days. `rebalances` must have the column `busy_s`
-    (`pipeline.tables.rebalances.with_busy_s`).
-    """
+    """A row per group in any of the three tables, in the schema OVERVIEW. `groups` and `commits` count by
+    whole days. `rebalances` must have the column `busy_s` (`pipeline.tables.rebalances.with_busy_s`)."""
     daily = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
         f.max_by("migration", "day").alias("migration"),

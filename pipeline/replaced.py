@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
     """The current run in a directory for tables of a kind, 0 before the first. `options` are Hadoop's.
-
-    :raises NotATableStore: it contains something else
-    """
+    :raises NotATableStore: it contains something else"""
     system, inside = opened(absolute(out), options)
     entries = system.get_file_info(fs.FileSelector(inside, allow_not_found=True))
     names = {entry.base_name for entry in entries}
@@ -75,10 +73,7 @@ def read_table(spark: SparkSession, schema: StructType, path: str) -> DataFrame:
 def write_tables(
     tables: Mapping[str, DataFrame], out: str, kind: str, options: Mapping[str, str]
 ) -> dict[str, str]:
-    """Write the tables; returns the path of each.
-
-    :raises NotATableStore: `out` contains something else
-    """
+    """Write the tables; returns the path of each. :raises NotATableStore: `out` contains something else"""
     before = check_directory(out, kind, options)
     path = absolute(out)
     system, inside = opened(path, options)

@@ -1,8 +1,5 @@
-"""The Spark session of a command: quiet, self-contained, and without traces afterwards.
-
-Workers need only the dependencies: Kohort's packages are sent to them as one file. This module also exports Spark's
-types, for annotations of callers that only pass them on.
-"""
+"""The Spark session of a command: quiet, self-contained, and without traces afterwards. Workers need only the
+dependencies: Kohort's packages are sent to them as one file. Also exports Spark's types, for annotations."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from py_compile import PycInvalidationMode
@@ -75,16 +72,10 @@ _STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSettings:
-    """How to reach Spark.
-
-    Attributes:
-        master: None is the master of `spark-submit`, or else all cores of this machine.
-        conf: takes precedence over Kohort's own settings, except for the time zone: times are UTC.
-        jars: paths or URLs, for the driver and the workers; in addition to those in `conf`.
-        verbose: whether Spark's own log is shown, on standard error.
-        input_bytes: the size of the input, if known; for a small input the JVM's warm-up, which is most of a short
-            run, is shortened.
-    """
+    """How to reach Spark. `master` None is that of `spark-submit`, or else all cores of this machine. `conf` takes
+    precedence over Kohort's own settings, except for the time zone (UTC); `jars`, paths or URLs, add to those in
+    it. `verbose` shows Spark's own log on standard error. `input_bytes`: the size of the input, if known; a small
+    one shortens the JVM's warm-up."""
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -95,21 +86,14 @@ class SessionSettings:
 
 @contextmanager
 def session(settings: SessionSettings) -> Iterator[SparkSession]:
-    """A session that is always stopped at the end; its JVM, workers and temporary files are removed with it.
-
-    Meanwhile SIGTERM and SIGHUP raise SystemExit: they end the session properly, as Ctrl-C does. If this process
-    already has a session, or was started by `spark-submit`, that session is used: `master` must then be None or the
-    same.
-
-    :raises MissingSpark: the extra or Java is missing, or the JVM did not start
-    """
+    """A session that is always stopped at the end, with its JVM, workers and temporary files. Meanwhile SIGTERM and
+    SIGHUP raise SystemExit, to end it properly, as Ctrl-C does. An existing session of this process, or of
+    `spark-submit`, is used: `master` must then be None or the same. :raises MissingSpark: the extra or Java is
+    missing, or the JVM did not start"""
     check_spark()
     _refuse_connect(settings)
-    with ExitStack() as stack:
-        stack.enter_context(_stop_signals_raised())
-        if not settings.verbose:
-            stack.enter_context(_py4j_silenced())
-        spark = stack.enter_context(_started(settings))
+    silenced = nullcontext() if settings.verbose else _py4j_silenced()
+    with _stop_signals_raised(), silenced, _started(settings) as spark:
         yield spark
 
 
@@ -170,14 +154,23 @@ def _in_started_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkS
 
     master = settings.master or DEFAULT_MASTER
     conf = _local_settings(master, scratch, settings) | _requested_settings(settings) | _SQL
-    environment = _environment(master, scratch)
+    environment = {}
+    if _is_local(master):  # the workers are children of the JVM
+        environment = {
+            "PYTHONPATH": os.pathsep.join([str(root()), *filter(None, [os.environ.get("PYTHONPATH")])]),
+            "SPARK_LOCAL_IP": "127.0.0.1",  # not reachable from outside, and this machine's name may not resolve
+            "TMPDIR": str(scratch),
+        }
     # The JVM is stopped before the gateway is closed: a thread reads the connection on which the JVM calls back (a
     # stream does for each batch) as long as the JVM runs, and it cannot be closed meanwhile.
+    # The workers' Python is this process's if they run on this machine, otherwise one on their path.
+    here = master.startswith("local")
+    python = sys.executable if here else os.environ.get("PYSPARK_PYTHON", "python3")
     with _forgotten_gateway(), jvm(conf, scratch, environment, verbose=settings.verbose) as gateway:
         reached = {
             "PYSPARK_GATEWAY_PORT": str(gateway.port),
             "PYSPARK_GATEWAY_SECRET": gateway.secret,
-            "PYSPARK_PYTHON": _python(master, settings.conf),
+            "PYSPARK_PYTHON": settings.conf.get("spark.pyspark.python", python),
         }
         with _variables(reached), _handled(_INTERRUPTS_KEPT):
             spark = SparkSession.builder.getOrCreate()
@@ -235,25 +228,6 @@ def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> di
     return defaults | _BRIEF if is_brief else defaults
 
 
-def _environment(master: str, scratch: Path) -> dict[str, str]:
-    """The variables for the JVM and, in local mode, its workers, which are its children."""
-    if not _is_local(master):
-        return {}
-    paths = [str(root()), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {
-        "PYTHONPATH": os.pathsep.join(paths),
-        "SPARK_LOCAL_IP": "127.0.0.1",  # not reachable from outside, and this machine's name may not resolve
-        "TMPDIR": str(scratch),
-    }
-
-
-def _python(master: str, conf: Mapping[str, str]) -> str:
-    """The workers' Python: this process's if they run on this machine, otherwise one on the workers' path."""
-    here = master.startswith("local")
-    default = sys.executable if here else os.environ.get("PYSPARK_PYTHON", "python3")
-    return conf.get("spark.pyspark.python", default)
-
-
 def _is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
@@ -270,16 +244,15 @@ def _refuse_connect(settings: SessionSettings) -> None:
     if settings.master is not None and settings.master.startswith("sc://"):
         asked = [settings.master]
     if asked:
-        raise MissingSpark(
-            f"Kohort needs a Spark master, not Spark Connect ({asked[0]}): use a master such as spark://host:7077"
-        )
+        why = f"Kohort needs a Spark master, not Spark Connect ({asked[0]})"
+        raise MissingSpark(f"{why}: use a master such as spark://host:7077")
 
 
 def _refuse_other_master(spark: SparkSession, settings: SessionSettings) -> None:
-    has = spark.sparkContext.master
-    if settings.master not in (None, has):
+    has, asked = spark.sparkContext.master, settings.master
+    if asked not in (None, has):
         raise MissingSpark(
-            f"this process already has a Spark session on {has}, and cannot have one on {settings.master}"
+            f"this process already has a Spark session on {has}, and cannot have one on {asked}"
         )
 
 
@@ -334,10 +307,8 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _handled(handlers: Mapping[int, Handler | None]) -> Iterator[None]:
-    """Handle signals with `handlers` in the block, and as before after it; None: only restore the handler afterwards.
-
-    Only the main thread can set signal handlers: in other threads nothing is changed.
-    """
+    """Handle signals with `handlers` in the block, and as before after it; None: only restore the handler
+    afterwards. Only the main thread can set signal handlers: in other threads nothing is changed."""
     mine = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in handlers} if mine else {}
     try:
@@ -356,10 +327,8 @@ class _StopSignal(KeyboardInterrupt):
 
 @contextmanager
 def _stop_signals_raised() -> Iterator[None]:
-    """Raise SystemExit for signals that would kill this process; a signal with another handler keeps it.
-
-    A signal is not lost if its exception is caught, or replaced by another one, such as that of a broken connection.
-    """
+    """Raise SystemExit for signals that would kill this process; a signal with another handler keeps it. A signal
+    is not lost if its exception is caught, or replaced by that of a broken connection."""
     received: list[int] = []
 
     def raise_stop(number: int, _frame: FrameType | None) -> NoReturn:
@@ -406,15 +375,12 @@ def root() -> Path:
 
 
 def ship(scratch: Path) -> Path:
-    """Write the packages to a file in a directory, that workers import from.
-
-    Modules are compiled, too: a worker cannot cache what it compiles from a zip and would compile it again each time.
-    """
+    """Write the packages to a zip file in a directory, that workers import from; compiled, as a worker cannot cache
+    that."""
     site = scratch / "site"
+    sources = shutil.ignore_patterns("__pycache__")
     for package in PACKAGES:
-        shutil.copytree(
-            root() / package, site / package, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
-        )
+        shutil.copytree(root() / package, site / package, ignore=sources, dirs_exist_ok=True)
     unchecked = PycInvalidationMode.UNCHECKED_HASH  # a file's time in a zip is not that of its source
     compileall.compile_dir(site, stripdir=str(site), quiet=2, legacy=True, invalidation_mode=unchecked)
     return Path(shutil.make_archive(str(scratch / "kohort"), "zip", site))

@@ -1,13 +1,9 @@
-"""The tables on disk: written whole or not at all, extended by later runs, described in `tables.json`.
-
-Theory of operation. A table is a directory; each run that writes into it has a directory `run=N` there, with one per
-day below. `tables.json` lists the runs that count, and is replaced atomically when a run has written all its files:
-before that, a failure leaves the tables unchanged, and the next run removes the remains. Events are only added.
-Tables derived from them are written again by every run with new events, and the old files are removed after the new
-ones are in place. Any tool that reads Parquet with Hive's partitions can read a table by its directory.
-
-On a local file system, one process at a time can write. Elsewhere the user must ensure that.
-"""
+"""The tables on disk: written whole or not at all, extended by later runs, described in `tables.json`. Each run
+that writes into a table has a directory `run=N` there, with one per day below. `tables.json` lists the runs that
+count, and is replaced atomically when a run has written all its files: a failure leaves the tables unchanged, and
+the next run removes the remains. Events are only added; tables derived from them are written again. Any tool that
+reads Parquet with Hive's partitions can read a table by its directory. On a local file system one process at a time
+can write; elsewhere the user must ensure that."""
 
 from __future__ import annotations
 
@@ -15,9 +11,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyarrow import fs
 from pyspark.sql import functions as f
@@ -43,7 +39,7 @@ class NotATableStore(PipelineError):
     """A directory contains other files than Kohort's tables; it was not changed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Stored:
     """A table: the runs whose directories `run=N` belong to it, and its number of rows."""
 
@@ -67,23 +63,17 @@ class Catalog:
     def to_json(self) -> str:
         """The content of `tables.json`."""
         counts = sorted(self.by_key_version.items(), key=lambda item: (item[0] is None, item[0] or 0))
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "schema_version": VERSION,
-                "run": self.run,
-                "cluster": self.cluster,
-                "next_offsets": {
-                    str(number): self.next_offsets[number] for number in sorted(self.next_offsets)
-                },
-                "by_key_version": {"" if number is None else str(number): count for number, count in counts},
-                "tables": {
-                    name: {"runs": list(table.runs), "rows": table.rows, **_description(name)}
-                    for name, table in sorted(self.tables.items())
-                },
-            },
-            indent=1,
-        )
+        tables = sorted(self.tables.items())
+        tree = {
+            "format": FORMAT,
+            "schema_version": VERSION,
+            "run": self.run,
+            "cluster": self.cluster,
+            "next_offsets": dict(sorted(self.next_offsets.items())),
+            "by_key_version": {"" if number is None else str(number): count for number, count in counts},
+            "tables": {name: asdict(table) | _description(name) for name, table in tables},
+        }
+        return json.dumps(tree, indent=1)
 
     @classmethod
     def from_json(cls, text: str, where: str) -> Catalog:
@@ -97,25 +87,16 @@ class Catalog:
                     f"{where} is of version {tree['schema_version']} of the tables; this Kohort supports {VERSION}: "
                     "use another directory, or create the tables again"
                 )
-            return cls._of(tree)
+            counts, tables = tree["by_key_version"].items(), tree["tables"].items()
+            return cls(
+                run=int(tree["run"]),
+                cluster=tree["cluster"],
+                next_offsets={int(number): int(offset) for number, offset in tree["next_offsets"].items()},
+                by_key_version={int(number) if number else None: int(count) for number, count in counts},
+                tables={name: Stored(tuple(map(int, one["runs"])), int(one["rows"])) for name, one in tables},
+            )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise NotATableStore(f"{where} does not describe tables of Kohort") from None
-
-    @classmethod
-    def _of(cls, tree: Mapping[str, Any]) -> Catalog:
-        return cls(
-            run=int(tree["run"]),
-            cluster=tree["cluster"],
-            next_offsets={int(number): int(offset) for number, offset in tree["next_offsets"].items()},
-            by_key_version={
-                int(number) if number else None: int(count)
-                for number, count in tree["by_key_version"].items()
-            },
-            tables={
-                name: Stored(runs=tuple(map(int, table["runs"])), rows=int(table["rows"]))
-                for name, table in tree["tables"].items()
-            },
-        )
 
 
 def _description(table: str) -> dict[str, object]:
@@ -141,10 +122,8 @@ class StoreInUse(PipelineError):
 
 
 def read(spark: SparkSession, out: str, table: str) -> DataFrame:
-    """One of `pipeline.tables.schemas.TABLES`, in the columns of its schema.
-
-    :raises NotATableStore: `out` contains no tables of Kohort
-    """
+    """One of the tables, in the columns of its schema. :raises NotATableStore: `out` contains no tables of
+    Kohort"""
     catalog = read_catalog(spark, out)
     runs = catalog.tables[table].runs if table in catalog.tables else ()
     return Store(spark, out, catalog).frame(table, runs)
@@ -161,11 +140,8 @@ def read_catalog(spark: SparkSession, out: str) -> Catalog:
 
 @contextmanager
 def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
-    """The tables in `out`, for writing; `out` may be empty or missing.
-
-    :raises NotATableStore: it contains something else
-    :raises StoreInUse: another process writes into it
-    """
+    """The tables in `out`, for writing; it may be empty or missing. :raises NotATableStore: it contains something
+    else :raises StoreInUse:"""
     out = absolute(out)
     options = hadoop_options(spark)
     catalog = _catalog(out, options)
@@ -211,9 +187,8 @@ class Store:
         paths = [path for path in paths if self._is_there(path)]
         if not paths:
             # An empty table from a list would need a Python job.
-            return self.spark.range(0).select(
-                *(f.lit(None).cast(column.dataType).alias(column.name) for column in schema)
-            )
+            empty = (f.lit(None).cast(column.dataType).alias(column.name) for column in schema)
+            return self.spark.range(0).select(*empty)
         reader = self.spark.read.schema(schema).option("basePath", self.path(table))
         return reader.parquet(*map(_literal, paths)).select(*schema.names)
 
@@ -302,9 +277,8 @@ def _check_empty(system: fs.FileSystem, inside: str, out: str) -> None:
         names = {entry.base_name for entry in system.get_file_info(fs.FileSelector(inside))}
         others = sorted(names - {LOCK_FILE, _NEW})
         if others:
-            raise NotATableStore(
-                f"{out} contains something else than tables of Kohort ({others[0]}): use another directory"
-            )
+            what = f"something else than tables of Kohort ({others[0]})"
+            raise NotATableStore(f"{out} contains {what}: use another directory")
 
 
 @contextmanager

@@ -1,11 +1,8 @@
-"""Decoded rows as files of Parquet, written in the task that decodes them.
-
-Theory of operation. A task writes files whose names no other attempt uses, and returns a manifest of them. Only files
-in the manifests of successful tasks are kept (`pipeline.store`), so that a task that fails, or runs twice, neither
-loses nor duplicates records. Offsets and other events are in separate files: a reader of groups skips the files of
-offsets, which are most of a log, because their statistics show that they contain only offsets. The memory of a task
-is bounded, whatever it reads.
-"""
+"""Decoded rows as files of Parquet, written in the task that decodes them. A task writes files whose names no other
+attempt uses, and returns a manifest of them; only files in the manifests of successful tasks are kept
+(`pipeline.store`), so that a task that fails, or runs twice, neither loses nor duplicates records. Offsets, which
+are most of a log, and other events are in separate files: the statistics let a reader of groups skip the former.
+The memory of a task is bounded."""
 
 from __future__ import annotations
 
@@ -58,10 +55,6 @@ class Target:
     options: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[int, int] = field(default_factory=dict)
 
-    def directory(self, table: str) -> str:
-        """The run's part of a table."""
-        return f"{self.out.rstrip('/')}/{table}/run={self.run}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRange:
@@ -79,7 +72,9 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
     commits = _Commits()
     for batch in batches:
         fresh = _fresh(batch, target.after)
-        _note_ends(fresh, ends)
+        for partition, _, end in _bounds(fresh):
+            if end > 0:
+                ends[partition] = max(ends.get(partition, 0), end)
         readable = pc.is_null(fresh.column("reason"))
         quarantined = _chosen(fresh, pc.invert(readable))
         if quarantined.num_rows:
@@ -87,7 +82,8 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         events = _chosen(fresh, readable)
         if not events.num_rows:
             continue
-        records.update(_by_key_version(events))
+        counts = pc.value_counts(events.column("key_version")).to_pylist()
+        records.update({pair["values"]: pair["counts"] for pair in counts})
         is_offset = pc.equal(events.column("kind"), OFFSET)
         offsets = _chosen(events, is_offset)
         if offsets.num_rows:
@@ -185,9 +181,8 @@ class _Files:
         name = "-".join(filter(None, (self._name, str(self._count), kind))) + ".parquet"
         below = f"{directory}/{name}" if directory else name
         self._count += 1
-        return _File(
-            f"{self._target.directory(table)}/{below}", f"{table}/{below}", schema, self._target.options
-        )
+        path = f"{self._target.out.rstrip('/')}/{table}/run={self._target.run}/{below}"
+        return _File(path, f"{table}/{below}", schema, self._target.options)
 
     def _close(self, key: tuple[str, str]) -> None:
         file = self._open.pop(key, None)
@@ -212,7 +207,7 @@ class _File:
             self._schema,
             store_schema=False,
             # Numbers seldom repeat in a file; only the columns in _LOOKED_AT are used to select rows.
-            use_dictionary=[column.name for column in self._schema if _is_text(column.type)],
+            use_dictionary=[one.name for one in self._schema if _is_text(one.type)],
             write_statistics=[name for name in _LOOKED_AT if name in self._schema.names],
         )
         self._writer.add_key_value_metadata(METADATA)
@@ -259,12 +254,6 @@ def _fresh(batch: pa.RecordBatch, after: Mapping[int, int]) -> pa.RecordBatch:
     return _chosen(batch, pa.array(fresh))
 
 
-def _note_ends(batch: pa.RecordBatch, ends: dict[int, int]) -> None:
-    for partition, _, end in _bounds(batch):
-        if end > 0:
-            ends[partition] = max(ends.get(partition, 0), end)
-
-
 def _bounds(batch: pa.RecordBatch) -> Iterator[tuple[int, int, int]]:
     """By partition, the first offset and the offset after the last."""
     offsets = batch.column("offset").to_numpy()
@@ -272,12 +261,6 @@ def _bounds(batch: pa.RecordBatch) -> Iterator[tuple[int, int, int]]:
     for partition in np.unique(partitions).tolist():
         of_partition = offsets[partitions == partition]
         yield partition, int(of_partition.min()), int(of_partition.max()) + 1
-
-
-def _by_key_version(events: pa.RecordBatch) -> dict[int | None, int]:
-    return {
-        pair["values"]: pair["counts"] for pair in pc.value_counts(events.column("key_version")).to_pylist()
-    }
 
 
 def _by_day(events: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:

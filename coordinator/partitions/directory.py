@@ -1,19 +1,11 @@
-"""Records on a disk, in the files and the layout of a broker's log directory.
-
-    orders-0/00000000000000000000.log  .index  .timeindex   a segment that is full, or was closed cleanly
-    orders-0/00000000000000012345.log                       the active one: it is indexed when it is closed
-    orders-0/leader-epoch-checkpoint
-    log-start-offset-checkpoint                             the log start offsets that DeleteRecords has moved
-
-Theory of operation. A partition is read when it is first needed. When its log is read, a half-written batch of a killed
-process is cut off, with everything after it.
-
-Source: LogManager, LogLoader.
-"""
+"""Records on a disk, in the files and the layout of a broker's log directory. A partition is read when it is first
+needed; a half-written batch of a killed process is then cut off, with everything after it. The active segment is
+indexed when it is closed. `log-start-offset-checkpoint` has the log start offsets that DeleteRecords has moved.
+Source: LogManager, LogLoader."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +28,8 @@ from wire.log.segments import Segment, list_segments, read_segment
 LOG_STARTS = "log-start-offset-checkpoint"
 MOST_OPEN = 128
 MOST_UNSYNCED = 2
-"""Segments at the end that may not have reached the disk: after a kill, the checksums of their batches are verified."""
+"""Segments at the end that may not have reached the disk: after a kill, the checksums of their batches are
+verified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +92,9 @@ class RecordDirectory:
             segment = read_segment(path, checksums=is_recent and not self._was_clean)
             yield segment
             if segment.torn is not None:
-                _delete(paths[number + 1 :])
+                for later in paths[number + 1 :]:
+                    delete_indexes(later)
+                    later.unlink()
                 break
 
     def keep_start(self, topic: str, number: int, offset: int) -> None:
@@ -126,22 +121,15 @@ class RecordDirectory:
         try:
             if (unsynced := self.unsynced()) is not None:
                 unsynced()
-            if not self._was_clean:
-                self._read_rest()
+            for path, name in [] if self._was_clean else partition_directories(self._root):
+                is_ours = name.suffix is DirectorySuffix.NONE and name.topic not in INTERNAL_TOPICS
+                if is_ours and path not in self._read:
+                    self.open(name.topic, name.partition)
             side_by_side(_complete, self._read)
         except OSError as error:
             raise StorageFailed("closing", error.filename or self._root, error) from error
         finally:
             self.abandon()
-
-    def _read_rest(self) -> None:
-        for path, name in partition_directories(self._root):
-            if (
-                name.suffix is DirectorySuffix.NONE
-                and path not in self._read
-                and name.topic not in INTERNAL_TOPICS
-            ):
-                self.open(name.topic, name.partition)
 
     def abandon(self) -> None:
         """Close the files without finishing them, as a kill would."""
@@ -154,9 +142,3 @@ def _complete(directory: Path) -> None:
         write_missing_indexes(directory, before=1 << 63)
         if not read_leader_epochs(directory):
             write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
-
-
-def _delete(paths: Iterable[Path]) -> None:
-    for path in paths:
-        delete_indexes(path)
-        path.unlink()

@@ -1,19 +1,12 @@
-"""Fetch sessions (KIP-227): requests and answers contain all partitions once, then only the changed ones.
-
-    fetch = sessions.begin(request, now_ms)       the partitions to read, or the error that is the whole answer
-    session_id, kept = fetch.finish(results)      the results that the client does not have yet
-
-Theory of operation. A request of epoch -1 has no session, and closes the session whose id it contains. Epoch 0 opens
-a session. A request of the session's next epoch continues it. There are as many slots as on a broker; if all are in
-use, a new session evicts the least recently used one, if that was unused for more than two minutes. Otherwise the
-client gets no session and sends all partitions again.
-
-Source: FetchManager, FetchContext, FetchSessionCache.
-"""
+"""Fetch sessions (KIP-227): requests and answers contain all partitions once, then only the changed ones. A request
+of epoch -1 has no session, and closes the session whose id it contains; 0 opens one; the session's next epoch
+continues it. If all slots are in use, a new session evicts the least recently used one, if that was unused for more
+than two minutes; otherwise the client gets no session and sends all partitions again. Source: FetchManager,
+FetchContext, FetchSessionCache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from uuid import UUID
@@ -80,9 +73,6 @@ class _Session:
     epoch: int = FIRST + 1
     """The epoch of the next request."""
 
-    def advance(self) -> None:
-        self.epoch = 1 if self.epoch == MAX_EPOCH else self.epoch + 1
-
     def keep(self, results: Results) -> Results:
         """The results to send. Partitions with records move to the end, so that all get their turn."""
         # Another request of the session may have changed its partitions meanwhile.
@@ -94,7 +84,7 @@ class _Session:
         return news
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SessionFetch:
     """The partitions of a request. `finish` returns the id of its session and the results to send."""
 
@@ -117,15 +107,17 @@ class FetchSessions:
 
     def begin(self, request: FetchRequest, now_ms: int, *, by_id: bool) -> SessionFetch:
         """Start a request, whose topics are identified by id or by name."""
-        asked = dict(_asked(request))
+        asked = {
+            PartitionKey(topic.topic, topic.topic_id, one.partition): one
+            for topic in request.topics
+            for one in topic.partitions
+        }
         if request.session_epoch in (WITHOUT, FIRST):
             self._sessions.pop(request.session_id, None)
-            if request.session_epoch == WITHOUT:
-                return SessionFetch(partitions=tuple(asked.items()))
-            return SessionFetch(
-                partitions=tuple(asked.items()),
-                finish=lambda results: self._open(asked, results, now_ms, by_id=by_id),
-            )
+            fetch = SessionFetch(partitions=tuple(asked.items()))
+            if request.session_epoch == FIRST:
+                fetch.finish = lambda results: self._open(asked, results, now_ms, by_id=by_id)
+            return fetch
         session = self._sessions.get(request.session_id)
         if session is None:
             return SessionFetch(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -140,12 +132,13 @@ class FetchSessions:
     ) -> SessionFetch:
         for key, one in asked.items():
             session.partitions.setdefault(key, _Cached(one)).asked = one
-        for key in _forgotten(request):
-            session.partitions.pop(key, None)
+        for topic in request.forgotten_topics_data:
+            for partition in topic.partitions:
+                session.partitions.pop(PartitionKey(topic.topic, topic.topic_id, partition), None)
         if not session.partitions:
             del self._sessions[session.id]
             return SessionFetch()
-        session.advance()
+        session.epoch = 1 if session.epoch == MAX_EPOCH else session.epoch + 1
         session.used_ms = now_ms
         self._sessions[session.id] = self._sessions.pop(session.id)
         return SessionFetch(
@@ -159,7 +152,9 @@ class FetchSessions:
         """Store the answered partitions in a new session, if there is room."""
         if not asked or not self._make_room(now_ms):
             return NO_SESSION, results
-        session = _Session(id=self._fresh_id(), by_id=by_id, used_ms=now_ms)
+        while (number := self._new_id()) in self._sessions:
+            pass
+        session = _Session(id=number, by_id=by_id, used_ms=now_ms)
         session.partitions = {key: _Cached(one) for key, one in asked.items()}
         self._sessions[session.id] = session
         session.keep(results)
@@ -173,20 +168,3 @@ class FetchSessions:
             return False
         del self._sessions[oldest.id]
         return True
-
-    def _fresh_id(self) -> int:
-        while (number := self._new_id()) in self._sessions:
-            pass
-        return number
-
-
-def _asked(request: FetchRequest) -> Iterable[tuple[PartitionKey, Requested]]:
-    for topic in request.topics:
-        for one in topic.partitions:
-            yield PartitionKey(topic.topic, topic.topic_id, one.partition), one
-
-
-def _forgotten(request: FetchRequest) -> Iterable[PartitionKey]:
-    for topic in request.forgotten_topics_data:
-        for partition in topic.partitions:
-            yield PartitionKey(topic.topic, topic.topic_id, partition)

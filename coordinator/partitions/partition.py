@@ -1,29 +1,21 @@
-"""One partition of a topic: writing and reading its records, for the broker that leads it.
-
-Theory of operation. There is one replica, so the high watermark is the log end. `append` validates a batch
-(`validation`), sets its offset and leader epoch, and writes it to the log; `read` returns whole batches up to the high
-watermark or, for read_committed, the last stable offset. `watchers` wait for records; each is called when there may be
-more to read, or when the partition is deleted.
-
-The producers' state is in `producers`: a batch with a producer id is checked before it gets an offset, and recorded
-when it is in the log.
-
-Source: Partition, UnifiedLog.
-"""
+"""One partition of a topic: writing and reading its records, for the broker that leads it. There is one replica, so
+the high watermark is the log end. `watchers` are called when there may be more to read, or when the partition is
+deleted. A batch with a producer id is checked before it gets an offset, and recorded when it is in the log
+(`producers`). Source: Partition, UnifiedLog."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 from uuid import UUID
 
 from coordinator.errors import RequestRefused
+from coordinator.partitions.directory import StoredCheckpoints
 from coordinator.partitions.settings import RecordSettings
 from coordinator.partitions.validation import accept, stamp
 from coordinator.store.log import Log, ReadBatches
 from coordinator.store.log_compaction import CompactionRun, LogCompaction
-from coordinator.store.partition_files import UNDEFINED, LeaderEpoch, LeaderEpochs
+from coordinator.store.partition_files import UNDEFINED, LeaderEpochs
 from coordinator.store.producers import EndTransactionMarker, Producers
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP, Batch, batch_at
@@ -33,14 +25,7 @@ from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.indexes import AbortedTransaction
 from wire.log.log_records import each_record
 
-LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
-    -1,
-    -2,
-    -3,
-    -4,
-    -5,
-    -6,
-)
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
 """The special timestamps of ListOffsets. There is no tiered storage: all records are local (KIP-405, KIP-1005)."""
 NOTHING = ReadBatches(b"", 0)
 HIGH_WATERMARK = -1
@@ -68,30 +53,13 @@ class PartitionRead:
     """Epoch and end offset up to which the reader's log is the same, if it diverges (KIP-595)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FoundOffset:
     """An offset, with the time and leader epoch of its record if known; -1 means none."""
 
     offset: int = -1
     timestamp: int = NO_TIMESTAMP
     leader_epoch: int = UNDEFINED
-
-
-class Checkpoints(Protocol):
-    """Persistent state of a partition outside of its segments. OSError: the previous state is unchanged."""
-
-    def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None:
-        """Store the leader epochs."""
-
-    def keep_start(self, offset: int) -> None:
-        """Store the log start offset."""
-
-
-class NoCheckpoints:
-    """The checkpoints of a partition in memory: none."""
-
-    def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None: ...
-    def keep_start(self, offset: int) -> None: ...
 
 
 class Partition:
@@ -106,14 +74,14 @@ class Partition:
         settings: Callable[[], RecordSettings],
         epochs: LeaderEpochs | None = None,
         producers: Producers | None = None,
-        checkpoints: Checkpoints | None = None,
+        checkpoints: StoredCheckpoints | None = None,
         compaction: LogCompaction | None = None,
     ) -> None:
         self.topic, self.topic_id, self.number = topic, topic_id, number
         self.watchers: set[Callable[[], None]] = set()
         self.is_closed = False
         self.producers = producers or Producers()
-        self._checkpoints = checkpoints or NoCheckpoints()
+        self._checkpoints = checkpoints
         self.compaction = compaction
         """The compaction of its files, if they are on a disk."""
         self._log = log
@@ -153,7 +121,8 @@ class Partition:
     def begin_epoch(self, epoch: int) -> None:
         """Start the epoch of a new leader; smaller epochs are ignored. :raises OSError:"""
         self._epochs.begin(epoch, self._log.end_offset)
-        self._checkpoints.keep_epochs(self._epochs.epochs)
+        if self._checkpoints is not None:
+            self._checkpoints.keep_epochs(self._epochs.epochs)
 
     def check_epoch(self, epoch: int) -> None:
         """Check the leader epoch that a client knows; -1 for none. :raises RequestRefused:"""
@@ -163,17 +132,13 @@ class Partition:
         raise RequestRefused(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
 
     def accept(self, records: bytes, now_ms: int, most: int = MOST_BYTES) -> bytearray:
-        """Validate a client's batch (`validation.single_batch`), and return it as it can be appended. In any thread.
-
-        :raises RecordsRefused: :raises ExpandsTooFar: it is more work than for `most` bytes
-        """
+        """Validate a client's batch (`validation.single_batch`) in any thread, and return it as it can be appended.
+        :raises RecordsRefused: :raises ExpandsTooFar: it is more work than for `most` bytes"""
         return accept(records, str(self), self._settings(), now_ms, most)
 
     def append(self, batch: bytearray, now_ms: int) -> AppendPosition:
-        """Append an accepted batch, unless its producer has sent it before.
-
-        :raises RequestRefused: :raises OSError: it is not in the log
-        """
+        """Append an accepted batch, unless its producer has sent it before. :raises RequestRefused: :raises
+        OSError:"""
         settings = self._settings()
         header = batch_at(batch)
         is_numbered = header.producer_id != NO_PRODUCER_ID
@@ -184,15 +149,12 @@ class Partition:
         if is_numbered:
             self.producers.append(appended)
         self.notify()
-        return AppendPosition(
-            base_offset=appended.base_offset, append_time_ms=now_ms if settings.log_append_time else -1
-        )
+        append_time_ms = now_ms if settings.log_append_time else -1
+        return AppendPosition(base_offset=appended.base_offset, append_time_ms=append_time_ms)
 
     def end_transaction(self, end: EndTransactionMarker, now_ms: int) -> None:
-        """Append the marker that ends a producer's transaction, even if it has written nothing here.
-
-        :raises RequestRefused: a newer producer has written here :raises OSError: it is not in the log
-        """
+        """Append the marker that ends a producer's transaction, even if it has written nothing here. :raises
+        RequestRefused: a newer producer has written here :raises OSError:"""
         self.producers.check_end(end)
         kind = ControlType.COMMIT if end.committed else ControlType.ABORT
         marker = encode_batch(
@@ -221,10 +183,8 @@ class Partition:
         at_least_one: bool,
         last_fetched_epoch: int = UNDEFINED,
     ) -> PartitionRead:
-        """Batches from the batch that contains `offset`, at most `max_bytes`; `at_least_one`: the first in any case.
-
-        :raises RequestRefused: `offset` is not in the log :raises OSError:
-        """
+        """Batches from the batch that contains `offset`, at most `max_bytes`; `at_least_one`: the first in
+        any case. :raises RequestRefused: `offset` is not in the log :raises OSError:"""
         batches, diverging = NOTHING, None
         if last_fetched_epoch != UNDEFINED:
             epoch, end = self._epochs.end_of(last_fetched_epoch, self._log.end_offset)
@@ -247,10 +207,8 @@ class Partition:
         )
 
     def find_offset(self, timestamp: int, most: int = MOST_BYTES, *, committed: bool) -> FoundOffset:
-        """The first record of `timestamp` or later; a special timestamp requests another offset.
-
-        :raises OSError: :raises ExpandsTooFar: a batch to be searched decompresses to more than `most` bytes
-        """
+        """The first record of `timestamp` or later; a special timestamp requests another offset. :raises OSError:
+        :raises ExpandsTooFar: a batch decompresses to more than `most` bytes"""
         end = self.last_stable_offset if committed else self.high_watermark
         if timestamp == LATEST:
             return FoundOffset(offset=end, leader_epoch=self.leader_epoch)
@@ -272,9 +230,7 @@ class Partition:
                 if record.timestamp >= timestamp and record.offset >= start:
                     if record.offset >= end:
                         return FoundOffset()
-                    return FoundOffset(
-                        offset=record.offset, timestamp=record.timestamp, leader_epoch=batch.leader_epoch
-                    )
+                    return FoundOffset(record.offset, record.timestamp, batch.leader_epoch)
         return FoundOffset()
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
@@ -288,7 +244,7 @@ class Partition:
         start = self.high_watermark if offset == HIGH_WATERMARK else offset
         if not 0 <= start <= self.high_watermark:
             raise RequestRefused(ErrorCode.OFFSET_OUT_OF_RANGE)
-        if start > self._log.start_offset:
+        if start > self._log.start_offset and self._checkpoints is not None:
             self._checkpoints.keep_start(start)
         self._log.start_at(start)
         self._forget_before_start()

@@ -40,11 +40,8 @@ class Partitions:
         directory: RecordDirectory | None = None,
         coordinator_logs: Mapping[str, CoordinatorLog] | None = None,
     ) -> None:
-        """`configs` returns the settings of a topic: the same mapping as long as none of them changes.
-
-        `directory`: for records that outlive the process. `coordinator_logs`: the internal topics that coordinators
-        write to; they are only read here.
-        """
+        """`configs` returns the settings of a topic: the same mapping as long as none of them changes. `directory`:
+        for records that outlive the process. `coordinator_logs`: the internal topics that coordinators write to."""
         self._configs = configs
         self._settings: dict[str, tuple[Mapping[str, object], RecordSettings]] = {}
         self._image = image
@@ -56,30 +53,25 @@ class Partitions:
         """The leader epochs of partitions that were inspected but not opened."""
 
     def kept(self, where: Callable[[RecordSettings], bool] = lambda _: True) -> Iterator[Partition]:
-        """The partitions that may hold records; each is opened when it is yielded, if it is on a disk.
-
-        `where` filters by the settings of their topics.
-        """
+        """The partitions that may hold records, of topics whose settings `where` accepts; opened when they are
+        yielded."""
         topics = [info for info in self._image.by_id.values() if info.name not in INTERNAL_TOPICS]
         for topic in topics:
             if not where(self.settings(topic.name)):
                 continue
             for number in range(topic.partitions):
                 with suppress(RequestRefused, OSError):
-                    if (
-                        self._is_kept(topic, number)
-                        and (partition := self.find(topic.id, number)) is not None
+                    is_open = number in self._by_topic.get(topic.id, {})
+                    if not is_open and not (
+                        self._directory and self._directory.holds_records(topic.name, number)
                     ):
+                        continue
+                    if (partition := self.find(topic.id, number)) is not None:
                         yield partition
-
-    def _is_kept(self, topic: TopicInfo, number: int) -> bool:
-        if number in self._by_topic.get(topic.id, {}):
-            return True
-        return self._directory is not None and self._directory.holds_records(topic.name, number)
 
     def file_remover(self) -> Callable[[], None]:
         """A function that removes the files of deleted records, in any thread."""
-        return _nothing if self._directory is None else self._directory.files.file_remover()
+        return (lambda: None) if self._directory is None else self._directory.files.file_remover()
 
     def set_topics(self, image: TopicImage) -> None:
         """Replace the topics: the partitions of deleted ones are closed."""
@@ -173,7 +165,3 @@ class Partitions:
         if known is None or known[0] is not values:
             known = self._settings[topic] = values, RecordSettings.of(values)
         return known[1]
-
-
-def _nothing() -> None:
-    pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from coordinator.store.cleaner import CompactionSettings
@@ -16,10 +16,8 @@ MAX_LONG = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSettings(SegmentLimits):
-    """The topic configs with Kafka's names and defaults, `_` for `.` (TopicConfig).
-
-    `compression_codec` None is `compression.type=producer`: batches stay as they are.
-    """
+    """The topic configs with Kafka's names and defaults, `_` for `.` (TopicConfig). `compression_codec` None:
+    batches stay as they are (`producer`)."""
 
     cleanup_deletes: bool = True
     cleanup_compacts: bool = False
@@ -37,13 +35,9 @@ class RecordSettings(SegmentLimits):
 
     def compaction(self, producer_expiration_ms: int) -> CompactionSettings:
         """The settings of the log cleaner for the topic."""
-        return CompactionSettings(
-            segment_bytes=self.segment_bytes,
-            min_cleanable_dirty_ratio=self.min_cleanable_dirty_ratio,
-            delete_retention_ms=self.delete_retention_ms,
-            min_compaction_lag_ms=self.min_compaction_lag_ms,
-            producer_expiration_ms=producer_expiration_ms,
-        )
+        names = {field.name for field in fields(CompactionSettings)} & {field.name for field in fields(self)}
+        same = {name: getattr(self, name) for name in names}
+        return CompactionSettings(producer_expiration_ms=producer_expiration_ms, **same)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -54,22 +48,14 @@ class RecordSettings(SegmentLimits):
             cleanup_compacts="compact" in policies,
             compression_codec=_CODECS[compression],
             log_append_time=values["message.timestamp.type"] == "LogAppendTime",
-            **{name.replace(".", "_"): values[name] for name in _NUMBERS},
+            **{
+                field.name: values[name]
+                for field in fields(cls)
+                if (name := field.name.replace("_", ".")) in values
+            },
         )
 
 
 _CODECS = {"producer": None, "uncompressed": Codec.NONE} | {
     codec.name.lower(): codec for codec in Codec if codec is not Codec.NONE
 }
-_NUMBERS = (
-    "delete.retention.ms",
-    "max.message.bytes",
-    "message.timestamp.before.max.ms",
-    "message.timestamp.after.max.ms",
-    "min.cleanable.dirty.ratio",
-    "min.compaction.lag.ms",
-    "retention.bytes",
-    "retention.ms",
-    "segment.bytes",
-    "segment.ms",
-)

@@ -1,8 +1,6 @@
-"""Validation of the records of a produce request, by a broker's rules.
-
-One batch of format v2, at the offsets 0, 1, 2 …, with the right checksum and the announced records. Source:
-ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords, LogValidator.
-"""
+"""Validation of the records of a produce request, by a broker's rules: one batch of format v2, at the offsets 0, 1,
+2 …, with the right checksum and the announced records. Source: ProduceRequest.validateRecords,
+UnifiedLog.analyzeAndValidateRecords, LogValidator."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ from wire.log.checksum import crc32c
 from wire.log.columns import columns_of
 from wire.log.compression import MOST_BYTES, BadCompression, Codec, ExpandsTooFar
 from wire.log.errors import DamagedLog
-from wire.log.log_records import LogRecord, records_of
+from wire.log.log_records import records_of
 from wire.log.varints import Ints
 
 
@@ -89,10 +87,8 @@ class _Times:
 
 
 def single_batch(records: bytes | None, version: int) -> bytes:
-    """The only batch in the `records` of a Produce of `version`; any incomplete rest is cut off.
-
-    :raises RequestRefused:
-    """
+    """The only batch in the `records` of a Produce of `version`; an incomplete rest is cut off. :raises
+    RequestRefused:"""
     records = records or b""
     sizes = list(_batch_sizes(records))
     if not sizes or records[_MAGIC_AT] != MAGIC:
@@ -109,11 +105,8 @@ def single_batch(records: bytes | None, version: int) -> bytes:
 def accept(
     records: bytes, partition: str, settings: RecordSettings, now_ms: int, most: int = MOST_BYTES
 ) -> bytearray:
-    """A batch as it can be appended, except for its offset and leader epoch.
-
-    `partition` is its name, for messages. :raises RecordsRefused: :raises ExpandsTooFar: reading or compressing it
-    again is more work than for `most` bytes
-    """
+    """A batch as it can be appended, except for its offset and leader epoch. `partition` is for messages. :raises
+    RecordsRefused: :raises ExpandsTooFar: reading or compressing it is more work than for `most` bytes"""
     if len(records) > settings.max_message_bytes and records[:8] == bytes(8):
         raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
     batch = batch_at(records)
@@ -125,7 +118,8 @@ def accept(
     _check_records(batch, seen, partition, settings, now_ms)
     accepted = bytearray(records)
     if recompresses:
-        accepted = _recompressed(batch, records, settings.compression_codec)
+        attributes = batch.attributes & ~CODEC_MASK | (settings.compression_codec or Codec.NONE)
+        accepted = bytearray(rewrite_batch(replace(batch, attributes=attributes), records_of(batch, records)))
         if len(accepted) > settings.max_message_bytes:
             raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
     latest = now_ms if settings.log_append_time else int(seen.timestamps.max(initial=NO_TIMESTAMP))
@@ -146,10 +140,8 @@ def _batch_sizes(records: bytes) -> Iterator[int]:
     while position + LOG_OVERHEAD <= len(records):
         (length,) = _LENGTH.unpack_from(records, position + _LENGTH_AT)
         if length < _LEAST_LENGTH:
-            raise RequestRefused(
-                ErrorCode.CORRUPT_MESSAGE,
-                f"Record size {length} is less than the minimum record overhead ({_LEAST_LENGTH})",
-            )
+            message = f"Record size {length} is less than the minimum record overhead ({_LEAST_LENGTH})"
+            raise RequestRefused(ErrorCode.CORRUPT_MESSAGE, message)
         size = length + LOG_OVERHEAD
         if position + _MAGIC_AT >= len(records):
             return
@@ -181,7 +173,11 @@ def _read(batch: Batch, records: bytes, most: int) -> _Times:
     """Read all records, so that no consumer ever fetches malformed ones."""
     try:
         if batch.count <= FEW_RECORDS and most < MOST_BYTES:  # columns copy no large value
-            return _times_of(records_of(batch, records, most))
+            some = records_of(batch, records, most)
+            return _Times(
+                timestamps=np.array([record.timestamp for record in some], dtype=np.int64),
+                keyless=np.flatnonzero([record.key is None for record in some]),
+            )
         header = np.frombuffer(records, dtype=HEADER, count=1)
         columns = list(columns_of(Batches(records, "", np.zeros(1, dtype=np.int64), header), most))
     except DamagedLog as error:
@@ -191,19 +187,9 @@ def _read(batch: Batch, records: bytes, most: int) -> _Times:
         broken = isinstance(error.__context__, BadCompression)
         code = ErrorCode.UNKNOWN_SERVER_ERROR if broken else ErrorCode.INVALID_RECORD
         raise RecordsRefused(code) from None
-    before = np.cumsum([0, *map(len, columns)])
     return _Times(
         timestamps=np.concatenate([column.timestamps for column in columns]),
-        keyless=np.concatenate(
-            [np.flatnonzero(part.key_end < 0) + start for part, start in zip(columns, before, strict=False)]
-        ),
-    )
-
-
-def _times_of(records: list[LogRecord]) -> _Times:
-    return _Times(
-        timestamps=np.array([record.timestamp for record in records], dtype=np.int64),
-        keyless=np.array([index for index, one in enumerate(records) if one.key is None], dtype=np.int64),
+        keyless=np.flatnonzero(np.concatenate([column.key_end for column in columns]) < 0),
     )
 
 
@@ -211,28 +197,21 @@ def _check_records(batch: Batch, seen: _Times, partition: str, settings: RecordS
     keyless = seen.keyless.tolist() if settings.cleanup_compacts else []
     why = f"Compacted topic cannot accept message without key in topic partition {partition}"
     refused = [RefusedRecord(index=index, message=why) for index in keyless]
-    untimely = [
-        invalid_timestamp
-        for invalid_timestamp in _invalid_timestamps(batch, seen.timestamps, settings, now_ms)
-        if invalid_timestamp.index not in set(keyless)
-    ]
+    invalid = _invalid_timestamps(batch, seen.timestamps, settings, now_ms)
+    untimely = [record for record in invalid if record.index not in set(keyless)]
     if untimely:
-        raise RecordsRefused(
-            ErrorCode.INVALID_TIMESTAMP,
-            "One or more records have been rejected due to invalid timestamp",
-            sorted((*refused, *untimely), key=lambda record_error: record_error.index),
-        )
+        message = "One or more records have been rejected due to invalid timestamp"
+        all_refused = sorted((*refused, *untimely), key=lambda record: record.index)
+        raise RecordsRefused(ErrorCode.INVALID_TIMESTAMP, message, all_refused)
     if refused:
-        shown = ", ".join(
-            f"RecordError(batchIndex={record_error.index}, message='{record_error.message}')"
-            for record_error in refused[:MOST_SHOWN]
-        )
-        raise RecordsRefused(
-            ErrorCode.INVALID_RECORD,
+        errors = [
+            f"RecordError(batchIndex={one.index}, message='{one.message}')" for one in refused[:MOST_SHOWN]
+        ]
+        message = (
             f"One or more records have been rejected due to {len(refused)} record errors in total, and only "
-            f"showing the first three errors at most: [{shown}]",
-            refused,
+            f"showing the first three errors at most: [{', '.join(errors)}]"
         )
+        raise RecordsRefused(ErrorCode.INVALID_RECORD, message, refused)
 
 
 def _invalid_timestamps(
@@ -244,22 +223,14 @@ def _invalid_timestamps(
         late = now_ms + settings.message_timestamp_after_max_ms
         outside = (timestamps != NO_TIMESTAMP) & ((timestamps < early) | (timestamps > late))
         for index in np.flatnonzero(outside).tolist():
-            yield RefusedRecord(
-                index=index,
-                message=f"Timestamp {timestamps[index]} of message with offset {index} is out of range. "
-                f"The timestamp should be within [{early}, {late}]",
+            message = (
+                f"Timestamp {timestamps[index]} of message with offset {index} is out of range. "
+                f"The timestamp should be within [{early}, {late}]"
             )
+            yield RefusedRecord(index=index, message=message)
     elif batch.log_append_time:
-        for index in range(batch.count):
-            yield RefusedRecord(
-                index=index, message="Producer should not set timestamp type to LogAppendTime."
-            )
-
-
-def _recompressed(batch: Batch, records: bytes, codec: Codec | None) -> bytearray:
-    """The batch in the topic's `compression.type`."""
-    attributes = batch.attributes & ~CODEC_MASK | (codec or Codec.NONE)
-    return bytearray(rewrite_batch(replace(batch, attributes=attributes), records_of(batch, records)))
+        message = "Producer should not set timestamp type to LogAppendTime."
+        yield from (RefusedRecord(index=index, message=message) for index in range(batch.count))
 
 
 def _set_max_timestamp(batch: bytearray, timestamp: int, *, log_append_time: bool) -> None:

@@ -1,24 +1,11 @@
-"""The log cleaner: compacts every segment of a partition except the active one.
-
-Theory of operation. Records before `first_dirty` were compacted earlier; the others are dirty, and determine which
-keys have a later record now. A partition is compacted once more than half of its bytes are dirty. The segments are
-read one after another, and neighbors that fit into one segment are merged. Compaction does not touch the active
-segment, and nothing else writes to the others, so that it can run in a separate thread while records are appended.
-
-`compaction` decides which records survive. Memory: the keys of the dirty part, and two segments. Source:
-LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
-
-A compacted segment replaces its source segments so that a kill at any point loses nothing:
-
-    0000.log.cleaned    being written: not valid yet
-    0000.log.swap       complete and on the disk: valid, even if old segments still exist
-    0000.log            in place
-
-Once the file is named `.swap`, the old segments within its offsets are obsolete, and `list_segments` skips them. At
-the next start `finish_interrupted` completes or reverts a compaction that a kill interrupted. The names are a
-broker's, so that each continues an interrupted compaction of the other. The index files belong to their segment;
-`write_missing_indexes` creates the index files of the new one. Source: LocalLog.replaceSegments, LogLoader.load.
-"""
+"""The log cleaner: compacts every segment of a partition except the active one, as `compaction` decides. Records
+from `first_dirty` determine which keys have a later record now; neighbors that fit into one segment are merged.
+Nothing else writes to these segments, so that it can run in a separate thread while records are appended. A
+compacted segment replaces its source segments so that a kill at any point loses nothing: `0000.log.cleaned` is
+being written and not valid yet, `0000.log.swap` is on the disk and makes the old segments within its offsets
+obsolete (`list_segments` skips them). At the next start `finish_interrupted` completes or reverts; the names are a
+broker's, so that each continues a compaction of the other. Source: LogCleaner.doClean, groupSegmentsBySize,
+LogCleanerManager, LocalLog.replaceSegments, LogLoader.load."""
 
 from __future__ import annotations
 
@@ -45,11 +32,8 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionSettings:
-    """A broker's settings of the log cleaner, with its defaults.
-
-    `segment_bytes`: the maximum size of a segment. `delete_retention_ms`: how long a tombstone stays visible.
-    `producer_expiration_ms`: how long an idle producer is remembered.
-    """
+    """A broker's settings of the log cleaner, with its defaults; `producer_expiration_ms`: how long an idle
+    producer is remembered."""
 
     segment_bytes: int = 100 << 20
     min_cleanable_dirty_ratio: float = 0.5
@@ -100,19 +84,16 @@ def compact(
     put_in_place: Callable[[Path, int], None] | None = None,
 ) -> int:
     """Compact the segments before the base offset `active`. Returns the offset from which nothing was touched.
-
-    `put_in_place` is for a log that is being read: called instead of `replace_segments`, which it calls when possible.
-
-    :raises Interrupted: `stopped` returned true
-    :raises DamagedLog: a segment cannot be read; earlier segments may be compacted
-    :raises OSError: a segment cannot be read, or its replacement cannot be written; likewise
-    """
+    `put_in_place` is called instead of `replace_segments` for a log that is being read. :raises Interrupted:
+    `stopped` returned true :raises DamagedLog: :raises OSError: after these, earlier segments may be compacted"""
     spans = closed_segments(directory, active)
     survey = Survey()
     for span in spans:
         _check(stopped)
         survey.add(_read(span.path), keys=span.end > first_dirty)
-    end = _cleanable_end(spans, survey.open_from, active)
+    end, open_from = active, survey.open_from
+    if open_from is not None:  # the first segment with an open transaction stays
+        end = next(base_offset_of(span.path) for span in spans if span.end > open_from)
     retention = RecordRetention(
         survey,
         now_ms=now_ms,
@@ -125,13 +106,6 @@ def compact(
     _check(stopped)
     write_missing_indexes(directory, before=end)
     return end
-
-
-def _cleanable_end(spans: Sequence[SegmentSpan], open_from: int | None, active: int) -> int:
-    """The base offset of the first segment that must not be compacted: it has an open transaction, or is active."""
-    if open_from is None:
-        return active
-    return next(base_offset_of(span.path) for span in spans if span.end > open_from)
 
 
 def _group_segments(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_SegmentGroup]:
@@ -181,10 +155,8 @@ def _check(stopped: Callable[[], bool]) -> None:
 
 
 def replace_segments(cleaned: Path, next_offset: int) -> None:
-    """Replace the segments before `next_offset` by a written one.
-
-    :raises OSError: `finish_interrupted` continues from there
-    """
+    """Replace the segments before `next_offset` by a written one. :raises OSError: `finish_interrupted`
+    continues from there"""
     sync(cleaned)
     swap = cleaned.rename(cleaned.with_suffix(SWAP))
     sync(swap.parent)
@@ -192,11 +164,8 @@ def replace_segments(cleaned: Path, next_offset: int) -> None:
 
 
 def finish_interrupted(directory: Path) -> None:
-    """Complete or revert an interrupted compaction in this directory, including a broker's.
-
-    :raises DamagedLog: a `.swap` file is incomplete
-    :raises OSError:
-    """
+    """Complete or revert an interrupted compaction in this directory, including a broker's. :raises
+    DamagedLog: a `.swap` file is incomplete :raises OSError:"""
     given_up = [path for path in directory.iterdir() if path.suffix in (CLEANED, DELETED)]
     # A broker that splits a segment has already swapped the later parts when an earlier one is not yet written.
     first_unwritten = min((base_offset_of(path) for path in given_up if path.suffix == CLEANED), default=None)
@@ -214,10 +183,8 @@ def finish_interrupted(directory: Path) -> None:
 
 
 def write_missing_indexes(directory: Path, *, before: int) -> None:
-    """Write the missing index files of the segments before offset `before`.
-
-    :raises DamagedLog: :raises OSError:
-    """
+    """Write the missing index files of the segments before offset `before`. :raises DamagedLog: :raises
+    OSError:"""
     paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
     for number, path in enumerate(paths):
         if path.with_suffix(OFFSET_INDEX).exists():

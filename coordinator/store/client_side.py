@@ -1,11 +1,6 @@
-"""Client-side assignors in the records of consumer groups; Kafka's record types have no fields for them.
-
-KIP-848 describes fields for them in the records 5, 7 and 8; Kafka never shipped these. Here they are tagged fields with
-a tag that Kafka does not use, so that a broker and its tools skip them, and a log without client-side assignors is
-byte by byte a broker's.
-
-Source: KIP-848 "Records": Assignors, Error, MetadataVersion and MetadataBytes.
-"""
+"""Client-side assignors in the records of consumer groups. KIP-848 ("Records") describes fields for them in the
+records 5, 7 and 8; Kafka never shipped these. Here they are tagged fields with a tag that Kafka does not use, so
+that a broker and its tools skip them, and a log without client-side assignors is byte by byte a broker's."""
 
 from __future__ import annotations
 
@@ -46,15 +41,10 @@ def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, object]:
     """The additional field of a member's record; ValueError if a value is too large."""
     if not assignors:
         return {}
+    own = ("name", "minimum_version", "maximum_version", "reason")
     fields = [
-        {
-            "name": assignor.name,
-            "minimum_version": assignor.minimum_version,
-            "maximum_version": assignor.maximum_version,
-            "reason": assignor.reason,
-            "version": assignor.metadata.version,
-            "metadata": assignor.metadata.data,
-        }
+        {name: getattr(assignor, name) for name in own}
+        | {"version": assignor.metadata.version, "metadata": assignor.metadata.data}
         for assignor in assignors
     ]
     return _written(_ASSIGNORS, {"assignors": fields})

@@ -1,18 +1,14 @@
 """Topics, features and group configs from a cluster's metadata log: `__cluster_metadata-0` of KRaft servers.
-
-    00000000000000000000.log                        records: frame version (1), number, version, all varints, message
-    00000000000000012345-0000000007.checkpoint      a snapshot: the same, for the state before offset 12345
-
-The newest snapshot is read, then the log from its offset. Segments that a snapshot covers may be deleted.
-
-Source: MetadataRecordSerde, Snapshots, TopicsDelta, MetadataBatchLoader (KIP-868 transactions).
-"""
+A record is a frame version (1), number and version, all varints, then the message. A snapshot, as in
+`00000000000000012345-0000000007.checkpoint`, has the state before offset 12345 in the same form. The newest snapshot
+is read, then the log from its offset; segments that a snapshot covers may be deleted.
+Source: MetadataRecordSerde, Snapshots, TopicsDelta, MetadataBatchLoader (KIP-868 transactions)."""
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -81,11 +77,7 @@ class MetadataImage:
 
 
 def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> MetadataImage:
-    """Read a partition's directory, as of a time.
-
-    :raises DamagedLog: the log is damaged
-    :raises OSError: the log cannot be read
-    """
+    """Read a partition's directory, as of a time. :raises DamagedLog: :raises OSError: the log cannot be read"""
     metadata = MetadataImage()
     replay = _Replay(metadata, as_of_ms)
     start = _read_snapshot(directory, replay)
@@ -100,11 +92,11 @@ def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> Me
         message = (
             f"starts at offset {first_offset}, and no snapshot of that time covers the records before it"
         )
-        metadata.notices.append(Notice(file=directory, message=message))
+        metadata.notices.append(Notice(directory, message))
     if replay.unreadable:
         metadata.is_whole = False
         message = f"{replay.unreadable} records cannot be decoded; the first: {replay.first_unreadable}"
-        metadata.notices.append(Notice(file=directory, message=message))
+        metadata.notices.append(Notice(directory, message))
     return metadata
 
 
@@ -126,11 +118,7 @@ def _read_snapshot(directory: Path, replay: _Replay) -> int:
 
 
 def _snapshot_chunks(path: Path, as_of_ms: int | None) -> list[Columns] | None:
-    """The records of a snapshot; None if it covers something after the time.
-
-    :raises DamagedLog: if the snapshot is incomplete
-    :raises OSError: if it cannot be read
-    """
+    """The records of a snapshot; None if it covers something after the time. :raises DamagedLog: :raises OSError:"""
     segment = read_segment(path)
     if segment.torn is not None:
         raise DamagedLog(path, segment.torn.position, segment.torn.reason)
@@ -196,7 +184,7 @@ class _Replay:
         elif self._held is not None:
             self._held.append((number, fields))
         else:
-            _STEPS[number](self.metadata, fields)
+            _apply(self.metadata, number, fields)
 
 
 def _decode(value: bytes) -> tuple[int, Fields]:
@@ -221,62 +209,29 @@ def _reader(number: int, version: int) -> Reader:
     return message_reader(message, version, DICTIONARIES)
 
 
-def _topic(metadata: MetadataImage, fields: Fields) -> None:
-    metadata.topics[fields["topicId"]] = ClusterTopic(name=fields["name"])
-
-
-def _remove_topic(metadata: MetadataImage, fields: Fields) -> None:
-    topic = metadata.topics.pop(fields["topicId"], None)
-    if topic is not None:
-        metadata.removed[fields["topicId"]] = topic.name
-
-
-def _partition(metadata: MetadataImage, fields: Fields) -> None:
-    topic = metadata.topics.get(fields["topicId"])
-    if topic is not None:
-        topic.replicas[fields["partitionId"]] = tuple(fields["replicas"])
-
-
-def _partition_change(metadata: MetadataImage, fields: Fields) -> None:
-    if fields["replicas"]:
-        _partition(metadata, fields)
-
-
-def _register_broker(metadata: MetadataImage, fields: Fields) -> None:
-    metadata.racks[fields["brokerId"]] = fields["rack"]
-
-
-def _unregister_broker(metadata: MetadataImage, fields: Fields) -> None:
-    metadata.racks.pop(fields["brokerId"], None)
-
-
-def _feature_level(metadata: MetadataImage, fields: Fields) -> None:
-    if fields["featureLevel"]:
-        metadata.features[fields["name"]] = fields["featureLevel"]
-    else:
-        metadata.features.pop(fields["name"], None)
-
-
-def _config(metadata: MetadataImage, fields: Fields) -> None:
-    if fields["resourceType"] != _GROUP:
-        return
-    group, name, value = fields["resourceName"], fields["name"], fields["value"]
-    settings = metadata.group_configs.setdefault(group, {})
-    if value is not None:
-        settings[name] = value
-        return
-    settings.pop(name, None)
-    if not settings:
-        del metadata.group_configs[group]
-
-
-_STEPS: Mapping[int, Callable[[MetadataImage, Fields], None]] = {
-    REGISTER_BROKER: _register_broker,
-    UNREGISTER_BROKER: _unregister_broker,
-    TOPIC: _topic,
-    PARTITION: _partition,
-    CONFIG: _config,
-    PARTITION_CHANGE: _partition_change,
-    REMOVE_TOPIC: _remove_topic,
-    FEATURE_LEVEL: _feature_level,
-}
+def _apply(image: MetadataImage, number: int, fields: Fields) -> None:
+    """Apply a record that is valid on its own."""
+    if number == REGISTER_BROKER:
+        image.racks[fields["brokerId"]] = fields["rack"]
+    elif number == UNREGISTER_BROKER:
+        image.racks.pop(fields["brokerId"], None)
+    elif number == TOPIC:
+        image.topics[fields["topicId"]] = ClusterTopic(name=fields["name"])
+    elif number == REMOVE_TOPIC:
+        if (removed := image.topics.pop(fields["topicId"], None)) is not None:
+            image.removed[fields["topicId"]] = removed.name
+    elif number in (PARTITION, PARTITION_CHANGE):
+        topic = image.topics.get(fields["topicId"])
+        if topic is not None and (number == PARTITION or fields["replicas"]):
+            topic.replicas[fields["partitionId"]] = tuple(fields["replicas"])
+    elif number == FEATURE_LEVEL:
+        image.features[fields["name"]] = fields["featureLevel"]
+        if not fields["featureLevel"]:
+            del image.features[fields["name"]]
+    elif number == CONFIG and fields["resourceType"] == _GROUP:
+        configs = image.group_configs.setdefault(fields["resourceName"], {})
+        configs[fields["name"]] = fields["value"]
+        if fields["value"] is None:
+            del configs[fields["name"]]
+        if not configs:
+            del image.group_configs[fields["resourceName"]]

@@ -1,20 +1,11 @@
 """Compaction: the choice of the records that survive, the last valid one of every key. `cleaner` writes them.
-
-Theory of operation. A `Survey` reads the log and finds the last valid record of each key. `RecordRetention`
-reads it again, in the same order, and returns the remaining records:
-
+A `Survey` finds the last valid record of each key; `RecordRetention` reads the log again and returns what remains:
 - A record is removed if its key has a later one, if its transaction was aborted, or if it has no key.
-- A tombstone stays for `delete_retention_ms` after the first compaction that finds it, which sets the batch's delete
-  horizon (KIP-534); a later one removes it.
+- A tombstone stays for `delete_retention_ms` after the first compaction that finds it (KIP-534: delete horizon).
 - The marker that ends a transaction stays as long as a batch of it is in the log, then as long as a tombstone.
-- The last batch of a recently active producer stays, if necessary without records: it has the sequence number and
-  epoch that a broker needs. So does the last batch of each output file: it has the last offset.
-
-Batches keep their offsets; a batch whose records all stay is copied byte for byte. Keys are bytes: the meaning of a
-record does not matter, nor whether this program knows it.
-
-Source: LogCleaner (Cleaner.cleanInto, CleanedTransactionMetadata), MemoryRecords.filterTo.
-"""
+- The last batch of an active producer, and of each output file, stays, if necessary without records.
+Batches keep their offsets; a batch whose records all stay is copied byte for byte.
+Source: LogCleaner (Cleaner.cleanInto, CleanedTransactionMetadata), MemoryRecords.filterTo."""
 
 from __future__ import annotations
 
@@ -206,11 +197,8 @@ class RecordRetention:
         spans = zip(
             columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True
         )
-        keep = np.fromiter(
-            (end >= 0 and last.get(data[start:end], -1) <= offset for start, end, offset in spans),
-            dtype=np.bool_,
-            count=len(columns),
-        )
+        kept = (end >= 0 and last.get(data[start:end], -1) <= offset for start, end, offset in spans)
+        keep = np.fromiter(kept, dtype=np.bool_, count=len(columns))
         keep &= (columns.value_end >= 0) | ~decisions.horizon_passed[columns.batch_of]
         keep &= ~decisions.discarded[columns.batch_of]
         keep |= decisions.marks[columns.batch_of]
@@ -227,14 +215,12 @@ class RecordRetention:
             horizon_passed=~without_horizon & (headers["base_timestamp"] <= self._now_ms),
         )
         for index in np.flatnonzero(headers["producer_id"] >= 0).tolist():
-            self._judge_producer(batches[index], index, decisions)
+            batch = batches[index]
+            is_last = self._survey.last_batches.get(batch.producer_id) == batch.base_offset
+            decisions.must_stay[index] = is_last and batch.max_timestamp >= self._forgotten_ms
         for index in np.flatnonzero(attributes & CONTROL | attributes & TRANSACTIONAL).tolist():
             self._judge_transaction(batches[index], batches.data, index, decisions)
         return decisions
-
-    def _judge_producer(self, batch: Batch, index: int, decisions: _Decisions) -> None:
-        is_last = self._survey.last_batches.get(batch.producer_id) == batch.base_offset
-        decisions.must_stay[index] = is_last and batch.max_timestamp >= self._forgotten_ms
 
     def _judge_transaction(self, batch: Batch, data: bytes, index: int, decisions: _Decisions) -> None:
         if not batch.is_control:

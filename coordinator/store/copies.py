@@ -1,8 +1,6 @@
-"""Copies of a partition in the log directories of several brokers: where they are, and which is the most complete.
-
-The copy with the latest leader epoch is used, as that leader was elected from in-sync replicas; among copies of the
-same epoch, the longest. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
-"""
+"""Copies of a partition in the log directories of several brokers, and which is the most complete: the one with the
+latest leader epoch, as that leader was elected from in-sync replicas; among copies of the same epoch, the longest.
+Source: ReplicaManager, UnifiedLog.endOffsetForEpoch."""
 
 from __future__ import annotations
 
@@ -16,22 +14,22 @@ from wire.log.errors import DamagedLog
 from wire.log.segments import list_segments, read_segment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Notice:
     """A notice for the user. `position` is a byte in the file; `is_problem`: something could not be read."""
 
     file: Path | None
-    position: int | None = None
     message: str
+    position: int | None = None
     is_problem: bool = False
 
     def __str__(self) -> str:
-        position = "" if self.file is None else f"{self.file}: "
-        if self.file is not None and self.position is not None:
-            position = f"{self.file}, byte {self.position}: "
-        return f"{position}{self.message}"
+        if self.file is None:
+            return self.message
+        position = "" if self.position is None else f", byte {self.position}"
+        return f"{self.file}{position}: {self.message}"
 
-    def with_consequence(self, consequence: str, *, is_problem: bool = False) -> Notice:
+    def with_consequence(self, consequence: str, is_problem: bool = False) -> Notice:
         """The same notice, with its consequence."""
         return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
 
@@ -39,9 +37,9 @@ class Notice:
 def failure(path: Path, error: DamagedLog | OSError) -> Notice:
     """The error of a file; `path` if the error names none."""
     if isinstance(error, DamagedLog):
-        return Notice(file=Path(error.file), position=error.position, message=error.reason)
+        return Notice(Path(error.file), error.reason, error.position)
     named = path if error.filename is None else Path(str(error.filename))
-    return Notice(file=named, message=f"cannot be read: {error.strerror or error}")
+    return Notice(named, f"cannot be read: {error.strerror or error}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,10 +55,8 @@ _LISTINGS = 4
 
 
 def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list[Path]], list[Notice]]:
-    """The copies of a topic's partitions by number, and the directories that cannot be read.
-
-    A copy that will be deleted or is being moved does not count.
-    """
+    """The copies of a topic's partitions by number, and the directories that cannot be read. A copy that is to be
+    deleted or moved does not count."""
     copies: dict[int, list[Path]] = {}
     notices = []
     for directory in directories:
@@ -69,9 +65,7 @@ def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list
                 if name.topic == topic and name.suffix is DirectorySuffix.NONE:
                     copies.setdefault(name.partition, []).append(entry)
         except OSError as error:
-            notices.append(
-                failure(directory, error).with_consequence("nothing in it was read", is_problem=True)
-            )
+            notices.append(failure(directory, error).with_consequence("nothing in it was read", True))
     return copies, notices
 
 
@@ -96,9 +90,7 @@ def _log_end(directory: Path) -> LogEnd:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """Copies of one partition, the best first; copies whose end cannot be read are last, and in `failures`.
-
-    `behind`: the copies that end before the best one, or under an earlier leader.
-    """
+    `behind`: the copies that end before the best one, or under an earlier leader."""
 
     copies: tuple[Path, ...]
     failures: Mapping[Path, Notice]

@@ -1,23 +1,7 @@
-"""The data directory of the server, laid out like one of a broker's `log.dirs`.
-
-    .lock                             held by the process that writes to it
-    meta.properties                   cluster id, node id
-    __consumer_offsets-0 … -49/       the records of the groups: `offsets_log`, `log`
-    orders-0/partition.metadata …     the topics: `topic_directories`
-    group-configs.json …              configs of groups, topics, brokers and so on: `directory_files`
-    cleaner-offset-checkpoint         the progress of compaction
-    .kafka_cleanshutdown              it was closed cleanly
-
-    data = DataDirectory.open(path)
-    data.recover(engine)                        once, before the first append
-    data.log.append(result.written, now_ms)     then the answers can be sent, once synchronized
-    data.close()
-
-Its content is correct at every moment, whenever the process is killed. If a write fails, memory is ahead of the disk:
-the caller must not answer anything, and must restart from here.
-
-Source: LogManager, LogCleanerManager.
-"""
+"""The data directory of the server, laid out like one of a broker's `log.dirs`: the logs, and the files of
+`topic_directories` and `directory_files`; `.kafka_cleanshutdown`: it was closed cleanly. Its content is correct at
+every moment, whenever the process is killed. If a write fails, memory is ahead of the disk: the caller must not
+answer anything, and must restart from here. Source: LogManager, LogCleanerManager."""
 
 from __future__ import annotations
 
@@ -90,7 +74,8 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredContent:
-    """The recovered content. `records`: how many the log has; `other_types`: how many groups of types not served."""
+    """`records`: how many the log has; `other_types`: how many groups of types not served; `was_clean`: it was
+    closed cleanly."""
 
     groups: int
     other_types: int
@@ -99,7 +84,6 @@ class RecoveredContent:
     unknown_records: int
     torn: Sequence[Torn]
     was_clean: bool
-    """Whether the directory was closed cleanly."""
 
 
 class DataDirectory:
@@ -121,11 +105,8 @@ class DataDirectory:
 
     @classmethod
     def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:
-        """Open a directory, which is created if missing.
-
-        :raises DirectoryInUse: :raises Unusable: :raises StorageFailed:
-        :raises DamagedLog: a file is damaged; a torn tail is cut off and reported by `recover`
-        """
+        """Open a directory, which is created if missing; a torn tail is cut off and reported by `recover`. :raises
+        DirectoryInUse: :raises Unusable: :raises StorageFailed: :raises DamagedLog:"""
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -141,10 +122,8 @@ class DataDirectory:
             raise
 
     def recover(self, engine: Engine) -> RecoveredContent:
-        """Load the log into an engine.
-
-        :raises DamagedLog: a record is malformed :raises Unusable: partitions are missing
-        """
+        """Load the log into an engine. :raises DamagedLog: a record is malformed :raises Unusable: partitions are
+        missing"""
         records = self.log.records
         replay = self.log.recover(engine)
         state = engine.state
@@ -159,10 +138,8 @@ class DataDirectory:
         )
 
     def append(self, records: Sequence[Record], now_ms: int) -> None:
-        """Write records, all of them or none, as durably as the policy requires.
-
-        :raises StorageFailed: :raises ValueError: a record does not fit Kafka's schemas; nothing is written
-        """
+        """Write records, all of them or none, as durably as the policy requires. :raises StorageFailed: :raises
+        ValueError: a record does not fit Kafka's schemas"""
         self.log.append([(record.group, encode_record(record)) for record in records], now_ms)
         if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.topic.unsynced()) is not None:
             unsynced()
@@ -188,11 +165,8 @@ class DataDirectory:
         stopped: Callable[[], bool] = lambda: False,
         in_logs_thread: InLogsThread = lambda call: call(),
     ) -> bool:
-        """Compact the partition that needs it most; False: none needs it.
-
-        After an error it is skipped until more is to compact. :raises Interrupted: :raises StorageFailed:
-        :raises DamagedLog:
-        """
+        """Compact the partition that needs it most; False: none needs it. After an error it is skipped until more
+        is to compact. :raises Interrupted: :raises StorageFailed: :raises DamagedLog:"""
         due: list[tuple[tuple[str, int], CompactionRun]] = []
         in_logs_thread(lambda: due.extend(self._due(now_ms)))
         for name, work in due:

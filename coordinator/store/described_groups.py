@@ -73,10 +73,8 @@ def _assignor(group: ConsumerGroup) -> str | None:
 
 
 def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
-    """A classic group at its last record, which ended a rebalance: Stable, or Empty.
-
-    Unreadable metadata leaves a member's subscription or ownership unknown.
-    """
+    """A classic group at its last record, which ended a rebalance: Stable, or Empty. Unreadable metadata
+    leaves a member's subscription or ownership unknown."""
     stored = group.stored
     bare = Group(
         id=group.id,

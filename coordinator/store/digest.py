@@ -1,17 +1,9 @@
 """The digest of a partition of `__consumer_offsets`: a shorter list of records that replays to the same state.
-
-Theory of operation. Most records of a log are offsets that were committed again later. A digest reads the log once, a
-chunk of records at a time. For each key of an offset (key types 0 and 1) it keeps the last value and the last
-tombstone; it keeps all other records in order, which matters for them. Records of a transaction take effect with its
-COMMIT, but at their own position in the log: if a key has a plain commit and a transaction's, the later one in the
-log wins, whenever the transaction ended. `events` then returns the remaining records in the order of the log.
-Replaying them gives the same state as replaying every record.
-
-One effect of a lost offset remains: the first one created its group, if it did not exist. So for every group the last
-value of any key is kept, even if a tombstone or an ABORT came after it.
-
-Source: CoordinatorLoaderImpl, OffsetMetadataManager.replay.
-"""
+For each key of an offset the last value and the last tombstone are kept; all other records, whose order matters, are
+kept in order. Records of a transaction take effect with its COMMIT, but at their own position in the log: of a plain
+commit and a transaction's, the later one in the log wins. One effect of a lost offset remains: it created its group.
+So for every group the last value of any key is kept, even if a tombstone or an ABORT came after it.
+Source: CoordinatorLoaderImpl, OffsetMetadataManager.replay."""
 
 from __future__ import annotations
 
@@ -33,11 +25,8 @@ V = TypeVar("V")
 
 
 class UnfinishedTransactions(Generic[V]):
-    """The records of open transactions by producer, the last value of each key.
-
-    A producer has one transaction at a time; the control batch that ends it has its id. Records of an aborted
-    transaction never take effect. Source: CoordinatorLoaderImpl.processMemoryRecords.
-    """
+    """The records of open transactions by producer, which has one at a time, the last value of each key. Source:
+    CoordinatorLoaderImpl.processMemoryRecords."""
 
     def __init__(self) -> None:
         self._open: dict[int, dict[bytes, V]] = {}
@@ -92,10 +81,8 @@ _Written: TypeAlias = tuple[int, int, bytes]
 
 
 class Digest:
-    """See the module. Chunks must be added in the order of the log.
-
-    `as_of_ms`: later records, including ends of transactions, are skipped as if they had not been written.
-    """
+    """See the module. Chunks must be added in the order of the log. Records later than `as_of_ms`, including ends of
+    transactions, are skipped."""
 
     def __init__(self, as_of_ms: int | None = None) -> None:
         self.records = 0
@@ -123,7 +110,8 @@ class Digest:
         self._add_others(columns, types, chosen & ~control & ~offsets)
         tombstones = offsets & (columns.value_end < 0)
         pending = offsets & ~tombstones & (headers["producer_id"] != NO_PRODUCER_ID)[columns.batch_of]
-        self._add_tombstones(columns, np.flatnonzero(tombstones))
+        lanes = np.flatnonzero(tombstones)
+        self._tombstones.update(zip(_keys(columns, lanes), columns.offsets[lanes].tolist(), strict=True))
         self._values.update(_written(columns, types, np.flatnonzero(offsets & ~tombstones & ~pending)))
         self._add_transactions(columns, types, control, np.flatnonzero(pending | control))
 
@@ -134,9 +122,6 @@ class Digest:
                 self.malformed.append((position, "the record has no key with a type"))
             else:
                 self._others.append(RemainingRecord(position, RecordStatus.VALID, key, columns.value(lane)))
-
-    def _add_tombstones(self, columns: Columns, lanes: Ints) -> None:
-        self._tombstones.update(zip(_keys(columns, lanes), columns.offsets[lanes].tolist(), strict=True))
 
     def _add_transactions(self, columns: Columns, types: Ints, control: Flags, lanes: Ints) -> None:
         """Process transactional batches, and the markers that end them."""
@@ -175,10 +160,10 @@ class Digest:
                 lost.append((key, written))
         for key, position in self._tombstones.items():
             if _place(self._values.get(key)) < position:
-                events.append(
-                    RemainingRecord(position, RecordStatus.VALID, _PREFIXES[OFFSET_COMMIT] + key, None)
-                )
-        events += _last_of_groups(lost)
+                full_key = _PREFIXES[OFFSET_COMMIT] + key
+                events.append(RemainingRecord(position, RecordStatus.VALID, full_key, None))
+        last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda entry: entry[1][0])}
+        events += (_event(key, written, RecordStatus.LOST) for key, written in last.values())
         return sorted(events, key=itemgetter(0))
 
     def _pending(self) -> Iterator[RemainingRecord]:
@@ -187,12 +172,6 @@ class Digest:
                 yield _event(key, written, RecordStatus.PENDING, producer_id)
             else:
                 yield _event(key, written, RecordStatus.LOST)
-
-
-def _last_of_groups(lost: Iterable[tuple[bytes, _Written]]) -> Iterator[RemainingRecord]:
-    """The last lost value of every group."""
-    last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda entry: entry[1][0])}
-    return (_event(key, written, RecordStatus.LOST) for key, written in last.values())
 
 
 def _event(

@@ -1,24 +1,9 @@
 """The small files of a log directory: its identity, the progress of compaction, and stored configs.
-
-    meta.properties                 version=1
-                                    cluster.id=S29ob3J0VGVzdHNLYWZrYQ
-                                    node.id=1
-                                    directory.id=kOSZFTAtGrRs8DKZe9OvBw
-    cleaner-offset-checkpoint       0                               version
-                                    2                               number of lines that follow
-                                    __consumer_offsets 7 1234       topic, partition, offset
-    group-configs.json              {"kohort": 1, "groups": {"payments": {"consumer.session.timeout.ms": "50000"}}}
-    topic-configs.json              {"kohort": 1, "topics": {"orders": {"retention.ms": "5000"}}}
-    broker-configs.json             {"kohort": 1, "brokers": {"": {"log.retention.ms": "5000"}}}
-    feature-configs.json            {"kohort": 1, "features": {"group.version": {"level": "0"}}}
-    assignment-configs.json         {"kohort": 1, "assignments": {"orders": {"0": "1,2", "1": "2,3"}}}
-    acl-configs.json                {"kohort": 1, "acls": {"1": {"change": "created", "resource_type": "TOPIC", …}}}
-
-`meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. Configs are in files of
-Kohort: a broker stores them in its metadata log (ConfigRecord, FeatureLevelRecord, AccessControlEntryRecord).
-
-Source: MetaProperties, OffsetCheckpointFile.
-"""
+`meta.properties` has version, `cluster.id`, `node.id` and `directory.id`; of version 0, from brokers with ZooKeeper,
+`broker.id` and no directory. `cleaner-offset-checkpoint` has a line with topic, partition and offset per partition.
+Configs are in files of Kohort (a broker stores them in its metadata log), as in `group-configs.json`:
+`{"kohort": 1, "groups": {"payments": {"consumer.session.timeout.ms": "50000"}}}`. Source: MetaProperties,
+OffsetCheckpointFile."""
 
 from __future__ import annotations
 
@@ -52,11 +37,8 @@ class MetaProperties:
 
 
 def read_meta_properties(log_directory: Path) -> MetaProperties | None:
-    """Read the file of a log directory; None without one.
-
-    :raises DamagedLog: if it has an unknown version, or a required field is missing or is not an id
-    :raises OSError: if it cannot be read
-    """
+    """Read the file of a log directory; None without one. :raises DamagedLog: it has an unknown version, or an id is
+    missing or invalid :raises OSError:"""
     path = log_directory / META_PROPERTIES
     try:
         text = read_regular(path).decode(errors="replace")
@@ -119,11 +101,9 @@ def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
 
 
 class ConfigKind(Enum):
-    """The kinds of stored configs, each in its own file; features by name, with their `level`.
-
-    ASSIGNMENT: topics whose partitions are not on the default brokers, the node ids by partition.
-    ACL: the ACLs that clients have created or deleted, by number.
-    """
+    """The kinds of stored configs, each in its own file. FEATURE: by name, with the `level`. ASSIGNMENT: the node
+    ids by partition of topics that are not on the default brokers. ACL: what clients have created or deleted, by
+    number."""
 
     GROUP = "group"
     TOPIC = "topic"
@@ -155,11 +135,8 @@ def read_configs(log_directory: Path, kind: ConfigKind) -> dict[str, dict[str, s
     except (ValueError, RecursionError) as error:
         raise DamagedLog(path, getattr(error, "pos", 0), f"no JSON: {error}") from None
     of = f"{kind.value}s"
-    if (
-        not isinstance(document, dict)
-        or document.get("kohort") != CONFIGS_FORMAT
-        or not _is_configs(document.get(of))
-    ):
+    is_ours = isinstance(document, dict) and document.get("kohort") == CONFIGS_FORMAT
+    if not is_ours or not _is_configs(document.get(of)):
         raise DamagedLog(path, 0, f'settings of {of} are expected: {{"kohort": {CONFIGS_FORMAT}, "{of}": …}}')
     configs: dict[str, dict[str, str]] = document[of]
     return configs
@@ -167,10 +144,8 @@ def read_configs(log_directory: Path, kind: ConfigKind) -> dict[str, dict[str, s
 
 def write_configs(log_directory: Path, kind: ConfigKind, configs: Configs) -> None:
     """Replace the file. :raises OSError: the old one is unchanged"""
-    document = {
-        "kohort": CONFIGS_FORMAT,
-        f"{kind.value}s": {name: dict(values) for name, values in configs.items()},
-    }
+    resources = {name: dict(values) for name, values in configs.items()}
+    document = {"kohort": CONFIGS_FORMAT, f"{kind.value}s": resources}
     write_atomically(log_directory / kind.file, json.dumps(document, indent=1, ensure_ascii=True) + "\n")
 
 

@@ -1,11 +1,7 @@
-"""Durability and locking: synchronized files and directories, and the `.lock` of a directory.
-
-A killed process loses nothing that it wrote; only a machine that stops loses writes that were not synchronized.
-
-A broker locks with `fcntl` record locks (`FileChannel.tryLock`), so `flock` would not exclude it. Ordinary record locks
-belong to the process and are released with any descriptor of the file that it closes; on Linux the open file is locked
-instead (`F_OFD_SETLK`), which excludes a broker as well as a second opening in this process.
-"""
+"""Durability and locking: synchronized files and directories, and the `.lock` of a directory. A killed process loses
+nothing that it wrote; only a machine that stops loses writes that were not synchronized. A broker locks with `fcntl`
+record locks (`FileChannel.tryLock`), which are released with any descriptor of the file that the process closes; on
+Linux the open file is locked instead (`F_OFD_SETLK`), which also excludes a second opening in this process."""
 
 from __future__ import annotations
 
@@ -41,7 +37,8 @@ class FsyncPolicy(Enum):
     ALWAYS = "always"
     """Once it is on the disk: a crash of the machine loses nothing that was answered."""
     INTERVAL = "interval"
-    """Once the operating system has it; it is synchronized a little later. A broker leaves even that to the system."""
+    """Once the operating system has it; it is synchronized a little later. A broker leaves even that to the
+    system."""
 
 
 def sync(path: Path) -> None:
@@ -55,9 +52,7 @@ def sync(path: Path) -> None:
 
 def write_atomically(path: Path, content: str) -> None:
     """Replace a file, or create it: a reader, also one after a crash, finds the old content or the new one.
-
-    :raises OSError: the old content is unchanged
-    """
+    :raises OSError: the old content is unchanged"""
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
         with open(unfinished, "w", encoding="utf-8") as out:
@@ -72,11 +67,8 @@ def write_atomically(path: Path, content: str) -> None:
 
 
 def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Do work that waits for the disk for many files in parallel: they share the commits of the file system's journal.
-
-    Fifty files of a partition each take 10 ms and not 170 (ext4). If one of them fails, its error is raised once
-    all are done.
-    """
+    """Do work that waits for the disk for many files in parallel: they share the commits of the file system's journal
+    (fifty files take 10 ms and not 170 on ext4). If one fails, its error is raised once all are done."""
     chosen = list(items)
     if len(chosen) == 1:
         return [work(chosen[0])]

@@ -1,8 +1,6 @@
-"""Conversion of a group from any source to the records that restore it in a coordinator.
-
-Unknown values are replaced by client defaults: timeouts, the version of the embedded protocol. Values that a
-coordinator would act on before the member's next request are not invented.
-"""
+"""Conversion of a group from any source to the records that restore it in a coordinator. Unknown values are
+replaced by client defaults; values that a coordinator would act on before the member's next request are not
+invented."""
 
 from __future__ import annotations
 
@@ -57,11 +55,9 @@ class NoRecords(CoordinatorError, ValueError):
 
 
 def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record, ...]:
-    """The records of a group and its offsets, in the order in which a coordinator would write them.
-
-    :raises NoRecords: a share or streams group, or partitions of a topic that `topics` does not have
-    :raises InvalidRegexError: a member's regex is invalid for a broker
-    """
+    """The records of a group and its offsets, as a coordinator would write them. :raises NoRecords: a share or
+    streams group, or partitions of a topic that `topics` does not have :raises InvalidRegexError: a regex is
+    invalid for a broker"""
     offsets = _offset_records(group, topics, now_ms)
     if group.type is GroupType.CONSUMER:
         return (*_consumer_records(group, topics, now_ms), *offsets)
@@ -69,7 +65,16 @@ def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record
         raise NoRecords(f"{group.id}: a {group.type.value} group is not supported by this coordinator")
     if not group.protocol_type:
         return offsets
-    return (_classic_record(group, now_ms), *offsets)
+    ids = [member.id for member in group.members]
+    value = ClassicGroupValue(
+        protocol_type=group.protocol_type,
+        generation=group.generation or 0,
+        protocol=(group.protocol or None) if group.members else None,
+        leader=group.leader if group.leader in ids else next(iter(ids), None),
+        state_since_ms=now_ms,
+        members=tuple(_classic_member(group, member) for member in group.members),
+    )
+    return (ClassicGroupRecord(group=group.id, value=value), *offsets)
 
 
 def _offset_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record, ...]:
@@ -92,28 +97,13 @@ def _offset_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Reco
     )
 
 
-def _classic_record(group: Group, now_ms: int) -> Record:
-    return ClassicGroupRecord(
-        group=group.id,
-        value=ClassicGroupValue(
-            protocol_type=group.protocol_type or "",
-            generation=group.generation or 0,
-            protocol=(group.protocol or None) if group.members else None,
-            leader=_leader(group),
-            state_since_ms=now_ms,
-            members=tuple(_classic_member(group, member) for member in group.members),
-        ),
-    )
-
-
-def _leader(group: Group) -> str | None:
-    """The leader; the first member if it is unknown."""
-    ids = [member.id for member in group.members]
-    return group.leader if group.leader in ids else next(iter(ids), None)
-
-
 def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
     embedded = group.protocol_type == EMBEDDED
+    assignment = EmbeddedAssignment(
+        version=NEWEST_VERSION,
+        partitions=dict(member.owned or {}),
+        user_data=(member.user_data or UserData()).assignment or None,
+    )
     return ClassicMemberValue(
         member=member.id,
         instance=member.instance,
@@ -122,34 +112,20 @@ def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
         rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
         session_timeout_ms=SESSION_TIMEOUT_MS,
         subscription=_subscription(member, group.protocol, group.generation or 0) if embedded else b"",
-        assignment=_assignment(member) if embedded else b"",
+        assignment=write_assignment(assignment) if embedded else b"",
     )
 
 
 def _subscription(member: Member, assignor: str | None, generation: int) -> bytes:
     """A member's subscription as it would send it now; only a cooperative member reports its owned partitions."""
-    topics = member.subscription.topics if member.subscription else ()
-    cooperative = assignor == COOPERATIVE
-    data = member.user_data or UserData()
     return write_subscription(
         EmbeddedSubscription(
             version=NEWEST_VERSION,
-            topics=topics,
-            user_data=data.subscription or None,
-            owned=dict(member.owned or {}) if cooperative else {},
+            topics=member.subscription.topics if member.subscription else (),
+            user_data=(member.user_data or UserData()).subscription or None,
+            owned=dict(member.owned or {}) if assignor == COOPERATIVE else {},
             generation=generation if member.generation is None else member.generation,
             rack=member.rack,
-        )
-    )
-
-
-def _assignment(member: Member) -> bytes:
-    data = member.user_data or UserData()
-    return write_assignment(
-        EmbeddedAssignment(
-            version=NEWEST_VERSION,
-            partitions=dict(member.owned or {}),
-            user_data=data.assignment or None,
         )
     )
 
@@ -214,25 +190,23 @@ def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
 def _current(group: Group, member: Member, topics: TopicImage) -> CurrentAssignmentValue:
     """A member still has the partitions that it must revoke, and none yet of those that it will be assigned."""
     owned, target = member.owned or {}, member.target if member.target is not None else member.owned or {}
-    kept = {
-        topic: tuple(p for p in numbers if p in target.get(topic, ())) for topic, numbers in owned.items()
-    }
-    surplus = {
-        topic: tuple(p for p in numbers if p not in target.get(topic, ())) for topic, numbers in owned.items()
-    }
-    revoking = {topic: numbers for topic, numbers in surplus.items() if numbers}
+    kept: dict[str, tuple[int, ...]] = {}
+    revoking: dict[str, tuple[int, ...]] = {}
+    for topic, numbers in owned.items():
+        for number in numbers:
+            part = kept if number in target.get(topic, ()) else revoking
+            part[topic] = (*part.get(topic, ()), number)
     epoch = member.epoch or 0
-    waiting = any(set(numbers) - set(owned.get(topic, ())) for topic, numbers in target.items())
     state = MemberState.STABLE
     if revoking:
         state = MemberState.UNREVOKED_PARTITIONS
-    elif waiting:
+    elif any(set(numbers) - set(owned.get(topic, ())) for topic, numbers in target.items()):
         state = MemberState.UNRELEASED_PARTITIONS
     return CurrentAssignmentValue(
         epoch=epoch,
         previous_epoch=epoch,
         state=state,
-        assigned=_by_id(group, {topic: numbers for topic, numbers in kept.items() if numbers}, topics),
+        assigned=_by_id(group, kept, topics),
         revoking=_by_id(group, revoking, topics),
     )
 

@@ -1,16 +1,7 @@
-"""Read-only loading of groups from brokers' log directories.
-
-    loaded = load([Path("/var/kafka-logs")], as_of_ms=…)
-    loaded.state.groups, loaded.others, loaded.topics, loaded.notices
-
-A directory is one of a broker's `log.dirs`. The directories of several brokers may have several copies of a partition:
-the most complete one is read or, for an earlier time, one that still has the records of that time. The brokers may be
-running.
-
-Unreadable parts are reported, and the rest is read. A damaged partition yields no groups at all: an operator would
-mistake groups of an earlier time for the current ones. If a time before the damage is requested, the groups of that
-time are complete.
-"""
+"""Read-only loading of groups from brokers' log directories (`log.dirs`); the brokers may be running.
+Of several copies of a partition the most complete one is read or, for an earlier time, one that still has the
+records of that time. Unreadable parts are reported, and the rest is read. A damaged partition yields no groups at
+all: an operator would mistake groups of an earlier time for the current ones."""
 
 from __future__ import annotations
 
@@ -20,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from uuid import UUID
 
@@ -79,11 +69,9 @@ class Coverage:
             self._first_later = int(bases[later[0]])
 
     def whole_from(self, cleaned_to: int | None) -> int | None:
-        """The time from which the records are complete, if some may be missing at the requested time; None: complete.
-
-        `cleaned_to` is the offset that compaction has reached, None if unknown: it never reaches the active
-        segment.
-        """
+        """The time from which the records are complete, if some may be missing at the requested time, otherwise
+        None. `cleaned_to` is the offset that compaction has reached, None if unknown: it never reaches the active
+        segment."""
         if self._last_gap is None or self._first_later is None:
             return None
         if cleaned_to is None or cleaned_to < self._last_gap:
@@ -157,11 +145,8 @@ class _Read:
 
 
 def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedLog:
-    """Read the `__consumer_offsets-N` of some log directories.
-
-    `as_of_ms`, since 1970: later records are ignored. Nothing is raised for the content of the directories, or
-    for a missing one: see `LoadedLog.problems`.
-    """
+    """Read the `__consumer_offsets-N` of some log directories, up to `as_of_ms` (since 1970). Nothing is raised for
+    their content, or for a missing one: see `LoadedLog.problems`."""
     copies, notices = find_copies(directories, OFFSETS_TOPIC)
     loading = _Loading(as_of_ms, notices)
     for number in sorted(copies):
@@ -223,9 +208,8 @@ class _Loading:
             self._take(number, chosen)
         else:
             self._failed.append(number)
-        self.notices += [
-            failed.with_consequence(consequence, is_problem=chosen is None) for failed in failures.values()
-        ]
+        is_problem = chosen is None
+        self.notices += [failed.with_consequence(consequence, is_problem) for failed in failures.values()]
 
     def _take(self, number: int, read: _Read) -> None:
         malformed = self.replay.partition(read.digest)
@@ -234,20 +218,18 @@ class _Loading:
         self.batches += read.batches
         if read.torn is not None:
             message = f"ends with an incomplete batch ({read.torn.reason}): torn, or being written"
-            torn = Notice(file=Path(read.torn.file), position=read.torn.position, message=message)
-            self.notices.append(torn)
+            self.notices.append(Notice(Path(read.torn.file), message, position=read.torn.position))
         if read.damage is not None:
-            self.notices.append(
-                failure(read.copy, read.damage).with_consequence("the records before it are complete")
-            )
+            damage = failure(read.copy, read.damage)
+            self.notices.append(damage.with_consequence("the records before it are complete"))
         if read.whole_from_ms is not None:
             self._doubtful[number] = read.whole_from_ms
         for position, reason in malformed[:MOST_MALFORMED]:
             message = f"the record at offset {position} was skipped: {reason}"
-            self.notices.append(Notice(file=read.file_of(position), message=message, is_problem=True))
+            self.notices.append(Notice(read.file_of(position), message, is_problem=True))
         if len(malformed) > MOST_MALFORMED:
             message = f"{len(malformed) - MOST_MALFORMED} more records were skipped"
-            self.notices.append(Notice(file=read.copy, message=message, is_problem=True))
+            self.notices.append(Notice(read.copy, message, is_problem=True))
 
     def _whole_from(self, number: int, read: _Read) -> int | None:
         if read.coverage is None:
@@ -265,36 +247,29 @@ class _Loading:
         """Report notices about several partitions."""
         for (directory, best), numbers in self._behind.items():
             message = f"its copies of {_partitions(numbers)} end before those in {best}"
-            self.notices.append(Notice(file=directory, message=message))
+            self.notices.append(Notice(directory, message))
         if self._doubtful:
-            time_ms = max(self._doubtful.values())
             message = (
                 f"compaction has passed that time in {_partitions([*self._doubtful])}: records that were valid then "
-                f"and replaced later may be missing; from {_utc(time_ms)} on all are present"
+                f"and replaced later may be missing; from {_utc(max(self._doubtful.values()))} on all are present"
             )
-            self.notices.append(Notice(file=None, message=message))
-        known = sorted((*self.partitions, *self._failed))
-        missing = [(low + 1, high - 1) for low, high in pairwise([-1, *known]) if high - low > 1]
+            self.notices.append(Notice(None, message))
+        known = {*self.partitions, *self._failed}
+        missing = [number for number in range(max(known, default=0)) if number not in known]
         if missing:
-            message = (
-                f"{OFFSETS_TOPIC} {_spans(missing)} in none of the directories: their groups are unknown"
-            )
-            self.notices.append(Notice(file=None, message=message))
+            message = f"{_partitions(missing)} in none of the directories: their groups are unknown"
+            self.notices.append(Notice(None, message))
 
 
 def _partitions(numbers: Sequence[int]) -> str:
     """Ascending numbers, as in `__consumer_offsets 0, 3-5`."""
-    spans: list[tuple[int, int]] = []
+    spans: list[list[int]] = []
     for number in numbers:
-        if spans and spans[-1][1] == number - 1:
-            spans[-1] = spans[-1][0], number
+        if spans and spans[-1][-1] == number - 1:
+            spans[-1][1:] = [number]
         else:
-            spans.append((number, number))
-    return f"{OFFSETS_TOPIC} {_spans(spans)}"
-
-
-def _spans(spans: Iterable[tuple[int, int]]) -> str:
-    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
+            spans.append([number])
+    return f"{OFFSETS_TOPIC} {', '.join('-'.join(map(str, span)) for span in spans)}"
 
 
 def _utc(time_ms: int) -> str:

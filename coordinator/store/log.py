@@ -1,14 +1,7 @@
-"""The log of a partition: batches in segments, found by offset and by time.
-
-Theory of operation. A log keeps only the indexes of its segments; `Files` has their bytes, in memory or on a disk
-(`log_files`). A segment that is full by size, by the age of its first batch or by its range of offsets is followed by a
-new one. Only the last segment, the active one, grows. Records are deleted from the start, a whole segment at a time;
-`start_offset` may be within a segment.
-
+"""The log of a partition: batches in segments, found by offset and by time. A log keeps only the indexes of its
+segments; `Files` has their bytes, in memory or on a disk (`log_files`). Only the last segment, the active one, grows.
 A batch that is written belongs to the log once it is indexed: before that, `take_back` removes it.
-
-Source: LocalLog, UnifiedLog.maybeRoll, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments.
-"""
+Source: LocalLog, UnifiedLog.maybeRoll, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments."""
 
 from __future__ import annotations
 
@@ -29,10 +22,8 @@ UNLIMITED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentLimits:
-    """When the next segment is created, and when segments are deleted: Kafka's topic configs, `_` for `.`.
-
-    The defaults are a broker's for the topics of coordinators.
-    """
+    """When a segment is created or deleted: topic configs, `_` for `.`, with a broker's defaults for
+    coordinators."""
 
     segment_bytes: int = 100 << 20
     segment_ms: int = 7 * 86_400_000
@@ -224,11 +215,10 @@ class Log:
         self._files.cut(self._segments[-1].size)
 
     def read(self, offset: int, max_bytes: int, end: int, *, at_least_one: bool) -> ReadBatches:
-        """Whole batches of one segment, from the batch that contains `offset` up to the offset `end`.
-
-        Only the first batch may exceed `max_bytes`, if `at_least_one` (KIP-74).
-        """
-        for segment in self._segments[self._place_of(offset) :]:
+        """Whole batches of one segment, from the batch that contains `offset` up to the offset `end`. Only
+        the first batch may exceed `max_bytes`, if `at_least_one` (KIP-74)."""
+        later = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
+        for segment in self._segments[max(later - 1, 0) :]:
             if segment.base_offset >= end:
                 break
             batches = self._read(segment, offset, max_bytes, end, at_least_one)
@@ -252,13 +242,10 @@ class Log:
     def start_at(self, offset: int) -> None:
         """Move the log start offset to at least `offset`; earlier segments are deleted."""
         self.start_offset = max(self.start_offset, offset)
-        while (
-            not self._is_held
-            and len(self._segments) > 1
-            and self._segments[1].base_offset <= self.start_offset
-        ):
-            self._files.delete(self._segments[0].base_offset)
-            del self._segments[0]
+        if not self._is_held:
+            while len(self._segments) > 1 and self._segments[1].base_offset <= self.start_offset:
+                self._files.delete(self._segments[0].base_offset)
+                del self._segments[0]
 
     def expire(self, limits: SegmentLimits, now_ms: int) -> None:
         """Delete the segments that are no longer retained, by size, time or log start offset."""
@@ -286,10 +273,8 @@ class Log:
         self.start_at(self.start_offset)
 
     def cleanable_end(self, stable_end: int, newest_ms: int) -> int:
-        """The base offset of the first segment that must not be compacted.
-
-        This segment is active, or extends beyond `stable_end`, or has a record later than `newest_ms`.
-        """
+        """The base offset of the first segment that must not be compacted. This segment is active, or extends
+        beyond `stable_end`, or has a record later than `newest_ms`."""
         for segment, following in pairwise(self._segments):
             if following.base_offset > stable_end or segment.max_timestamp > newest_ms:
                 return segment.base_offset
@@ -307,11 +292,8 @@ class Log:
 
     def replace(self, compacted: SegmentIndex, end: int) -> None:
         """Replace the segments from the base offset of a compacted one up to the offset `end` by it."""
-        first, behind = (
-            bisect_left(self._segments, offset, key=lambda segment: segment.base_offset)
-            for offset in (compacted.base_offset, end)
-        )
-        self._segments[first:behind] = [compacted]
+        bases = [segment.base_offset for segment in self._segments]
+        self._segments[bisect_left(bases, compacted.base_offset) : bisect_left(bases, end)] = [compacted]
 
     def _roll(self) -> None:
         self._files.create(self.end_offset)
@@ -326,11 +308,6 @@ class Log:
             or batch.max_timestamp - active.first_timestamp > limits.segment_ms
             or batch.last_offset - active.base_offset >= MOST_OFFSETS
         )
-
-    def _place_of(self, offset: int) -> int:
-        """The index of the segment that `offset` belongs to."""
-        number = bisect_right(self._segments, offset, key=lambda segment: segment.base_offset)
-        return max(number - 1, 0)
 
     def _read(
         self, segment: SegmentIndex, offset: int, max_bytes: int, end: int, at_least_one: bool

@@ -1,19 +1,8 @@
-"""Compaction of an open partition: it keeps the last record of every key (`cleanup.policy=compact`).
-
-    work = compaction.begin(...)        in the log's thread; None: nothing to do
-    work.run(...)                       in any other thread, with the store's cleaner
-    compaction.end(work)                in the log's thread, also after an error
-
-Theory of operation. Only segments before the active one are compacted, and none beyond the last stable offset: an
-uncommitted record must not hide an older one. No segment is deleted while they are read. Compacted segments replace
-the old ones in the log's thread, which reads the old ones until then. Before that they are files without effect
-(`.cleaned`), as a new topic of the same name may use the directory by now.
-
-The progress of compaction is known while a log is open. After a start the whole log is dirty, unless the progress was
-stored (`DataDirectory.compact`).
-
-Source: LogCleanerManager.grabFilthiestCompactedLog, cleanableOffsets.
-"""
+"""Compaction of an open partition (`cleanup.policy=compact`): `begin` and `end` belong to the log's thread, the
+`CompactionRun` to any other. Only segments before the active one are compacted, and none beyond the last stable
+offset: an uncommitted record must not hide an older one. Compacted segments replace the old ones in the log's thread;
+before that they are files without effect (`.cleaned`), as a new topic of the same name may use the directory by now.
+Source: LogCleanerManager.grabFilthiestCompactedLog, cleanableOffsets."""
 
 from __future__ import annotations
 
@@ -47,10 +36,8 @@ class CompactionRun:
     aborted: Sequence[AbortedTransaction] = ()
 
     def run(self, in_logs_thread: InLogsThread, stopped: Callable[[], bool]) -> None:
-        """Compact. After an error each segment is the old or the new one.
-
-        :raises Interrupted: :raises DamagedLog: :raises OSError:
-        """
+        """Compact. After an error each segment is the old or the new one. :raises Interrupted: :raises
+        DamagedLog: :raises OSError:"""
 
         def put_in_place(cleaned: Path, end: int) -> None:
             sync(cleaned)

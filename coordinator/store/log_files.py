@@ -1,23 +1,9 @@
-"""Logs on a disk: the files of their segments.
-
-    orders-7/
-        partition.metadata, leader-epoch-checkpoint
-        00000000000000000000.log  .index  .timeindex     full segments
-        00000000000000123456.log                         the active one, which is appended to
-
-Theory of operation. A batch is written after the last one, with one call if possible; an incomplete write is cut off
-again, so that the file always ends with a complete batch while the process runs. It is in the operating system's cache
-then, and on the disk once a function from `unsynced` has run. A batch that a kill leaves half written is cut off when
-the log is opened. A limited number of files is open at a time.
-
-If the segments are `ordered`, a full one is synchronized before the next one is created: only the active segment can
-have a torn tail, in any other it is damage. Otherwise nothing waits for the disk.
-
-The index files of a segment are written when the log is closed or compacted (`cleaner.write_missing_indexes`), not at
-every append: a broker creates missing ones itself.
-
-Source: UnifiedLog.append, LogSegment.recover, LogLoader.
-"""
+"""Logs on a disk: the files of their segments. An incomplete write is cut off again, so that the file always ends
+with a complete batch while the process runs. It is in the operating system's cache then, and on the disk once a
+function from `unsynced` has run; what a kill leaves half written is cut off when the log is opened. If the segments
+are `ordered`, a full one is synchronized before the next one is created: only the active segment can have a torn
+tail, in any other it is damage. The index files of a segment are written when the log is closed or compacted.
+Source: UnifiedLog.append, LogSegment.recover, LogLoader."""
 
 from __future__ import annotations
 
@@ -63,9 +49,7 @@ class LogFiles:
 
     def open(self, directory: Path, segments: Iterable[Segment], *, was_clean: bool) -> StoredLog:
         """Open the log of the segments in a directory, and cut off the torn tail of the last one.
-
-        `was_clean`: its index files are complete. :raises DamagedLog: :raises OSError:
-        """
+        `was_clean`: its index files are complete. :raises DamagedLog: :raises OSError:"""
         producers = Producers()
         indexes: list[SegmentIndex] = []
         active: Segment | None = None
@@ -96,10 +80,8 @@ class LogFiles:
         return partial(_remove, removed)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """A function, for any thread, that synchronizes all writes since the last call; None if there were none.
-
-        If it raises StorageFailed, it is unknown which of them are on the disk.
-        """
+        """A function, for any thread, that synchronizes all writes since the last call; None if there were
+        none. If it raises StorageFailed, it is unknown which of them are on the disk."""
         if not self.unsynced_paths:
             return None
         paths = sorted(self.unsynced_paths)

@@ -1,7 +1,5 @@
-"""All partitions of `__consumer_offsets`: loading and appending.
-
-The records of a group are in one partition, determined by the hash of its id.
-"""
+"""All partitions of `__consumer_offsets`: loading and appending. The hash of a group's id determines its
+partition."""
 
 from __future__ import annotations
 
@@ -37,10 +35,8 @@ class OffsetsLog:
 
     @classmethod
     def open(cls, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool = False) -> Self:
-        """Read the partitions in a log directory, which was closed cleanly or not; create them if there are none.
-
-        :raises DamagedLog: :raises StorageFailed: :raises Unusable:
-        """
+        """Read the partitions in a log directory; create them if there are none. :raises DamagedLog: :raises
+        StorageFailed: :raises Unusable:"""
         digests: dict[int, Digest] = {}
 
         def see(number: int, segment: Segment) -> None:
@@ -74,11 +70,8 @@ class OffsetsLog:
     def append(
         self, written: Sequence[Written], now_ms: int, producer: ProducerIdentity | None = None
     ) -> None:
-        """Write records, one batch per partition; all of them, or none.
-
-        The operating system has them then, not yet the disk. Records of a `producer` belong to its transaction.
-        :raises StorageFailed:
-        """
+        """Write records, one batch per partition, all of them or none, to the operating system, not yet the disk.
+        Records of a `producer` belong to its transaction. :raises StorageFailed:"""
         by_partition: dict[int, list[KeyAndValue]] = {}
         for group, key_and_value in written:
             by_partition.setdefault(self._partition_for(group), []).append(key_and_value)
@@ -94,8 +87,7 @@ class OffsetsLog:
         return DamagedLog(path, batch.position, f"the record at offset {offset} cannot be decoded: {reason}")
 
     def _check_place(self, number: int, groups: Sequence[str]) -> None:
-        """Check that a group is in the partition of its hash: otherwise later records would be written to another
-        one."""
+        """Check that groups are in the partition of their hash: later records would be written to another one."""
         count = self.partitions
         for group, partition in zip(groups, partitions_for(groups, count), strict=True):
             if partition != number:

@@ -1,16 +1,9 @@
 """Share groups (KIP-932) and streams groups (KIP-1071) in a log: key types 10 to 15, 17, 19 to 23.
-
 The first value of any of its records creates a group, at group epoch 1 with an empty assignment of epoch 1, and the
-tombstone of its metadata removes it. Other tombstones create nothing. The newest records are kept as they are, and
-converted to a `groups.model.Group` on demand.
-
-The acknowledgments of a share group are not in `__consumer_offsets` but in `__share_group_state`; its assignor is a
-setting of the broker. Neither is known here. Tasks of a streams group are partitions of a subtopology, whose source
-topics are in the topology.
-
-Source: GroupMetadataManager.replay, getOrMaybeCreatePersistedShareGroup, getOrMaybeCreatePersistedStreamsGroup,
-modern.share.ShareGroup, streams.StreamsGroup, StreamsGroupMember, StreamsTopology.
-"""
+tombstone of its metadata removes it. The newest records are kept as they are, and converted to a `groups.model.Group`
+on demand. Acknowledgments (`__share_group_state`) and the assignor of a share group are not known here. Source:
+GroupMetadataManager.replay, getOrMaybeCreatePersistedShareGroup, getOrMaybeCreatePersistedStreamsGroup, ShareGroup,
+StreamsGroup, StreamsGroupMember, StreamsTopology."""
 
 from __future__ import annotations
 
@@ -88,18 +81,12 @@ class OtherGroup:
         """Apply a record; False if it removes the group."""
         types = self._types
         if key_type == types.target:
-            self._set_target(key["memberId"], value)
+            self._targets[key["memberId"]] = value or {}
         elif key_type in (types.member, types.current):
             self._set_member(key["memberId"], key_type, value)
         else:
             self._values[key_type] = value
         return key_type != types.metadata or value is not None
-
-    def _set_target(self, member_id: str, value: Fields | None) -> None:
-        if value is None:
-            self._targets.pop(member_id, None)
-        else:
-            self._targets[member_id] = value
 
     def _set_member(self, member_id: str, key_type: int, value: Fields | None) -> None:
         """Set a member's record. Deleting the metadata removes the member; deleting the assignment does not."""
@@ -143,9 +130,11 @@ class OtherGroup:
     def described(self, names: Names) -> Group:
         """The group with its members in the broker's order."""
         members = list(self.members)
-        order = timeline_order(members, self._capacity) if members else []
-        in_order = [members[index] for index in order]
+        in_order = [members[index] for index in timeline_order(members, self._capacity)] if members else []
         is_share = self.type is GroupType.SHARE
+        described_members = (
+            self._share_members(in_order, names) if is_share else self._streams_members(in_order)
+        )
         return Group(
             id=self.id,
             type=self.type,
@@ -153,9 +142,7 @@ class OtherGroup:
             protocol_type=self.protocol_type,
             group_epoch=self.group_epoch,
             assignment_epoch=self.assignment_epoch,
-            members=tuple(
-                self._share_members(in_order, names) if is_share else self._streams_members(in_order)
-            ),
+            members=tuple(described_members),
             topology=None if is_share else self._topology(),
         )
 
@@ -208,10 +195,8 @@ class OtherGroup:
                     id=subtopology["subtopologyId"],
                     source_topics=tuple(subtopology["sourceTopics"]),
                     repartition_sinks=tuple(subtopology["repartitionSinkTopics"]),
-                    repartition_sources=tuple(
-                        topic["name"] for topic in subtopology["repartitionSourceTopics"]
-                    ),
-                    changelogs=tuple(topic["name"] for topic in subtopology["stateChangelogTopics"]),
+                    repartition_sources=_names(subtopology["repartitionSourceTopics"]),
+                    changelogs=_names(subtopology["stateChangelogTopics"]),
                 )
                 for subtopology in value["subtopologies"]
             ),
@@ -221,9 +206,8 @@ class OtherGroup:
         """Metadata and current assignment of a member, each empty if there is no record of it."""
         said = self.members[member_id]
         current = said.get(self._types.current, {})
-        return said.get(self._types.member) or {}, {
-            "memberEpoch": DELETED_EPOCH
-        } if current is None else current
+        metadata = said.get(self._types.member) or {}
+        return metadata, {"memberEpoch": DELETED_EPOCH} if current is None else current
 
 
 class OtherGroups:
@@ -244,10 +228,6 @@ class OtherGroups:
         if not group.replay(key_type, key, value):
             del self.by_id[group_id]
 
-    def discard(self, group_id: str) -> None:
-        """Remove a group whose id a group of a served type uses now."""
-        self.by_id.pop(group_id, None)
-
 
 def topic_names_in(value: Fields) -> Iterator[tuple[UUID, str]]:
     """Topic ids and names in the value of a record of type 15; none in any other."""
@@ -258,19 +238,17 @@ def topic_names_in(value: Fields) -> Iterator[tuple[UUID, str]]:
                 yield topic["topicId"], topic["topicName"]
 
 
+def _names(topics: Iterable[Fields]) -> tuple[str, ...]:
+    return tuple(topic["name"] for topic in topics)
+
+
 def _client(metadata: Fields) -> Client:
     return Client(id=metadata.get("clientId", ""), host=metadata.get("clientHost", ""))
 
 
 def _tasks(value: Fields) -> Tasks:
-    def by_subtopology(name: str) -> dict[str, tuple[int, ...]]:
-        return {
-            assigned["subtopologyId"]: tuple(sorted(assigned["partitions"]))
-            for assigned in value.get(name, ())
-        }
-
-    return Tasks(
-        active=by_subtopology("activeTasks"),
-        standby=by_subtopology("standbyTasks"),
-        warmup=by_subtopology("warmupTasks"),
+    active, standby, warmup = (
+        {task["subtopologyId"]: tuple(sorted(task["partitions"])) for task in value.get(f"{name}Tasks", ())}
+        for name in ("active", "standby", "warmup")
     )
+    return Tasks(active=active, standby=standby, warmup=warmup)

@@ -1,16 +1,7 @@
 """The directory of a partition: its name, and the two small files next to its segments; checkpoint files.
-
-    orders-7                         the name; `orders-7.<32 hex digits>-delete`, `-stray`: to be deleted,
-                                     `-future`: being moved here from another disk
-    partition.metadata               version: 0
-                                     topic_id: rLqC2mAaSwaTp_K8YEvuag
-    leader-epoch-checkpoint          0           version
-                                     2           number of lines that follow
-                                     0 0         leader epoch, its first offset
-                                     3 1500
-
-Source: UnifiedLog, PartitionMetadataFile, LeaderEpochCheckpointFile, CheckpointFile, ReplicationUtils.
-"""
+`partition.metadata` has the lines `version: 0` and `topic_id: rLqC2mAaSwaTp_K8YEvuag`. A checkpoint file has a
+version, the number of lines that follow, and these; `leader-epoch-checkpoint` a line per epoch, with its first
+offset. Source: UnifiedLog, PartitionMetadataFile, LeaderEpochCheckpointFile, CheckpointFile, ReplicationUtils."""
 
 import re
 from bisect import bisect_right
@@ -43,7 +34,7 @@ _INT64 = 1 << 63
 
 
 class DirectorySuffix(Enum):
-    """The suffix of a partition's directory, which determines its future."""
+    """The suffix of a partition's directory: to be deleted, or being moved here from another disk."""
 
     NONE = ""
     DELETE = "delete"
@@ -95,10 +86,7 @@ def partition_for(group: str, partitions: int = 50) -> int:
 
 
 def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
-    """The partition of each group.
-
-    `String.hashCode` without its sign; 0 for -2^31, which has no positive counterpart (`Utils.abs`).
-    """
+    """The partition of each group: its `String.hashCode` without the sign, 0 for -2^31 (`Utils.abs`)."""
     from assignors.java.hash_map import string_hashes  # numpy, which not every reader of a directory needs
 
     codes: list[int] = string_hashes(groups).tolist()
@@ -106,12 +94,8 @@ def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
 
 
 def read_topic_id(directory: Path) -> UUID | None:
-    """The topic's id in `partition.metadata`; None if the file is missing (before Kafka 2.8, and while a
-    partition is created).
-
-    :raises DamagedLog: if the file does not contain an id
-    :raises OSError: if it cannot be read
-    """
+    """The topic's id in `partition.metadata`; None without the file (before Kafka 2.8, and while a partition is
+    created). :raises DamagedLog: it contains no id :raises OSError:"""
     path = directory / PARTITION_METADATA
     try:
         lines = _lines(path)
@@ -133,17 +117,13 @@ def read_topic_id(directory: Path) -> UUID | None:
 
 def write_topic_id(directory: Path, topic_id: UUID) -> None:
     """Write `partition.metadata`. :raises OSError: the old one is unchanged"""
-    write_atomically(
-        directory / PARTITION_METADATA, f"version: {_VERSION}\ntopic_id: {format_uuid(topic_id)}"
-    )
+    content = f"version: {_VERSION}\ntopic_id: {format_uuid(topic_id)}"
+    write_atomically(directory / PARTITION_METADATA, content)
 
 
 def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
-    """The epochs, ascending; none if the file is missing or empty (a partition without records).
-
-    :raises DamagedLog: if a line is not an epoch, or the number of lines is wrong
-    :raises OSError: if the file cannot be read
-    """
+    """The epochs, ascending; none if the file is missing or empty (no records). :raises DamagedLog: :raises
+    OSError:"""
     return tuple(
         LeaderEpoch(epoch=epoch, start_offset=offset)
         for _, epoch, offset in read_checkpoint_lines(directory / LEADER_EPOCHS, ("leader epoch", "offset"))
@@ -152,19 +132,14 @@ def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
 
 def write_leader_epochs(directory: Path, epochs: Sequence[LeaderEpoch]) -> None:
     """Write `leader-epoch-checkpoint`. :raises OSError: the old one is unchanged"""
-    write_checkpoint_lines(
-        directory / LEADER_EPOCHS, [f"{epoch.epoch} {epoch.start_offset}" for epoch in epochs]
-    )
+    lines = [f"{epoch.epoch} {epoch.start_offset}" for epoch in epochs]
+    write_checkpoint_lines(directory / LEADER_EPOCHS, lines)
 
 
 def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The lines of a checkpoint file, whose last two fields are an int32 and an int64; "" if there are no others.
-
-    Empty if there is no file, or only a version in it. `fields` are their names.
-
-    :raises DamagedLog: a line has other fields, or the number of lines is wrong
-    :raises OSError: the file cannot be read
-    """
+    """The lines of a checkpoint file, empty without one: an int32 and an int64 at the end, "" if nothing is before
+    them. `fields` are their names. :raises DamagedLog: a line has other fields, or lines are missing :raises
+    OSError:"""
     try:
         lines = _lines(path)
     except FileNotFoundError:
@@ -243,9 +218,7 @@ class LeaderEpochs:
 
     def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
         """The largest epoch up to `epoch` that has records, and the offset after its last record.
-
-        (`UNDEFINED`, `UNDEFINED`) for an epoch that has not started.
-        """
+        (`UNDEFINED`, `UNDEFINED`) for an epoch that has not started."""
         if epoch == UNDEFINED or epoch > self.latest:
             return UNDEFINED, UNDEFINED
         if epoch == self.latest:
@@ -258,7 +231,4 @@ class LeaderEpochs:
         """Remove the epochs before the new log start offset; the first remaining epoch starts there."""
         later = bisect_right(self.epochs, log_start, key=lambda started: started.start_offset)
         if later:
-            first = replace(
-                self.epochs[later - 1], start_offset=max(log_start, self.epochs[later - 1].start_offset)
-            )
-            self.epochs[:later] = [first]
+            self.epochs[:later] = [replace(self.epochs[later - 1], start_offset=log_start)]

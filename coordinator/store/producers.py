@@ -1,18 +1,8 @@
 """The producers of one partition: idempotence, open transactions, and the limit of read_committed reads.
-
-    duplicate = producers.check(batch)      before a batch is appended; RequestRefused: it cannot be appended
-    producers.append(batch)                 after it has got its offsets
-    producers.end(...)                      for the marker that ends a transaction
-    producers.load(batches)                 instead, for the batches of a log that is opened
-
-Theory of operation. A producer numbers its records per partition; its last five batches are remembered, so that a
-repeated batch is answered with its offset and not appended again. A transactional batch opens a transaction, unless
-one is open; a control batch ends it. The last stable offset is the first offset of the oldest open transaction. All
-this is derived from the log: a broker's `.snapshot` file is not written, as the headers of a log are read anyway when
-it is opened.
-
-Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890.
-"""
+A producer numbers its records per partition; its last five batches are remembered, so that a repeated batch is
+answered with its offset and not appended again. The last stable offset is the first offset of the oldest open
+transaction. All this is derived from the headers of the log: a broker's `.snapshot` file is not written.
+Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890."""
 
 from __future__ import annotations
 
@@ -40,12 +30,7 @@ from wire.log.batch_header import (
     ProducerIdentity,
 )
 from wire.log.columns import columns_of
-from wire.log.control_records import (
-    ControlType,
-    MalformedControlRecord,
-    control_type_of,
-    coordinator_epoch,
-)
+from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of, coordinator_epoch
 from wire.log.indexes import AbortedTransaction
 from wire.log.varints import Ints
 
@@ -107,9 +92,7 @@ class Producers:
 
     def check(self, batch: Batch) -> ProducerBatch | None:
         """Check a client's batch. Returns the appended batch if it was already appended, otherwise None.
-
-        :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE
-        """
+        :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE"""
         producer = self._by_id.get(batch.producer_id)
         if producer is None:
             return None  # a producer whose records were deleted may continue with any number
@@ -118,7 +101,9 @@ class Producers:
                 if (one.first_sequence, one.last_sequence) == (batch.base_sequence, batch.last_sequence):
                     return one
         _check_epoch(producer, batch.producer_epoch)
-        _check_sequence(producer, batch)
+        continues = batch.producer_epoch == producer.epoch
+        if batch.base_sequence != ((producer.last_sequence + 1) & 0x7FFFFFFF if continues else 0):
+            raise RequestRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
         if producer.transaction_from is not None and not batch.is_transactional:
             raise RequestRefused(ErrorCode.INVALID_TXN_STATE)
         return None
@@ -127,15 +112,11 @@ class Producers:
         """Record an appended data batch of a producer, with its offsets."""
         producer = self._by_id.setdefault(batch.producer_id, Producer())
         producer.enter(batch.producer_epoch)
-        producer.batches.append(
-            ProducerBatch(
-                batch.base_sequence,
-                batch.last_sequence,
-                batch.base_offset,
-                batch.last_offset,
-                batch.max_timestamp,
-            )
+        sequences, offsets = (
+            (batch.base_sequence, batch.last_sequence),
+            (batch.base_offset, batch.last_offset),
         )
+        producer.batches.append(ProducerBatch(*sequences, *offsets, batch.max_timestamp))
         producer.last_timestamp = batch.max_timestamp
         if batch.is_transactional and producer.transaction_from is None:
             producer.transaction_from = self._open[batch.producer_id] = batch.base_offset
@@ -167,10 +148,7 @@ class Producers:
             )
 
     def load(self, batches: Batches) -> None:
-        """Load the next segment of a log that is opened.
-
-        :raises DamagedLog: a control batch cannot be read
-        """
+        """Load the next segment of a log that is opened. :raises DamagedLog: a control batch cannot be read"""
         ends = dict(_ends(batches))
         for index in _relevant_batches(batches):
             batch = batches[index]
@@ -206,7 +184,8 @@ class Producers:
         del self._aborted[: bisect_left(self._aborted, log_start, key=_last_offset)]
 
     def compacted(self, end: int, aborted: Sequence[AbortedTransaction]) -> None:
-        """The log was compacted up to the offset `end`: `aborted` are the aborted transactions that ended before it."""
+        """The log was compacted up to the offset `end`: `aborted` are the aborted transactions that ended before
+        it."""
         self._aborted[: bisect_left(self._aborted, end, key=_last_offset)] = aborted
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
@@ -228,19 +207,9 @@ def _check_epoch(producer: Producer, epoch: int) -> None:
         raise RequestRefused(ErrorCode.INVALID_PRODUCER_EPOCH)
 
 
-def _check_sequence(producer: Producer, batch: Batch) -> None:
-    expected = 0
-    if batch.producer_epoch == producer.epoch:
-        expected = (producer.last_sequence + 1) & 0x7FFFFFFF
-    if batch.base_sequence != expected:
-        raise RequestRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
-
-
 def _relevant_batches(batches: Batches) -> list[int]:
-    """The batches of a segment that the state of its producers depends on.
-
-    These are all batches of transactions, and the last batches of each idempotent producer.
-    """
+    """The batches that the state of producers depends on: all of transactions, and the last of each idempotent
+    producer."""
     headers = batches.headers
     marked = headers["attributes"] & (TRANSACTIONAL | CONTROL) != 0
     plain: Ints = np.flatnonzero(~marked & (headers["producer_id"] != NO_PRODUCER_ID))
@@ -254,10 +223,8 @@ def _relevant_batches(batches: Batches) -> list[int]:
 
 
 def _ends(batches: Batches) -> Iterator[tuple[int, tuple[bool, int]]]:
-    """Indexes of batches that end a transaction; each with whether it commits, and the coordinator's epoch.
-
-    :raises DamagedLog:
-    """
+    """Indexes of batches that end a transaction, whether they commit, and the coordinator's epoch. :raises
+    DamagedLog:"""
     places = np.flatnonzero(batches.headers["attributes"] & CONTROL)
     marked = Batches(batches.data, batches.file, batches.positions[places], batches.headers[places])
     for columns in columns_of(marked):

@@ -1,10 +1,6 @@
-"""Encoding and decoding of the coordinator's records in a broker's format.
-
-Each is written in the version of Kafka 4.3; all versions are read. Fields that an old version lacks get the same values
-as in a broker.
-
-Source: GroupCoordinatorRecordHelpers for writing, the `replay` methods of the group coordinator for reading.
-"""
+"""Encoding and decoding of the coordinator's records in a broker's format: written in the version of Kafka 4.3,
+read in all versions. Fields that an old version lacks get the same values as in a broker.
+Source: GroupCoordinatorRecordHelpers for writing, the `replay` methods of the group coordinator for reading."""
 
 from __future__ import annotations
 
@@ -38,12 +34,7 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.topics import TopicInfo
-from coordinator.store.client_side import (
-    assignor_fields,
-    payload_fields,
-    read_assignors,
-    read_payload,
-)
+from coordinator.store.client_side import assignor_fields, payload_fields, read_assignors, read_payload
 from wire.messages.layout import NO_UUID
 from wire.messages.record_codec import RECORD_TYPES, decode_key, decode_value, encode_key, encode_value
 
@@ -68,10 +59,8 @@ class OtherRecord:
 
 
 def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
-    """Key and value as Kafka 4.3 writes them; the value of a tombstone is None.
-
-    :raises ValueError: a name or number does not fit its field
-    """
+    """Key and value as Kafka 4.3 writes them; the value of a tombstone is None. :raises ValueError: a name or
+    number does not fit its field"""
     if isinstance(record, OtherRecord):
         key = encode_key(record.key_type, record.key)
         if record.value is None or record.version is None:
@@ -92,11 +81,8 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
 
 
 def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
-    """Decode a key and a value.
-
-    :raises UnknownKeyType: a record of a type that Kafka 4.3 does not know
-    :raises DecodeError: the bytes are not a key or value of their type
-    """
+    """Decode a key and a value. :raises UnknownKeyType: a record of a type that Kafka 4.3 does not know
+    :raises DecodeError: the bytes are not a key or value of their type"""
     number, key_fields = decode_key(key)
     version, fields = (None, None) if value is None else decode_value(number, value)
     kind = _BY_NUMBER.get(number)
@@ -219,17 +205,11 @@ _TOPIC = _Struct(
         lambda racks: [{"partition": number, "racks": of_one} for number, of_one in enumerate(racks)],
     ),
 )
+_PROTOCOL = _Struct(JoinProtocol, name="name", metadata="metadata")
 _CLASSIC_METADATA = _Struct(
     ClassicMemberMetadata,
     session_timeout_ms="sessionTimeoutMs",
-    protocols=_Field(
-        "supportedProtocols",
-        _REQUIRED,
-        lambda protocols: tuple(
-            JoinProtocol(protocol["name"], protocol["metadata"]) for protocol in protocols
-        ),
-        lambda protocols: [protocol._asdict() for protocol in protocols],
-    ),
+    protocols=_Field("supportedProtocols", _REQUIRED, _PROTOCOL.read_all, _PROTOCOL.write_all),
 )
 _CONSUMER_MEMBER = _Struct(
     ConsumerMemberValue,
@@ -268,22 +248,9 @@ def _partitions(topics: Iterable[Fields]) -> dict[UUID, tuple[int, ...]]:
     return {topic["topicId"]: tuple(topic["partitions"]) for topic in topics}
 
 
-def _topics(fields: Fields) -> tuple[TopicInfo, ...]:
-    return _TOPIC.read_all(fields["topics"])
-
-
-def _topic_fields(topics: Iterable[TopicInfo]) -> Fields:
-    return {"topics": _TOPIC.write_all(topics)}
-
-
-def _target(fields: Fields) -> TopicPartitions:
-    return _partitions(fields["topicPartitions"])
-
-
 def _target_fields(target: TopicPartitions) -> Fields:
-    return {
-        "topicPartitions": [{"topicId": topic, "partitions": numbers} for topic, numbers in target.items()]
-    }
+    topics = [{"topicId": topic, "partitions": numbers} for topic, numbers in target.items()]
+    return {"topicPartitions": topics}
 
 
 def _current(fields: Fields) -> CurrentAssignmentValue:
@@ -355,10 +322,16 @@ _KINDS = (
     _Kind(1, OffsetRecord, _OFFSET_KEY, _OFFSET.read, _OFFSET.write),
     _Kind(2, ClassicGroupRecord, _Struct(dict, group="group"), _CLASSIC_GROUP.read, _CLASSIC_GROUP.write),
     _Kind(3, ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP.read, _CONSUMER_GROUP.write),
-    _Kind(4, PartitionMetadataRecord, _GROUP, _topics, _topic_fields),
+    _Kind(
+        4,
+        PartitionMetadataRecord,
+        _GROUP,
+        lambda fields: _TOPIC.read_all(fields["topics"]),
+        lambda topics: {"topics": _TOPIC.write_all(topics)},
+    ),
     _Kind(5, ConsumerMemberRecord, _MEMBER, _consumer_member, _consumer_member_fields),
     _Kind(6, TargetEpochRecord, _GROUP, _TARGET_EPOCH.read, _TARGET_EPOCH.write),
-    _Kind(7, TargetMemberRecord, _MEMBER, _target, _target_fields),
+    _Kind(7, TargetMemberRecord, _MEMBER, lambda f: _partitions(f["topicPartitions"]), _target_fields),
     _Kind(8, CurrentAssignmentRecord, _MEMBER, _current, _current_fields),
     _Kind(16, RegexRecord, _REGEX_KEY, _REGEX.read, _REGEX.write),
 )

@@ -1,12 +1,6 @@
-"""Replay of a log's records into a coordinator: for inspecting a broker's log, and for recovery.
-
-    replay = Replay(engine)
-    replay.partition(digest) ...        in any order: all records of a group are in one partition
-
-Share and streams groups, which the coordinator does not serve, are kept separately.
-
-Source: GroupCoordinatorShard.replay.
-"""
+"""Replay of a log's records into a coordinator: for inspecting a broker's log, and for recovery. Partitions may be
+replayed in any order, as all records of a group are in one; share and streams groups, which the coordinator does not
+serve, are kept separately. Source: GroupCoordinatorShard.replay."""
 
 from __future__ import annotations
 
@@ -78,11 +72,12 @@ class Replay:
         if isinstance(record, OffsetRecord):
             self._offset(event, record)
             return
-        if isinstance(record, PartitionMetadataRecord):
-            self._note_topic(record)
+        for topic in (record.value or ()) if isinstance(record, PartitionMetadataRecord) else ():
+            known = KnownTopic(name=topic.name, id=topic.id, partitions=topic.partitions)
+            self.named_topics[topic.id] = known
         self.engine.replay(record)
         if record.group in self.engine.state.groups:
-            self.others.discard(record.group)
+            self.others.by_id.pop(record.group, None)
 
     def _offset(self, event: RemainingRecord, record: OffsetRecord) -> None:
         topic_id = None if record.value is None else record.value.topic_id
@@ -150,12 +145,6 @@ class Replay:
         self.engine.note_other_type(group, exists=group in self.others.by_id)
         for topic_id, name in topic_names_in(record.value or {}):
             self.named_topics.setdefault(topic_id, KnownTopic(name=name, id=topic_id))
-
-    def _note_topic(self, record: PartitionMetadataRecord) -> None:
-        for topic in record.value or ():
-            self.named_topics[topic.id] = KnownTopic(
-                name=topic.name, id=topic.id, partitions=topic.partitions
-            )
 
 
 def _joined(parts: Sequence[bytes]) -> tuple[bytes, Ints, Ints]:

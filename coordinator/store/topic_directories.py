@@ -1,18 +1,9 @@
-"""The topics of the server: a directory per partition, in which a broker would keep the records.
-
-    orders-0/partition.metadata      orders has the id in this file
-    orders-1/partition.metadata      and two partitions
-
-Theory of operation. A topic has as many partitions as it has contiguous directories from partition 0. The first of
-several new directories is created last, so that a topic is created, and grows, at one moment; it is deleted with
-partition 0, which is renamed to `-delete` first. Directories that a kill leaves half done are therefore not part of a
-topic, and are removed at the next start: a directory without records that is not contiguous, and any directory of a
-topic whose id also has a directory named `-delete`. Deleted topics are remembered until they are purged: their
-offsets must be deleted too, even after a kill in between.
-
-A directory with more than `partition.metadata` holds records. Other partitions of a broker's topic may be elsewhere,
-so the topic has all partitions up to the highest one with records.
-"""
+"""The topics of the server: a directory per partition, in which a broker would keep the records, with the topic's
+id in `partition.metadata`. A topic has as many partitions as it has contiguous directories from partition 0, or up
+to the highest one with records: other partitions of a broker's topic may be elsewhere. The first of several new
+directories is created last, and partition 0 is renamed to `-delete` first, so that a topic changes at one moment;
+directories that a kill leaves half done are removed at the next start. Deleted topics are remembered until they are
+purged: their offsets must be deleted too, even after a kill in between."""
 
 from __future__ import annotations
 
@@ -53,11 +44,8 @@ class TopicDirectories:
     """See the module. `root` is the log directory; one process at a time works on it."""
 
     def __init__(self, root: Path) -> None:
-        """Read the directories, and remove those that a kill left half done.
-
-        :raises DamagedLog: a `partition.metadata` is invalid
-        :raises StorageFailed:
-        """
+        """Read the directories, and remove those that a kill left half done. :raises DamagedLog: :raises
+        StorageFailed:"""
         self._root = root
         self._left: list[Path] = []
         self.deleted: list[TopicInfo] = []
@@ -99,10 +87,8 @@ class TopicDirectories:
         self.deleted.append(topic)
 
     def file_remover(self) -> Callable[[], None]:
-        """Forget the topics deleted so far; the returned function removes their files, in any thread.
-
-        The next start removes files that could not be removed.
-        """
+        """Forget the topics deleted so far; the returned function removes their files, in any thread. The
+        next start removes files that could not be removed."""
         left, self._left, self.deleted = self._left, [], []
         return partial(_remove, left)
 
@@ -129,19 +115,15 @@ class TopicDirectories:
 
     def _remember(self, partition: _Partition) -> None:
         self._left.append(partition.path)
-        if partition.topic_id is not None and all(
-            deleted.id != partition.topic_id for deleted in self.deleted
-        ):
-            self.deleted.append(TopicInfo(name=partition.name.topic, id=partition.topic_id, partitions=1))
+        topic_id = partition.topic_id
+        if topic_id is not None and topic_id not in {deleted.id for deleted in self.deleted}:
+            self.deleted.append(TopicInfo(name=partition.name.topic, id=topic_id, partitions=1))
 
     def _topic(self, name: str, partitions: list[_Partition]) -> TopicInfo | None:
         """The topic; None if its creation or deletion was interrupted."""
         by_number = {partition.name.partition: partition for partition in partitions}
-        ids = [
-            by_number[number].topic_id
-            for number in sorted(by_number)
-            if number == 0 or by_number[number].holds_records
-        ]
+        with_records = {number for number, partition in by_number.items() if partition.holds_records}
+        ids = [by_number[number].topic_id for number in sorted(by_number.keys() & {0, *with_records})]
         topic_id = next((id_ for id_ in ids if id_ is not None), None)
         if topic_id in {topic.id for topic in self.deleted}:
             self._left += (
@@ -152,9 +134,7 @@ class TopicDirectories:
         count = 0
         while topic_id is not None and count in by_number and by_number[count].topic_id == topic_id:
             count += 1
-        count = max(
-            [count, *(number + 1 for number, partition in by_number.items() if partition.holds_records)]
-        )
+        count = max([count, *(number + 1 for number in with_records)])
         _clear(partition.path for number, partition in by_number.items() if number >= count)
         return None if topic_id is None else TopicInfo(name=name, id=topic_id, partitions=count)
 

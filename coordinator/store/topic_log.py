@@ -1,12 +1,7 @@
 """All partitions of an internal topic, which its coordinator appends to: `__consumer_offsets`, `__transaction_state`.
-
-Theory of operation. A hash modulo the partition count determines a record's partition, so the count must never change:
-it is fixed when the partitions are created, and equals the number of directories from then on. The directory of the
-highest number is created first, so that the count is right even if a kill interrupts this.
-
-Records that are appended together become one batch per partition. If one batch cannot be written, the others are
-removed again.
-"""
+A hash modulo the partition count determines a record's partition, so the count never changes: it is the number of
+directories. The highest number is created first, so that the count is right even if a kill interrupts this.
+Records that are appended together become one batch per partition, all of them or none."""
 
 from __future__ import annotations
 
@@ -56,7 +51,7 @@ class TopicLog:
         self.torn = tuple(partition.torn for partition in self._partitions if partition.torn is not None)
         """The tails that were cut off when the logs were opened."""
         self.unsynced = files.unsynced
-        self.appended: Callable[[Collection[int]], object] = _ignore
+        self.appended: Callable[[Collection[int]], object] = lambda _: None
         """Called with the partitions that were written to."""
 
     @classmethod
@@ -71,12 +66,9 @@ class TopicLog:
         was_clean: bool = False,
         new_id: UUID | None = None,
     ) -> Self:
-        """Read the partitions in a log directory, which was closed cleanly or not; create them if there are none.
-
-        `see` is called with the segments of each partition, by its number. `new_id`: the id of a new topic.
-
-        :raises DamagedLog: :raises StorageFailed: :raises Unusable:
-        """
+        """Read the partitions in a log directory, or create them with `new_id` if there are none. `see` is called
+        with the segments of each partition, by its number. :raises DamagedLog: :raises StorageFailed: :raises
+        Unusable:"""
         files = LogFiles(ordered=True)
         opened: dict[Path, StoredLog] = {}
         try:
@@ -116,10 +108,8 @@ class TopicLog:
         now_ms: int,
         producer: ProducerIdentity | None = None,
     ) -> None:
-        """Write records by partition; all of them, or none. The operating system has them then, not yet the disk.
-
-        Records of a `producer` belong to its transaction. :raises StorageFailed:
-        """
+        """Write records by partition, all of them or none, to the operating system, not yet the disk. Records of a
+        `producer` belong to its transaction. :raises StorageFailed:"""
         for number, batch in self._write(records, now_ms, producer).items():
             if producer is not None:
                 self._partitions[number].producers.append(batch)
@@ -201,10 +191,8 @@ def partitions_of(root: Path, topic: str) -> dict[int, Path]:
 
 
 def _prepare(directory: Path, topic_id: UUID) -> None:
-    """Create missing files of a partition's directory, and complete an interrupted compaction.
-
-    :raises DamagedLog: a small file is not a broker's, or a `.swap` is incomplete :raises OSError:
-    """
+    """Create missing files of a partition's directory, and complete an interrupted compaction. :raises DamagedLog:
+    :raises OSError:"""
     directory.mkdir(exist_ok=True)
     if read_topic_id(directory) is None:
         write_topic_id(directory, topic_id)
@@ -220,7 +208,3 @@ def _seen(directory: Path, see: Callable[[Segment], None]) -> Iterator[Segment]:
     for segment in read_log(directory):
         see(segment)
         yield segment
-
-
-def _ignore(_: Collection[int]) -> None:
-    pass

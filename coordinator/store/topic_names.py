@@ -1,15 +1,7 @@
-"""Names, ids and sizes of topics, and group configs, from everything in a broker's log directories.
-
-The records of consumer groups identify topics only by id. Other sources, the most reliable first:
-
-1. `__cluster_metadata-0` of KRaft brokers and controllers: all topics with their partitions, at any time;
-2. the partitions' directories (`orders-3/partition.metadata`): current ones, of these brokers only;
-3. other records: commits have the name and, since Kafka 4, the id of the topic; the records of share groups and, before
-   Kafka 4.1, of consumer groups have both.
-
-An id that is in none of them stays unknown. Group configs are in `__cluster_metadata-0`, and in `group-configs.json`
-in a data directory of `kohort serve`.
-"""
+"""Names, ids and sizes of topics, and group configs, from everything in a broker's log directories. The most reliable
+first: `__cluster_metadata-0` of KRaft servers has all topics, at any time; the partitions' directories have current
+topics, of these brokers only; other records name the topic of an id: commits since Kafka 4, records of share groups
+and, before Kafka 4.1, of consumer groups. Group configs are also in `group-configs.json` of `kohort serve`."""
 
 from __future__ import annotations
 
@@ -36,9 +28,7 @@ from wire.uuids import format_uuid
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTopic:
     """A topic. `partitions` None: unknown; `racks`: of each partition's replicas, None if none is known.
-
-    `is_whole`: the partition count is the cluster's; otherwise it is the highest partition found.
-    """
+    `is_whole`: the partition count is the cluster's; otherwise it is the highest partition found."""
 
     name: str
     id: UUID | None
@@ -118,10 +108,8 @@ class _PartitionDirectories:
             self._partitions.setdefault(name.topic, {}).setdefault(topic_id, []).append(name.partition)
 
     def topics(self) -> dict[str, KnownTopic]:
-        """The existing topics. If a name has several ids, the id with the most directories is used.
-
-        A directory without an id is new, or a broker's before 2.8: it belongs to the topic of its name.
-        """
+        """The existing topics. Of several ids of a name, the one with the most directories is used; a directory
+        without an id (new, or before Kafka 2.8) belongs to the topic of its name."""
         topics = {}
         for name, by_topic_id in self._partitions.items():
             without = by_topic_id.get(None, [])
@@ -134,7 +122,7 @@ class _PartitionDirectories:
                 message = (
                     f"partitions of {name} have different topic ids ({ids}): some are of a deleted topic"
                 )
-                self.notices.append(Notice(file=None, message=message))
+                self.notices.append(Notice(None, message))
         return topics
 
 
@@ -155,10 +143,7 @@ def _cluster_metadata(
 
 
 def _group_configs(
-    directories: Sequence[Path],
-    metadata: MetadataImage | None,
-    as_of_ms: int | None,
-    notices: list[Notice],
+    directories: Sequence[Path], metadata: MetadataImage | None, as_of_ms: int | None, notices: list[Notice]
 ) -> Mapping[str, Mapping[str, str]] | None:
     """The group configs; None if unknown. Kohort's own file has only the current ones."""
     configs: dict[str, Mapping[str, str]] = {}

@@ -1,17 +1,9 @@
-"""The state machine of the transaction coordinator.
-
-    outcome = coordinator.init_producer_id(...)     one method per request
-    coordinator.complete(transactional_id, now)     when the markers of a transaction are written
-    coordinator.expire(now)                         as soon as next_deadline() is reached
-
-Theory of operation. A transaction is Ongoing from its first partition; a record decides its end (PrepareCommit,
-PrepareAbort), which cannot be reversed; then a marker is written to every partition, and a final record states that
-all of them are written. A change takes effect at once; the caller writes `Outcome.change` to the log before it sends
-the answer, and if the change is a prepared end, it writes the markers after that and calls `complete`. A producer that
-initializes fences the previous one: their epochs differ.
-
-Source: TransactionCoordinator, TransactionStateManager.
-"""
+"""The state machine of the transaction coordinator. A transaction is Ongoing from its first partition; a record
+decides its end (PrepareCommit, PrepareAbort), which cannot be reversed; then a marker is written to every
+partition, and a final record states that all are written. A change takes effect at once: the caller writes
+`Outcome.change` to the log before it sends the answer and, if it is a prepared end, writes the markers after that
+and calls `complete`. A producer that initializes fences the previous one: their epochs differ. Source:
+TransactionCoordinator, TransactionStateManager."""
 
 from __future__ import annotations
 
@@ -35,10 +27,8 @@ State, Version = TransactionState, TransactionVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of a request: its error, the producer in the answer, and the change to write first.
-
-    A refused request may change something, too: a producer that finds another one's open transaction aborts it.
-    """
+    """The result of a request: its error, the producer in the answer, and the change to write first. A refused
+    request may change something, too: a producer that finds another one's open transaction aborts it."""
 
     error: ErrorCode = ErrorCode.NONE
     producer: ProducerIdentity = NO_IDENTITY
@@ -55,10 +45,8 @@ class TransactionCoordinator:
         transactions: Iterable[Transaction] = (),
         version: Callable[[], TransactionVersion] = lambda: Version.TV_2,
     ) -> None:
-        """`new_producer_id` returns an id that was never used; `transactions` are the transactions in the log.
-
-        `version` returns the finalized level of `transaction.version`.
-        """
+        """`new_producer_id` returns an id that was never used; `transactions` are in the log; `version` returns the
+        finalized level of `transaction.version`."""
         self._version = version
         self._settings = settings
         self._new_producer_id = new_producer_id
@@ -77,7 +65,8 @@ class TransactionCoordinator:
     def init_producer_id(
         self, transactional_id: str, timeout_ms: int, expected: ProducerIdentity | None, now_ms: int
     ) -> Outcome:
-        """InitProducerId; `expected` is the previous identity of a producer that continues after an error (KIP-360)."""
+        """InitProducerId; `expected` is the previous identity of a producer that continues after an error
+        (KIP-360)."""
         if not transactional_id:
             return Outcome(error=ErrorCode.INVALID_REQUEST)
         if not 0 < timeout_ms <= self._settings.transaction_max_timeout_ms:
@@ -116,9 +105,8 @@ class TransactionCoordinator:
             return Outcome(error=transaction)
         if transaction.state is State.ONGOING and transaction.partitions.issuperset(partitions):
             return Outcome()
-        return Outcome(
-            change=self._change(transaction.with_partitions(frozenset(partitions), version, now_ms))
-        )
+        change = self._change(transaction.with_partitions(frozenset(partitions), version, now_ms))
+        return Outcome(change=change)
 
     def verify(
         self, transactional_id: str, producer: ProducerIdentity, partition: TopicPartition
@@ -144,8 +132,7 @@ class TransactionCoordinator:
         transaction = self._transactions.get(transactional_id)
         if transaction is None:
             return Outcome(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-        judge = _judge_end_2 if version.bumps_epoch else _judge_end_1
-        error = judge(transaction, producer, committed)
+        error = _judge_end(transaction, producer, committed, version)
         if error is ErrorCode.NONE:
             return Outcome(producer=transaction.producer)
         if error is not None:
@@ -171,17 +158,14 @@ class TransactionCoordinator:
         self._checked_ms = now_ms
         changes = []
         for transaction in list(self._transactions.values()):
+            expires_ms = transaction.updated_ms + self._settings.transactional_id_expiration_ms
             if transaction.state is State.ONGOING:
                 if transaction.started_ms + transaction.timeout_ms < now_ms:
                     changes.append(self._abort(transaction, now_ms))
-            elif self._is_unused(transaction, now_ms):
+            elif not transaction.state.is_prepared and expires_ms <= now_ms:
                 del self._transactions[transaction.transactional_id]
                 changes.append(replace(transaction, state=State.DEAD))
         return changes
-
-    def _is_unused(self, transaction: Transaction, now_ms: int) -> bool:
-        expires_ms = transaction.updated_ms + self._settings.transactional_id_expiration_ms
-        return not transaction.state.is_prepared and expires_ms <= now_ms
 
     def _find(self, transactional_id: str, producer: ProducerIdentity) -> Transaction | ErrorCode:
         """The transactional id of the producer, unless its transaction is ending."""
@@ -199,15 +183,13 @@ class TransactionCoordinator:
     ) -> tuple[ProducerIdentity, int] | None:
         """The new identity of a producer that initializes, and the last epoch to remember; None: it was fenced."""
         current = transaction.producer
-        is_current = expected is None or current.epoch in (NO_PRODUCER_EPOCH, expected.epoch)
-        if is_current:
+        if expected is None or current.epoch in (NO_PRODUCER_EPOCH, expected.epoch):
             last_epoch = NO_PRODUCER_EPOCH if expected is None else current.epoch
             if transaction.has_epochs_left:
                 return current._replace(epoch=current.epoch + 1), last_epoch
             return ProducerIdentity(self._new_producer_id(), 0), last_epoch
-        if expected is not None and expected.epoch == transaction.last_epoch:
-            return current, transaction.last_epoch  # a repeated request
-        return None
+        repeated = expected.epoch == transaction.last_epoch
+        return (current, transaction.last_epoch) if repeated else None
 
     def _abort(self, transaction: Transaction, now_ms: int) -> Transaction:
         """Fence the producer of a transaction, and abort it."""
@@ -221,49 +203,33 @@ class TransactionCoordinator:
 def _is_current_producer(transaction: Transaction, expected: ProducerIdentity) -> bool:
     """Whether the transactional id belongs to this producer, by its producer id; its epoch is checked later."""
     is_late = expected.id == transaction.previous_id and expected.epoch >= MAX_EPOCH - 1
-    return (
-        transaction.producer.epoch == NO_PRODUCER_EPOCH or expected.id == transaction.producer.id or is_late
-    )
+    is_new = transaction.producer.epoch == NO_PRODUCER_EPOCH
+    return is_new or is_late or expected.id == transaction.producer.id
 
 
-def _judge_end_1(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
-    """The result of an EndTxn up to v4. NONE: it was done before; None: it must be done now."""
-    if transaction.producer.id != producer.id:
+def _judge_end(
+    transaction: Transaction, producer: ProducerIdentity, committed: bool, version: TransactionVersion
+) -> ErrorCode | None:
+    """The result of an EndTxn. NONE: it was done before; None: it must be done now. From v5 on every end bumps the
+    epoch, which identifies a repeated request."""
+    state, current = transaction.state, transaction.producer
+    bumps = version.bumps_epoch
+    rotated = bumps and (producer.epoch, current.epoch) == (MAX_EPOCH - 1, 0)
+    is_late = rotated and transaction.previous_id == producer.id
+    if current.id != producer.id and not is_late:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    if transaction.producer.epoch != producer.epoch:
-        return ErrorCode.PRODUCER_FENCED
-    if transaction.state is State.ONGOING:
-        return None
-    return _judge_repeated_end(transaction.state, committed)
-
-
-def _judge_end_2(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
-    """As `_judge_end_1`, from v5 on: every end bumps the epoch, which identifies a repeated request."""
-    is_late = transaction.previous_id == producer.id and (producer.epoch, transaction.producer.epoch) == (
-        MAX_EPOCH - 1,
-        0,
-    )
-    is_repeated = is_late or transaction.producer.epoch == producer.epoch + 1
-    is_current = transaction.producer.epoch == producer.epoch
-    if transaction.producer.id != producer.id and not is_late:
-        return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    match transaction.state:
-        case State.ONGOING | State.EMPTY:
-            is_valid = is_current
-        case State.PREPARE_COMMIT | State.PREPARE_ABORT:
-            is_valid = is_repeated and not is_late
-        case _:
-            is_valid = is_repeated or is_current
+    is_current = current.epoch == producer.epoch
+    is_repeated = bumps and (is_late or current.epoch == producer.epoch + 1)
+    if not bumps or state in (State.ONGOING, State.EMPTY):
+        is_valid = is_current
+    else:
+        is_valid = is_repeated and not is_late if state.is_prepared else is_repeated or is_current
     if not is_valid:
         return ErrorCode.PRODUCER_FENCED
-    if transaction.state is State.ONGOING:
+    if state is State.ONGOING:
         return None
-    if is_repeated:
-        return _judge_repeated_end(transaction.state, committed)
-    return ErrorCode.INVALID_TXN_STATE if committed else None  # an abort without partitions bumps the epoch
-
-
-def _judge_repeated_end(state: TransactionState, committed: bool) -> ErrorCode:
+    if bumps and not is_repeated:  # an abort without partitions bumps the epoch
+        return ErrorCode.INVALID_TXN_STATE if committed else None
     if state is (State.COMPLETE_COMMIT if committed else State.COMPLETE_ABORT):
         return ErrorCode.NONE
     if state is (State.PREPARE_COMMIT if committed else State.PREPARE_ABORT):

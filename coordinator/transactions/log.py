@@ -1,8 +1,5 @@
-"""`__transaction_state-N` in the data directory: the last record of every transactional id is its state.
-
-The records have Kafka's schema. The directories are created with the first transactional id: most servers never have
-one. Source: TransactionLog.
-"""
+"""`__transaction_state-N` in the data directory: the last record of every transactional id is its state. The
+directories are created with the first transactional id: most servers never have one. Source: TransactionLog."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def encode_transaction(transaction: Transaction) -> tuple[bytes, bytes | None]:
 
 
 def decode_transactional_id(key: bytes) -> str | None:
-    """The transactional id of a record; None for a record type that Kafka 4.3 does not know. :raises DecodeError:"""
+    """The transactional id in a key; None for a type that Kafka 4.3 does not know. :raises DecodeError:"""
     if _number(key) != TRANSACTION_RECORD.id:
         return None
     fields, _ = message_reader(TRANSACTION_RECORD.key, 0, DICTIONARIES)(key, _INT16.size)
@@ -86,15 +83,13 @@ def decode_transaction(transactional_id: str, value: bytes) -> Transaction:
 
 def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
     """Partitions grouped by topic, both in order."""
-    return [
-        (topic, [partition for _, partition in some])
-        for topic, some in groupby(sorted(partitions), key=lambda one: one[0])
-    ]
+    by_name = groupby(sorted(partitions), key=lambda one: one[0])
+    return [(topic, [partition for _, partition in some]) for topic, some in by_name]
 
 
 def _fields(transaction: Transaction) -> dict[str, object]:
     partitions = [
-        {"topic": topic, "partitionIds": numbers} for topic, numbers in by_topic(transaction.partitions)
+        {"topic": name, "partitionIds": numbers} for name, numbers in by_topic(transaction.partitions)
     ]
     return {
         "producerId": transaction.producer.id,
@@ -181,11 +176,8 @@ class TransactionsLog:
             was_clean=was_clean,
             new_id=self._new_id,
         )
-        log.appended = self._tell
+        log.appended = lambda partitions: self.appended(partitions)  # noqa: PLW0108  set later
         return log
-
-    def _tell(self, partitions: Collection[int]) -> None:
-        self.appended(partitions)
 
     def _read(self, segment: Segment) -> None:
         """Apply a segment; only the last record of a key is decoded."""
@@ -193,17 +185,12 @@ class TransactionsLog:
             last = {columns.key(index): index for index in range(len(columns))}
             for key, index in last.items():
                 try:
-                    self._replay(key or b"", columns.value(index))
+                    transactional_id, value = decode_transactional_id(key or b""), columns.value(index)
+                    if transactional_id is not None and value is not None:
+                        self.recovered[transactional_id] = decode_transaction(transactional_id, value)
+                    elif transactional_id is not None:
+                        self.recovered.pop(transactional_id, None)
                 except DecodeError as error:
                     batch = segment.batches[int(columns.batch_of[index])]
                     reason = f"the record at offset {columns.offsets[index]} cannot be decoded: {error}"
                     raise DamagedLog(segment.path, batch.position, reason) from None
-
-    def _replay(self, key: bytes, value: bytes | None) -> None:
-        transactional_id = decode_transactional_id(key)
-        if transactional_id is None:
-            return
-        if value is None:
-            self.recovered.pop(transactional_id, None)
-        else:
-            self.recovered[transactional_id] = decode_transaction(transactional_id, value)

@@ -1,7 +1,5 @@
-"""The state of a transactional id: its producer, and its transaction.
-
-Source: TransactionMetadata, TransactionState.
-"""
+"""The state of a transactional id: its producer, and its transaction. Source: TransactionMetadata,
+TransactionState."""
 
 from __future__ import annotations
 
@@ -53,11 +51,9 @@ class TransactionVersion(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """A transactional id. Times are ms since 1970.
-
-    `previous_id` and `last_epoch`: the producer's previous identity, which identifies a repeated request. `next_id`:
-    the producer id after this transaction, if epochs have run out. `last_epoch` is not in the log.
-    """
+    """A transactional id; times are ms since 1970. `previous_id` and `last_epoch` (not in the log): the producer's
+    previous identity, which identifies a repeated request. `next_id`: the producer id after this transaction, if
+    epochs have run out."""
 
     transactional_id: str
     producer: ProducerIdentity
@@ -121,22 +117,17 @@ class Transaction:
     def prepared(
         self, *, committed: bool, version: TransactionVersion, next_id: int, now_ms: int
     ) -> Transaction:
-        """The transaction with its end decided. In version 2 the producer gets the next epoch with the end.
-
-        In version 2 a transaction without partitions can be aborted, too: it starts and ends at the same time.
-        """
-        producer, last_epoch = self.producer, self.last_epoch
-        if version.bumps_epoch:
-            last_epoch = producer.epoch
-            producer = producer._replace(epoch=min(producer.epoch + 1, MAX_EPOCH))
+        """The transaction with its end decided. In version 2 the producer gets the next epoch with it, and a
+        transaction without partitions can be aborted, too: it starts and ends at the same time."""
+        bumps, epoch = version.bumps_epoch, self.producer.epoch
         is_ongoing = self.state is TransactionState.ONGOING
         return replace(
             self,
             state=TransactionState.PREPARE_COMMIT if committed else TransactionState.PREPARE_ABORT,
-            producer=producer,
+            producer=self.producer._replace(epoch=min(epoch + 1, MAX_EPOCH) if bumps else epoch),
             previous_id=self.producer.id,
             next_id=next_id,
-            last_epoch=last_epoch,
+            last_epoch=epoch if bumps else self.last_epoch,
             started_ms=self.started_ms if is_ongoing else now_ms,
             updated_ms=now_ms,
             version=version,

@@ -165,10 +165,8 @@ def _loops_of_repeat(tree: Repeat) -> int:
 
 
 def _is_unambiguous(body: Tree) -> bool:
-    """Whether a name can be split into iterations of the body in one way only.
-
-    That is so if every iteration starts, or ends, with a character that is nowhere else in it.
-    """
+    """Whether a name can be split into iterations of the body in one way only. That is so if every iteration
+    starts, or ends, with a character that is nowhere else in it."""
     parts = list(body.parts) if isinstance(body, Chain) else [body]
     if not parts or not all(isinstance(part, Chars | Repeat) for part in parts):
         return False

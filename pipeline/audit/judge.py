@@ -1,9 +1,11 @@
-"""Judges groups, each for one destination, with the rules of `kohort plan` and `kohort dry-run`: rows of the tables."""
+"""Judges groups, each for one destination, with the rules of `kohort plan` and `kohort dry-run`: rows of the
+tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructField, StructType
@@ -52,39 +54,32 @@ def judged(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
 ) -> Iterator[TableRow]:
     """For every destination, the columns of AUDIT that depend on one group: all but source, risk, score and rank."""
-    restart = _Restart(settings)
-    for destination in settings.destinations:
-        yield _judged(case_in(group, cluster, topics, destination, settings), restart, settings)
+    cases = [case_in(group, cluster, topics, destination, settings) for destination in settings.destinations]
+
+    @cache
+    def now_s() -> float | None:  # the same for every destination
+        return restart_now_s(cases[0], topics=cases[0].topics or {}, bounce_s=settings.bounce_s)
+
+    for case in cases:
+        yield _judged(case, now_s, settings)
 
 
-class _Restart:
-    """The cost of a restart of a group's members: today, for any destination, and at the destination."""
-
-    def __init__(self, settings: AuditSettings) -> None:
-        self._settings = settings
-        self._now: tuple[float | None] | None = None
-
-    def columns(self, case: Case, run: DryRun | None, *, arrived: bool) -> TableRow:
-        """The columns of AUDIT; `run` is the dry run to the destination."""
-        topics, bounce_s = case.topics or {}, self._settings.bounce_s
-        if self._now is None:
-            self._now = (restart_now_s(case, topics=topics, bounce_s=bounce_s),)
-        (now_s,) = self._now
-        then_s = None if arrived else restart_then_s(case, run, topics=topics, bounce_s=bounce_s)
-        gain_s = None if now_s is None or then_s is None else round(now_s - then_s, 1)
-        return {"restart_now_s": now_s, "restart_then_s": then_s, "gain_s": gain_s}
-
-
-def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> TableRow:
+def _judged(case: Case, restart_now: Callable[[], float | None], settings: AuditSettings) -> TableRow:
     plan = make_plan(case)
     known = {**_about(case), **_of_plan(case, plan)}
     never = nothing_to_migrate(case)
     if never is not None:
         return known | {"dry_run_problem": never.message}
-    run, problem = _dry_run_of(case, case.topics or {})
+    topics = case.topics or {}
+    run, problem = _dry_run_of(case, topics)
     known |= {"dry_run": _of_run(run), "dry_run_problem": problem}
     if settings.with_costs:
-        known |= {**_of_steps(plan), **restart.columns(case, run, arrived=known["arrived"])}
+        now_s, then_s = restart_now(), None
+        if not known["arrived"]:
+            then_s = restart_then_s(case, run, topics=topics, bounce_s=settings.bounce_s)
+        gain_s = None if now_s is None or then_s is None else round(now_s - then_s, 1)
+        restart = {"restart_now_s": now_s, "restart_then_s": then_s, "gain_s": gain_s}
+        known |= {**_of_steps(plan), **restart}
     return known
 
 
@@ -118,16 +113,13 @@ def case_in(
 
 def _about(case: Case) -> TableRow:
     group = case.group
-    owned = {
-        (topic, number)
-        for member in group.members
-        for topic, numbers in current_of(group, member).items()
-        for number in numbers
-    }
-    named = {topic for topic, _ in owned}
-    named |= {
-        topic for member in group.members if member.subscription for topic in member.subscription.topics
-    }
+    named: set[str] = set()
+    partitions: set[tuple[str, int]] = set()
+    for member in group.members:
+        current = current_of(group, member)
+        partitions |= {(topic, number) for topic, numbers in current.items() for number in numbers}
+        named |= {topic for topic, numbers in current.items() if numbers}
+        named.update(member.subscription.topics if member.subscription else ())
     libraries = {client.library.name for client in case.clients.values() if client.library}
     return {
         "cluster": case.cluster.id,
@@ -140,7 +132,7 @@ def _about(case: Case) -> TableRow:
         "epoch": group.generation if group.type is GroupType.CLASSIC else group.group_epoch,
         "members": len(group.members),
         "topics": len(named),
-        "partitions": len(owned),
+        "partitions": len(partitions),
         "libraries": sorted(libraries),
     }
 
@@ -185,24 +177,19 @@ def _of_steps(plan: Plan) -> TableRow:
 def _dry_run_of(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str | None]:
     """The dry run of the destination's assignor, and the reason why there is none, or the failure in it."""
     assignor, side = destinations_assignor(case)
-    runs, problems = dry_run_all(
-        [case.group], topics, DryRunRequest(assignor=assignor, side=side, leader=library_of_all(case))
-    )
+    request = DryRunRequest(assignor=assignor, side=side, leader=library_of_all(case))
+    runs, problems = dry_run_all([case.group], topics, request)
     return (runs[0] if runs else None), (problems[0].message if problems else None)
 
 
 def _of_run(run: DryRun | None) -> TableRow | None:
     if run is None:
         return None
-    return {
-        "assignor": run.assignor,
+    same = ("assignor", "rests", "owned", "moved", "minimum_moved")
+    return {name: getattr(run, name) for name in same} | {
         "side": run.side.value,
         "procedure": run.procedure.value,
         "rebalances": len(run.rebalances),
-        "rests": run.rests,
-        "owned": run.owned,
-        "moved": run.moved,
-        "minimum_moved": run.minimum_moved,
         "revoked": sum(rebalance.revoked for rebalance in run.rebalances),
         "spread_before": run.before.spread,
         "spread_after": run.after.spread,
@@ -247,18 +234,10 @@ _OF_ORDER = ("risk", "score", "rank")
 _OF_JAVA = ("java_valid", "java_topics", "java_gained", "java_lost")
 UNRANKED = StructType([column for column in AUDIT.fields if column.name not in _OF_ORDER])
 """AUDIT without the columns that depend on the order of all groups."""
-COMPARED = StructType(
-    [
-        *(column for column in AUDIT_REGEXES.fields if column.name not in _OF_JAVA),
-        StructField("broker_names", STRINGS, True),
-    ]
-)
+_ASKED = [column for column in AUDIT_REGEXES.fields if column.name not in _OF_JAVA]
+COMPARED = StructType([*_ASKED, StructField("broker_names", STRINGS, True)])
 """AUDIT_REGEXES without Java's results, and with the topics that the broker matches."""
-JUDGED = table(
-    ("audit", UNRANKED, True),
-    ("regex", COMPARED, True),
-    ("quarantined", QUARANTINE, True),
-)
+JUDGED = table(("audit", UNRANKED, True), ("regex", COMPARED, True), ("quarantined", QUARANTINE, True))
 """Each row has one of the three columns."""
 
 MOST_PARTITIONS = 2_000_000

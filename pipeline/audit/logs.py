@@ -55,10 +55,7 @@ class Copies:
 
 def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Copies]:
     """The partitions in log directories, directories of partitions and single files. `options` are Hadoop's.
-
-    :raises FileNotFoundError: a path does not exist
-    :raises OSError: it cannot be listed
-    """
+    :raises FileNotFoundError: a path does not exist :raises OSError: it cannot be listed"""
     copies: dict[int, dict[str, None]] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)

@@ -86,16 +86,11 @@ def audit(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> AuditRun:
-    """Judge every group of every source.
-
-    `out` is a directory for the tables (`out/audit`, `out/audit_regexes`, `out/quarantine`), which a second audit
-    replaces. `progress` is called with the number of finished tasks and of all tasks, from another thread.
-
-    :raises FileNotFoundError: a path does not exist
-    :raises OSError: it cannot be listed
-    :raises pipeline.store.NotATableStore: `out` contains something else
-    :raises ValueError: an id among the names of a log's topics is invalid
-    """
+    """Judge every group of every source. `out` is a directory for the tables (`out/audit`,
+    `out/audit_regexes`, `out/quarantine`), which a second audit replaces. `progress` is called with the
+    number of finished tasks and of all tasks, from another thread. :raises FileNotFoundError: a path does not
+    exist :raises OSError: it cannot be listed :raises pipeline.store.NotATableStore: `out` contains something
+    else :raises ValueError: an id among the names of a log's topics is invalid"""
     settings = settings or AuditSettings()
     with with_progress(spark, progress):
         replaced = ReplacedTables(spark, out, KIND, TABLES)

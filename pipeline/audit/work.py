@@ -124,11 +124,8 @@ MOST_TASKS = 200
 
 
 def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:
-    """The given files and the files in given directories, each once, by name. `options` are Hadoop's.
-
-    :raises FileNotFoundError: a path does not exist
-    :raises OSError: it cannot be read
-    """
+    """The given files and the files in given directories, each once, by name. `options` are Hadoop's. :raises
+    FileNotFoundError: a path does not exist :raises OSError: it cannot be read"""
     files: dict[str, None] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)
@@ -150,7 +147,8 @@ def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str
 def snapshot_work(
     spark: SparkSession, files: Sequence[str], options: Mapping[str, str], *, all_topics: bool
 ) -> DataFrame:
-    """Rows of WORK: the groups of the files, and the files that are not snapshots. A task reads one file at a time."""
+    """Rows of WORK: the groups of the files, and the files that are not snapshots. A task reads one file at a
+    time."""
     rows = spark.createDataFrame([(file,) for file in files], "file string")
     tasks = max(1, min(len(files), MOST_TASKS))
 

@@ -48,11 +48,8 @@ CLASSIC, CONSUMER = "classic", "consumer"
 
 
 def group_row(key: bytes, value: bytes | None, names: Names) -> TableRow:
-    """The columns of a group's record.
-
-    :raises UnknownKeyType: a record type of no schema
-    :raises DecodeError: the bytes are not a key or value of their type
-    """
+    """The columns of a group's record. :raises UnknownKeyType: a record type of no schema :raises
+    DecodeError: the bytes are not a key or value of their type"""
     record = decode_record(key, value)
     if isinstance(record, OtherRecord):
         row = {"group": record.key["groupId"], "member": record.key.get("memberId")}

@@ -38,9 +38,8 @@ NEVER = -1
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetColumns:
     """Offsets, one per lane. `malformed`: by lane, why it is not an offset; the lane's fields are undefined.
-
-    Texts are dictionary arrays. `topic_id` is null without one; for a tombstone all fields of the value are null.
-    """
+    Texts are dictionary arrays. `topic_id` is null without one; for a tombstone all fields of the value are
+    null."""
 
     group: pa.Array
     topic: pa.Array

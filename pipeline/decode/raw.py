@@ -24,10 +24,8 @@ MOST_RECORDS = 1 << 16
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawRecords:
     """Some records of one partition, in the order of the log: element i of each array is of record i.
-
-    `timestamps` are ms since 1970; `positions` are the first bytes of the records' batches in the file, None without
-    a file; a producer id is -1 if there is none. `keys` and `values` are binary arrays or null.
-    """
+    `timestamps` are ms since 1970; `positions` are the first bytes of the records' batches in the file, None
+    without a file; a producer id is -1 if there is none. `keys` and `values` are binary arrays or null."""
 
     source: str
     partition: int
@@ -47,10 +45,8 @@ class RawRecords:
 def raw_records(
     columns: Columns, *, source: str, partition: int, file: str, base: int
 ) -> Iterator[RawRecords]:
-    """A segment's records, some ten thousand at a time.
-
-    `base` is the position in the file of the bytes of `columns.batches`.
-    """
+    """A segment's records, some ten thousand at a time. `base` is the position in the file of the bytes of
+    `columns.batches`."""
     headers = columns.batches.headers
     places = columns.batches.positions + base
     control = headers["attributes"] & CONTROL != 0
@@ -142,10 +138,8 @@ def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
 
 
 def slices(data: pa.Buffer, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
-    """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1 is null.
-
-    The slices of a lane must follow each other and those of the lane before, without overlaps.
-    """
+    """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1
+    is null. The slices of a lane must follow each other and those of the lane before, without overlaps."""
     count, parts = len(bounds[0][0]), 2 * len(bounds)
     if not count:
         return [pa.array([], pa.binary()) for _ in bounds]

@@ -30,16 +30,7 @@ from pipeline.decode.raw import (
     timestamp_us,
     timestamps,
 )
-from pipeline.tables.schemas import (
-    ABORT,
-    COMMIT,
-    CONTROL,
-    KINDS,
-    NO_OFFSET,
-    OFFSET,
-    TableRow,
-    decoded_arrow,
-)
+from pipeline.tables.schemas import ABORT, COMMIT, CONTROL, KINDS, NO_OFFSET, OFFSET, TableRow, decoded_arrow
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
 from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
@@ -62,11 +53,9 @@ _MARKS = {ControlType.COMMIT: COMMIT, ControlType.ABORT: ABORT}
 def records_to_arrow(
     batches: Iterable[pa.RecordBatch], *, source: str, names: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
-    """Decode records without their batches: rows of `DECODED`.
-
-    `batches` have the columns `partition`, `offset`, `timestamp` (ms since 1970), `key` and `value` (binary); others
-    are ignored. A row's source is `source` and its partition, as in `__consumer_offsets-7`. `names`: of topics by id.
-    """
+    """Decode records without their batches: rows of `DECODED`. `batches` have the columns `partition`,
+    `offset`, `timestamp` (ms since 1970), `key` and `value` (binary); others are ignored. A row's source is
+    `source` and its partition, as in `__consumer_offsets-7`. `names`: of topics by id."""
     known = topic_names(names)
     for batch in batches:
         for partition in batch.column("partition").unique().to_pylist():
@@ -81,10 +70,8 @@ def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
 
 
 def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatch]:
-    """Decode some records of one partition: batches of `DECODED`, none of them empty.
-
-    Texts of offsets are dictionary arrays, which the JVM does not accept.
-    """
+    """Decode some records of one partition: batches of `DECODED`, none of them empty. Texts of offsets are
+    dictionary arrays, which the JVM does not accept."""
     types = key_types(*bounds_of(raw.keys))
     in_range = is_in_range(raw.timestamps)
     offsets = in_range & ~raw.control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))

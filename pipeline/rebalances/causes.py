@@ -64,12 +64,10 @@ Causes = tuple[RebalanceCause, ...]
 def of_generation(
     changes: Collection[RebalanceCause], *, before: Causes, hands_out_withheld: bool, other_partitions: bool
 ) -> Causes:
-    """The causes of a classic group's generation, whose predecessor had the causes `before`.
-
-    `changes`: the differences in members, their topics and the assignor. `hands_out_withheld`: whether only
-    partitions are newly assigned that the generation before withheld. `other_partitions`: whether other partitions
-    are assigned than before.
-    """
+    """The causes of a classic group's generation, whose predecessor had the causes `before`. `changes`: the
+    differences in members, their topics and the assignor. `hands_out_withheld`: whether only partitions are
+    newly assigned that the generation before withheld. `other_partitions`: whether other partitions are
+    assigned than before."""
     if changes:
         return _in_order(changes)
     if RebalanceCause.CONVERSION in before:
@@ -132,11 +130,9 @@ _PLACE: Final = ("group", "topic", "topic_partition")
 
 
 def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
-    """The departures of members that were silent before: `group`, `offset`, `member`.
-
-    `departures`: a row per departed member, with `group`, `offset` (of the record of the departure), `member`,
-    `since`, `at` (times), `session_timeout_ms` and `places` (an array of `topic` and `topic_partition`).
-    """
+    """The departures of members that were silent before: `group`, `offset`, `member`. `departures`: a row per
+    departed member, with `group`, `offset` (of the record of the departure), `member`, `since`, `at` (times),
+    `session_timeout_ms` and `places` (an array of `topic` and `topic_partition`)."""
     sought = _with_slots(departures.withColumn("place", f.explode("places")).select("*", "place.*"))
     commits = events.where(f.col("committed").isNotNull()).select(
         *_PLACE,

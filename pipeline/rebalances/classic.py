@@ -1,21 +1,10 @@
-"""The course of a classic group: a record per generation, written when the leader has sent the assignment.
-
-What a log contains. A generation without an assignment from its leader has no record, and the start of a rebalance
-has none. A record contains the start of the state that ended with it: the time at which all members had joined. This
-is the start of a row, so its duration does not include the wait for members to join. For a group's first generation
-it does, because a new group is written when its first member requests to join (Kafka 4). A group whose last member
-left is written at once.
-
-A static member that returns under another id is written with the current generation, without a rebalance.
-
-Members of an eager group have revoked everything by the start. The assignor's name shows whether a group is eager;
-with an unknown assignor it counts as eager. If members support an eager assignor besides a cooperative one,
-partitions are revoked too, and the log does not show it.
-
-A cooperative group that revokes partitions assigns them in a second rebalance, which has the cause of the first.
-
-Source: GroupMetadataManager.classicGroupSyncToClassicGroup, GroupMetadataValue.currentStateTimestamp.
-"""
+"""The course of a classic group: a record per generation, written when the leader has sent the assignment. A record
+contains the time at which all members had joined, which is the start of a row: its duration does not include the
+wait for members to join, except for a group's first generation (Kafka 4 writes a new group when its first member
+requests to join). A static member that returns under another id is written with the current generation, without a
+rebalance. Members of an eager group, or of one with an unknown assignor, have revoked everything by the start. A
+cooperative group that revokes partitions assigns them in a second rebalance, which has the cause of the first.
+Source: GroupMetadataManager.classicGroupSyncToClassicGroup, GroupMetadataValue.currentStateTimestamp."""
 
 from __future__ import annotations
 
@@ -26,14 +15,7 @@ from functools import lru_cache
 from assignors.assignor import RebalanceProtocol
 from assignors.registry import rebalance_protocol
 from pipeline.rebalances.causes import Causes, RebalanceCause, of_generation
-from pipeline.rebalances.events import (
-    Departure,
-    GroupEvent,
-    MemberRecord,
-    Place,
-    Protocol,
-    RebalanceRow,
-)
+from pipeline.rebalances.events import Departure, GroupEvent, MemberRecord, Place, Protocol, RebalanceRow
 from pipeline.rebalances.holders import PartitionHistory, Predecessor
 
 _FIRST_GENERATION = 1
@@ -159,7 +141,9 @@ class ClassicLifetime:
             assigned=assigned,
             converted=converted,
             known=known,
-            cooperative=converted is not None or self._is_cooperative(event.assignor),
+            # Both the new assignor and the one before must be cooperative.
+            cooperative=converted is not None
+            or (_cooperates(event.assignor) and (self._assignor is None or _cooperates(self._assignor))),
             start=event.time if converted is not None else self._start(event),
         )
 
@@ -169,10 +153,6 @@ class ClassicLifetime:
             return min(self._written, event.time)
         since = event.state_since
         return since if since is not None and self._written <= since <= event.time else None
-
-    def _is_cooperative(self, assignor: str | None) -> bool:
-        """Whether members keep partitions: both the new assignor and the one before must be cooperative."""
-        return _cooperates(assignor) and (self._assignor is None or _cooperates(self._assignor))
 
     def _rebalance(self, step: _Step) -> None:
         if step.converted is not None:
@@ -224,11 +204,11 @@ class ClassicLifetime:
                 _resubscribed(record, step.after.get(identity)) for identity, record in step.before.items()
             ),
         }
+        new_places = step.assigned.keys() - step.had.keys()
         return of_generation(
             {cause for cause, is_one in changes.items() if is_one},
             before=self._causes,
-            hands_out_withheld=bool(self._withheld)
-            and step.assigned.keys() - step.had.keys() <= self._withheld,
+            hands_out_withheld=bool(self._withheld) and new_places <= self._withheld,
             other_partitions=step.assigned.keys() != step.had.keys(),
         )
 

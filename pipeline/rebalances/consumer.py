@@ -1,16 +1,9 @@
 """The course of a consumer group (KIP-848): a record per group epoch, and the epoch that each member has reached.
-
-What a log contains. Every change of a group is written before the epoch that it causes. The broker computes the
-target at the next heartbeat of a member, so several epochs may share one target, that of the last epoch. An epoch is
-complete when every member at its start has reached it or a later one, and neither revokes nor waits for partitions;
-several epochs may complete at the same moment. No epoch waits for a static member that is away, which has no partitions
-meanwhile.
-
-A member that joins with a regular expression causes no epoch before the expression is resolved: the member counts as
-joined with the next epoch. A leave and an expiry are written in the same way (see `pipeline.rebalances.causes`).
-
-Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder.
-"""
+Every change of a group is written before the epoch that it causes; several epochs may share one target, that of the
+last. An epoch is complete when every member at its start has reached it or a later one, and neither revokes nor
+waits for partitions; no epoch waits for a static member that is away. A member that joins with a regular expression
+causes no epoch before the expression is resolved. A leave and an expiry are written in the same way (`causes`).
+Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder."""
 
 from __future__ import annotations
 
@@ -114,9 +107,7 @@ class ConsumerLifetime:
 
     def end(self, time: int) -> Predecessor:
         """End a group that is deleted or converted: its members were deleted before."""
-        for opened in self._open:
-            self._report(opened, time)
-        self._open = []
+        self.finish(time)
         epoch = self.epoch or 0
         records = {identity: record for identity, record in self._base.items() if identity in self._lost}
         records |= {identity: present.record for identity, present in self._members.items()}
@@ -134,10 +125,10 @@ class ConsumerLifetime:
             time=time,
         )
 
-    def finish(self) -> None:
-        """Report the open epochs at the end of the log."""
+    def finish(self, time: int | None = None) -> None:
+        """Report the open epochs, at the end of the log by default."""
         for opened in self._open:
-            self._report(opened, None)
+            self._report(opened, time)
         self._open = []
 
     def _identity(self, member: str) -> str:
@@ -181,11 +172,8 @@ class ConsumerLifetime:
         """Note that a member reached an epoch; None: it departed, and no epoch waits for it any longer."""
         for opened in self._open if not present.away else ():
             number = opened.row.epoch
-            if (
-                number >= present.counts_from
-                and present.reached < number
-                and (epoch is None or number <= epoch)
-            ):
+            is_awaited = number >= present.counts_from and number > present.reached
+            if is_awaited and (epoch is None or number <= epoch):
                 opened.behind -= 1
         if epoch is not None:
             present.reached = max(present.reached, epoch)
@@ -206,14 +194,12 @@ class ConsumerLifetime:
         touched = [*before, *present] if before is not self._base else list(self._touched)
         joined = [member for member in dict.fromkeys(touched) if member in present and member not in before]
         left = [member for member in dict.fromkeys(touched) if member in before and member not in present]
-        requested = Counter(
-            sorted(record.assignor for record in present.values() if record.assignor is not None)
-        )
+        assignors = Counter(sorted(it for one in present.values() if (it := one.assignor) is not None))
         gap = self.epoch is not None and epoch > self.epoch + 1
-        changes = self._changes | ({RebalanceCause.JOIN} if joined else set())
-        changes |= {
-            RebalanceCause.EXPIRY if member in self._expired else RebalanceCause.LEAVE for member in left
-        }
+        leave, expiry = RebalanceCause.LEAVE, RebalanceCause.EXPIRY
+        changes = self._changes | {expiry if member in self._expired else leave for member in left}
+        if joined:
+            changes.add(RebalanceCause.JOIN)
         if past is not None and converted:
             self._since |= past.since
             changes.add(RebalanceCause.CONVERSION)
@@ -225,7 +211,7 @@ class ConsumerLifetime:
             start=event.time,
             end=None,
             causes=of_epoch(changes, gap=gap) if known else (RebalanceCause.UNKNOWN,),
-            assignor=max(requested, key=lambda name: requested[name], default=None),
+            assignor=max(assignors, key=assignors.__getitem__, default=None),
             members_before=len(before),
             members=len(present),
             joined=tuple(present[identity].member for identity in joined),
@@ -326,27 +312,23 @@ class ConsumerLifetime:
         record = event.record if present is None else present.record
         for partition in has - had:
             holders.take(partition, record, epoch, event.time)
-        if present is not None:
-            self._progress(present, event, away=away)
-
-    def _progress(self, present: _Present, event: GroupEvent, *, away: bool) -> None:
+        if present is None:
+            return
         if away:
             self._reach(present, None)
         elif event.state == STABLE and event.epoch is not None:
             self._reach(present, event.epoch)
         if present.away and not away:
-            present.counts_from = (self.epoch or 0) + 1
+            present.counts_from = epoch + 1
         present.away = away
 
     # Rows.
 
     def _complete(self, time: int) -> None:
         """Report the epochs that are complete by now."""
-        if any(opened.behind <= 0 for opened in self._open):
-            for opened in self._open:
-                if opened.behind <= 0:
-                    self._report(opened, time)
-            self._open = [opened for opened in self._open if opened.behind > 0]
+        for opened in [one for one in self._open if one.behind <= 0]:
+            self._report(opened, time)
+            self._open.remove(opened)
 
     def _report(self, opened: _Open, time: int | None) -> None:
         row = opened.row if opened.has_target else replace(opened.row, partitions=len(self._wanted))

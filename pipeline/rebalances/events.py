@@ -111,10 +111,7 @@ def event_of(row: Row) -> GroupEvent:
         record=None
         if row["member"] is None
         else _member_record(
-            row,
-            topics=frozenset(row["topics"] or ()),
-            regex=row["regex"] or None,
-            assignor=row["assignor"],
+            row, topics=frozenset(row["topics"] or ()), regex=row["regex"] or None, assignor=row["assignor"]
         ),
         places=(*_places(row["assignment"]), *_places(row["revoking"])),
         members=tuple(

@@ -45,10 +45,8 @@ _BATCHES = {
 
 
 class GroupReplay:
-    """The course of one group.
-
-    `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish` reports the open ones.
-    """
+    """The course of one group. `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish`
+    reports the open ones."""
 
     def __init__(
         self,
@@ -131,10 +129,8 @@ def rows_of_groups(
     rebalance: Callable[[RebalanceRow], Row],
     holding: Callable[[Holding], Row],
 ) -> DataFrame:
-    """A table made of the rebalances and of the spans of all groups in the table of events.
-
-    `rebalance` and `holding` create its rows, with times in µs; these functions are sent to workers.
-    """
+    """A table made of the rebalances and of the spans of all groups in the table of events. `rebalance` and
+    `holding` create its rows, with times in µs; these functions are sent to workers."""
     arrow = to_arrow_schema(schema, timezone="UTC")
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -149,11 +145,9 @@ def rows_of_groups(
 
 @contextmanager
 def in_small_batches(spark: SparkSession) -> Iterator[None]:
-    """A context in which `rows_of_groups` is computed faster, and with as little memory.
-
-    Spark limits the bytes of a batch, and computes them after every row from all columns: for rows with nested lists
-    this takes longer than to process them. In this context the rows of a batch are limited instead.
-    """
+    """A context in which `rows_of_groups` is computed faster, and with as little memory. Spark limits the
+    bytes of a batch, and computes them after every row from all columns: for rows with nested lists this
+    takes longer than to process them. In this context the rows of a batch are limited instead."""
     before = {name: spark.conf.get(name, None) for name in _BATCHES}
     for name, value in _BATCHES.items():
         spark.conf.set(name, value)

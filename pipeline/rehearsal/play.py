@@ -21,7 +21,6 @@ from migration.model import Plan, PlanVerdict
 from migration.paths.choose import has_arrived
 from migration.plan import make_plan
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
-from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulated_members import (
     OF_PLANS,
     CannotRehearseError,
@@ -96,11 +95,9 @@ REHEARSALS = table(
     ("rank", INT, True),  # among groups with the same settings; null: not safe
 )
 TABLES = {"rehearsals": REHEARSALS, "runs": RUNS, "failures": FAILURES, "quarantine": QUARANTINE}
-"""The tables, versioned with the others: columns may be added, never renamed.
-
-`runs` has a row for every group, settings and seed that was played; `failures` has a row for each that is not safe.
-`rehearsals` sums up the seeds of each group and settings, and lists the groups that cannot be played.
-"""
+"""The tables, versioned with the others: columns may be added, never renamed. `runs` has a row for every
+group, settings and seed that was played; `failures` has a row for each that is not safe. `rehearsals` sums up
+the seeds of each group and settings, and lists the groups that cannot be played."""
 
 PLANNED = table(
     ("unplayed", UNPLAYED, True),
@@ -140,27 +137,25 @@ class Variation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalSettings:
-    """Settings of all groups: how plans to the first destination are made, and the seeds to play."""
+    """Settings of all groups: how plans to the first destination are made, and the seeds to play. `groups`: only
+    these; empty: all."""
 
     planned: AuditSettings
     seeds: range = range(1, 2)
     variations: tuple[Variation, ...] = (Variation(),)
     groups: frozenset[str] = frozenset()
-    """Only these groups; empty: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayTask:
-    """A plan that can be played, and the values that its rows share."""
+    """A plan that can be played, the values that its rows share, the group as in the snapshot, the settings of the
+    plan and of the rehearsal."""
 
     head: TableRow
     plan: Plan
     found: FoundGroup
-    """The group as in the snapshot."""
     planned: AuditSettings
-    """The settings of the plan."""
     settings: Mapping[str, str]
-    """The settings of the rehearsal."""
 
 
 def plan_rows(work: TableRow, terms: RehearsalSettings, seeds_per_part: int) -> Iterator[TableRow]:
@@ -186,22 +181,20 @@ def plan_rows(work: TableRow, terms: RehearsalSettings, seeds_per_part: int) -> 
                 planned = head | {"verdict": "threw", "why": [_error_text(error)]}
             if isinstance(planned, PlayTask):
                 part = pickle.dumps(planned, protocol=pickle.HIGHEST_PROTOCOL)
-                for seeds in _parts(terms.seeds, seeds_per_part):
+                for start in range(0, len(terms.seeds), seeds_per_part):
+                    seeds = terms.seeds[start : start + seeds_per_part]
                     yield {"part": part, "first_seed": seeds.start, "seeds": len(seeds)}
             else:
                 yield {"unplayed": planned}
-
-
-def _parts(seeds: range, most: int) -> Iterator[range]:
-    for start in range(0, len(seeds), most):
-        yield seeds[start : start + most]
 
 
 def _planned(
     chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: TableRow
 ) -> PlayTask | TableRow:
     """A playable plan, or a row of UNPLAYED."""
-    settings = replace(_varied(terms.planned, variation), with_costs=False)
+    varied = {"concurrency": variation.concurrency, "bounce_s": variation.bounce_s}
+    changes: TableRow = {name: value for name, value in varied.items() if value is not None}
+    settings = replace(terms.planned, with_costs=False, **changes)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     case = case_in(group, chunk.cluster, topics, settings.destinations[0], settings)
@@ -228,14 +221,6 @@ def _planned(
     return part
 
 
-def _varied(planned: AuditSettings, variation: Variation) -> AuditSettings:
-    return replace(
-        planned,
-        concurrency=planned.concurrency if variation.concurrency is None else variation.concurrency,
-        bounce_s=planned.bounce_s if variation.bounce_s is None else variation.bounce_s,
-    )
-
-
 def _simulated(part: PlayTask) -> tuple[FoundGroup, SimulatedMembers]:
     configs = configs_of(part.found.group, part.planned.configs)
     return with_settings(part.found, simulated_for_plan(part.plan, part.found, configs), part.settings)
@@ -256,7 +241,10 @@ def _played(part: PlayTask, facts: FoundGroup, simulated: SimulatedMembers, seed
     story: list[str] = []
     try:
         played = rehearse(part.plan, facts, simulated, seed)
-        verdict, why, figures = "safe", list(played.unsafe), _figures(played)
+        costs = reduce(add, (round_.costs for round_ in played.rounds), RehearsalCosts())
+        lasted = sum(round_.gate_open_after_s or 0.0 for round_ in played.rounds)
+        verdict, why = "safe", list(played.unsafe)
+        figures = {**asdict(costs), "duration_s": round(lasted, 1)}
         if not played.is_safe:
             verdict = "unsafe"
             story = list(rehearse(part.plan, facts, simulated, seed, with_story=True).story)
@@ -267,30 +255,14 @@ def _played(part: PlayTask, facts: FoundGroup, simulated: SimulatedMembers, seed
     run = {**part.head, "seed": seed, "verdict": verdict, "why": why, **figures}
     if verdict == "safe":
         return {"run": run, "failure": None}
-    return {
-        "run": run,
-        "failure": {name: run[name] for name in FAILURES.fieldNames() if name in run}
-        | {
-            "story": story[-MOST_LINES:],
-            "commands": replay_commands(
-                part.found.group, part.planned, part.head["source"], seed, part.settings
-            ),
-            "snapshot": snapshot_text(
-                Snapshot(
-                    cluster=part.found.cluster,
-                    topics=part.found.topics,
-                    groups={part.found.group.id: part.found.group},
-                )
-            ),
-        },
+    group = part.found.group
+    snapshot = Snapshot(cluster=part.found.cluster, topics=part.found.topics, groups={group.id: group})
+    failure = {name: run[name] for name in FAILURES.fieldNames() if name in run} | {
+        "story": story[-MOST_LINES:],
+        "commands": replay_commands(group, part.planned, part.head["source"], seed, part.settings),
+        "snapshot": snapshot_text(snapshot),
     }
-
-
-def _figures(played: Rehearsed) -> TableRow:
-    """Sums over all rounds, as far as it came."""
-    costs = reduce(add, (round_.costs for round_ in played.rounds), RehearsalCosts())
-    lasted = sum(round_.gate_open_after_s or 0.0 for round_ in played.rounds)
-    return {**asdict(costs), "duration_s": round(lasted, 1)}
+    return {"run": run, "failure": failure}
 
 
 def _error_text(error: Exception) -> str:
@@ -308,7 +280,10 @@ def replay_commands(
     for member, client in planned.declared.single.items():
         if member not in strangers:
             options += ["--client", f"{member}={_client(client)}"]
-    configs = list(_config_options(configs_of(group, planned.configs)))
+    configs: list[str] = []
+    for config in configs_of(group, planned.configs):
+        owner = config.library if config.is_for_library else config.member
+        configs += ["--client-config", config.name if owner is None else f"{owner}={config.name}"]
     options += configs
     for regex in planned.regexes:
         options += ["--regex", regex]
@@ -324,19 +299,11 @@ def replay_commands(
 
 def configs_of(group: Group, configs: Sequence[ClientConfig]) -> tuple[ClientConfig, ...]:
     """The files of this group's members."""
-    named = DeclaredClients(
-        single={config.member: ("", None) for config in configs if config.member is not None}
-    )
+    members = {config.member: ("", None) for config in configs if config.member is not None}
+    named = DeclaredClients(single=members)
     strangers = set(unknown_members(group, named))
     return tuple(config for config in configs_of_group(configs, group.id) if config.member not in strangers)
 
 
 def _client(client: tuple[str, str | None]) -> str:
     return ":".join(filter(None, client))
-
-
-def _config_options(configs: Sequence[ClientConfig]) -> Iterator[str]:
-    for config in configs:
-        owner = config.library if config.is_for_library else config.member
-        yield "--client-config"
-        yield config.name if owner is None else f"{owner}={config.name}"

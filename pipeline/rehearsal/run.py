@@ -64,11 +64,9 @@ def rehearse_fleet(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> RehearsalRun:
-    """Plan and rehearse every group under every variation; `out` and `progress` as for an audit.
-
-    :raises FileNotFoundError: a path does not exist
-    :raises pipeline.store.NotATableStore: `out` contains something else
-    """
+    """Plan and rehearse every group under every variation; `out` and `progress` as for an audit. :raises
+    FileNotFoundError: a path does not exist :raises pipeline.store.NotATableStore: `out` contains something
+    else"""
     with with_progress(spark, progress):
         kept = ReplacedTables(spark, out, KIND, TABLES)
         options = hadoop_options(spark)

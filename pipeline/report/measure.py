@@ -1,7 +1,5 @@
-"""The numbers of a report from the tables of a run: aggregates of a few hundred rows, whatever the tables' size.
-
-For an audit: the number of ready groups, the reasons why others are not ready, and the groups to migrate first.
-"""
+"""The numbers of a report from the tables of a run, or of an audit: aggregates of a few hundred rows, whatever the
+tables' size."""
 
 from __future__ import annotations
 
@@ -66,39 +64,16 @@ def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
 def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
     """The reasons by level, then by the number of groups that they block."""
     reasons: list[Reason] = []
+    first = f.min_by("example", f.struct("example.group", "example.source")).alias("example")
     for column, level in LEVELS.items():
-        rows = _reasons_of(audit, column).limit(MOST_REASONS).collect()
-        reasons += (
-            Reason(
-                rule=row["rule"],
-                level=level,
-                groups=row["groups"],
-                example=row["example"]["group"],
-                message=_message(row["example"], row["rule"]),
-            )
-            for row in rows
-        )
+        example = f.struct("group", "source", "findings").alias("example")
+        by_rule = audit.select(f.explode(column).alias("rule"), example).groupBy("rule")
+        counted = by_rule.agg(f.count("*").alias("groups"), first).orderBy(f.desc("groups"), "rule")
+        for rule, groups, (group, _, findings) in counted.limit(MOST_REASONS).collect():
+            messages = [finding["message"] for finding in findings if finding["rule"] == rule]
+            message = next(iter(messages), "")
+            reasons.append(Reason(rule=rule, level=level, groups=groups, example=group, message=message))
     return tuple(reasons)
-
-
-def _reasons_of(audit: DataFrame, column: str) -> DataFrame:
-    """`rule, groups, example`: a row per rule of the column; the example is the first group by name."""
-    named = audit.select(
-        f.explode(column).alias("rule"), f.struct("group", "source", "findings").alias("example")
-    )
-    return (
-        named.groupBy("rule")
-        .agg(
-            f.count("*").alias("groups"),
-            f.min_by("example", f.struct("example.group", "example.source")).alias("example"),
-        )
-        .orderBy(f.desc("groups"), "rule")
-    )
-
-
-def _message(example: Row, rule: str) -> str:
-    """The message of the rule's first finding."""
-    return next((finding["message"] for finding in example["findings"] if finding["rule"] == rule), "")
 
 
 def _first(audit: DataFrame) -> tuple[Candidate, ...]:
@@ -115,11 +90,8 @@ DRAWN = 3
 def numbers_of(
     tables: Mapping[str, DataFrame], *, made: datetime, sources: Sequence[str] = ()
 ) -> ReportNumbers:
-    """All numbers of a run.
-
-    `tables` are by the names of `pipeline.tables.schemas.TABLES` and `pipeline.audit.schemas.TABLES`: all of a
-    history, or `audit`, or both, with `quarantine` or without.
-    """
+    """All numbers of a run. `tables`, by name, are all of a history, or `audit`, or both, with `quarantine` or
+    without."""
     parts: dict[str, Any] = {"made": made, "sources": tuple(sources)}
     if (quarantine := tables.get("quarantine")) is not None:
         parts["quarantined"] = quarantine.count()
@@ -166,11 +138,8 @@ def _totals(records: int, tables: Mapping[str, DataFrame]) -> ReportTotals:
     def total(column: str) -> Any:
         return f.coalesce(f.sum(column), f.lit(0)).alias(column)
 
-    by_group = (
-        tables["groups"]
-        .groupBy("group")
-        .agg(f.sum("storms").alias("storms"), f.max("zombies").alias("zombies"))
-    )
+    columns = f.sum("storms").alias("storms"), f.max("zombies").alias("zombies")
+    by_group = tables["groups"].groupBy("group").agg(*columns)
     counted = _only(by_group.agg(f.count("*").alias("groups"), total("storms"), total("zombies")))
     busy = with_busy_s(tables["rebalances"])
     cost = _only(busy.agg(f.count("*").alias("rebalances"), total_busy_s().alias("rebalancing_s")))
@@ -189,11 +158,9 @@ MOST = 20
 
 
 def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFrame:
-    """`group, protocol, length_s`: the times in which a partition had no owner although it should have had one.
-
-    A time without owner counts for the protocol of the last rebalance that started before it, or of the group's first
-    rebalance. If it is still open, it ends at `end_micros`, the end of the log.
-    """
+    """`group, protocol, length_s`: the times in which a partition had no owner although it should have had one; one
+    that is still open ends at `end_micros`, the end of the log. It counts for the protocol of the last rebalance
+    that started before it, or of the group's first."""
     begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
     until = f.coalesce(f.unix_micros("until"), f.lit(end_micros))
     since = f.unix_micros("since")
@@ -230,13 +197,8 @@ def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> t
     costs = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
         f.max_by("migration", "day").alias("stage"),
-        f.sum("rebalances").alias("rebalances"),
-        f.sum("rebalancing_s").alias("rebalancing_s"),
-        f.sum("joined").alias("joined"),
-        f.sum("left").alias("left"),
-        f.sum("storms").alias("storms"),
-        f.max("zombies").alias("zombies"),
-        f.max("members_most").alias("members_most"),
+        *(f.sum(name).alias(name) for name in ("rebalances", "rebalancing_s", "joined", "left", "storms")),
+        *(f.max(name).alias(name) for name in ("zombies", "members_most")),
     )
     worst = (
         costs.where("rebalances > 0")
@@ -292,7 +254,4 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
 def _classes(length_s: Column) -> list[Column]:
     """The number of lengths in each class; SPANS_S are the boundaries between the classes."""
     bounds = [0.0, *SPANS_S, float("inf")]
-    return [
-        f.count_if((length_s >= low) & (length_s < high)).alias(f"from_{low}")
-        for low, high in pairwise(bounds)
-    ]
+    return [f.count_if((length_s >= low) & (length_s < high)) for low, high in pairwise(bounds)]

@@ -37,11 +37,9 @@ def step_of(first: int, last: int) -> int:
 
 
 def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> tuple[Period, ...]:
-    """All columns from the first day to the last, including empty ones.
-
-    Events outside of these days count for the nearest column. A group stays at its stage until `groups` has another.
-    The driver collects a row per column and cause, and a row per column and stage.
-    """
+    """All columns from the first day to the last, including empty ones. Events outside of these days count
+    for the nearest column. A group stays at its stage until `groups` has another. The driver collects a row
+    per column and cause, and a row per column and stage."""
     step = step_of(first, last)
     count = (last - first) // step + 1
     sums: Mapping[int, _Sums] = {column: _Sums() for column in range(count)}
@@ -96,7 +94,8 @@ MOST_MARKS = 120
 
 
 def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
-    """A group's rebalances by time and epoch, at most MOST_MARKS marks of equally many rebalances, except the last."""
+    """A group's rebalances by time and epoch, at most MOST_MARKS marks of equally many rebalances, except the
+    last."""
     (timeline,) = timelines_of(rebalances, [group])
     return timeline
 

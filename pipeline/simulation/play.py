@@ -58,11 +58,7 @@ FAILURES = table(
     ("at_s", DOUBLE, True),
     ("message", STRING, False),
     ("known", STRING, True),
-    (
-        "story",
-        STRINGS,
-        True,
-    ),  # one event per line; null if a known weakness explains it: `command` prints it
+    ("story", STRINGS, True),  # one event per line; null if a known weakness explains it: `command` prints it
     ("command", STRING, False),  # plays the seed again on one machine
     ("file", STRING, True),  # the scenario as it was played, for another machine; null if `story` is null
 )
@@ -90,11 +86,9 @@ SPANS = table(
 )
 
 TABLES = {"runs": RUNS, "failures": FAILURES, "costs": COSTS, "spans": SPANS}
-"""The tables, versioned with the others: columns may be added, never renamed.
-
-`runs` has a row for every scenario, protocol, settings and seed; `failures` has a row for each that did not hold.
-`costs` sums up the seeds of each scenario, protocol and settings, and `spans` is the distribution of their figures.
-"""
+"""The tables, versioned with the others: columns may be added, never renamed. `runs` has a row for every
+scenario, protocol, settings and seed; `failures` has a row for each that did not hold. `costs` sums up the
+seeds of each scenario, protocol and settings, and `spans` is the distribution of their figures."""
 
 PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
 MOST_LINES = 200
@@ -216,11 +210,7 @@ def _head(case: SimulationCase, scenario: Scenario | None, seed: int, verdict: s
 
 
 def _failure(
-    case: SimulationCase,
-    scenario: Scenario | None,
-    seed: int,
-    run_options: RunOptions,
-    head: TableRow,
+    case: SimulationCase, scenario: Scenario | None, seed: int, run_options: RunOptions, head: TableRow
 ) -> TableRow:
     text = None
     with suppress(Exception):  # the scenario may be invalid

@@ -68,13 +68,9 @@ def simulate(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> SimulationRun:
-    """Play every seed of every case.
-
-    `out` is a directory for the tables, which a second simulation replaces. `progress` is called with the number of
-    finished tasks and of all tasks, from another thread.
-
-    :raises pipeline.store.NotATableStore: `out` contains something else
-    """
+    """Play every seed of every case. `out` is a directory for the tables, which a second simulation replaces.
+    `progress` is called with the number of finished tasks and of all tasks, from another thread. :raises
+    pipeline.store.NotATableStore: `out` contains something else"""
     with with_progress(spark, progress):
         kept = ReplacedTables(spark, out, KIND, TABLES)
         played = _played(spark, tuple(cases), seeds, run_options or RunOptions()).persist(

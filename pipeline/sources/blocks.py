@@ -1,15 +1,9 @@
-"""The batches of a part of a file, some megabytes at a time, whatever the file's size and content.
-
-Theory of operation. A block is read, the batches in it are found (`batch_scan`), and the next block starts with the
-first batch that was not whole in it. Bytes that are not a batch are reported, and the search continues after them at
-the next whole batch, as in `wire.log.salvage`. Batches that start before the end of a part belong to it.
-
-A large segment is split for several tasks at batches. An entry of its index has the position of a batch, and an
-offset, which the batch itself confirms. If there is no index, an entry is wrong or the index ends too early, the
-headers are walked from the last known position: each contains the length of its batch. Bytes in the middle of a file
-do not count as a batch only because they look like one: a client's data may do so. There is no split after bytes that
-are not a header. The last batch of a segment is found without reading the batches before.
-"""
+"""The batches of a part of a file, some megabytes at a time, whatever the file's size and content. A block is read,
+the batches in it are found (`batch_scan`), and the next block starts with the first batch that was not whole in it.
+Bytes that are not a batch are reported, and the search continues at the next whole batch, as in `wire.log.salvage`.
+A large segment is split for several tasks at batches: by its index, whose entries the batches confirm, or else by a
+walk over the headers. Bytes in the middle of a file do not count as a batch only because they look like one: a
+client's data may do so; there is no split after bytes that are not a header."""
 
 from __future__ import annotations
 
@@ -50,7 +44,7 @@ class Block:
     base: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Damage:
     """Bytes from `position` on that are not a batch, and why."""
 
@@ -61,11 +55,9 @@ class Damage:
 def blocks_of(
     file: ByteRanges, name: str, *, start: int, end: int, size: int, base_offset: int = 0
 ) -> Iterator[Block | Damage]:
-    """The batches of the file that start from `start` to before `end`, and the damage between them.
-
-    A batch must start at `start`. `size` is the file's size, `base_offset` the offset in its name; `name` is for
-    messages. :raises OSError: it cannot be read
-    """
+    """The batches of the file that start from `start`, where one must start, to before `end`, and the damage
+    between them. `size` is the file's size, `base_offset` the offset in its name; `name` is for messages. :raises
+    OSError:"""
     return _Blocks(file, name, end, size, base_offset).read(start)
 
 
@@ -80,17 +72,14 @@ class _Blocks:
         faults = 0
         while position < self._end:
             scanned = self._scan(position)
-            batches = self._within(scanned.batches, position)
+            batches = scanned.batches
+            batches = batches[: int(np.searchsorted(batches.positions, self._end - position))]
             if len(batches):
-                liar = self._first_impossible(batches)
-                if liar is not None:
+                fault = None
+                if (liar := self._first_impossible(batches)) is not None:
                     index, reason = liar
-                    batches, fault = (
-                        batches[:index],
-                        Damage(position=position + int(batches.positions[index]), reason=reason),
-                    )
-                else:
-                    fault = None
+                    fault = Damage(position + int(batches.positions[index]), reason)
+                    batches = batches[:index]
                 if len(batches):
                     self._due = int(batches.last_offsets[-1]) + 1
                     yield Block(batches=batches, base=position)
@@ -100,17 +89,16 @@ class _Blocks:
             elif scanned.fault is None:
                 return
             else:
-                fault = self._named(position, scanned.fault.reason)
+                zeros = self._zeros(position)
+                reason = f"{zeros} bytes of zeros, reserved space" if zeros else scanned.fault.reason
+                fault = Damage(position, reason)
             faults += 1
-            following = self._next_batch(fault.position + 1) if faults < MOST_FAULTS else None
-            yield (
-                fault
-                if faults < MOST_FAULTS
-                else Damage(
-                    position=fault.position,
-                    reason=f"{fault.reason}; after this many faults the rest of the {self._end} bytes is not read",
-                )
-            )
+            if faults >= MOST_FAULTS:
+                rest = f"after this many faults the rest of the {self._end} bytes is not read"
+                yield Damage(fault.position, f"{fault.reason}; {rest}")
+                return
+            following = self._next_batch(fault.position + 1)
+            yield fault
             if following is None:
                 return
             position = following
@@ -128,10 +116,6 @@ class _Blocks:
                 return scanned
             size = announced
 
-    def _within(self, batches: Batches, base: int) -> Batches:
-        """The batches that start before the end."""
-        return batches[: int(np.searchsorted(batches.positions, self._end - base))]
-
     def _first_impossible(self, batches: Batches) -> tuple[int, str] | None:
         """The first batch whose offsets are impossible here. Within a block they ascend."""
         first = int(batches.headers["base_offset"][0])
@@ -142,12 +126,6 @@ class _Blocks:
             index = int(np.searchsorted(last_offsets, self._most))
             return index, f"the offset {int(last_offsets[index])} is too far above the one in the file's name"
         return None
-
-    def _named(self, position: int, reason: str) -> Damage:
-        zeros = self._zeros(position)
-        return Damage(
-            position=position, reason=f"{zeros} bytes of zeros, reserved space" if zeros else reason
-        )
 
     def _zeros(self, position: int) -> int:
         """The number of bytes left, if all of them are zero; otherwise 0."""
@@ -193,9 +171,7 @@ class Split:
 
 def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_bytes: int) -> list[int]:
     """The positions at which to split a segment of `size` bytes: starts of batches, ascending, without the first.
-
-    `index` is the content of its offset index; empty without one.
-    """
+    `index`: the content of its offset index, empty without one."""
     targets = range(split_bytes, size - split_bytes // 2, split_bytes)
     places = _index_places(index, size)
     positions: list[int] = []
@@ -204,10 +180,9 @@ def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_byte
         if known >= target:
             continue
         position = _by_index(file, places, target, base_offset)
+        position = _walk(file, size, known, target) if position is None else position
         if position is None:
-            position = _walk(file, size, known, target)
-            if position is None:
-                break
+            break
         positions.append(position)
         known = position
     return positions
@@ -236,9 +211,7 @@ def packed(splits: Iterable[Split], most_bytes: int) -> list[tuple[Split, ...]]:
 
 def _index_places(index: bytes, size: int) -> Ints:
     """Relative offsets and positions of the entries, as far as they ascend: the reserved space after them is zero."""
-    entries = np.frombuffer(
-        index[: len(index) // OFFSET_ENTRY.itemsize * OFFSET_ENTRY.itemsize], dtype=OFFSET_ENTRY
-    )
+    entries = np.frombuffer(index, dtype=OFFSET_ENTRY, count=len(index) // OFFSET_ENTRY.itemsize)
     places = np.stack([entries["offset"], entries["position"]], axis=1).astype(np.int64)
     if not len(places):
         return places

@@ -60,10 +60,7 @@ class Listing:
 
 def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None) -> Listing:
     """The content of log directories, directories of partitions and single files. `options` are Hadoop's.
-
-    :raises FileNotFoundError: a path does not exist
-    :raises OSError: it cannot be read
-    """
+    :raises FileNotFoundError: a path does not exist :raises OSError: it cannot be read"""
     search = _Search(options or {})
     for path in map(absolute, paths):
         search.at(path)

@@ -39,10 +39,8 @@ def child(path: str, name: str) -> str:
 
 
 def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
-    """The file system of an absolute path, and the path in it. `options` are Hadoop's.
-
-    :raises OSError: there is no such file system, or it cannot be reached
-    """
+    """The file system of an absolute path, and the path in it. `options` are Hadoop's. :raises OSError: there
+    is no such file system, or it cannot be reached"""
     uri = _URI.match(path)
     if uri is None:
         return _local(), path

@@ -1,4 +1,5 @@
-"""The jars of Spark's Kafka source, which pyspark does not include: Maven fetches them once, into the user's cache."""
+"""The jars of Spark's Kafka source, which pyspark does not include: Maven fetches them once, into the user's
+cache."""
 
 from __future__ import annotations
 
@@ -48,13 +49,9 @@ class MissingKafkaSource(PipelineError):
 
 def kafka_jars(jars: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """`given`, and the jars of Spark's Kafka source unless `given` or Spark's settings `conf` contain it.
-
-    Pass them to `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a machine
-    fetches 10 MB; two processes may do so at once.
-
-    :raises MissingSpark: the extra is not installed
-    :raises MissingKafkaSource: the jars are not cached, and Maven is missing or fails
-    """
+    Pass them to `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a
+    machine fetches 10 MB; two processes may do so at once. :raises MissingSpark: the extra is not installed
+    :raises MissingKafkaSource: the jars are not cached, and Maven is missing or fails"""
     check_extra()
     settings = [(conf or {}).get(name, "") for name in _SETTINGS]
     if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in jars), *settings)):
@@ -75,10 +72,8 @@ def cache() -> Path:
 
 
 def _jars() -> tuple[tuple[str, str, str], ...]:
-    """Group, artifact and version of each jar.
-
-    The source must be of Spark's own version. The other versions are those of Spark 4.0; they work with all of 4.
-    """
+    """Group, artifact and version of each jar. The source must be of Spark's own version. The other versions
+    are those of Spark 4.0; they work with all of 4."""
     return (
         ("org.apache.spark", f"{KAFKA_SOURCE}_{SCALA}", version("pyspark")),
         ("org.apache.spark", f"spark-token-provider-kafka-0-10_{SCALA}", "4.0.0"),
@@ -150,11 +145,9 @@ def _errors(output: str) -> str:
 
 
 def filled(target: Path, fill: Callable[[Path], None]) -> Path:
-    """Return the directory `target`, filled first if it does not exist.
-
-    `fill` creates the directory that it is given, and may leave temporary files next to it. Two processes may do this
-    at once: each fills a separate directory, and the first rename wins.
-    """
+    """Return the directory `target`, filled first if it does not exist. `fill` creates the directory that it
+    is given, and may leave temporary files next to it. Two processes may do this at once: each fills a
+    separate directory, and the first rename wins."""
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 SPLIT_BYTES = 64 << 20
 _LEAST_SPLIT_BYTES = 8 << 20
 _TASKS_PER_CORE = 3
-_CUT = table(
-    ("segment", LONG, False),
-    ("position", LONG, False),
-)
+_CUT = table(("segment", LONG, False), ("position", LONG, False))
 
 
 def reading(
@@ -48,15 +45,11 @@ def reading(
     split_bytes: int = SPLIT_BYTES,
     after: Mapping[int, int] | None = None,
 ) -> LogReader:
-    """Read the segments at `paths`: log directories, directories of partitions, files.
-
-    `names`: names of topics by id, in addition to those in the logs. Files are split at batches, at most about
-    `split_bytes` apart. `after`: the first offset to read, by partition; segments that end before it are not read.
-
-    :raises FileNotFoundError: a path does not exist
-    :raises OSError: it cannot be listed
-    :raises ValueError: an id in `names` is invalid
-    """
+    """Read the segments at `paths`: log directories, directories of partitions, files. `names`: names of
+    topics by id, in addition to those in the logs. Files are split at batches, at most about `split_bytes`
+    apart. `after`: the first offset to read, by partition; segments that end before it are not read. :raises
+    FileNotFoundError: a path does not exist :raises OSError: it cannot be listed :raises ValueError: an id in
+    `names` is invalid"""
     options = hadoop_options(spark)
     listing = list_segments(paths, options)
     segments = wanted(listing, after or {})

@@ -1,20 +1,10 @@
-"""Commits of offsets: a row for each day, group and partition.
-
-Records of a transaction count if it was committed, at their own place in the log; records of an aborted or open
-transaction do not count (`coordinator.store.digest`). A tombstone ends the sequence: the first commit after it is not
-a reset, however low, and no gap ends with it. A gap and a reset belong to the day of the later commit; times are the
-records' times. Compaction removes records: in a compacted part, resets and commits are too few and gaps too long.
-
-The outcome of transactions is in their markers, which are in the log after their records. A producer has one
-transaction at a time, and the next marker with its id in the same partition ends it
-(`coordinator.store.digest`).
-
-Theory of operation. Resets and gaps depend on the order of commits, and sorting every commit of a log costs more than
-decoding it. A log is already in order. So each batch of events is reduced to runs, one for each day, group and
-partition, and the runs are sorted instead. A run contains the data that its neighbors need: its first and its last
-commit. If runs of one partition of a group overlap (unordered events, a transaction between other commits), every
-event becomes a separate run instead.
-"""
+"""Commits of offsets: a row for each day, group and partition. Records of a transaction count if it was committed,
+at their own place in the log (`coordinator.store.digest`). A tombstone ends the sequence: the first commit after it
+is not a reset, however low, and no gap ends with it. A gap and a reset belong to the day of the later commit. In a
+compacted part, resets and commits are too few and gaps too long. Sorting every commit of a log costs more than
+decoding it, and a log is already in order. So each batch of events is reduced to runs, one for each day, group and
+partition, and the runs are sorted instead. If runs of one partition of a group overlap (unordered events, a
+transaction between other commits), every event becomes a separate run."""
 
 from __future__ import annotations
 
@@ -81,11 +71,8 @@ ENDS = ("commit", "abort")
 
 
 def with_outcome(written: DataFrame, events: DataFrame, *, column: str = "offset") -> DataFrame:
-    """`written` with a column `outcome`: commit, abort, or null while the transaction is open.
-
-    `written` has the columns `partition`, `producer_id` and `place` (named so by the argument), the place in the log;
-    it has no markers.
-    """
+    """`written` with a column `outcome`: commit, abort, or null while the transaction is open. It has the columns
+    `partition`, `producer_id` and the place in the log, named by the argument, and no markers."""
     ends = events.where(f.col("kind").isin(*ENDS)).select(
         "partition", "producer_id", f.col("offset").alias(column), f.col("kind").alias("mark")
     )
@@ -115,19 +102,7 @@ RUNS = table(
 )
 KEY = ("partition", "group", "topic", "topic_partition")
 """The columns that are equal in the runs of one sequence."""
-READ = (
-    "day",
-    "partition",
-    "offset",
-    "time",
-    "kind",
-    "tombstone",
-    "producer_id",
-    "group",
-    "topic",
-    "topic_partition",
-    "committed",
-)
+READ = ("day", *KEY, "offset", "time", "kind", "tombstone", "producer_id", "committed")
 """The columns of events that runs need."""
 MICROSECONDS = 1_000_000
 _ROOM = 1 << 62
@@ -139,12 +114,10 @@ def single_runs(events: DataFrame) -> DataFrame:
     """Every commit and tombstone as a separate run, in the schema `RUNS`."""
     value = ~f.col("tombstone")
     committed = f.when(value, f.col("committed"))
-    return events.where(_is_offset()).select(
+    is_offset = (f.col("kind") == OFFSET) & f.col("group").isNotNull() & f.col("topic").isNotNull()
+    return events.where(is_offset).select(
         "day",
-        "partition",
-        "group",
-        "topic",
-        "topic_partition",
+        *KEY,
         f.when(value, f.col("producer_id")).alias("producer_id"),
         f.col("offset").alias("begin"),
         f.col("offset").alias("end"),
@@ -187,15 +160,8 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
     longest = np.maximum.reduceat(np.where(inside, gap, np.iinfo(np.int64).min), starts)
     rows = pa.array(order[starts])
 
-    def taken(name: str) -> object:
-        return table.column(name).take(rows)
-
     columns = {
-        "day": taken("day"),
-        "partition": taken("partition"),
-        "group": taken("group"),
-        "topic": taken("topic"),
-        "topic_partition": taken("topic_partition"),
+        **{name: table.column(name).take(rows) for name in ("day", *KEY)},
         "producer_id": pa.array(producer[starts], mask=~of_transaction[starts]),
         "begin": pa.array(offsets[starts]),
         "end": pa.array(offsets[ends]),
@@ -205,16 +171,11 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
         "last_offset": pa.array(committed[ends], mask=dead),
         "resets": pa.array(np.add.reduceat(descends, starts)),
         "longest_gap_s": pa.array(longest / MICROSECONDS, mask=dead | (counts == 1)),
-        "first": taken("time"),
+        "first": table.column("time").take(rows),
         "last": table.column("time").take(pa.array(order[ends])),
     }
-    return pa.RecordBatch.from_arrays(
-        [_cast(columns[field.name], field.type) for field in schema], schema=schema
-    )
-
-
-def _is_offset() -> Any:
-    return (f.col("kind") == OFFSET) & f.col("group").isNotNull() & f.col("topic").isNotNull()
+    arrays = [_cast(columns[field.name], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _offsets_alone(events: pa.Table) -> pa.Table:

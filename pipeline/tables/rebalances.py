@@ -67,10 +67,8 @@ WALKED = StructType(
 
 
 def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
-    """The table `REBALANCES`, with expired members and corrected causes.
-
-    `courses` must be computed from `events`. They are read twice.
-    """
+    """The table `REBALANCES`, with expired members and corrected causes. `courses` must be computed from
+    `events`. They are read twice."""
     walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
     return shaped(with_expiry(walked, events), REBALANCES)
 
@@ -93,11 +91,9 @@ _AS_WALKED = [name for name in WALKED.names if name not in ("day", "duration_s",
 
 
 def with_busy_s(rebalances: DataFrame) -> DataFrame:
-    """REBALANCES with `busy_s`, the part of `duration_s` in which no earlier rebalance of the group ran.
-
-    The sum over the rows of a group is the time in which it rebalanced. Durations add up to more, because epochs
-    overlap. 0 if the duration is unknown.
-    """
+    """REBALANCES with `busy_s`, the part of `duration_s` in which no earlier rebalance of the group ran. The
+    sum over the rows of a group is the time in which it rebalanced. Durations add up to more, because epochs
+    overlap. 0 if the duration is unknown."""
     in_order = Window.partitionBy("group").orderBy(f.unix_micros("start"), f.unix_micros("end"), "epoch")
     ended = f.max(f.when(f.col("duration_s").isNotNull(), f.unix_micros("end"))).over(
         in_order.rowsBetween(Window.unboundedPreceding, -1)
@@ -117,19 +113,15 @@ def total_busy_s() -> Column:
 
 
 def ownership(courses: DataFrame) -> DataFrame:
-    """The table `OWNERSHIP` from the courses of groups: the owner of a partition over time, and the times without one
-    although it should have one.
-
-    A consumer group's log contains, in its records, the partitions of each member at any time: a member still owns
-    partitions that it must revoke and has not revoked. A static member that is away owns none.
-
-    A classic group's log contains the assignments, and the time at which all members had joined: eager members have
-    revoked everything by then. So the time without an owner is a lower bound: nothing is written between a member's
-    rejoining, or departure, and this time. Cooperative members own the partitions that they keep without a break, and
-    the partitions that they lose until they revoke them.
-
-    Partitions of a group without members, and partitions that a group no longer subscribes to, have no rows.
-    """
+    """The table `OWNERSHIP` from the courses of groups: the owner of a partition over time, and the times
+    without one although it should have one. A consumer group's log contains, in its records, the partitions
+    of each member at any time: a member still owns partitions that it must revoke and has not revoked. A
+    static member that is away owns none. A classic group's log contains the assignments, and the time at
+    which all members had joined: eager members have revoked everything by then. So the time without an owner
+    is a lower bound: nothing is written between a member's rejoining, or departure, and this time.
+    Cooperative members own the partitions that they keep without a break, and the partitions that they lose
+    until they revoke them. Partitions of a group without members, and partitions that a group no longer
+    subscribes to, have no rows."""
     return courses.where(f.col("holding").isNotNull()).select("holding.*")
 
 
@@ -149,10 +141,8 @@ COURSES = StructType([StructField("rebalance", WALKED, True), StructField("holdi
 
 
 def courses(events: DataFrame) -> DataFrame:
-    """The courses of all groups in the table of events, in any order, in the schema `COURSES`.
-
-    Cache the result if you need it more than once: every record of a group is processed.
-    """
+    """The courses of all groups in the table of events, in any order, in the schema `COURSES`. Cache the
+    result if you need it more than once: every record of a group is processed."""
     return rows_of_groups(
         events,
         COURSES,

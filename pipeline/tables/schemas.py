@@ -1,12 +1,8 @@
-"""The schemas of the tables, versioned: columns may be added, never renamed or given another meaning.
-
-Times are UTC. Assignments are `{topic: [partitions ascending]}`; a topic with an unknown name is represented by its id.
-Every table is written as Parquet, partitioned by `day`, the UTC date on which a row starts.
-
-`DECODED` is the result of decoding: the columns of the table of events, and the reason of a quarantined row. A row
-with a reason is quarantined: its source, its partition and, if known, its offset (otherwise -1) are set; the other
-columns of an event have placeholders or null.
-"""
+"""The schemas of the tables, versioned: columns may be added, never renamed or given another meaning. Times are
+UTC. Assignments are `{topic: [partitions ascending]}`, by id where the name is unknown. Tables are Parquet,
+partitioned by `day`, the UTC date on which a row starts. `DECODED` is the result of decoding: the columns of an
+event, and the reason of a quarantined row, of which only the source, the partition and, if known, the offset
+(otherwise -1) are set."""
 
 from __future__ import annotations
 
@@ -244,11 +240,9 @@ def decoded_arrow() -> pa.Schema:
 
 
 def shaped(rows: DataFrame, schema: StructType) -> DataFrame:
-    """The columns of the schema in its order and types. Nullability is not checked: Spark treats every column of a file
-    as nullable."""
-    return rows.select(
-        *(f.col(field.name).cast(field.dataType.simpleString()).alias(field.name) for field in schema)
-    )
+    """The columns of the schema in its order and types. Nullability is not checked: files have none for Spark."""
+    columns = (f.col(field.name).cast(field.dataType.simpleString()).alias(field.name) for field in schema)
+    return rows.select(*columns)
 
 
 _DAY_US: Final = 24 * 3600 * 1_000_000

@@ -1,12 +1,7 @@
-"""The header of a record batch, magic 2: 61 bytes, big-endian.
-
-    base offset i64 · length i32 · leader epoch i32 · magic i8 · CRC-32C u32 · attributes i16 · last offset delta i32 ·
-    base timestamp i64 · max timestamp i64 · producer id i64 · producer epoch i16 · base sequence i32 · count i32
-
-The length counts what follows it. The checksum covers the attributes and everything after them, so base offset,
-length, leader epoch and magic are not protected. Attributes: bits 0-2 codec, 3 the broker's timestamp instead of the
-client's, 4 transactional, 5 control, 6 the base timestamp is a delete horizon (KIP-534). Source: DefaultRecordBatch.
-"""
+"""The header of a record batch, magic 2: 61 bytes, big-endian, the fields of `HEADER`. The length counts what
+follows it. The checksum (CRC-32C) covers the attributes and everything after them, so base offset, length, leader
+epoch and magic are not protected. Attributes: bits 0-2 codec, 3 the broker's timestamp instead of the client's, 4
+transactional, 5 control, 6 the base timestamp is a delete horizon (KIP-534). Source: DefaultRecordBatch."""
 
 import struct
 from collections.abc import Sequence
@@ -129,14 +124,9 @@ class Batch:
 
 
 class Batches(Sequence[Batch]):
-    """The batches of a file in their order, stored as a table; a `Batch` is created on access.
-
-    Attributes:
-        data: the file's bytes.
-        file: its name, for messages.
-        positions: the first byte of each batch, ascending.
-        headers: the header of each, of type `HEADER`.
-    """
+    """The batches of a file in their order, stored as a table; a `Batch` is created on access. `data`: the file's
+    bytes; `file`: its name, for messages; `positions`: the first byte of each batch, ascending; `headers`: of type
+    `HEADER`."""
 
     __slots__ = ("data", "file", "headers", "positions")
 
@@ -182,10 +172,8 @@ class Batches(Sequence[Batch]):
 
 
 def batch_at(data: bytes | bytearray, start: int = 0, position: int = 0) -> Batch:
-    """The batch whose header starts at `start`, unchecked; `position` is its position in the file.
-
-    :raises struct.error: fewer bytes are left than a header has
-    """
+    """The batch whose header starts at `start`, unchecked; `position` is its position in the file. :raises
+    struct.error:"""
     return _batch(_HEADER.unpack_from(data, start), position, "")
 
 

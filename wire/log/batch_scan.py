@@ -1,9 +1,6 @@
-"""The search for batches in a file's bytes.
-
-A header is trusted only if its checksum is right. The scan also checks the offset, which the checksum does not cover,
-and that the counts are plausible, which a right checksum does not prove. It ends at the first batch that fails.
-`BatchSearch` finds the next whole batch among other bytes.
-"""
+"""The search for batches in a file's bytes. A header is trusted only if its checksum is right. The scan also checks
+the offset, which the checksum does not cover, and that the counts are plausible, which a right checksum does not
+prove. It ends at the first batch that fails. `BatchSearch` finds the next whole batch among other bytes."""
 
 import struct
 import zlib
@@ -46,13 +43,10 @@ _LEAST_COST = 1 << 10
 """The least cost of a candidate: the bytes whose checksum can be computed in the same time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class BatchFault:
-    """Why the scan ended before the end of the bytes.
-
-    `unfinished`: a write that was cut off can cause this: less than a header, a header without its batch, or a batch
-    with blocks that were never written to disk. Otherwise these bytes have changed.
-    """
+    """Why the scan ended before the end of the bytes. `unfinished`: a write that was cut off can cause this;
+    otherwise these bytes have changed."""
 
     position: int
     reason: str
@@ -70,12 +64,13 @@ class Scan:
 def scan(data: bytes, file: str, *, checksums: bool = True) -> Scan:
     """Find the batches in `data`, which starts with one. Without `checksums` the headers are trusted."""
     positions, end = _checked_batches(data, 0, checksums=checksums)
-    batches = Batches(data, file, np.array(positions, dtype=np.int64), _headers(data, positions))
+    headers = b"".join([data[start : start + HEADER_BYTES] for start in positions])
+    table = np.frombuffer(headers, dtype=HEADER)
+    batches = Batches(data, file, np.array(positions, dtype=np.int64), table)
     liar = _first_impossible(batches)
     if liar is not None:
         index, reason = liar
-        fault = BatchFault(position=positions[index], reason=reason, unfinished=False)
-        return Scan(batches=batches[:index], fault=fault)
+        return Scan(batches=batches[:index], fault=BatchFault(positions[index], reason, unfinished=False))
     due = int(batches.last_offsets[-1]) + 1 if len(batches) else 0
     return Scan(batches=batches, fault=None if end == len(data) else _fault(data, end, due))
 
@@ -104,10 +99,6 @@ def _checked_batches(
         positions.append(position)
         position = end
     return positions, position
-
-
-def _headers(data: bytes, positions: list[int]) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    return np.frombuffer(b"".join([data[start : start + HEADER_BYTES] for start in positions]), dtype=HEADER)
 
 
 def _first_impossible(batches: Batches) -> tuple[int, str] | None:
@@ -145,18 +136,23 @@ def _fault(data: bytes, position: int, due: int) -> BatchFault:
     """The fault of the bytes at `position`, which are not a whole batch. The next offset is at least `due`."""
     old = _old_format(data, position)
     if old is not None:
-        return BatchFault(position=position, reason=old, unfinished=False)
+        return BatchFault(position, old, unfinished=False)
     left = len(data) - position
     header = data[position : position + HEADER_BYTES]
     if len(header) < HEADER_BYTES:
         reason = f"{left} bytes are left, fewer than a batch header has ({HEADER_BYTES})"
-        return BatchFault(position=position, reason=reason, unfinished=True)
+        return BatchFault(position, reason, unfinished=True)
     impossible = _impossible(header, due)
     if impossible is not None:
         # If nothing was written from the magic on, the bytes before it may be half a number.
-        unfinished = not any(header[_MAGIC_AT:])
-        return BatchFault(position=position, reason=impossible, unfinished=unfinished)
-    return BatchFault(position=position, reason=_unfinished(data, position, left), unfinished=True)
+        return BatchFault(position, impossible, unfinished=not any(header[_MAGIC_AT:]))
+    length, _, _, crc = _FRONT.unpack_from(header, _FRONT_AT)
+    size = length + LOG_OVERHEAD
+    reason = f"a batch of {size} bytes, of which only {left} exist"
+    if size <= left:
+        computed = crc32c(memoryview(data)[position + ATTRIBUTES_AT : position + size])
+        reason = f"the batch's checksum is {crc:08x}, its bytes give {computed:08x}"
+    return BatchFault(position, reason, unfinished=True)
 
 
 def _impossible(header: bytes, due: int) -> str | None:
@@ -170,15 +166,6 @@ def _impossible(header: bytes, due: int) -> str | None:
     if base_offset < due:
         return f"a broken batch at offset {base_offset}, where {due} or a later one is due"
     return None
-
-
-def _unfinished(data: bytes, position: int, left: int) -> str:
-    length, _, _, crc = _FRONT.unpack_from(data, position + _FRONT_AT)
-    size = length + LOG_OVERHEAD
-    if size > left:
-        return f"a batch of {size} bytes, of which only {left} exist"
-    computed = crc32c(memoryview(data)[position + ATTRIBUTES_AT : position + size])
-    return f"the batch's checksum is {crc:08x}, its bytes give {computed:08x}"
 
 
 def _old_format(data: bytes, position: int) -> str | None:
@@ -198,11 +185,8 @@ def _old_format(data: bytes, position: int) -> str | None:
 
 
 class BatchSearch:
-    """Finds batches by the invariants of a header, then by the checksum.
-
-    The work is bounded: bytes that look like many batches cost no more than a few readings of the file. `given_up`: the
-    bound was reached, so "none found" proves nothing.
-    """
+    """Finds batches by the invariants of a header, then by the checksum. The work is bounded to a few readings of
+    the file. `given_up`: the bound was reached, so "none found" proves nothing."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

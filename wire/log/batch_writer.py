@@ -42,10 +42,8 @@ def encode_batch(
     transactional: bool = False,
     control: bool = False,
 ) -> bytes:
-    """A batch of at least one key and value, on consecutive offsets and all with the same `timestamp` (ms).
-
-    A producer's batch has the producer's id and epoch and, unless it is a control batch, its first sequence number.
-    """
+    """A batch of at least one key and value, on consecutive offsets and all with the same `timestamp` (ms). A
+    producer's batch has its id and epoch and, unless it is a control batch, its first sequence number."""
     attributes = codec | log_append_time * LOG_APPEND_TIME | transactional * TRANSACTIONAL | control * CONTROL
     batch = Batch(
         base_offset=base_offset,
@@ -66,12 +64,8 @@ def encode_batch(
 
 
 def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
-    """The batch with other records, as compaction writes it: the header is unchanged except for the count.
-
-    The batch keeps its offsets, and the producer's sequence continues after it. `records` are of this batch or within
-    its offsets; without records the result is only the header of an uncompressed batch
-    (`DefaultRecordBatch.writeEmptyHeader`).
-    """
+    """The batch with some of its records, as compaction writes it: the header is unchanged except for the count.
+    Without records it is the header of an uncompressed batch (`DefaultRecordBatch.writeEmptyHeader`)."""
     if not records:
         attributes = batch.attributes & ~(CODEC_MASK | DELETE_HORIZON)
         return _assemble(replace(batch, attributes=attributes, base_timestamp=NO_TIMESTAMP), b"", 0)
@@ -107,11 +101,7 @@ def _assemble(batch: Batch, payload: bytes, count: int) -> bytes:
 
 
 def _encode_record(
-    timestamp_delta: int,
-    offset_delta: int,
-    key: bytes | None,
-    value: bytes | None,
-    headers: Sequence[Header],
+    timestamp_delta: int, offset_delta: int, key: bytes | None, value: bytes | None, headers: Sequence[Header]
 ) -> bytes:
     parts = [b"\0", encode(timestamp_delta), encode(offset_delta), *_field(key), *_field(value)]
     parts.append(encode(len(headers)))

@@ -1,10 +1,5 @@
-"""Record batches of format v2: the modules that read and write them.
-
-    header (`batch_header`) · records (`log_records`), compressed together or not (`compression`)
-
-`batch_scan` finds the batches, `records_of` is the plain reader; `columns.columns_of` reads whole segments at once.
-`encode_batch` and `rewrite_batch` write. `control_records` parses transaction markers.
-"""
+"""Record batches of format v2: a header (`batch_header`), then records (`log_records`), compressed together or not
+(`compression`). `batch_scan` finds the batches; `columns.columns_of` reads whole segments at once."""
 
 from wire.log.batch_header import Batch, Batches
 from wire.log.batch_writer import encode_batch, rewrite_batch

@@ -1,9 +1,5 @@
-"""CRC-32C, the checksum of batches.
-
-The extension of the package crc32c is loaded without the package, whose import reads the metadata of all installed
-packages to find its version: that takes longer than reading a small log. If the extension is not at the expected
-place, the package is imported.
-"""
+"""CRC-32C, the checksum of batches. The extension of the package crc32c is loaded without the package, whose import
+reads the metadata of all installed packages to find its version: that takes longer than reading a small log."""
 
 from __future__ import annotations
 

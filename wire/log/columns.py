@@ -1,14 +1,9 @@
-"""The records of a whole segment as numpy arrays, some hundred thousand at a time.
-
-Theory of operation. Records are a chain: each starts with its own length, so their starts are found by a walk that
-reads one byte or two per record; the chains of many batches are walked side by side. Everything else is done for all
-records of a chunk at once, field by field, because every field starts where the previous one ends. Each position is
-compared with the end of its record before it is used. An inconsistent batch is read again by the plain reader
-(`log_records`), which reports the record.
-
-A chunk of uncompressed batches uses the file's bytes unchanged; if one batch is compressed, the chunk's records are
-concatenated in a separate buffer.
-"""
+"""The records of a whole segment as numpy arrays, some hundred thousand at a time. Records are a chain: each starts
+with its own length, so their starts are found by a walk; the chains of many batches are walked side by side.
+Everything else is done field by field for all records of a chunk, because every field starts where the previous one
+ends. Each position is compared with the end of its record before it is used; an inconsistent batch is read again by
+the plain reader (`log_records`), which reports the record. A chunk of uncompressed batches uses the file's bytes
+unchanged."""
 
 from __future__ import annotations
 
@@ -36,11 +31,9 @@ _LEAST_ABREAST = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Columns:
-    """Records in the order of the log: element i of each array, int64, is of record i.
-
-    Keys and values are `data[start:end]`; an end of -1 is null. Timestamps are ms since 1970. `batch_of` counts in
-    `batches`, all batches of the file, control batches among them.
-    """
+    """Records in the order of the log: element i of each int64 array is of record i. Keys and values are
+    `data[start:end]`; an end of -1 is null. Timestamps are ms since 1970. `batch_of` counts in `batches`, all of
+    the file."""
 
     data: bytes
     offsets: Ints
@@ -91,11 +84,8 @@ class _InvalidBatch(Exception):
 
 def columns_of(batches: Batches, most: int = MOST_BYTES) -> Iterator[Columns]:
     """The records of `batches`, in chunks of about 4 MB: whole batches, unless one has more than a million records.
-
-    :raises DamagedLog: at the chunk with the first batch whose records do not match the header, after the chunks before
-        it
-    :raises ExpandsTooFar: a batch decompresses to more than `most` bytes
-    """
+    :raises DamagedLog: at the chunk with the first batch whose records do not match the header :raises
+    ExpandsTooFar: a batch decompresses to more than `most` bytes"""
     for chunk in _chunks(batches, most):
         try:
             yield from _columns(batches, chunk)
@@ -117,9 +107,8 @@ def _chunks(batches: Batches, most: int) -> Iterator[_Chunk]:
         if index < len(compressed) and compressed[index] < stop:
             chunk = _decompressed(batches, start, stop, most)
         else:
-            chunk = _Chunk(
-                start, batches.data, batches.positions[start:stop] + HEADER_BYTES, ends[start:stop]
-            )
+            starts = batches.positions[start:stop] + HEADER_BYTES
+            chunk = _Chunk(start, batches.data, starts, ends[start:stop])
         yield chunk
         start += len(chunk.starts)
 
@@ -147,7 +136,7 @@ def _columns(batches: Batches, chunk: _Chunk) -> Iterator[Columns]:
         part = slice(first, first + _MOST_RECORDS)
         try:
             columns = _fields(batches, chunk.data, starts[part], ends[part], batch_of[part])
-            _check_ascending(columns.offsets, last_offset)
+            _check(columns.offsets > np.append(last_offset, columns.offsets[:-1]))
         except BadVarint as error:
             raise _InvalidBatch(int(batch_of[first + error.lane])) from None
         yield columns
@@ -237,9 +226,8 @@ def _fields(batches: Batches, data: bytes, starts: Ints, ends: Ints, batch_of: I
     value_start, value_end, position = _read_bytes(octets, position)
     header_counts, position = read_ints(octets, position)
     for lane in np.flatnonzero(header_counts).tolist():
-        position[lane] = _after_headers(
-            data, lane, int(header_counts[lane]), int(position[lane]), int(ends[lane])
-        )
+        count, start, end = int(header_counts[lane]), int(position[lane]), int(ends[lane])
+        position[lane] = _after_headers(data, lane, count, start, end)
     _check(position == ends)
     return Columns(
         data=data,
@@ -281,13 +269,6 @@ def _offsets(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:
     offsets = base + deltas
     _check((deltas >= 0) & (offsets <= batches.last_offsets[batch_of]))
     return offsets
-
-
-def _check_ascending(offsets: Ints, last_offset: int) -> None:
-    ascending = np.empty(len(offsets), dtype=bool)
-    ascending[0] = offsets[0] > last_offset
-    ascending[1:] = offsets[1:] > offsets[:-1]
-    _check(ascending)
 
 
 def _timestamps(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:

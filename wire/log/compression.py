@@ -1,11 +1,7 @@
-"""The codecs of record batches, framed as Kafka's clients and brokers frame them.
-
-`gzip`: one or more members. `snappy`: blocks after the header of snappy-java (the Java client, Sarama), or a single
-raw block (librdkafka, franz-go). `lz4`: frames with independent blocks. `zstd`: frames.
-
-The decompressed size is bounded, because a few kilobytes can announce or contain gigabytes. Source:
-org.apache.kafka.common.compress, and xerial's SnappyOutputStream for the header.
-"""
+"""The codecs of record batches, framed as Kafka's clients and brokers frame them. `snappy`: blocks after the header
+of snappy-java (the Java client, Sarama), or a single raw block (librdkafka, franz-go); `lz4`: frames with
+independent blocks. The decompressed size is bounded, because a few kilobytes can announce or contain gigabytes.
+Source: org.apache.kafka.common.compress, and xerial's SnappyOutputStream for the header."""
 
 import struct
 from collections.abc import Callable, Iterator
@@ -16,11 +12,8 @@ import numpy as np
 import xxhash
 
 MOST_BYTES = 100 << 20
-"""The largest decompressed size of a batch's records.
-
-A broker's `message.max.bytes` is 1 MB by default and rarely above 20, and a batch of group metadata is not larger
-than a segment of its topic, 100 MB.
-"""
+"""The largest decompressed size of a batch's records. A broker's `message.max.bytes` is 1 MB by default and
+rarely above 20, and a batch of group metadata is not larger than a segment of its topic, 100 MB."""
 
 
 class Codec(IntEnum):
@@ -42,10 +35,8 @@ class ExpandsTooFar(BadCompression):
 
 
 def decompress(codec: Codec, data: bytes | memoryview, most: int = MOST_BYTES) -> bytes:
-    """The records of a batch. Other threads continue meanwhile, however long it takes.
-
-    :raises BadCompression: :raises ExpandsTooFar: `data` decompresses to more than `most` bytes
-    """
+    """The records of a batch; other threads continue meanwhile. :raises BadCompression: :raises ExpandsTooFar:
+    `data` decompresses to more than `most` bytes"""
     if codec is Codec.NONE:
         return bytes(data)
     if codec is Codec.SNAPPY:

@@ -1,8 +1,5 @@
-"""Control records: transaction markers, and those of the metadata quorum.
-
-Key: version i16, type i16. Value of an end of a transaction: version i16, coordinator epoch i32.
-Source: ControlRecordType, EndTransactionMarker.
-"""
+"""Control records: transaction markers, and those of the metadata quorum. Source: ControlRecordType,
+EndTransactionMarker."""
 
 import struct
 from enum import IntEnum
@@ -47,21 +44,16 @@ def control_type_of(key: bytes) -> ControlType:
 
 
 def ending(batch: Batch, data: bytes) -> ControlType | None:
-    """How a control batch ends a transaction, ABORT or COMMIT; None for other types and for an empty batch.
-
-    :raises MalformedControlRecord: the key has no type
-    :raises DamagedLog: the records do not match the header
-    """
+    """How a control batch ends a transaction, ABORT or COMMIT; None for other types and for an empty batch. :raises
+    MalformedControlRecord: the key has no type :raises DamagedLog:"""
     records = records_of(batch, data)
     kind = control_type(records[0]) if records else None
     return kind if kind in (ControlType.ABORT, ControlType.COMMIT) else None
 
 
 def coordinator_epoch(value: bytes | None) -> int:
-    """The epoch of the transaction coordinator that wrote an ABORT or COMMIT marker.
-
-    :raises MalformedControlRecord: the value has none
-    """
+    """The epoch of the coordinator that wrote a transaction marker. :raises MalformedControlRecord: the value has
+    none"""
     if value is None or len(value) < _END_OF_TRANSACTION.size:
         raise MalformedControlRecord(f"the value of a transaction's end has {len(value or b'')} bytes")
     version, epoch = _END_OF_TRANSACTION.unpack_from(value)

@@ -35,12 +35,8 @@ class StorageFailed(StorageError):
 
 class DamagedLog(WireError):
     """A log file contains bytes that Kafka does not write, or not in this place. Nothing was guessed or skipped.
-
-    Attributes:
-        file: the path as it was given.
-        position: the first byte in the file of the batch or field with the fault.
-        reason: a clause that describes the bytes, without a full stop.
-    """
+    `position` is the first byte of the batch or field with the fault; `reason` is a clause that describes the
+    bytes."""
 
     def __init__(self, file: str | PathLike[str], position: int, reason: str) -> None:
         super().__init__(f"{fspath(file)}, byte {position}: {reason}")

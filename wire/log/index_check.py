@@ -1,15 +1,7 @@
-"""Checks that the index files of a segment match it. A broker trusts them unless it stopped uncleanly.
-
-An index need not be the one that `indexes` would write: where an entry falls depends on whether batches were appended
-one at a time or together. Every entry must lead to the right place:
-
-    .index       offsets and positions ascend; a batch begins at the position, and the offset is not before it
-    .timeindex   timestamps and offsets ascend; the batch with the offset has the timestamp
-    .txnindex    transactions end in the segment, one after the other
-
-After the entries there may be zeros: space that a broker reserved. Source: OffsetIndex, TimeIndex, TransactionIndex,
-and the checks of DumpLogSegments.
-"""
+"""Checks that the index files of a segment match it. A broker trusts them unless it stopped uncleanly. Where an
+entry falls depends on whether batches were appended one at a time or together, so only what it leads to is checked.
+After the entries there may be zeros: space that a broker reserved. Source: OffsetIndex, TimeIndex,
+TransactionIndex, DumpLogSegments."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,10 +26,8 @@ from wire.log.varints import Ints
 
 
 def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator[DamagedLog]:
-    """The first fault of each index file of a whole segment.
-
-    A missing index is not a fault: a broker writes it again. :raises OSError: an index cannot be read
-    """
+    """The first fault of each index file of a whole segment; a broker writes a missing index again. :raises
+    OSError:"""
     checks = (
         (OFFSET_INDEX, OFFSET_ENTRY, _offset_index),
         (TIME_INDEX, TIME_ENTRY, _time_index),
@@ -93,9 +83,8 @@ def _time_index(entries: NDArray[np.void], base_offset: int, batches: Batches) -
     times: Ints = entries["timestamp"].astype(np.int64)
     at = np.searchsorted(batches.last_offsets, offsets)
     nearest = np.minimum(at, max(len(batches) - 1, 0))
-    exists = (at < len(batches)) & (
-        _select(batches.headers["base_offset"].astype(np.int64), nearest) <= offsets
-    )
+    bases: Ints = _select(batches.headers["base_offset"].astype(np.int64), nearest)
+    exists = (at < len(batches)) & (bases <= offsets)
     latest: Ints = _select(batches.headers["max_timestamp"].astype(np.int64), nearest)
     return _first(
         (~exists, lambda i: f"offset {offsets[i]} is in no batch"),

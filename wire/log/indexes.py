@@ -1,15 +1,8 @@
-"""The index files of a segment, as a broker that appended it batch by batch would write them.
-
-    .index       relative offset i32 · position i32
-                 the last offset and the position of the first batch after every 4096 bytes
-    .timeindex   timestamp i64 · relative offset i32
-                 at each entry of .index and at the end: the largest timestamp so far, and the first batch with it
-    .txnindex    version i16 · producer id i64 · first offset i64 · last offset i64 · last stable offset i64
-                 each transaction that a marker in this segment aborts
-
-Relative offsets count from the segment's base offset. A segment that aborts no transaction has no `.txnindex`.
-Source: LogSegment.recover, OffsetIndex, TimeIndex, AbortedTxn, ProducerStateManager.
-"""
+"""The index files of a segment, as a broker that appended it batch by batch would write them. `.index`: the last
+offset and the position of the first batch after every 4096 bytes; `.timeindex`: at each of them and at the end the
+largest timestamp so far, and the first batch with it; `.txnindex`: each transaction that a marker in this segment
+aborts. Offsets in the first two count from the base offset. Source: LogSegment.recover, OffsetIndex, TimeIndex,
+AbortedTxn."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
@@ -32,24 +25,15 @@ INTERVAL_BYTES = 4096
 
 OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
 TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
-ABORTED_ENTRY = np.dtype(
-    [
-        ("version", ">i2"),
-        ("producer_id", ">i8"),
-        ("first_offset", ">i8"),
-        ("last_offset", ">i8"),
-        ("last_stable_offset", ">i8"),
-    ]
-)
+_OF_ABORTED = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
+ABORTED_ENTRY = np.dtype([("version", ">i2"), *((name, ">i8") for name in _OF_ABORTED)])
 ABORTED_VERSION = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedTransaction:
-    """An aborted transaction: from its first record to its marker.
-
-    No transaction with records before `last_stable_offset` was open once the marker was written.
-    """
+    """An aborted transaction: from its first record to its marker. No transaction with records before
+    `last_stable_offset` was open then."""
 
     producer_id: int
     first_offset: int
@@ -58,16 +42,21 @@ class AbortedTransaction:
 
 
 def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) -> None:
-    """Write the index files of a segment, replacing existing ones.
-
-    `aborted` are the transactions whose markers are in it (`aborted_transactions`). :raises OSError:
-    """
-    entries = index_entries(segment.batches)
-    index_path(segment.path, OFFSET_INDEX).write_bytes(_offset_index(segment, entries))
-    index_path(segment.path, TIME_INDEX).write_bytes(_time_index(segment, entries))
-    transactions = np.array(
-        [(ABORTED_VERSION, *astuple(transaction)) for transaction in aborted], dtype=ABORTED_ENTRY
-    ).tobytes()
+    """Write the index files of a segment; `aborted` are the transactions whose markers are in it. :raises
+    OSError:"""
+    batches = segment.batches
+    entries = index_entries(batches)
+    index = np.empty(len(entries), dtype=OFFSET_ENTRY)
+    index["offset"] = batches.last_offsets[entries] - segment.base_offset
+    index["position"] = batches.positions[entries]
+    index_path(segment.path, OFFSET_INDEX).write_bytes(index.tobytes())
+    timestamps, first = time_entries(batches, entries)
+    index = np.empty(len(timestamps), dtype=TIME_ENTRY)
+    index["timestamp"] = timestamps
+    index["offset"] = batches.last_offsets[first] - segment.base_offset
+    index_path(segment.path, TIME_INDEX).write_bytes(index.tobytes())
+    rows = [(ABORTED_VERSION, *astuple(transaction)) for transaction in aborted]
+    transactions = np.array(rows, dtype=ABORTED_ENTRY).tobytes()
     if transactions:
         index_path(segment.path, TRANSACTION_INDEX).write_bytes(transactions)
     else:
@@ -75,10 +64,8 @@ def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) 
 
 
 def aborted_transactions(log: Iterable[Batches]) -> Iterator[list[AbortedTransaction]]:
-    """The transactions aborted by a marker in each segment of a log, in order and from its start.
-
-    :raises DamagedLog: a control batch cannot be read
-    """
+    """The transactions aborted by a marker in each segment of a log, in order and from its start. :raises
+    DamagedLog:"""
     started: dict[int, int] = {}
     for batches in log:
         marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))
@@ -136,18 +123,3 @@ def time_entries(batches: Batches, entries: Ints) -> tuple[Ints, Ints]:
     timestamps = largest[points]
     rising = timestamps > np.concatenate(([NO_TIMESTAMP], np.maximum(timestamps[:-1], NO_TIMESTAMP)))
     return timestamps[rising], first[points][rising]
-
-
-def _offset_index(segment: Segment, entries: Ints) -> bytes:
-    index = np.empty(len(entries), dtype=OFFSET_ENTRY)
-    index["offset"] = segment.batches.last_offsets[entries] - segment.base_offset
-    index["position"] = segment.batches.positions[entries]
-    return index.tobytes()
-
-
-def _time_index(segment: Segment, entries: Ints) -> bytes:
-    timestamps, first = time_entries(segment.batches, entries)
-    index = np.empty(len(timestamps), dtype=TIME_ENTRY)
-    index["timestamp"] = timestamps
-    index["offset"] = segment.batches.last_offsets[first] - segment.base_offset
-    return index.tobytes()

@@ -1,10 +1,5 @@
-"""The records of one batch, one by one: the plain reader.
-
-    length varint · attributes i8 · timestamp delta varlong · offset delta varint · key length varint · key ·
-    value length varint · value · header count varint · (key length varint · key · value length varint · value)…
-
-A negative length is null. Source: org.apache.kafka.common.record.DefaultRecord.
-"""
+"""The records of one batch, one by one: the plain reader. Every announced length is checked before it is used; a
+negative one is null. Source: org.apache.kafka.common.record.DefaultRecord."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -34,11 +29,8 @@ class LogRecord:
 
 
 def records_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> list[LogRecord]:
-    """The records of a batch of the file whose bytes are `data`, in their order.
-
-    :raises DamagedLog: their number is not the announced one, they do not fill the batch, or do not decompress
-    :raises ExpandsTooFar: they decompress to more than `most` bytes
-    """
+    """The records of a batch of the file whose bytes are `data`, in their order. :raises DamagedLog: they do not
+    match the header, or do not decompress :raises ExpandsTooFar: they decompress to more than `most` bytes"""
     return list(each_record(batch, data, most))
 
 
@@ -48,10 +40,8 @@ def each_record(batch: Batch, data: bytes, most: int = MOST_BYTES) -> Iterator[L
 
 
 def payload_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a batch's records, decompressed.
-
-    :raises DamagedLog: they cannot be decompressed, to `MOST_BYTES` at most :raises ExpandsTooFar: to more than `most`
-    """
+    """The bytes of a batch's records, decompressed. :raises DamagedLog: not even to `MOST_BYTES` :raises
+    ExpandsTooFar: to more than `most`"""
     compressed = data[batch.position + HEADER_BYTES : batch.position + batch.size]
     # A batch that compaction has emptied has nothing to decompress.
     if batch.codec is Codec.NONE or batch.count == 0:
@@ -63,11 +53,8 @@ def payload_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> bytes:
             raise
         raise DamagedLog(batch.file, batch.position, str(error)) from None
     if batch.count * SMALLEST_RECORD > len(payload):
-        raise DamagedLog(
-            batch.file,
-            batch.position,
-            f"{batch.count} records do not fit the {len(payload)} bytes that the batch decompresses to",
-        )
+        reason = f"{batch.count} records do not fit the {len(payload)} bytes that the batch decompresses to"
+        raise DamagedLog(batch.file, batch.position, reason)
     return payload
 
 
@@ -99,7 +86,9 @@ class _Reader:
         if not 0 <= size <= self._end - self._position:
             self._refuse(f"has a length of {size} where {self._end - self._position} bytes are left")
         self._end = self._position + size
-        self._skip_attributes()
+        if self._position == self._end:
+            self._refuse("ends before its attributes")
+        self._position += 1
         timestamp_delta = self._int("timestamp", read_long)
         offset_delta = self._int("offset")
         key = self._bytes("key")
@@ -108,22 +97,17 @@ class _Reader:
         if self._position != self._end:
             self._refuse(f"is {self._end - self._position} bytes shorter than its length")
         batch = self._batch
-        timestamp = batch.base_timestamp + timestamp_delta
+        timestamp, sequence = batch.base_timestamp + timestamp_delta, NO_SEQUENCE
+        if batch.base_sequence >= 0:
+            sequence = add_to_sequence(batch.base_sequence, offset_delta)
         return LogRecord(
             offset=batch.base_offset + offset_delta,
             timestamp=batch.max_timestamp if batch.log_append_time else wrap_long(timestamp),
             key=key,
             value=value,
             headers=headers,
-            sequence=add_to_sequence(batch.base_sequence, offset_delta)
-            if batch.base_sequence >= 0
-            else NO_SEQUENCE,
+            sequence=sequence,
         )
-
-    def _skip_attributes(self) -> None:
-        if self._position == self._end:
-            self._refuse("ends before its attributes")
-        self._position += 1
 
     def _header_count(self) -> int:
         count = self._int("header count")
@@ -159,11 +143,8 @@ class _Reader:
 
     def _refuse(self, reason: str) -> NoReturn:
         batch = self._batch
-        raise DamagedLog(
-            batch.file,
-            batch.position,
-            f"record {self._index} of the batch at offset {batch.base_offset} {reason}",
-        )
+        reason = f"record {self._index} of the batch at offset {batch.base_offset} {reason}"
+        raise DamagedLog(batch.file, batch.position, reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,7 @@
-"""Keys and values of committed offsets, which are most of a log, read many at a time.
-
-Only the forms that brokers write are read here; `quick` marks their lanes. Read every other lane by its schema, with
-`read_offset_key` or `read_offset_value`. Texts are returned as their bounds.
-
-`octets` is a buffer, in which lane i is ``octets[starts[i]:ends[i]]``; every result has one element per lane.
-"""
+"""Keys and values of committed offsets, which are most of a log, read many at a time. Only the forms that brokers
+write are read here; `quick` marks their lanes, every other lane is read by its schema. `octets` is a buffer, in
+which lane i is ``octets[starts[i]:ends[i]]``; every result has one element per lane, and texts are returned as
+their bounds."""
 
 from __future__ import annotations
 
@@ -25,10 +22,8 @@ OFFSET_COMMIT = 1
 OffsetKey: TypeAlias = tuple[str, str, int]
 """Group, topic, partition."""
 OffsetValue: TypeAlias = tuple[int, int, int, str, int, int, bytes | None]
-"""Version, offset, leader epoch, metadata, time of the commit in ms, expiry in ms, id of the topic as 16 bytes.
-
-Without a value, leader epoch and expiry are -1 and the topic id is None.
-"""
+"""Version, offset, leader epoch, metadata, time of the commit in ms, expiry in ms, id of the topic as 16
+bytes. Without a value, leader epoch and expiry are -1 and the topic id is None."""
 
 NO_TYPE = -(1 << 15) - 1
 """The type of a key that is null or too short for a type."""
@@ -58,10 +53,8 @@ class OffsetKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetValues:
-    """The values under keys of type 1. `id_start` -1: no topic id, otherwise 16 bytes from there.
-
-    The values are undefined in lanes that are not `quick`, but bounds ascend in every lane.
-    """
+    """The values under keys of type 1; `id_start` -1: no topic id. Undefined in lanes that are not `quick`, but
+    bounds ascend in every lane."""
 
     quick: NDArray[np.bool_]
     version: Ints
@@ -74,11 +67,7 @@ class OffsetValues:
 
 
 def read_offset_key(key: bytes) -> OffsetKey:
-    """Group, topic and partition of a key.
-
-    :raises UnknownKeyType: a record type of no schema
-    :raises DecodeError: it is not a key of type 0 or 1
-    """
+    """Group, topic and partition of a key. :raises UnknownKeyType: :raises DecodeError: it is not of type 0 or 1"""
     number, fields = decode_key(key)
     if number > OFFSET_COMMIT:
         raise DecodeError(f"a key of type {number} is not that of an offset")

@@ -1,7 +1,4 @@
-"""All whole batches of a segment, whatever bytes are between them: to inspect a log, never to continue one.
-
-After bytes that are not a batch, the search continues at the next whole batch.
-"""
+"""All whole batches of a segment, whatever bytes are between them: to inspect a log, never to continue one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -19,10 +16,8 @@ MOST_FAULTS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntactRun:
-    """Consecutive whole batches, and the fault after them. `fault` None: the file ends there.
-
-    `last`: nothing after the fault is read. `torn`: the fault is a write that was cut off, or reserved space.
-    """
+    """Consecutive whole batches, and the fault after them; None: the file ends there. `last`: nothing after it is
+    read. `torn`: the fault is a write that was cut off, or reserved space."""
 
     batches: Batches
     fault: BatchFault | None = None
@@ -51,10 +46,8 @@ def parts_of(data: bytes, file: str) -> Iterator[IntactRun]:
 
 
 def readable_columns(batches: Batches) -> Iterator[Columns | DamagedLog]:
-    """The records of a part; a batch whose records do not match its header is replaced by the fault.
-
-    Each `Columns.batches` is a slice of `batches`. Nothing is read after `MOST_FAULTS` such batches.
-    """
+    """The records of a part (`Columns.batches` is a slice of `batches`); a batch whose records do not match its
+    header is replaced by the fault. Nothing is read after `MOST_FAULTS` of these."""
     for _ in range(MOST_FAULTS):
         returned = 0
         try:

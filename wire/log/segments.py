@@ -1,14 +1,9 @@
-"""The segments of a partition's log: which files belong to the log, and how much of each can be read.
-
-A segment's file is named after its base offset, `%020d.log`. Its last whole batch may be followed by the start of
-another (the process or the machine stopped during the write), or by zeros (space that `log.preallocate` had
-reserved): a torn tail, which proves nothing about the bytes before it. If whole batches follow it, or if its bytes
-cannot be from a batch that was written there, the file is damaged instead.
-
-Compaction leaves files with other suffixes. `.cleaned` is being written and does not count; `.swap` is finished and
-replaces every segment that starts within its offsets, existing or not; `.deleted` is deleted.
-Source: LogLoader, LocalLog.replaceSegments, FileLogInputStream.
-"""
+"""The segments of a partition's log: which files belong to the log, and how much of each can be read. A last whole
+batch may be followed by the start of another, or by zeros (space that `log.preallocate` had reserved): a torn tail,
+which proves nothing about the bytes before it. If whole batches follow it, or if its bytes cannot be from a batch
+that was written there, the file is damaged instead. Of compaction's files, `.cleaned` is being written and does not
+count; `.swap` is finished and replaces every segment that starts within its offsets. Source: LogLoader,
+LocalLog.replaceSegments, FileLogInputStream."""
 
 import os
 import re
@@ -73,22 +68,15 @@ def base_offset_of(path: Path) -> int:
 
 
 def list_segments(directory: Path) -> list[Path]:
-    """The files of the log in a partition's directory, by base offset.
-
-    :raises DamagedLog: files left by a compaction cannot be read
-    :raises OSError: the directory cannot be read
-    """
+    """The files of the log in a partition's directory, by base offset. :raises DamagedLog: :raises OSError:"""
     names = [path.name for path in directory.iterdir()]
-    return [
-        directory / name for name in log_files(names, lambda name: read_segment(directory / name).next_offset)
-    ]
+    files = log_files(names, lambda name: read_segment(directory / name).next_offset)
+    return [directory / name for name in files]
 
 
 def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[str]:
-    """The files in a partition's directory that belong to the log, by base offset.
-
-    `next_offset` returns the first offset after a file that compaction has written and not yet put in place.
-    """
+    """The files in a partition's directory that belong to the log, by base offset. `next_offset` returns the first
+    offset after a `.swap` file."""
     by_ending: dict[str, dict[int, str]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
     for name in names:
         match = _NAME.fullmatch(name)
@@ -96,11 +84,8 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
         if match is not None and (match[2] == ".cleaned" or _SEGMENT.fullmatch(name)):
             by_ending[match[2]][int(match[1])] = name
     unfinished = min(by_ending[".cleaned"], default=None)
-    swaps = {
-        offset: name
-        for offset, name in by_ending[".swap"].items()
-        if unfinished is None or offset < unfinished
-    }
+    swapped = by_ending[".swap"].items()
+    swaps = {offset: name for offset, name in swapped if unfinished is None or offset < unfinished}
     segments = by_ending[""]
     if swaps:
         replaced = range(min(swaps), max(map(next_offset, swaps.values())))
@@ -109,11 +94,8 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
 
 
 def read_segment(path: Path, *, checksums: bool = True) -> Segment:
-    """Read one segment. Pass `checksums=False` if it was closed cleanly: its headers are then trusted.
-
-    :raises DamagedLog: it has anything besides ascending whole batches and a torn tail
-    :raises OSError: the file cannot be read
-    """
+    """Read one segment. Pass `checksums=False` if it was closed cleanly: its headers are then trusted. :raises
+    DamagedLog: it has anything besides ascending whole batches and a torn tail :raises OSError:"""
     with open_regular(path) as stream:
         return _read(path, stream, checksums=checksums)
 
@@ -132,14 +114,9 @@ def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment
 
 
 def read_log(directory: Path) -> Iterator[Segment]:
-    """The segments of a partition's log, in order. Only the last one may have a torn tail.
-
-    The directory may be that of a running broker: files that compaction renames or deletes meanwhile are read as they
-    were when the first segment was requested.
-
-    :raises DamagedLog: as `read_segment`, or a segment overlaps the one before it
-    :raises OSError: a file cannot be read
-    """
+    """The segments of a partition's log, in order; only the last one may have a torn tail. The broker may be
+    running: files are read as they were when the first segment was requested. :raises DamagedLog: as
+    `read_segment`, or segments overlap :raises OSError:"""
     with ExitStack() as opened:
         files = _open(directory, opened)
         previous: Segment | None = None
@@ -156,13 +133,9 @@ def _open(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
     """Open all segments at once: after a compaction a listing may name a file that no longer exists."""
     for _ in range(_LISTINGS):
         with suppress(FileNotFoundError), ExitStack() as streams:
-            files = _open_listed(directory, streams)
+            files = [(path, streams.enter_context(open_regular(path))) for path in list_segments(directory)]
             opened.enter_context(streams.pop_all())
             return files
-    return _open_listed(directory, opened)
-
-
-def _open_listed(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
     return [(path, opened.enter_context(open_regular(path))) for path in list_segments(directory)]
 
 
@@ -178,21 +151,17 @@ def _torn(data: bytes, path: Path, fault: BatchFault) -> Torn:
     if not fault.unfinished:
         raise DamagedLog(path, fault.position, fault.reason)
     size = len(data) - fault.position
-    if data.count(0, fault.position) == size:
-        return Torn(
-            file=str(path), position=fault.position, size=size, reason=f"{size} bytes of zeros", zeros=True
-        )
+    zeros = data.count(0, fault.position) == size
     search = BatchSearch(data)
-    following = search.next_batch(fault.position + 1)
+    following = None if zeros else search.next_batch(fault.position + 1)
     if following is not None:
-        raise DamagedLog(
-            path, fault.position, f"{fault.reason}; whole batches follow from byte {following} on"
-        )
+        reason = f"{fault.reason}; whole batches follow from byte {following} on"
+        raise DamagedLog(path, fault.position, reason)
     if search.given_up:
-        raise DamagedLog(
-            path, fault.position, f"{fault.reason}; what follows looks like batches in too many places"
-        )
-    return Torn(file=str(path), position=fault.position, size=size, reason=fault.reason, zeros=False)
+        reason = f"{fault.reason}; what follows looks like batches in too many places"
+        raise DamagedLog(path, fault.position, reason)
+    reason = f"{size} bytes of zeros" if zeros else fault.reason
+    return Torn(file=str(path), position=fault.position, size=size, reason=reason, zeros=zeros)
 
 
 def _check_offsets(batches: Batches, base_offset: int) -> None:
@@ -201,15 +170,11 @@ def _check_offsets(batches: Batches, base_offset: int) -> None:
         return
     first, last = batches[0], batches[-1]
     if first.base_offset < base_offset:
-        raise DamagedLog(
-            first.file, first.position, f"the offset {first.base_offset} is below the one in the file's name"
-        )
+        reason = f"the offset {first.base_offset} is below the one in the file's name"
+        raise DamagedLog(first.file, first.position, reason)
     if last.last_offset - base_offset >= MOST_OFFSETS:
-        raise DamagedLog(
-            last.file,
-            last.position,
-            f"the offset {last.last_offset} is too far above the one in the file's name",
-        )
+        reason = f"the offset {last.last_offset} is too far above the one in the file's name"
+        raise DamagedLog(last.file, last.position, reason)
 
 
 def _check_order(previous: Segment, segment: Segment) -> None:
@@ -218,8 +183,5 @@ def _check_order(previous: Segment, segment: Segment) -> None:
         raise DamagedLog(torn.file, torn.position, f"{torn.reason}; the log continues in {segment.path.name}")
     if previous.next_offset > segment.base_offset:
         last = previous.batches[-1]
-        raise DamagedLog(
-            last.file,
-            last.position,
-            f"the offset {last.last_offset} belongs into {segment.path.name} already",
-        )
+        reason = f"the offset {last.last_offset} belongs into {segment.path.name} already"
+        raise DamagedLog(last.file, last.position, reason)

@@ -57,10 +57,8 @@ def wrap_long(value: int) -> int:
 
 
 def read_ints(data: Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """The signed 32-bit values at `positions`, and the positions after them.
-
-    :raises BadVarint: a value does not end within `data`; with the first such lane
-    """
+    """The signed 32-bit values at `positions`, and the positions after them. :raises BadVarint: a value does
+    not end within `data`; with the first such lane"""
     raw, after = _read_many(data, positions, INT_BYTES)
     raw &= 0xFFFFFFFF
     return (raw >> 1) ^ -(raw & 1), after

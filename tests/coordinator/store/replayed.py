@@ -68,7 +68,7 @@ class Sequential:
             else:
                 self.engine.replay(record)
                 if record.group in self.engine.state.groups:
-                    self.others.discard(record.group)
+                    self.others.by_id.pop(record.group, None)
 
     def _other(self, record: OtherRecord) -> None:
         group = record.key["groupId"]

@@ -311,6 +311,6 @@ def test_a_group_makes_way_for_one_of_another_type() -> None:
     assert only(groups).type is GroupType.SHARE
     groups.replay(S_METADATA, key(), streams_metadata(5))
     assert (only(groups).type, only(groups).group_epoch, only(groups).members) == (GroupType.STREAMS, 5, ())
-    groups.discard("g")
-    groups.discard("h")
+    groups.by_id.pop("g", None)
+    groups.by_id.pop("h", None)
     assert groups.by_id == {}

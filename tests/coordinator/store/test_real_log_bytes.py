@@ -15,13 +15,7 @@ from wire.log.batches import Batch, Codec, LogRecord, control_type, encode_batch
 from wire.log.control_records import coordinator_epoch, end_of_transaction
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import Segment, read_log, read_segment
-from wire.messages.record_codec import (
-    RECORD_TYPES,
-    decode_key,
-    decode_value,
-    encode_key,
-    encode_value,
-)
+from wire.messages.record_codec import RECORD_TYPES, decode_key, decode_value, encode_key, encode_value
 
 pytestmark = pytest.mark.kafka
 

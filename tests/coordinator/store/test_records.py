@@ -126,11 +126,7 @@ WRITTEN: list[tuple[Record, str, str | None]] = [
         "0003 0001 67",
         "0000 00000004 01 00 08 fffffffffffffffe",
     ),
-    (
-        ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=4)),
-        "0003 0001 67",
-        "0000 00000004 00",
-    ),
+    (ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=4)), "0003 0001 67", "0000 00000004 00"),
     (
         PartitionMetadataRecord(
             group="g", value=(TopicInfo(name="t", id=B, partitions=2, racks=((), ("r", "s"))),)

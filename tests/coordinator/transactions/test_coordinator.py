@@ -8,12 +8,7 @@ import pytest
 from coordinator.configs.settings import BrokerSettings
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
 from coordinator.transactions.log import decode_transaction, decode_transactional_id, encode_transaction
-from coordinator.transactions.transaction import (
-    MAX_EPOCH,
-    Transaction,
-    TransactionState,
-    TransactionVersion,
-)
+from coordinator.transactions.transaction import MAX_EPOCH, Transaction, TransactionState, TransactionVersion
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity
 

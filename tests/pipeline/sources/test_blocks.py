@@ -101,10 +101,7 @@ def test_a_batch_with_a_huge_length_is_damage(monkeypatch: pytest.MonkeyPatch) -
 def test_reserved_space_is_named_once() -> None:
     data = log(1, 5)
 
-    assert read(data + bytes(5000)) == (
-        whole(data)[0],
-        [(len(data), "5000 bytes of zeros, reserved space")],
-    )
+    assert read(data + bytes(5000)) == (whole(data)[0], [(len(data), "5000 bytes of zeros, reserved space")])
 
 
 def test_offsets_below_those_before_are_no_part_of_the_log() -> None:
