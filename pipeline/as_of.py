@@ -1,11 +1,7 @@
-"""Time travel: a group at a past moment, from the table of events.
-
-Theory of operation. Spark reduces the group's records until then to those that still mattered: the last commits of
-each partition, the last record of a classic group, and every other record of the group. Written again in order, they
-are a log without superseded records, as after compaction. The reader of logs (`coordinator.store.digest`, `replay`)
-returns the group from it, exactly as `kohort describe --log-dir D --as-of T` does for the log that the events come
-from.
-"""
+"""Time travel: a group at a past moment, from the table of events. Spark reduces the group's records until then to
+those that still mattered; written again in order, they are a log without superseded records, as after compaction.
+The reader of logs (`coordinator.store.digest`, `replay`) returns the group from it, exactly as `kohort describe
+--log-dir D --as-of T` does for the log that the events come from."""
 
 from __future__ import annotations
 
@@ -38,24 +34,9 @@ if TYPE_CHECKING:
 
 _CLASSIC_GROUP = "group"
 _COLUMNS = (
-    "kind",
-    "offset",
-    "tombstone",
-    "producer_id",
-    "outcome",
-    "group",
-    "topic",
-    "topic_partition",
-    "committed",
-    "leader_epoch",
-    "metadata",
-    "commit_ms",
-    "expire_ms",
-    "topic_id",
-    "assignment",
-    "revoking",
-    "key",
-    "value",
+    *("kind", "offset", "tombstone", "producer_id", "outcome", "group", "topic", "topic_partition"),
+    *("committed", "leader_epoch", "metadata", "commit_ms", "expire_ms", "topic_id"),
+    *("assignment", "revoking", "key", "value"),
 )
 _NO_LEADER_EPOCH = -1
 _BATCH_BYTES = 1 << 20
@@ -63,9 +44,8 @@ _BATCH_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsOf:
-    """A group at a moment. `group` None: there was no group of that id, as far as the events go back.
-    `records`: the number of its records written until then. `problems`: parts of the group that cannot be
-    read."""
+    """A group at a moment; None: there was no group of that id, as far as the events go back. `records`: the number
+    of its records until then. `problems`: parts of the group that cannot be read."""
 
     group: Group | None
     records: int
@@ -101,9 +81,9 @@ class _Names:
 
 
 def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str, str] | None = None) -> AsOf:
-    """The state of `group` after all records with a timestamp until `moment`. `events` is the table; `names`
-    are names of topics by id, in addition to those in the events. Values that depend on the cluster's
-    settings are unknown: the assignor if no member names one, and the coordinator."""
+    """The state of `group` after all records of the table `events` with a timestamp until `moment`. `names` of
+    topics by id are in addition to those in the events. Values that depend on the cluster's settings are
+    unknown."""
     until = events.where(f.col("time") <= f.lit(moment))
     of_group = until.where(f.col("group") == group)
     known = _Names()
@@ -117,7 +97,7 @@ def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str
         if row["kind"] == OFFSET:
             log.offset(row)
         else:
-            log.other(row)
+            log.add(row["offset"], row["key"], row["value"])
     by_id = known.by_id | {parse_uuid(topic_id): name for topic_id, name in (names or {}).items()}
     described, problems = _described(log.replayed(), group, by_id)
     return AsOf(group=described, records=records, problems=problems)
@@ -169,17 +149,12 @@ class _Log:
     def offset(self, row: Row) -> None:
         """Add a commit or a tombstone."""
         key, value = encode_record(_offset_record(row))
-        if row["outcome"] == COMMIT:
-            self._add(row["offset"], key, value)
-            return
-        self._add(row["offset"], key, value, producer_id=row["producer_id"])
+        committed = row["outcome"] == COMMIT
+        self.add(row["offset"], key, value, NO_PRODUCER_ID if committed else row["producer_id"])
         if row["outcome"] == ABORT:
-            mark = end_of_transaction(ControlType.ABORT, 0)
-            self._add(row["offset"], *mark, producer_id=row["producer_id"], control=True)
-
-    def other(self, row: Row) -> None:
-        """Add another record of the group, whose bytes the events contain."""
-        self._add(row["offset"], row["key"], row["value"])
+            self.add(
+                row["offset"], *end_of_transaction(ControlType.ABORT, 0), row["producer_id"], control=True
+            )
 
     def replayed(self) -> Replay:
         """The state after the whole log."""
@@ -188,15 +163,15 @@ class _Log:
         replay.partition(self._digest)
         return replay
 
-    def _add(
+    def add(
         self,
         position: int,
         key: bytes,
         value: bytes | None,
-        *,
         producer_id: int = NO_PRODUCER_ID,
         control: bool = False,
     ) -> None:
+        """Add a record of the group."""
         transactional = producer_id != NO_PRODUCER_ID
         sequenced = transactional and not control
         batch = encode_batch(

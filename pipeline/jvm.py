@@ -1,12 +1,7 @@
-"""The JVM of Spark's driver, as a child process that ends with its parent.
-
-A JVM that pyspark starts itself has disadvantages: an interrupt during the start leaves it running, it outlives the
-session, passes Ctrl-C from the terminal to its Python workers, shows secrets of the settings to everyone who lists
-processes, and writes to this process's standard output and error. pyspark connects to an existing JVM if
-PYSPARK_GATEWAY_PORT and PYSPARK_GATEWAY_SECRET are set, as `spark-submit` sets them.
-
-Also checks that Spark can be started: the extra must be installed, and a Java with the modules that Spark needs.
-"""
+"""The JVM of Spark's driver, as a child process that ends with its parent, and the checks that it can be started. A
+JVM that pyspark starts itself may outlive an interrupt and the session, passes Ctrl-C to its Python workers, shows
+secrets of the settings to everyone who lists processes, and writes to this process's output. pyspark connects to an
+existing JVM if PYSPARK_GATEWAY_PORT and PYSPARK_GATEWAY_SECRET are set, as `spark-submit` sets them."""
 
 from __future__ import annotations
 
@@ -50,12 +45,10 @@ class Gateway:
 def jvm(
     conf: Mapping[str, str], scratch: Path, environment: Mapping[str, str], *, verbose: bool
 ) -> Iterator[Gateway]:
-    """The JVM of a driver, which is stopped at the end together with all Python workers that it started.
-    :param conf: Spark's settings; passed in a file that only the user can read :param scratch: a directory of
-    the caller's, which is removed afterwards :param environment: variables for the JVM and, in local mode,
-    the workers, in addition to those of this process :param verbose: whether the JVM's log and its standard
-    output go to standard error :raises MissingSpark: the JVM exited before it could be reached; the message
-    says why"""
+    """The JVM of a driver, which is stopped at the end together with all Python workers that it started. `conf`,
+    Spark's settings, is passed in a file that only the user can read, in `scratch`, a directory of the caller's.
+    `environment`: variables in addition to those of this process. `verbose`: the JVM's output goes to standard
+    error. :raises MissingSpark: the JVM exited before it could be reached; the message says why"""
     connection, log = scratch / _CONNECTION, scratch / _LOG
     (scratch / _PROPERTIES).write_text(properties(conf), encoding="utf-8")
     home = spark_home()
@@ -85,8 +78,8 @@ def jvm(
 
 
 def spark_home() -> Path:
-    """The directory of the Spark whose scripts are used: SPARK_HOME, otherwise pyspark's. :raises
-    MissingSpark: SPARK_HOME is of another version than pyspark"""
+    """The directory of Spark's scripts: SPARK_HOME, otherwise pyspark's. :raises MissingSpark: it is of another
+    version"""
     import pyspark
 
     named = os.environ.get("SPARK_HOME")
@@ -97,9 +90,8 @@ def spark_home() -> Path:
     theirs = jars[0].stem.partition("-")[2].partition("-")[2] if jars else None  # spark-core_2.13-4.2.0
     if theirs is None or theirs.split(".")[:2] != ours.split(".")[:2]:
         has = "has no jars of Spark" if theirs is None else f"is Spark {theirs}"
-        raise MissingSpark(
-            f"SPARK_HOME={named} {has}, and pyspark is {ours}: unset SPARK_HOME, or install pyspark of that version"
-        )
+        remedy = "unset SPARK_HOME, or install pyspark of that version"
+        raise MissingSpark(f"SPARK_HOME={named} {has}, and pyspark is {ours}: {remedy}")
     return Path(named)
 
 
@@ -146,12 +138,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
 NEEDED_MODULES = (
-    "java.management",
-    "java.naming",
-    "java.rmi",
-    "java.security.jgss",
-    "java.sql",
-    "java.xml",
+    *("java.management", "java.naming", "java.rmi", "java.security.jgss", "java.sql", "java.xml"),
     "jdk.incubator.vector",  # Spark's own command line names it: without it the JVM does not start
     "jdk.unsupported",
 )
@@ -165,8 +152,8 @@ class MissingSpark(PipelineError):
 
 
 def check_spark() -> None:
-    """Check everything that a session needs, in some 0.2 s. :raises MissingSpark: the extra is not installed;
-    there is no Java, it is too old, or lacks modules"""
+    """Check everything that a session needs, in some 0.2 s. :raises MissingSpark: the extra or a suitable Java is
+    missing"""
     check_extra()
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # otherwise spark-submit has started the JVM
         _check_java(_java())
@@ -198,18 +185,16 @@ def _check_java(java: Path) -> None:
     output = _java_output(java, "-version")
     version = _VERSION.search(output)
     if version is None:
-        raise MissingSpark(f"{java} does not report its version, but: {_first_line(output)}")
+        first_line = next(iter(output.strip().splitlines()), "nothing")
+        raise MissingSpark(f"{java} does not report its version, but: {first_line}")
     if int(version[1]) < OLDEST:
-        raise MissingSpark(
-            f"Spark needs Java {OLDEST} or later, and {java} is Java {version[1]}: install a newer JDK, or set "
-            "JAVA_HOME"
-        )
+        what = f"{java} is Java {version[1]}: install a newer JDK, or set JAVA_HOME"
+        raise MissingSpark(f"Spark needs Java {OLDEST} or later, and {what}")
     present = {line.partition("@")[0] for line in _java_output(java, "--list-modules").split()}
     missing = [module for module in NEEDED_MODULES if module not in present]
     if missing:
-        raise MissingSpark(
-            f"{java} lacks {', '.join(missing)}, which Spark needs: install a full JDK, or set JAVA_HOME"
-        )
+        what = f"{', '.join(missing)}, which Spark needs"
+        raise MissingSpark(f"{java} lacks {what}: install a full JDK, or set JAVA_HOME")
 
 
 def _java_output(java: Path, option: str) -> str:
@@ -220,7 +205,3 @@ def _java_output(java: Path, option: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MissingSpark(f"{java} cannot be run: {error}") from error
     return answer.stderr + answer.stdout
-
-
-def _first_line(text: str) -> str:
-    return next(iter(text.strip().splitlines()), "nothing")

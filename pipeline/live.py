@@ -1,14 +1,9 @@
 """The live `__consumer_offsets` through Spark's Kafka source: once, or continuously, with the history kept current.
-
 The rows are the same as from the files of the same log, except for data that Kafka does not send to consumers:
-transaction markers have no row, and no row has a producer. So only decided records are read, up to the last stable
-offset of each partition: records of aborted transactions are left out, and all records after an open transaction wait
-for its end (`OffsetsTopic.held_back`). The records that were read of a partition are therefore always a prefix of its
-log without gaps, to which later reads add.
-
-Reading leaves no trace in the topic: partitions are assigned, not subscribed to, so Spark's consumers join no group
-and commit nothing.
-"""
+transaction markers have no row, and no row has a producer. So records are read up to the last stable offset of each
+partition, and all records after an open transaction wait for its end (`OffsetsTopic.held_back`). Reading leaves no
+trace in the topic: partitions are assigned, not subscribed to, so Spark's consumers join no group and commit
+nothing."""
 
 from __future__ import annotations
 
@@ -61,10 +56,9 @@ _STREAM_DEFAULTS: Mapping[str, str] = {**_DEFAULTS, "maxOffsetsPerTrigger": "500
 
 
 def live_reading(spark: SparkSession, bootstrap: str, options: Mapping[str, str] | None = None) -> LogReader:
-    """All records that the topic has now, decoded. Every computation ends where the topic ended at the call;
-    records that the broker's cleaner removes meanwhile are missing. :param bootstrap: servers as host:port,
-    separated by commas :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as
-    returned by `client_options` :raises MissingKafkaSource: the session was started without the jars of the
+    """All records that the topic has now, decoded. Every computation ends where the topic ended at the call.
+    `bootstrap`: servers as host:port, separated by commas; `options` are those of Spark's Kafka source, with the
+    prefix `kafka.` its client's (`client_options`). :raises MissingKafkaSource: the session has no jars of the
     Kafka source :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such
     topic"""
     asked = {**_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
@@ -94,11 +88,9 @@ def stream_events(
     checkpoint: str,
     every: str | None = None,
 ) -> StreamingQuery:
-    """Follow the topic from its start, or from the checkpoint: `sink` gets one batch after another. :param
-    checkpoint: a directory, of this stream only, on a file system of Spark :param every: the interval, as in
-    `1 minute`; None: read the existing records, in batches, then stop :raises MissingKafkaSource: the session
-    was started without the jars of the Kafka source :raises ClusterUnreadable: the cluster cannot be reached,
-    refuses the client or has no such topic"""
+    """Follow the topic from its start, or from the checkpoint, a directory of this stream only: `sink` gets one
+    batch after another. `every`: the interval, as in `1 minute`; None: read the existing records, in batches, then
+    stop. Raises as `live_reading`."""
     asked = {**_STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
     topic = offsets_topic(spark, asked)
 
@@ -156,9 +148,8 @@ class Following:
         self._query, self._failures = query, failures
 
     def wait(self, seconds: int | None = None) -> bool:
-        """Wait at most `seconds`, or with None until the stream stops; returns whether it has stopped.
-        :raises: the error of `run_history` that stopped it :raises StreamingQueryException: any other error
-        that stopped it"""
+        """Wait at most `seconds`, or with None until the stream stops; returns whether it has stopped. Raises the
+        error of `run_history` that stopped it, or StreamingQueryException."""
         try:
             return bool(self._query.awaitTermination(seconds))
         except StreamingQueryException as error:
@@ -183,14 +174,10 @@ def follow_history(
     progress: Callable[[HistoryProgress], None] = lambda _: None,
     done: Callable[[HistoryRun], None] = lambda _: None,
 ) -> Following:
-    """A stream that adds new records of the topic to the tables in `out`, with a run of the history for each
-    batch. Neither a crash nor a lost checkpoint loses or duplicates a record: a batch that is read again adds
-    only records that the tables do not have. Every batch computes all tables but that of events again, so do
-    not use intervals below a minute. `progress` and `done`, which is called after every run, are called in a
-    thread of the stream. :param checkpoint: a directory of this stream only, outside of `out` :param every:
-    the interval, as in `1 minute`; None: read the existing records, in batches, then stop :raises
-    MissingKafkaSource: the session was started without the jars of the Kafka source :raises
-    ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic An error of
+    """A stream that adds new records of the topic to the tables in `out`, with a run of the history for each batch.
+    Neither a crash nor a lost checkpoint loses or duplicates a record. Every batch computes all tables but that of
+    events again, so do not use intervals below a minute. `progress` and `done`, which is called after every run,
+    are called in a thread of the stream. `checkpoint`, `every` and errors are as for `stream_events`; an error of
     `run_history` stops the stream, and `Following.wait` raises it."""
     failures: list[Exception] = []
 

@@ -52,8 +52,8 @@ def days_between(table: DataFrame, since_ms: int | None, until_ms: int | None) -
 
 
 def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
-    """A row per group in any of the three tables, in the schema OVERVIEW. `groups` and `commits` count by
-    whole days. `rebalances` must have the column `busy_s` (`pipeline.tables.rebalances.with_busy_s`)."""
+    """A row per group in any of the three tables, in the schema OVERVIEW. `groups` and `commits` count by whole
+    days. `rebalances` must have the column `busy_s`."""
     daily = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
         f.max_by("migration", "day").alias("migration"),
@@ -68,9 +68,7 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
         total_busy_s().alias("rebalancing_s"),
         f.max(f.coalesce("start", "end")).alias("last_rebalance"),
     )
-    committed = commits.groupBy("group").agg(
-        f.sum("commits").alias("commits"), f.sum("resets").alias("resets")
-    )
+    committed = commits.groupBy("group").agg(*(f.sum(name).alias(name) for name in ("commits", "resets")))
     joined = daily.join(counted, "group", "full").join(committed, "group", "full")
     # A group without rebalances was rebalancing for 0 s.
     none = f.when(f.col("rebalances").isNull(), f.lit(0.0))
@@ -80,13 +78,8 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
 
 def plain(rows: DataFrame) -> Iterator[TableRow]:
     """Rows one at a time, in order; times in ms since 1970, days as dates."""
-    columns = [
-        f.unix_millis(field.name).alias(field.name)
-        if isinstance(field.dataType, TimestampType)
-        else f.col(field.name)
-        for field in rows.schema.fields
-    ]
-    for row in rows.select(*columns).toLocalIterator():
+    times = [field.name for field in rows.schema.fields if isinstance(field.dataType, TimestampType)]
+    for row in rows.withColumns({name: f.unix_millis(name) for name in times}).toLocalIterator():
         yield row.asDict(recursive=True)
 
 

@@ -1,8 +1,6 @@
-"""Tables that each run replaces as a whole, as Parquet: the tables of an audit, a simulation or a rehearsal.
-
-Each run writes into separate directories, `out/<table>/run=N`. `out/<kind>.json` contains the number of the current
-run and is replaced when all tables are written: a failure leaves the tables unchanged.
-"""
+"""Tables that each run replaces as a whole, as Parquet: the tables of an audit, a simulation or a rehearsal. Each
+run writes into separate directories, `out/<table>/run=N`. `out/<kind>.json` contains the number of the current run
+and is replaced when all tables are written: a failure leaves the tables unchanged."""
 
 from __future__ import annotations
 
@@ -22,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
-    """The current run in a directory for tables of a kind, 0 before the first. `options` are Hadoop's.
-    :raises NotATableStore: it contains something else"""
+    """The current run in a directory for tables of a kind, 0 before the first. `options` are Hadoop's. :raises
+    NotATableStore: it contains something else"""
     system, inside = opened(absolute(out), options)
     entries = system.get_file_info(fs.FileSelector(inside, allow_not_found=True))
     names = {entry.base_name for entry in entries}
@@ -60,14 +58,8 @@ class ReplacedTables:
         if self._out is None:
             return tables, {}
         paths = write_tables(tables, self._out, self._kind, self._options)
-        return {
-            name: read_table(self._spark, self._schemas[name], path) for name, path in paths.items()
-        }, paths
-
-
-def read_table(spark: SparkSession, schema: StructType, path: str) -> DataFrame:
-    """A table that was written, with the columns of its schema."""
-    return spark.read.schema(schema).parquet(path)
+        read = {name: self._spark.read.schema(self._schemas[name]).parquet(paths[name]) for name in paths}
+        return read, paths
 
 
 def write_tables(

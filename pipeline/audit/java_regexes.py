@@ -1,16 +1,10 @@
-r"""The results of Java's own engine for the regexes, next to RE2's: `java.util.regex`, in the JVM of Spark.
-
-A Java consumer matches a topic's whole name (`Pattern.matches`). Spark's `rlike` finds a pattern anywhere, so it gets
+r"""The results of Java's own engine for the regexes, next to RE2's: `java.util.regex`, in the JVM of Spark. A Java
+consumer matches a topic's whole name (`Pattern.matches`). Spark's `rlike` finds a pattern anywhere, so it gets
 `\A(?:…)\z` if that compiles. If only the pattern itself compiles (an open `\Q`, a comment), `Pattern.matches` is
-called by reflection, which compiles the pattern again for every name.
-
-Some patterns are not tried with Java's own engine: it backtracks, and nothing stops it before it is done.
-
-An unbounded repeated group may take exponential time, unless each of its iterations can start, or end, in one way
-only; and each unbounded repetition after another multiplies the time by the length of a name. A pattern that is not
-certain to be fast is not tried, and the table reports this. If Kohort's parser does not support a pattern, a repeated
-group is assumed to be slow.
-"""
+called by reflection, which compiles the pattern again for every name. Java's engine backtracks, and nothing stops
+it: an unbounded repeated group may take exponential time, unless each of its iterations can start, or end, in one
+way only; and each unbounded repetition after another multiplies the time by the length of a name. A pattern that is
+not certain to be fast is not tried, and the table reports this."""
 
 from __future__ import annotations
 

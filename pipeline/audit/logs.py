@@ -1,10 +1,7 @@
-"""Groups from brokers' logs, a task for each partition of `__consumer_offsets`, which has all records of a group.
-
-A task loads its partition like `kohort describe --log-dir`, with all its copies; it keeps one segment at a time in
-memory, and the last commits. Files that are not on a local disk are copied to the task's disk meanwhile. Members of
-consumer groups refer to topics by id: before any group is judged, the names in each partition's records are gathered,
-and the brokers' own directories of topics are read.
-"""
+"""Groups from brokers' logs, a task for each partition of `__consumer_offsets`, which has all records of a group. A
+task loads its partition like `kohort describe --log-dir`, with all its copies; files that are not on a local disk
+are copied to the task's disk meanwhile. Members of consumer groups refer to topics by id: before any group is
+judged, the names in each partition's records are gathered, and the brokers' own directories of topics are read."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ class Copies:
 
 def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Copies]:
     """The partitions in log directories, directories of partitions and single files. `options` are Hadoop's.
-    :raises FileNotFoundError: a path does not exist :raises OSError: it cannot be listed"""
+    :raises FileNotFoundError: a path does not exist :raises OSError:"""
     copies: dict[int, dict[str, None]] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)
@@ -83,7 +80,9 @@ def log_work(
     heard: dict[UUID, KnownTopic] = {}
     for row in loaded.where("heard is not null").select("heard").toLocalIterator():
         heard |= pickle.loads(row["heard"])  # noqa: S301
-    topics = _with_names(directory_names([absolute(path) for path in logs.paths], options, heard), logs.names)
+    topics = directory_names([absolute(path) for path in logs.paths], options, heard)
+    named = {parse_uuid(topic_id): name for topic_id, name in logs.names.items()}
+    topics = replace(topics, names={**topics.names, **named})
     source = ", ".join(logs.paths)
     cluster = Cluster(id=next(iter(clusters_of(logs.paths)), None), features=topics.features)
     return each_row(loaded, _worker(source, cluster, topics, all_topics), WORK), loaded
@@ -120,12 +119,10 @@ def _make_local(path: str, target: Path, options: Mapping[str, str]) -> None:
         return
     target.mkdir()
     entries = [info] if info.is_file else system.get_file_info(fs.FileSelector(inside))
+    systems = {"source_filesystem": system, "destination_filesystem": fs.LocalFileSystem()}
     for entry in entries:
         if entry.is_file and ".log" in entry.base_name:
-            fs.copy_files(
-                entry.path, str(target / entry.base_name), source_filesystem=system,
-                destination_filesystem=fs.LocalFileSystem(),
-            )  # fmt: skip
+            fs.copy_files(entry.path, str(target / entry.base_name), **systems)
 
 
 def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[TableRow]:
@@ -142,7 +139,8 @@ def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[TableRow]:
         yield {"heard": pickle.dumps(dict(log.named_topics))}
     for notice in log.notices:
         if notice.file is not None:
-            yield {"file": _place(notice, places), "reason": _reason(notice)}
+            where = "" if notice.position is None else f"byte {notice.position}: "
+            yield {"file": _place(notice, places), "reason": f"{where}{notice.message}"}
 
 
 def _place(notice: Notice, places: Mapping[str, str]) -> str:
@@ -153,10 +151,6 @@ def _place(notice: Notice, places: Mapping[str, str]) -> str:
             rest = name.removeprefix(directory)
             return path if path.endswith(rest) else path + rest
     return name
-
-
-def _reason(notice: Notice) -> str:
-    return notice.message if notice.position is None else f"byte {notice.position}: {notice.message}"
 
 
 def _worker(
@@ -191,10 +185,3 @@ def _renamed(partitions: Partitions | None, names: Mapping[str, str]) -> Partiti
     if partitions is None:
         return None
     return named_partitions((names.get(topic, topic), None, numbers) for topic, numbers in partitions.items())
-
-
-def _with_names(topics: KnownTopics, names: Mapping[str, str]) -> KnownTopics:
-    """The known topics, and the given names in addition; ValueError for an invalid id."""
-    return replace(
-        topics, names={**topics.names, **{parse_uuid(topic_id): name for topic_id, name in names.items()}}
-    )

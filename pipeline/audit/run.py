@@ -86,11 +86,10 @@ def audit(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> AuditRun:
-    """Judge every group of every source. `out` is a directory for the tables (`out/audit`,
-    `out/audit_regexes`, `out/quarantine`), which a second audit replaces. `progress` is called with the
-    number of finished tasks and of all tasks, from another thread. :raises FileNotFoundError: a path does not
-    exist :raises OSError: it cannot be listed :raises pipeline.store.NotATableStore: `out` contains something
-    else :raises ValueError: an id among the names of a log's topics is invalid"""
+    """Judge every group of every source. `out` is a directory for the tables, which a second audit replaces.
+    `progress` is called with the number of finished tasks and of all tasks, from another thread. :raises
+    FileNotFoundError: a path does not exist :raises OSError: :raises NotATableStore: `out` contains something else
+    :raises ValueError: an id is invalid"""
     settings = settings or AuditSettings()
     with with_progress(spark, progress):
         replaced = ReplacedTables(spark, out, KIND, TABLES)
@@ -148,23 +147,21 @@ def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Map
     audited, regexes, quarantine = tables["audit"], tables["audit_regexes"], tables["quarantine"]
     destinations = [destination.value for destination in settings.destinations]
     verdicts: dict[str, dict[str, int]] = {destination: {} for destination in destinations}
-    outcome = f.when(f.col("arrived") & (f.col("verdict") != "blocked"), "arrived").otherwise(
-        f.col("verdict")
-    )
+    has_arrived = f.col("arrived") & (f.col("verdict") != "blocked")
+    outcome = f.when(has_arrived, "arrived").otherwise(f.col("verdict"))
     for row in audited.groupBy("destination", outcome.alias("outcome")).count().orderBy("outcome").collect():
         verdicts[row["destination"]][row["outcome"]] = row["count"]
     blocked: dict[str, dict[str, int]] = {destination: {} for destination in destinations}
-    rules = audited.select("destination", f.explode("blocked_by").alias("rule")).groupBy(
-        "destination", "rule"
-    )
-    for row in rules.count().orderBy(f.desc("count"), "rule").collect():
+    rules = audited.select("destination", f.explode("blocked_by").alias("rule"))
+    counts = rules.groupBy("destination", "rule").count()
+    for row in counts.orderBy(f.desc("count"), "rule").collect():
         blocked[row["destination"]][row["rule"]] = row["count"]
     lost = f.col("danger").isNotNull() | ~f.col("valid") | (f.coalesce(f.size("lost"), f.lit(0)) > 0)
     shown = quarantine.orderBy("source", "file", "reason").limit(QUARANTINE_SHOWN).collect()
     return AuditRun(
         audit=audited,
         regexes=regexes,
-        groups=max((sum(counts.values()) for counts in verdicts.values()), default=0),
+        groups=max((sum(by_verdict.values()) for by_verdict in verdicts.values()), default=0),
         verdicts=verdicts,
         blocked_by=blocked,
         first=_first(audited, destinations),
@@ -189,31 +186,18 @@ KIND = "audit"
 
 
 def ranked(unranked: DataFrame) -> DataFrame:
-    """AUDIT from the judged groups, with the order of migration: a group's gain, divided by the risk of its migration.
-
-    - **gain**: the partition-seconds that each restart of a member costs less at the destination
-      (`migration.expectation`).
-    - **risk**: `(1 + without_owner_s) × (1 + warnings)`: the cost of the migration itself, in the same unit,
-      multiplied for each warning, which may make it fail. Without the first 1, all groups without costs would have
-      the risk 0.
-    - **score**: gain / risk, highest first.
-
-    Ready groups are not always before those with warnings, which may gain a hundred times more. Groups whose gain
-    cannot be computed, such as those without members, are last. Blocked groups, and those that have arrived, have no
-    rank.
-    """
+    """AUDIT from the judged groups, with the order of migration: by score, the gain divided by the risk, highest
+    first. The gain is in partition-seconds that each restart of a member costs less at the destination
+    (`migration.expectation`). The risk is `(1 + without_owner_s) × (1 + warnings)`: the cost of the migration
+    itself, in the same unit, multiplied for each warning, which may make it fail. Groups whose gain cannot be
+    computed are last; blocked groups, and those that have arrived, have no rank."""
     can = (f.col("verdict") != "blocked") & ~f.col("arrived")
     risk = f.when(can, (1 + f.col("without_owner_s")) * (1 + f.size("warned_by")))
     scored = unranked.withColumn("risk", risk).withColumn("score", f.col("gain_s") / f.col("risk"))
-    ranks = _ranks(scored.where(can))
+    # Only the columns that determine the rank go through the one task that counts.
     keys = ["destination", "source", "group"]
+    narrow = scored.where(can).select(*keys, "score", "gain_s")
+    best_first = [f.col(name).desc_nulls_last() for name in ("score", "gain_s")]
+    order = Window.partitionBy("destination").orderBy(*best_first, "source", "group")
+    ranks = narrow.select(*keys, f.row_number().over(order).alias("rank"))
     return scored.join(ranks, keys, "left").select(*AUDIT.fieldNames())
-
-
-def _ranks(candidates: DataFrame) -> DataFrame:
-    """The rank of each candidate; only the columns that determine it go through the one task that counts."""
-    narrow = candidates.select("destination", "source", "group", "score", "gain_s")
-    order = Window.partitionBy("destination").orderBy(
-        f.col("score").desc_nulls_last(), f.col("gain_s").desc_nulls_last(), "source", "group"
-    )
-    return narrow.select("destination", "source", "group", f.row_number().over(order).alias("rank"))

@@ -1,8 +1,6 @@
-"""The schemas of an audit's tables, versioned with the others: columns may be added, never renamed.
-
-`audit` has a row for every group and destination, `audit_regexes` one for every regex of a group and the library that
-matches it now. `quarantine` has the files and groups that could not be read, in the schema of all quarantines.
-"""
+"""The schemas of an audit's tables, versioned with the others: columns may be added, never renamed. `audit` has a
+row for every group and destination, `audit_regexes` one for every regex of a group and the library that matches it
+now. `quarantine` has the files and groups that could not be read."""
 
 from __future__ import annotations
 
@@ -60,11 +58,7 @@ AUDIT = table(
     ("without_owner_s", DOUBLE, True),  # partition-seconds that the migration costs
     ("dry_run", DRY_RUN, True),  # a dry run of the destination's assignor for the current group
     ("dry_run_problem", STRING, True),  # why there is no dry run, or where the real assignor would fail
-    (
-        "restart_now_s",
-        DOUBLE,
-        True,
-    ),  # partition-seconds lost by a restart of one member today (migration.expectation)
+    ("restart_now_s", DOUBLE, True),  # partition-seconds lost by a restart of one member today
     ("restart_then_s", DOUBLE, True),  # partition-seconds lost by a restart of one member at the destination
     ("gain_s", DOUBLE, True),  # the difference between the two
     ("risk", DOUBLE, True),  # see pipeline.audit.run.ranked

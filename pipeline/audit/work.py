@@ -125,7 +125,7 @@ MOST_TASKS = 200
 
 def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:
     """The given files and the files in given directories, each once, by name. `options` are Hadoop's. :raises
-    FileNotFoundError: a path does not exist :raises OSError: it cannot be read"""
+    FileNotFoundError: a path does not exist :raises OSError:"""
     files: dict[str, None] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)

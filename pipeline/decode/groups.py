@@ -1,8 +1,6 @@
 """Converts records of groups to columns of the table of events, one at a time: there are few compared with offsets.
-
-Fields without a column are in `fields`, as JSON: the fields of the value by Kafka's names, bytes as base64, topic ids
-in Kafka's notation.
-"""
+Fields without a column are in `fields`, as JSON: by Kafka's names, bytes as base64, topic ids in Kafka's
+notation."""
 
 from __future__ import annotations
 
@@ -17,7 +15,6 @@ from coordinator.engine.records import (
     ClassicGroupValue,
     ClassicMemberValue,
     ConsumerGroupRecord,
-    ConsumerGroupValue,
     ConsumerMemberRecord,
     ConsumerMemberValue,
     CurrentAssignmentRecord,
@@ -26,9 +23,7 @@ from coordinator.engine.records import (
     RegexRecord,
     RegexValue,
     TargetEpochRecord,
-    TargetEpochValue,
     TargetMemberRecord,
-    TopicPartitions,
 )
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.records import OtherRecord, decode_record
@@ -48,8 +43,7 @@ CLASSIC, CONSUMER = "classic", "consumer"
 
 
 def group_row(key: bytes, value: bytes | None, names: Names) -> TableRow:
-    """The columns of a group's record. :raises UnknownKeyType: a record type of no schema :raises
-    DecodeError: the bytes are not a key or value of their type"""
+    """The columns of a group's record. :raises UnknownKeyType: :raises DecodeError:"""
     record = decode_record(key, value)
     if isinstance(record, OtherRecord):
         row = {"group": record.key["groupId"], "member": record.key.get("memberId")}
@@ -105,10 +99,6 @@ def _assigned(assignment: bytes) -> Partitions | None:
     return {topic: sorted(set(partitions)) for topic, partitions in partitions_of.items()}
 
 
-def _group_epoch(value: ConsumerGroupValue, _: Names) -> TableRow:
-    return {"epoch": value.epoch, "metadata_hash": value.metadata_hash}
-
-
 def _partition_metadata(topics: tuple[TopicInfo, ...], _: Names) -> TableRow:
     fields = [
         {"topicId": topic.id, "topicName": topic.name, "numPartitions": topic.partitions} for topic in topics
@@ -129,15 +119,6 @@ def _member(value: ConsumerMemberValue, _: Names) -> TableRow:
         "member_protocol": CONSUMER if classic is None else CLASSIC,
         "fields": _json(fields),
     }
-
-
-def _target_epoch(value: TargetEpochValue, _: Names) -> TableRow:
-    # Brokers before 4.3 write no time: it is 0 then.
-    return {"epoch": value.epoch, "state_since": timestamp_us(value.assigned_ms or -1)}
-
-
-def _target(value: TopicPartitions, names: Names) -> TableRow:
-    return {"assignment": named(value, names)}
 
 
 def _current(value: CurrentAssignmentValue, names: Names) -> TableRow:
@@ -185,11 +166,15 @@ _SAME: Mapping[str, str] = {
 
 _COLUMNS: Mapping[type[Any], Callable[[Any, Names], TableRow]] = {
     ClassicGroupRecord: _classic_group,
-    ConsumerGroupRecord: _group_epoch,
+    ConsumerGroupRecord: lambda value, _: {"epoch": value.epoch, "metadata_hash": value.metadata_hash},
     PartitionMetadataRecord: _partition_metadata,
     ConsumerMemberRecord: _member,
-    TargetEpochRecord: _target_epoch,
-    TargetMemberRecord: _target,
+    # Brokers before 4.3 write no time of an assignment: it is 0 then.
+    TargetEpochRecord: lambda value, _: {
+        "epoch": value.epoch,
+        "state_since": timestamp_us(value.assigned_ms or -1),
+    },
+    TargetMemberRecord: lambda value, names: {"assignment": named(value, names)},
     CurrentAssignmentRecord: _current,
     RegexRecord: _regex,
     OtherRecord: _other,

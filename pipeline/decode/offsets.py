@@ -1,9 +1,7 @@
-"""Committed offsets as columns: they are most of a log, and are not processed record by record.
-
-Theory of operation. A group commits the same partitions again and again: equal keys are found first, by hashing in
-Arrow, and only one of each is parsed. The positions of a value's numbers follow from two lengths; texts are slices of
-the values' bytes. Records that are not in a form that brokers write are read one at a time.
-"""
+"""Committed offsets as columns: they are most of a log, and are not processed record by record. A group commits the
+same partitions again and again: equal keys are found first, by hashing in Arrow, and only one of each is parsed.
+The positions of a value's numbers follow from two lengths; texts are slices of the values' bytes. Records that are
+not in a form that brokers write are read one at a time."""
 
 from __future__ import annotations
 
@@ -37,9 +35,8 @@ NEVER = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetColumns:
-    """Offsets, one per lane. `malformed`: by lane, why it is not an offset; the lane's fields are undefined.
-    Texts are dictionary arrays. `topic_id` is null without one; for a tombstone all fields of the value are
-    null."""
+    """Offsets, one per lane. `malformed`: by lane, why it is not an offset; its fields are undefined. Texts are
+    dictionary arrays. `topic_id` is null without one; for a tombstone all fields of the value are null."""
 
     group: pa.Array
     topic: pa.Array
@@ -93,9 +90,11 @@ def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]
     fields = read_offset_keys(octets, starts, ends)
     if fields.quick.all():
         try:
-            group, topic = slices(
-                _data_of(keys), (fields.group_start, fields.group_end), (fields.topic_start, fields.topic_end)
+            of_group, of_topic = (
+                (fields.group_start, fields.group_end),
+                (fields.topic_start, fields.topic_end),
             )
+            group, topic = slices(_data_of(keys), of_group, of_topic)
             return group.cast(pa.string()), topic.cast(pa.string()), fields.partition, {}
         except pa.ArrowInvalid:
             pass  # not UTF-8: Java replaces the broken parts
@@ -108,12 +107,8 @@ def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]
             bad[index] = str(error)
             rows.append(("", "", 0))
     groups, topics, partitions = zip(*rows, strict=True) if rows else ((), (), ())
-    return (
-        pa.array(groups, pa.string()),
-        pa.array(topics, pa.string()),
-        np.array(partitions, dtype=np.int64),
-        bad,
-    )
+    texts = pa.array(groups, pa.string()), pa.array(topics, pa.string())
+    return *texts, np.array(partitions, dtype=np.int64), bad
 
 
 class _Values:

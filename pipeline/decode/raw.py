@@ -1,8 +1,6 @@
-"""Records before decoding: keys and values as Arrow arrays, with the fields of their batches.
-
-Also converts Kafka's timestamps, ms since 1970 in 64 bits, to the tables' timestamps in µs, which have a smaller
-range, and cuts slices of Arrow's binary arrays, without copying each of them in Python.
-"""
+"""Records before decoding: keys and values as Arrow arrays, with the fields of their batches. Also converts Kafka's
+timestamps, ms in 64 bits, to the tables' timestamps in µs, which have a smaller range, and cuts slices of Arrow's
+binary arrays, without copying each of them in Python."""
 
 from __future__ import annotations
 
@@ -23,9 +21,9 @@ MOST_RECORDS = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawRecords:
-    """Some records of one partition, in the order of the log: element i of each array is of record i.
-    `timestamps` are ms since 1970; `positions` are the first bytes of the records' batches in the file, None
-    without a file; a producer id is -1 if there is none. `keys` and `values` are binary arrays or null."""
+    """Some records of one partition, in the order of the log: element i of each array is of record i. `timestamps`
+    are ms since 1970; `positions` are of the records' batches in the file, None without a file; a producer id is -1
+    if there is none. `keys` and `values` are binary arrays or null."""
 
     source: str
     partition: int
@@ -42,11 +40,8 @@ class RawRecords:
         return len(self.offsets)
 
 
-def raw_records(
-    columns: Columns, *, source: str, partition: int, file: str, base: int
-) -> Iterator[RawRecords]:
-    """A segment's records, some ten thousand at a time. `base` is the position in the file of the bytes of
-    `columns.batches`."""
+def raw_records(columns: Columns, base: int, source: str, partition: int, file: str) -> Iterator[RawRecords]:
+    """A segment's records, some ten thousand at a time. `base`: the position in the file of `columns.batches`."""
     headers = columns.batches.headers
     places = columns.batches.positions + base
     control = headers["attributes"] & CONTROL != 0
@@ -130,16 +125,14 @@ def days(times_ms: Ints) -> pa.Array:
 def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
     """The bytes of a binary array, and the start and end of each element in them; null is empty."""
     _, offsets, data = array.buffers()
-    bounds = np.frombuffer(offsets, dtype=np.int32)[array.offset : array.offset + len(array) + 1].astype(
-        np.int64
-    )
+    bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     octets = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
     return octets, bounds[:-1], bounds[1:]
 
 
 def slices(data: pa.Buffer, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
-    """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1
-    is null. The slices of a lane must follow each other and those of the lane before, without overlaps."""
+    """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1 is
+    null. They must follow each other in a lane, and those of the lane before, without overlaps."""
     count, parts = len(bounds[0][0]), 2 * len(bounds)
     if not count:
         return [pa.array([], pa.binary()) for _ in bounds]
@@ -149,6 +142,5 @@ def slices(data: pa.Buffer, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
         all_bounds[:, 2 * number], all_bounds[:, 2 * number + 1] = starts, np.maximum(ends, starts)
     pieces = pa.Array.from_buffers(pa.binary(), parts * count - 1, [None, pa.py_buffer(all_bounds), data])
     lanes = np.arange(count, dtype=np.int64) * parts
-    return [
-        pieces.take(pa.array(lanes + 2 * number, mask=ends < 0)) for number, (_, ends) in enumerate(bounds)
-    ]
+    ends_of = enumerate(ends for _, ends in bounds)
+    return [pieces.take(pa.array(lanes + 2 * number, mask=ends < 0)) for number, ends in ends_of]

@@ -1,11 +1,6 @@
-"""Converts records to rows, in the same way for files, the live topic and a stream.
-
-Rows are in two kinds of batches, of offsets and of everything else; both have all columns.
-
-Spark's tasks read and decode records, and process them before they leave the task: rows of forty columns are expensive
-to pass from Python to the JVM and back. `LogReader.through` processes rows in the task that decodes them
-(`pipeline.writing` writes them as Parquet).
-"""
+"""Converts records to rows, in the same way for files, the live topic and a stream: in batches of offsets and of
+everything else, which both have all columns. `LogReader.through` processes rows in the task that decodes them: rows
+of forty columns are expensive to pass from Python to the JVM and back."""
 
 from __future__ import annotations
 
@@ -53,9 +48,9 @@ _MARKS = {ControlType.COMMIT: COMMIT, ControlType.ABORT: ABORT}
 def records_to_arrow(
     batches: Iterable[pa.RecordBatch], *, source: str, names: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
-    """Decode records without their batches: rows of `DECODED`. `batches` have the columns `partition`,
-    `offset`, `timestamp` (ms since 1970), `key` and `value` (binary); others are ignored. A row's source is
-    `source` and its partition, as in `__consumer_offsets-7`. `names`: of topics by id."""
+    """Decode records without their batches, which have the columns `partition`, `offset`, `timestamp` (ms since
+    1970), `key` and `value` (binary): rows of `DECODED`. A row's source is `source` and its partition. `names`: of
+    topics by id."""
     known = topic_names(names)
     for batch in batches:
         for partition in batch.column("partition").unique().to_pylist():
@@ -99,30 +94,15 @@ def rows_to_arrow(rows: Iterable[TableRow]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def quarantined_row(
-    *, source: str, partition: int, file: str | None, position: int | None, reason: str
-) -> TableRow:
-    """A row for something that is not a record."""
-    return {
-        "day": 0,
-        "source": source,
-        "partition": partition,
-        "offset": NO_OFFSET,
-        "time": 0,
-        "kind": "",
-        "tombstone": False,
-        "file": file,
-        "position": position,
-        "reason": reason,
-    }
+def quarantined_row(**columns: object) -> TableRow:
+    """A row for something that is not a record: its source, partition, file, position and reason."""
+    return {"day": 0, "offset": NO_OFFSET, "time": 0, "kind": "", "tombstone": False, **columns}
 
 
 def _quarantined(raw: RawRecords, lane: int, reason: str) -> TableRow:
     position = None if raw.positions is None else int(raw.positions[lane])
-    row = quarantined_row(
-        source=raw.source, partition=raw.partition, file=raw.file, position=position, reason=reason
-    )
-    return row | {"offset": int(raw.offsets[lane])}
+    known = {"source": raw.source, "partition": raw.partition, "file": raw.file, "position": position}
+    return quarantined_row(**known, offset=int(raw.offsets[lane]), reason=reason)
 
 
 def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> TableRow:
@@ -155,10 +135,9 @@ def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> 
 
 
 def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch | None, dict[int, str]]:
-    everything = len(lanes) == len(raw)
-    taken = None if everything else pa.array(lanes)
-    keys = raw.keys if taken is None else raw.keys.take(taken)
-    values = raw.values if taken is None else raw.values.take(taken)
+    keys, values = raw.keys, raw.values
+    if len(lanes) < len(raw):
+        keys, values = keys.take(pa.array(lanes)), values.take(pa.array(lanes))
     offsets = offset_columns(keys, values, types)
     count = len(lanes)
     times = raw.timestamps[lanes]
@@ -226,8 +205,4 @@ class LogReader:
     ) -> DataFrame:
         """The result of `then` for the decoded batches of each task, in `schema`."""
         read = self.read
-
-        def both(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return then(read(batches))
-
-        return self.tasks.mapInArrow(both, schema)
+        return self.tasks.mapInArrow(lambda batches: then(read(batches)), schema)

@@ -1,36 +1,13 @@
-"""The causes of a rebalance: from the group's records, and for departed members from their commits.
-
-- conversion: to the other protocol, with the same members and partitions (and the rebalance after converting back).
-- join, leave, expiry: members joined or departed. A departed member that was silent before (`expired`) counts as
-  expiry, any other as leave.
-- assignor, subscription: members that stay have other assignors or topics.
-- metadata: none of these, but other partitions than before.
-- unknown: nothing in the records changed, or the row is the first of a group that is older than its log.
-
-`causes` has all causes, `cause` the first. If a cooperative group assigns the partitions that it withheld in the
-generation before, the generation has the causes of the one before.
-
-`of_generation` and `of_epoch` use the records; `with_expiry` replaces leave with expiry.
-
-Expiry: a departed member that was silent before has expired instead of leaving.
-
-A broker writes the same records for a member that leaves and for one whose session expires. The commits of the
-member's partitions show the difference:
-
-- A member that commits automatically commits once more when it closes. Its last commit is right before its departure.
-- In a classic group a commit is a sign of life like a heartbeat: a member that committed within its session timeout of
-  its departure did not expire. The session timeout of classic members is in the log.
-
-So a member counts as expired if there are commits of its partitions before its departure, but none within its session
-timeout before it. If the session timeout is unknown, three times the time between commits is used, at least a second.
-The commits must be from the time of its membership; in a classic group it is enough that its successor made progress
-at once: there were records to read, and the member did not read them.
-
-This judgment can be wrong. Members that commit by hand, seldom, and not before they leave seem to expire. Members
-that die before their first commit, or whose partitions have no new records or lost their commits to compaction, seem
-to leave. For static members that did not return within their session the log itself has the expiry. Members without
-any data count as having left.
-"""
+"""The causes of a rebalance (`RebalanceCause`): from the group's records, and for departed members from their
+commits. If a cooperative group assigns the partitions that it withheld in the generation before, it has the causes
+of that one. `of_generation` and `of_epoch` use the records; `with_expiry` replaces leave with expiry. A broker
+writes the same records for both, but a member that commits automatically commits once more when it closes, and in a
+classic group a commit is a sign of life. So a member counts as expired if there are commits of its partitions
+before its departure, but none within its session timeout before it (three times the time between commits, at least
+a second, if that is unknown). The commits must be from the time of its membership; in a classic group it is enough
+that its successor made progress at once. This can be wrong for members that commit by hand, seldom, and not before
+they leave, and for members that die before their first commit. For static members the log itself has the expiry.
+Without any data a member has left."""
 
 from __future__ import annotations
 
@@ -45,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class RebalanceCause(StrEnum):
-    """Why there is a new generation or group epoch; of several causes, the first in this order is the cause."""
+    """Why there is a new generation or group epoch; of several causes, the first in this order is the cause.
+    CONVERSION: to the other protocol, or the rebalance after converting back. METADATA: other partitions than
+    before. UNKNOWN: nothing changed, or the first row of a group that is older than its log."""
 
     CONVERSION = "conversion"
     EXPIRY = "expiry"
@@ -64,10 +43,9 @@ Causes = tuple[RebalanceCause, ...]
 def of_generation(
     changes: Collection[RebalanceCause], *, before: Causes, hands_out_withheld: bool, other_partitions: bool
 ) -> Causes:
-    """The causes of a classic group's generation, whose predecessor had the causes `before`. `changes`: the
-    differences in members, their topics and the assignor. `hands_out_withheld`: whether only partitions are
-    newly assigned that the generation before withheld. `other_partitions`: whether other partitions are
-    assigned than before."""
+    """The causes of a classic group's generation, whose predecessor had the causes `before`. `changes`: of members,
+    their topics and the assignor. `hands_out_withheld`: only partitions that the generation before withheld are
+    newly assigned. `other_partitions`: others are assigned than before."""
     if changes:
         return _in_order(changes)
     if RebalanceCause.CONVERSION in before:
@@ -131,8 +109,8 @@ _PLACE: Final = ("group", "topic", "topic_partition")
 
 def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
     """The departures of members that were silent before: `group`, `offset`, `member`. `departures`: a row per
-    departed member, with `group`, `offset` (of the record of the departure), `member`, `since`, `at` (times),
-    `session_timeout_ms` and `places` (an array of `topic` and `topic_partition`)."""
+    departed member, with `group`, `offset` (of the record of the departure), `member` and the columns of
+    `Departure`."""
     sought = _with_slots(departures.withColumn("place", f.explode("places")).select("*", "place.*"))
     commits = events.where(f.col("committed").isNotNull()).select(
         *_PLACE,
@@ -143,9 +121,9 @@ def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
     )
     near = _near(commits, sought).join(sought, [*_PLACE, "slot"])
     matches = near.where(f.col("time").between(f.col("from"), f.col("to")))
-    by_place = _by_place(matches)
     return (
-        by_place.groupBy("group", "offset", "member")
+        _by_place(matches)
+        .groupBy("group", "offset", "member")
         .agg(
             f.max("last").alias("last"),
             f.max("rhythm_s").alias("rhythm_s"),
@@ -163,12 +141,10 @@ def _with_slots(places: DataFrame) -> DataFrame:
     """Add the time slots in which commits are searched."""
     session_s = f.coalesce(f.col("session_timeout_ms"), f.lit(0)) / 1000
     back_s = f.least(f.greatest(2 * session_s, f.lit(LOOK_BACK_S)), f.lit(LOOK_BACK_MOST_S))
-    bounded = places.withColumn("from", _moved(f.col("at"), -back_s)).withColumn(
-        "to", _moved(f.col("at"), f.lit(LOOK_AHEAD_S))
-    )
-    return bounded.withColumn("slot", f.explode(f.sequence(_slot(f.col("from")), _slot(f.col("to"))))).select(
-        "offset", "member", "since", "at", "session_timeout_ms", "from", "to", *_PLACE, "slot"
-    )
+    begin, end = _moved(f.col("at"), -back_s), _moved(f.col("at"), f.lit(LOOK_AHEAD_S))
+    slots = f.explode(f.sequence(_slot(begin), _slot(end))).alias("slot")
+    kept = ("offset", "member", "since", "at", "session_timeout_ms")
+    return places.select(*kept, begin.alias("from"), end.alias("to"), *_PLACE, slots)
 
 
 def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
@@ -185,25 +161,13 @@ def _by_place(commits: DataFrame) -> DataFrame:
     time = f.col("time")
     is_before = time <= f.col("at")
     is_own = is_before & (time >= f.col("since"))
-    log = f.col("place_in_log")
-    return (
-        commits.groupBy("group", "offset", "member", "at", "session_timeout_ms", *_PLACE[1:])
-        .agg(
-            f.max(f.when(is_before, time)).alias("last"),
-            f.max(is_own).alias("own"),
-            f.min(f.when(is_own, time)).alias("own_first"),
-            f.max(f.when(is_own, time)).alias("own_last"),
-            f.count(f.when(is_own, True)).alias("own_count"),
-            f.max_by("committed", f.when(is_before, log)).alias("before"),
-            f.min_by("committed", f.when(~is_before, log)).alias("then"),
-        )
-        .withColumn(
-            "rhythm_s",
-            f.when(
-                f.col("own_count") > 1,
-                _seconds(f.col("own_last"), f.col("own_first")) / (f.col("own_count") - 1),
-            ),
-        )
+    log, own_time, own_count = f.col("place_in_log"), f.when(is_own, time), f.count_if(is_own)
+    return commits.groupBy("group", "offset", "member", "at", "session_timeout_ms", *_PLACE[1:]).agg(
+        f.max(f.when(is_before, time)).alias("last"),
+        f.max(is_own).alias("own"),
+        f.when(own_count > 1, _seconds(f.max(own_time), f.min(own_time)) / (own_count - 1)).alias("rhythm_s"),
+        f.max_by("committed", f.when(is_before, log)).alias("before"),
+        f.min_by("committed", f.when(~is_before, log)).alias("then"),
     )
 
 

@@ -1,9 +1,6 @@
-"""The events of groups: rows of the table of events about membership and assignments.
-
-Also their results: rebalances, and time spans in which a partition had an owner, or none.
-
-Times are µs since 1970, UTC. None means unknown, or still open when the log ends.
-"""
+"""The events of groups: rows of the table of events about membership and assignments. Also their results:
+rebalances, and time spans in which a partition had an owner, or none. Times are µs since 1970, UTC. None means
+unknown, or still open when the log ends."""
 
 from __future__ import annotations
 
@@ -26,27 +23,12 @@ Row: TypeAlias = dict[str, Any]
 
 KEY_VERSIONS = (CLASSIC_GROUP, GROUP_EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX)
 """The kinds of records that a course needs."""
-COLUMNS = (
-    "group",
-    "partition",
-    "offset",
-    "time",
-    "key_version",
-    "tombstone",
-    "epoch",
-    "member",
-    "instance",
-    "client_id",
-    "host",
-    "state_since",
-    "assignor",
-    "topics",
-    "regex",
-    "state",
-    "assignment",
-    "revoking",
-    "members",
+_AS_WRITTEN = (
+    *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "state_since"),
+    *("assignor", "state"),
 )
+_OF_MEMBER = ("member", "instance", "client_id", "host")
+COLUMNS = (*_AS_WRITTEN, *_OF_MEMBER, "topics", "regex", "assignment", "revoking", "members")
 """The columns of events that a course needs."""
 STABLE = "stable"
 
@@ -98,41 +80,28 @@ class GroupEvent:
     """The members of a classic group, with their assignments."""
 
 
-_AS_WRITTEN = (
-    *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "state_since"),
-    *("assignor", "state"),
-)
-
-
 def event_of(row: Row) -> GroupEvent:
     """An event from a row with `COLUMNS`, as returned by Arrow's `to_pylist` with times as integers."""
+    record = None
+    if row["member"] is not None:
+        subscribed, regex = frozenset(row["topics"] or ()), row["regex"] or None
+        record = _member_record(row, topics=subscribed, regex=regex, assignor=row["assignor"])
+    members = []
+    for member in row["members"] or ():
+        topics = None if member["topics"] is None else frozenset(member["topics"])
+        classic = _member_record(member, topics=topics, session_timeout_ms=member["session_timeout_ms"])
+        members.append((classic, _places(member["assignment"])))
     return GroupEvent(
         **{name: row[name] for name in _AS_WRITTEN},
-        record=None
-        if row["member"] is None
-        else _member_record(
-            row, topics=frozenset(row["topics"] or ()), regex=row["regex"] or None, assignor=row["assignor"]
-        ),
+        record=record,
         places=(*_places(row["assignment"]), *_places(row["revoking"])),
-        members=tuple(
-            (_classic_member_record(member), _places(member["assignment"])) for member in row["members"] or ()
-        ),
+        members=tuple(members),
     )
-
-
-def _classic_member_record(row: Row) -> MemberRecord:
-    topics = None if row["topics"] is None else frozenset(row["topics"])
-    return _member_record(row, topics=topics, session_timeout_ms=row["session_timeout_ms"])
 
 
 def _member_record(row: Row, **others: Any) -> MemberRecord:
-    return MemberRecord(
-        member=row["member"],
-        instance=row["instance"] or None,
-        client_id=row["client_id"],
-        host=row["host"],
-        **others,
-    )
+    known = {name: row[name] for name in _OF_MEMBER}
+    return MemberRecord(**known | {"instance": row["instance"] or None}, **others)
 
 
 def _places(assignment: Iterable[tuple[str, Iterable[int]]] | None) -> tuple[Place, ...]:

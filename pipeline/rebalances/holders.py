@@ -1,11 +1,7 @@
-"""The owners of a group's partitions over time.
-
-A span continues over generations and epochs, and through a conversion, as long as the same member keeps the partition
-without a break. Between two owners there is a separate span without an owner. A partition that no member should have,
-because the group is empty or no longer subscribes to it, has no span.
-
-The last owner of each partition and the end of the group before (`Predecessor`) survive a change of the protocol.
-"""
+"""The owners of a group's partitions over time. A span continues over generations and epochs, and through a
+conversion, as long as the same member keeps the partition without a break. Between two owners there is a separate
+span without an owner. A partition that no member should have has no span. The last owner of each partition and the
+end of the group before (`Predecessor`) survive a change of the protocol."""
 
 from __future__ import annotations
 

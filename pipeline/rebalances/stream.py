@@ -1,12 +1,11 @@
-"""Courses of many groups in a task of Spark: batches of events in, batches of rows out, one group in memory at a time.
-
-The events are ordered by group, and the events of a group are in the order of its log.
-"""
+"""Courses of many groups in a task of Spark: batches of events in, batches of rows out, one group in memory at a
+time. The events are ordered by group, and the events of a group are in the order of its log."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -45,8 +44,8 @@ _BATCHES = {
 
 
 class GroupReplay:
-    """The course of one group. `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish`
-    reports the open ones."""
+    """The course of one group. `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish` reports
+    open ones."""
 
     def __init__(
         self,
@@ -86,9 +85,8 @@ class GroupReplay:
             if isinstance(life, ClassicLifetime):
                 self._past, self._life = life.end(event.time), None
             return
-        if isinstance(life, ConsumerLifetime) or (
-            life is not None and (event.epoch or 0) < (life.generation or 0)
-        ):
+        is_older = isinstance(life, ClassicLifetime) and (event.epoch or 0) < (life.generation or 0)
+        if life is not None and (is_older or isinstance(life, ConsumerLifetime)):
             self._abandon(life, event.time)
         if not isinstance(self._life, ClassicLifetime):
             self._begin(Protocol.CLASSIC, event.time)
@@ -129,12 +127,14 @@ def rows_of_groups(
     rebalance: Callable[[RebalanceRow], Row],
     holding: Callable[[Holding], Row],
 ) -> DataFrame:
-    """A table made of the rebalances and of the spans of all groups in the table of events. `rebalance` and
-    `holding` create its rows, with times in µs; these functions are sent to workers."""
+    """A table made of the rebalances and the spans of all groups in the table of events. `rebalance` and `holding`
+    create its rows, with times in µs, on workers."""
     arrow = to_arrow_schema(schema, timezone="UTC")
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _batches(_rows(batches, rebalance, holding), arrow)
+        rows = _rows(batches, rebalance, holding)
+        while held := list(islice(rows, _BATCH_ROWS)):
+            yield pa.RecordBatch.from_pylist(held, schema=arrow)
 
     of_groups = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
     # The number is explicit: the rows are small but slow to process, and Spark would combine them into one task.
@@ -145,9 +145,9 @@ def rows_of_groups(
 
 @contextmanager
 def in_small_batches(spark: SparkSession) -> Iterator[None]:
-    """A context in which `rows_of_groups` is computed faster, and with as little memory. Spark limits the
-    bytes of a batch, and computes them after every row from all columns: for rows with nested lists this
-    takes longer than to process them. In this context the rows of a batch are limited instead."""
+    """A context in which `rows_of_groups` is computed faster, and with as little memory. Spark limits the bytes of
+    a batch, and computes them after every row: for rows with nested lists this takes longer than to process them.
+    Here the rows of a batch are limited instead."""
     before = {name: spark.conf.get(name, None) for name in _BATCHES}
     for name, value in _BATCHES.items():
         spark.conf.set(name, value)
@@ -167,19 +167,16 @@ def _rows(
     holding: Callable[[Holding], Row],
 ) -> Iterator[Row]:
     out: list[Row] = []
-
-    def on_rebalance(row: RebalanceRow) -> None:
-        out.append(rebalance(row))
-
-    def emit(row: Holding) -> None:
-        out.append(holding(row))
-
     group, walk = None, GroupReplay("")
     for row in _python_rows(batches):
         if row["group"] != group:
             walk.finish()
             group = row["group"]
-            walk = GroupReplay(row["group"], on_rebalance=on_rebalance, emit=emit)
+            walk = GroupReplay(
+                row["group"],
+                on_rebalance=lambda one: out.append(rebalance(one)),
+                emit=lambda one: out.append(holding(one)),
+            )
         walk.add(event_of(row))
         yield from out
         out.clear()
@@ -188,25 +185,10 @@ def _rows(
 
 
 def _python_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    """The rows, with times as numbers."""
     for batch in batches:
-        plain = _with_numbers_for_times(batch)
+        is_time = pa.types.is_timestamp
+        columns = [one.cast(pa.int64()) if is_time(one.type) else one for one in batch.columns]
+        plain = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
         for start in range(0, plain.num_rows, _EVENTS_AT_ONCE):
             yield from plain.slice(start, _EVENTS_AT_ONCE).to_pylist()
-
-
-def _with_numbers_for_times(batch: pa.RecordBatch) -> pa.RecordBatch:
-    columns = [
-        column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-
-def _batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    held: list[Row] = []
-    for row in rows:
-        held.append(row)
-        if len(held) >= _BATCH_ROWS:
-            yield pa.RecordBatch.from_pylist(held, schema=schema)
-            held = []
-    if held:
-        yield pa.RecordBatch.from_pylist(held, schema=schema)

@@ -1,8 +1,5 @@
-"""The rehearsals of a fleet, from its snapshots to the tables, with the order of migration.
-
-The order: safe groups only; first those with the fewest warnings of their plans, then the fewest partition-seconds
-without an owner, then the fewest records read twice, then the shortest.
-"""
+"""The rehearsals of a fleet, from its snapshots to the tables, with the order of migration: safe groups only; first
+those with the fewest warnings, then by partition-seconds without an owner, records read twice, and duration."""
 
 from __future__ import annotations
 
@@ -41,6 +38,7 @@ MOST_SEEDS = 8
 FAILURES_SHOWN = 20
 ORDER = ("warnings", "without_owner_s", "read_twice", "duration_s", "source", "group")
 _WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")
+_MEDIAN = "percentile_disc(0.5) within group (order by {} desc)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +62,7 @@ def rehearse_fleet(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> RehearsalRun:
-    """Plan and rehearse every group under every variation; `out` and `progress` as for an audit. :raises
-    FileNotFoundError: a path does not exist :raises pipeline.store.NotATableStore: `out` contains something
-    else"""
+    """Plan and rehearse every group under every variation; `out`, `progress` and errors as for an audit."""
     with with_progress(spark, progress):
         kept = ReplacedTables(spark, out, KIND, TABLES)
         options = hadoop_options(spark)
@@ -76,9 +72,8 @@ def rehearse_fleet(
         cores = spark.sparkContext.defaultParallelism
         tasks = TASKS_PER_CORE * cores
         per_part = min(MOST_SEEDS, -(-len(terms.seeds) // cores))
-        planned = each_row(
-            chunks.repartition(tasks), lambda row: plan_rows(row, terms, per_part), PLANNED
-        ).persist(StorageLevel.DISK_ONLY)
+        planned = each_row(chunks.repartition(tasks), lambda row: plan_rows(row, terms, per_part), PLANNED)
+        planned = planned.persist(StorageLevel.DISK_ONLY)
         parts = planned.where("part is not null").select("part", "first_seed", "seeds").repartition(tasks)
         played = each_row(parts, play_part, PLAYED).persist(StorageLevel.DISK_ONLY)
         runs = played.select("run.*")
@@ -106,12 +101,7 @@ def _summed(planned: DataFrame, runs: DataFrame) -> DataFrame:
         f.min(f.when(is_unsafe, f.col("seed"))).alias("unsafe_seed"),
         *(f.max(name).alias(name) for name, _ in FIGURES),
         # The upper median, which is the value of some seed.
-        *(
-            f.expr(f"percentile_disc(0.5) within group (order by {name} desc)")
-            .cast(kind)
-            .alias(f"{name}_median")
-            for name, kind in FIGURES
-        ),
+        *(f.expr(_MEDIAN.format(name)).cast(kind).alias(f"{name}_median") for name, kind in FIGURES),
     )
     nothing = f.lit(0).cast("long")
     unplayed = planned.where("unplayed is not null").select(

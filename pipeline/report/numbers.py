@@ -1,7 +1,5 @@
-"""The numbers of a report: all numbers on its page, which are few whatever the size of the fleet.
-
-Times are UTC; seconds are floats; `None` is unknown. `as_data` returns the same numbers as JSON.
-"""
+"""The numbers of a report: all numbers on its page, which are few whatever the size of the fleet. Times are UTC;
+seconds are floats; `None` is unknown."""
 
 from __future__ import annotations
 

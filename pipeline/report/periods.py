@@ -37,9 +37,9 @@ def step_of(first: int, last: int) -> int:
 
 
 def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> tuple[Period, ...]:
-    """All columns from the first day to the last, including empty ones. Events outside of these days count
-    for the nearest column. A group stays at its stage until `groups` has another. The driver collects a row
-    per column and cause, and a row per column and stage."""
+    """All columns from the first day to the last, including empty ones. Events outside of these days count for the
+    nearest column; a group stays at its stage until `groups` has another. The driver collects a row per column and
+    cause or stage."""
     step = step_of(first, last)
     count = (last - first) // step + 1
     sums: Mapping[int, _Sums] = {column: _Sums() for column in range(count)}
@@ -78,15 +78,10 @@ def _stage_changes(groups: DataFrame) -> DataFrame:
     known = groups.select("day", "group", f.col("migration").alias("stage"))
     before = f.lag("stage").over(Window.partitionBy("group").orderBy("day"))
     changed = known.withColumn("before", before).where(~f.col("stage").eqNullSafe(f.col("before")))
-    pairs = f.explode(
-        f.array(
-            f.struct(f.col("stage"), f.lit(1).alias("change")),
-            f.struct(f.col("before").alias("stage"), f.lit(-1).alias("change")),
-        )
-    )
-    return (
-        changed.select("day", pairs.alias("pair")).select("day", "pair.*").where(f.col("stage").isin(*STAGES))
-    )
+    entered = f.struct(f.col("stage"), f.lit(1).alias("change"))
+    left = f.struct(f.col("before").alias("stage"), f.lit(-1).alias("change"))
+    pairs = changed.select("day", f.explode(f.array(entered, left)).alias("pair"))
+    return pairs.select("day", "pair.*").where(f.col("stage").isin(*STAGES))
 
 
 MOST_MARKS = 120

@@ -86,9 +86,8 @@ SPANS = table(
 )
 
 TABLES = {"runs": RUNS, "failures": FAILURES, "costs": COSTS, "spans": SPANS}
-"""The tables, versioned with the others: columns may be added, never renamed. `runs` has a row for every
-scenario, protocol, settings and seed; `failures` has a row for each that did not hold. `costs` sums up the
-seeds of each scenario, protocol and settings, and `spans` is the distribution of their figures."""
+"""Versioned with the others. `runs` has a row for every scenario, protocol, settings and seed; `failures` for each
+that did not hold. `costs` sums up their seeds, and `spans` is the distribution of their figures."""
 
 PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
 MOST_LINES = 200
@@ -129,72 +128,52 @@ def play_row(case: SimulationCase, seed: int, run_options: RunOptions) -> TableR
     except Exception as error:
         head = _head(case, scenario, seed, "threw")
         message = f"{type(error).__name__}: {error}"
-        failure = {
-            **_failure(case, scenario, seed, run_options, head),
-            "message": message,
-            "story": error_location(error),
-        }
+        failure = _failure(case, scenario, seed, run_options, head)
+        failure |= {"message": message, "story": error_location(error)}
         return {"run": {**head, "error": message}, "failure": failure}
 
 
 def error_location(error: Exception) -> list[str]:
     """The origin of an error, instead of a story."""
-    return [
-        f"{Path(frame.filename).name}:{frame.lineno} {frame.name}"
-        for frame in traceback.extract_tb(error.__traceback__)
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _row(case: SimulationCase, scenario: Scenario, seed: int, run_options: RunOptions) -> TableRow:
-    result = _run(case, scenario, seed, run_options, with_story=False)
+    settings = {"variant": case.variant, **asdict(run_options)}
+    result = run(scenario, seed, **settings, with_story=False)
     costs = asdict(costs_of(result))
     fallen = _shown(result)
-    head = _head(case, scenario, seed, _verdict(result, fallen))
-    run = {**head, **costs, "known_violations": costs["known"], "requests": result.requests}
-    run |= {
+    verdict = "held" if fallen is None else "known"
+    if fallen is not None and not fallen.known:
+        verdict = "fallen"
+    elif result.is_cut:
+        verdict = "stopped"
+    head = _head(case, scenario, seed, verdict)
+    row = {**head, **costs, "known_violations": costs["known"], "requests": result.requests}
+    row |= {
         "invariant": None if fallen is None else fallen.invariant,
         "known": None if fallen is None else fallen.known or None,
     }
-    if head["verdict"] == "held":
-        return {"run": run, "failure": None}
+    if verdict == "held":
+        return {"run": row, "failure": None}
     failure = _failure(case, scenario, seed, run_options, head)
     if fallen is None:
         failure |= {"message": f"stopped after {run_options.limit:,} steps, before its end"}
     else:
         failure |= {"invariant": fallen.invariant, "at_s": fallen.at_s, "message": fallen.message}
         failure |= {"known": fallen.known or None}
-    if head["verdict"] == "known":
+    if verdict == "known":
         failure |= {"file": None}
     else:
-        failure |= {"story": _story(_run(case, scenario, seed, run_options, with_story=True))}
-    return {"run": run, "failure": failure}
-
-
-def _run(
-    case: SimulationCase, scenario: Scenario, seed: int, run_options: RunOptions, *, with_story: bool
-) -> RunResult:
-    return run(
-        scenario,
-        seed,
-        variant=case.variant,
-        limit=run_options.limit,
-        break_rule=run_options.break_rule,
-        with_story=with_story,
-    )
+        failure |= {"story": _story(run(scenario, seed, **settings))}
+    return {"run": row, "failure": failure}
 
 
 def _shown(result: RunResult) -> Violation | None:
     """The first violation that no known weakness explains, otherwise the first violation."""
     violations = result.violations
     return next((violation for violation in violations if not violation.known), next(iter(violations), None))
-
-
-def _verdict(result: RunResult, fallen: Violation | None) -> str:
-    if fallen is not None and not fallen.known:
-        return "fallen"
-    if result.is_cut:
-        return "stopped"
-    return "held" if fallen is None else "known"
 
 
 def _head(case: SimulationCase, scenario: Scenario | None, seed: int, verdict: str) -> TableRow:

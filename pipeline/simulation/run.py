@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline.audit.work import each_row
@@ -70,12 +70,11 @@ def simulate(
 ) -> SimulationRun:
     """Play every seed of every case. `out` is a directory for the tables, which a second simulation replaces.
     `progress` is called with the number of finished tasks and of all tasks, from another thread. :raises
-    pipeline.store.NotATableStore: `out` contains something else"""
+    NotATableStore:"""
     with with_progress(spark, progress):
         kept = ReplacedTables(spark, out, KIND, TABLES)
-        played = _played(spark, tuple(cases), seeds, run_options or RunOptions()).persist(
-            StorageLevel.DISK_ONLY
-        )
+        played = _played(spark, tuple(cases), seeds, run_options or RunOptions())
+        played = played.persist(StorageLevel.DISK_ONLY)
         tables, paths = kept.written(tables_of(played, len(cases) * len(seeds)))
         run = _summed(tables, cases, paths)
     played.unpersist()
@@ -119,29 +118,21 @@ def _costs(runs: DataFrame) -> DataFrame:
     sums = [f.count(f.lit(1)).alias("seeds")]
     sums += [f.count_if(f.col("verdict") == verdict).alias(verdict) for verdict in VERDICTS]
     sums.append(f.coalesce(f.sum("requests"), f.lit(0)).cast("long").alias("requests"))
-    sums += [
-        _finite(f.expr(of.format(name))).cast(kind).alias(f"{name}_{which}")
-        for name, kind in FIGURES
-        for which, of in _OF.items()
-    ]
+    for name, kind in FIGURES:
+        for which, of in _OF.items():
+            value = f.expr(of.format(name))
+            finite = f.when(value != f.lit(_INFINITE), value)
+            sums.append(finite.cast(kind).alias(f"{name}_{which}"))
     return ended.groupBy(*KEY).agg(*sums).select(*COSTS.fieldNames())
-
-
-def _finite(value: Column) -> Column:
-    return f.when(value != f.lit(_INFINITE), value)
 
 
 def _spans(runs: DataFrame) -> DataFrame:
     """SPANS, without spans that contain no seed."""
-    figures = f.explode(
-        f.array(
-            *(
-                f.struct(f.lit(name).alias("figure"), f.col(name).cast("double").alias("value"))
-                for name in SPREAD
-            )
-        )
+    figures = (
+        f.struct(f.lit(name).alias("figure"), f.col(name).cast("double").alias("value")) for name in SPREAD
     )
-    flat = runs.where("verdict != 'threw'").select(*KEY, figures.alias("one")).select(*KEY, "one.*")
+    one = f.explode(f.array(*figures)).alias("one")
+    flat = runs.where("verdict != 'threw'").select(*KEY, one).select(*KEY, "one.*")
     up_to = f.lit(None).cast("long")
     for limit in reversed(LIMITS):
         up_to = f.when(f.col("value") <= limit, f.lit(limit).cast("long")).otherwise(up_to)
@@ -152,22 +143,18 @@ def _spans(runs: DataFrame) -> DataFrame:
 def _summed(
     tables: Mapping[str, DataFrame], cases: Sequence[SimulationCase], paths: Mapping[str, str]
 ) -> SimulationRun:
-    places = {
-        (case.name, case.variant.value, case.setting): index for index, case in reversed([*enumerate(cases)])
-    }
+    keys = [(case.name, case.variant.value, case.setting) for case in cases]
+    places = {key: index for index, key in reversed([*enumerate(keys)])}
 
     def order(row: TableRow) -> tuple[Any, ...]:
         return places[row["scenario"], row["protocol"], row["settings"]], row["libraries"]
 
+    def span_order(row: TableRow) -> tuple[Any, ...]:
+        up_to = _INFINITE if row["up_to"] is None else row["up_to"]
+        return order(row), SPREAD.index(row["figure"]), up_to
+
     costs = sorted((row.asDict() for row in tables["costs"].collect()), key=order)
-    spans = sorted(
-        (row.asDict() for row in tables["spans"].collect()),
-        key=lambda row: (
-            order(row),
-            SPREAD.index(row["figure"]),
-            _INFINITE if row["up_to"] is None else row["up_to"],
-        ),
-    )
+    spans = sorted((row.asDict() for row in tables["spans"].collect()), key=span_order)
     worst = f.array_position(f.array(*map(f.lit, _WORST_FIRST)), f.col("verdict"))
     failures = tables["failures"].orderBy(worst, "seed", *KEY).limit(FAILURES_SHOWN).collect()
     return SimulationRun(

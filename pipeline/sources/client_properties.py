@@ -1,8 +1,6 @@
 """A client properties file, Java's or librdkafka's, as options of Spark's Kafka source, which uses Java's client.
-
-Certificates and keys in PEM are part of the options, because the workers of a cluster do not have the files. JKS and
-PKCS12 stores cannot be part of them: they must have the same path on every worker.
-"""
+PEM certificates and keys are part of the options, because the workers of a cluster do not have the files; JKS and
+PKCS12 stores must have the same path on every worker."""
 
 from __future__ import annotations
 
@@ -26,39 +24,26 @@ _KEPT = (
     "retry.backoff.",
     "socket.",
 )
-_KEPT_WHOLE = frozenset(
-    {
-        "bootstrap.servers",
-        "client.dns.lookup",
-        "client.id",
-        "client.rack",
-        "connections.max.idle.ms",
+_KEPT_WHOLE = (
+    *("bootstrap.servers", "client.dns.lookup", "client.id", "client.rack", "connections.max.idle.ms"),
+    *(
         "default.api.timeout.ms",
         "fetch.max.bytes",
         "fetch.max.wait.ms",
         "group.id",
         "max.partition.fetch.bytes",
-        "receive.buffer.bytes",
-        "request.timeout.ms",
-        "send.buffer.bytes",
-    }
+    ),
+    *("receive.buffer.bytes", "request.timeout.ms", "send.buffer.bytes"),
 )
 """The keys of the connection and the login. `group.id` is only a name that the client is authorized for: the reader
 joins no group and commits nothing. All other keys are useless to a reader, or harmful."""
 
 _OF_LIBRDKAFKA = frozenset(
-    {
-        "sasl.mechanisms",
-        "enable.ssl.certificate.verification",
-        "sasl.password",
-        "sasl.username",
-        "ssl.ca.location",
-        "ssl.ca.pem",
-        "ssl.certificate.location",
-        "ssl.certificate.pem",
-        "ssl.key.location",
-        "ssl.key.pem",
-    }
+    (
+        *("sasl.mechanisms", "enable.ssl.certificate.verification", "sasl.password", "sasl.username"),
+        *("ssl.ca.location", "ssl.ca.pem", "ssl.certificate.location", "ssl.certificate.pem"),
+        *("ssl.key.location", "ssl.key.pem"),
+    )
 )
 """librdkafka's keys to translate; Java does not know them."""
 
@@ -76,9 +61,9 @@ _SHORTEST_SECRET = 4
 
 
 def client_options(properties: Properties) -> dict[str, str]:
-    """The equivalent options of Spark's Kafka source, each key with the prefix `kafka.`. Keys that are only
-    for producers or members of groups, and unknown keys, are left out. :raises ConfigFileError: a key has no
-    equivalent in Java; a store is missing"""
+    """The equivalent options of Spark's Kafka source, with the prefix `kafka.`. Keys that are only for producers or
+    members of groups, and unknown keys, are left out. :raises ConfigFileError: a key has no equivalent in Java; a
+    store is missing"""
     settings = _Translation(properties).settings()
     return {PREFIX + key: value for key, value in sorted(settings.items())}
 
@@ -108,32 +93,24 @@ class _Translation:
         self._refuse_unsupported()
         if kept.get("ssl.endpoint.identification.algorithm", "").lower() == "none":
             kept["ssl.endpoint.identification.algorithm"] = ""
-        if "security.protocol" in kept:
-            kept["security.protocol"] = (
-                kept["security.protocol"].strip().upper()
-            )  # librdkafka accepts both cases
+        if (protocol := kept.get("security.protocol")) is not None:
+            kept["security.protocol"] = protocol.strip().upper()  # librdkafka accepts both cases
         return self._store(self._trust(self._login(kept)))
 
     def _refuse_unsupported(self) -> None:
-        if not self._properties.flag("enable.ssl.certificate.verification", True):
-            raise self._properties.error(
-                "enable.ssl.certificate.verification",
-                "Spark's Kafka client always verifies certificates; set the authority in ssl.ca.location",
-            )
+        verification = "enable.ssl.certificate.verification"
+        if not self._properties.flag(verification, True):
+            why = "Spark's Kafka client always verifies certificates; set the authority in ssl.ca.location"
+            raise self._properties.error(verification, why)
         for key, entry in self._entries.items():
             name = entry.key
             if name in KOHORT_KEYS:
-                raise self._properties.error(
-                    key,
-                    "Spark's Kafka client is Java's, and requests its tokens itself: set "
-                    "sasl.login.callback.handler.class, or a token endpoint",
-                )
+                remedy = "set sasl.login.callback.handler.class, or a token endpoint"
+                why = f"Spark's Kafka client is Java's, and requests its tokens itself: {remedy}"
+                raise self._properties.error(key, why)
             if name in LIBRDKAFKA_KEYS - JAVA_KEYS - _OF_LIBRDKAFKA and name.startswith(("sasl.", "ssl.")):
-                raise self._properties.error(
-                    key,
-                    f"only librdkafka supports {name}, and Spark's Kafka client is Java's: "
-                    "use Java's name for it",
-                )
+                why = f"only librdkafka supports {name}, and Spark's Kafka client is Java's: use Java's name for it"
+                raise self._properties.error(key, why)
 
     def _login(self, kept: dict[str, str]) -> dict[str, str]:
         """`sasl.username` and `sasl.password` as a login module."""
@@ -143,10 +120,8 @@ class _Translation:
         mechanism = kept.get("sasl.mechanism", "").strip().upper()
         module = _MODULES.get(mechanism)
         if module is None:
-            names = ", ".join(_MODULES)
-            raise self._properties.error(
-                "sasl.username", f"requires a sasl.mechanism of {names}, not {mechanism or 'none'}"
-            )
+            why = f"requires a sasl.mechanism of {', '.join(_MODULES)}, not {mechanism or 'none'}"
+            raise self._properties.error("sasl.username", why)
         login = f"{module} required username={_quoted(username)} password={_quoted(password)};"
         return kept | {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
 
@@ -163,10 +138,9 @@ class _Translation:
                 return kept | {"ssl.truststore.location": self._absolute("ssl.truststore.location")}
         if pem is None:
             return kept
-        blocks = "\n".join(block for kind, block in _blocks(pem) if kind == "CERTIFICATE")
         for key in ("ssl.truststore.location", "ssl.truststore.password"):
             kept.pop(key, None)
-        return kept | {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": blocks}
+        return kept | {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": _certificates(pem)}
 
     def _store(self, kept: dict[str, str]) -> dict[str, str]:
         """The client's certificate and key (mutual TLS), without a file if they are PEM."""
@@ -189,9 +163,7 @@ class _Translation:
             kept.pop(name, None)
         return kept | {
             "ssl.keystore.type": "PEM",
-            "ssl.keystore.certificate.chain": "\n".join(
-                block for kind, block in _blocks(chain) if kind == "CERTIFICATE"
-            ),
+            "ssl.keystore.certificate.chain": _certificates(chain),
             "ssl.keystore.key": self._java_key(key_from, key),
         }
 
@@ -200,32 +172,32 @@ class _Translation:
         for kind, block in keys:
             if kind in _JAVA_KEY_BLOCKS:
                 return block
-        what = f"a {keys[0][0]}" if keys else "no private key"
-        raise self._properties.error(
-            name,
-            f"there is {what}, and Java reads only PKCS #8: convert it with `openssl pkcs8 -topk8 -in KEY -out NEW`",
-        )
+        what = f"there is a {keys[0][0]}" if keys else "there is no private key"
+        remedy = "convert it with `openssl pkcs8 -topk8 -in KEY -out NEW`"
+        raise self._properties.error(name, f"{what}, and Java reads only PKCS #8: {remedy}")
 
     def _text(self, key: str) -> str | None:
         entry = self._entries.get(key)
         return None if entry is None else entry.value
 
-    def _file(self, key: str) -> Path:
-        return Path(self._entries[key].value.strip())
-
     def _absolute(self, key: str) -> str:
-        return str(self._file(key).absolute())
+        return str(Path(self._entries[key].value.strip()).absolute())
 
     def _read(self, key: str) -> bytes:
+        path = Path(self._entries[key].value.strip())
         try:
-            return self._file(key).read_bytes()
+            return path.read_bytes()
         except OSError as error:
-            raise self._properties.error(key, f"{self._file(key)} cannot be read: {error.strerror}") from None
+            raise self._properties.error(key, f"{path} cannot be read: {error.strerror}") from None
 
 
 def _blocks(pem: str) -> list[tuple[str, str]]:
     """The blocks of a PEM text: kind and text of each."""
     return [(block[1], block[0]) for block in _PEM_BLOCK.finditer(pem)]
+
+
+def _certificates(pem: str) -> str:
+    return "\n".join(block for kind, block in _blocks(pem) if kind == "CERTIFICATE")
 
 
 def _quoted(text: str) -> str:

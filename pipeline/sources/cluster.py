@@ -45,8 +45,8 @@ class ClusterUnreadable(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """The range of a partition of the topic: offsets of the first record and after the last one.
-    `stable_end`: the first offset that an open transaction may have written; `end` if none is open."""
+    """The offsets of a partition's first record and after the last one. `stable_end`: the first offset that an open
+    transaction may have written; `end` if none is open."""
 
     partition: int
     begin: int
@@ -81,9 +81,8 @@ def check_kafka_source(spark: SparkSession) -> None:
 
 
 def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTopic:
-    """Request the topic's partitions and their ends. `options`: `kafka.bootstrap.servers` and other client
-    settings. :raises MissingKafkaSource: the session was started without the jars :raises ClusterUnreadable:
-    with the message of Kafka's client"""
+    """Request the topic's partitions and their ends. `options`: client settings, as `kafka.bootstrap.servers`.
+    :raises MissingKafkaSource: the session was started without the jars :raises ClusterUnreadable:"""
     with _admin(spark, options) as admin:
         topic = _offsets_topic(spark, admin)
         # Without this check, Spark's consumers would fail in the middle of a long read. It must not be the first
@@ -94,8 +93,7 @@ def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTop
 
 
 def topic_names(spark: SparkSession, options: Mapping[str, str]) -> dict[str, str]:
-    """The names of all topics that the client may see, by id in Kafka's notation. :raises MissingKafkaSource:
-    the session was started without the jars :raises ClusterUnreadable: with the message of Kafka's client"""
+    """The names of all topics that the client may see, by id in Kafka's notation. Raises as `offsets_topic`."""
     with _admin(spark, options) as admin:
         jvm: Any = spark._jvm
         listing_options = jvm.org.apache.kafka.clients.admin.ListTopicsOptions().listInternal(True)

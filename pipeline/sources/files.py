@@ -1,8 +1,5 @@
-"""The files of the log of `__consumer_offsets`, and files in their place that are not segments.
-
-The log directories of several brokers contain several copies of a partition; the most advanced one is read, as
-everywhere in Kohort (`coordinator.store.copies`).
-"""
+"""The files of the log of `__consumer_offsets`, and files in their place that are not segments. Of several copies
+of a partition the most advanced one is read, as everywhere in Kohort (`coordinator.store.copies`)."""
 
 from __future__ import annotations
 
@@ -59,8 +56,8 @@ class Listing:
 
 
 def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None) -> Listing:
-    """The content of log directories, directories of partitions and single files. `options` are Hadoop's.
-    :raises FileNotFoundError: a path does not exist :raises OSError: it cannot be read"""
+    """The content of log directories, directories of partitions and single files. `options` are Hadoop's. :raises
+    FileNotFoundError: a path does not exist :raises OSError:"""
     search = _Search(options or {})
     for path in map(absolute, paths):
         search.at(path)
@@ -142,17 +139,10 @@ class _Search:
     def _end(self, segment: ListedSegment) -> LogEnd:
         """The end of a segment. :raises OSError: it cannot be read"""
         system, inside = opened(segment.path, self._options)
+        index, base_offset = read_index(segment, self._options), segment.base_offset
         with system.open_input_file(inside) as file:
-            last = last_batch(
-                file,
-                segment.path,
-                size=segment.size,
-                index=read_index(segment, self._options),
-                base_offset=segment.base_offset,
-            )
-        return (
-            LogEnd(-1, segment.base_offset) if last is None else LogEnd(last.leader_epoch, last.next_offset)
-        )
+            last = last_batch(file, segment.path, size=segment.size, index=index, base_offset=base_offset)
+        return LogEnd(-1, base_offset) if last is None else LogEnd(last.leader_epoch, last.next_offset)
 
     def _name(self, path: str, directory: str, reason: str) -> None:
         self._not_segments[path] = NotASegment(

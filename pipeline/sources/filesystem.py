@@ -1,10 +1,6 @@
-"""Files on any file system of Spark, opened by its Python workers.
-
-A path is local, or a URI: `file:///…`, `s3a://bucket/key` (`s3`, `s3n`), `hdfs://host/…`, and others that pyarrow
-supports (`gs://`, `abfss://`). The properties of Hadoop's S3A are supported here too: `fs.s3a.endpoint`,
-`endpoint.region`, `access.key`, `secret.key`, `session.token`, `connection.ssl.enabled`. Without them, the
-environment is used, as in AWS's own tools.
-"""
+"""Files on any file system of Spark, opened by its Python workers. A path is local, or a URI: `file:///…`,
+`s3a://bucket/key` (`s3`, `s3n`), `hdfs://host/…`, and others that pyarrow supports. The properties of Hadoop's S3A
+are supported too (`_S3_PROPERTIES`); without them, the environment is used, as in AWS's own tools."""
 
 from __future__ import annotations
 
@@ -39,8 +35,8 @@ def child(path: str, name: str) -> str:
 
 
 def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
-    """The file system of an absolute path, and the path in it. `options` are Hadoop's. :raises OSError: there
-    is no such file system, or it cannot be reached"""
+    """The file system of an absolute path, and the path in it. `options` are Hadoop's. :raises OSError: there is
+    none"""
     uri = _URI.match(path)
     if uri is None:
         return _local(), path
@@ -48,7 +44,8 @@ def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
     if scheme in _S3:
         return _s3(tuple(sorted(options.items()))), uri["rest"].rstrip("/")
     try:
-        return _by_uri(path)
+        system, inside = fs.FileSystem.from_uri(path)
+        return system, inside
     except (ValueError, ImportError) as error:
         raise OSError(f"{path}: {error}") from None
 
@@ -58,9 +55,13 @@ def _local() -> fs.FileSystem:
     return fs.LocalFileSystem()
 
 
-def _by_uri(path: str) -> tuple[fs.FileSystem, str]:
-    system, inside = fs.FileSystem.from_uri(path)
-    return system, inside
+_S3_PROPERTIES = {
+    "access.key": "access_key",
+    "secret.key": "secret_key",
+    "session.token": "session_token",
+    "endpoint.region": "region",
+}
+"""pyarrow's names of Hadoop's properties; also `endpoint` and `connection.ssl.enabled`, with the prefix `fs.s3a.`."""
 
 
 @lru_cache(maxsize=4)
@@ -69,14 +70,7 @@ def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
         name.removeprefix("fs.s3a."): value for name, value in options if name.startswith("fs.s3a.")
     }
     settings: dict[str, object] = {
-        name: properties[key]
-        for name, key in (
-            ("access_key", "access.key"),
-            ("secret_key", "secret.key"),
-            ("session_token", "session.token"),
-            ("region", "endpoint.region"),
-        )
-        if key in properties
+        name: properties[key] for key, name in _S3_PROPERTIES.items() if key in properties
     }
     if "endpoint" in properties:
         scheme, _, host = properties["endpoint"].rpartition("://")

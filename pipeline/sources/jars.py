@@ -48,10 +48,10 @@ class MissingKafkaSource(PipelineError):
 
 
 def kafka_jars(jars: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """`given`, and the jars of Spark's Kafka source unless `given` or Spark's settings `conf` contain it.
-    Pass them to `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a
-    machine fetches 10 MB; two processes may do so at once. :raises MissingSpark: the extra is not installed
-    :raises MissingKafkaSource: the jars are not cached, and Maven is missing or fails"""
+    """`jars`, and those of Spark's Kafka source unless `jars` or Spark's settings `conf` contain it, for
+    `SessionSettings`: a running session accepts none. The first call on a machine fetches 10 MB. :raises
+    MissingSpark: the extra is not installed :raises MissingKafkaSource: the jars are not cached, and Maven is
+    missing or fails"""
     check_extra()
     settings = [(conf or {}).get(name, "") for name in _SETTINGS]
     if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in jars), *settings)):
@@ -63,17 +63,16 @@ def cache() -> Path:
     """The directory of the jars, existing or not. Its last part is a digest of the POM."""
     home = os.environ.get("XDG_CACHE_HOME")
     if not home and os.environ.get("HOME") == "":
-        raise MissingKafkaSource(
-            "HOME is empty, so there is no directory for Spark's jars; set it, or XDG_CACHE_HOME"
-        )
+        why = "HOME is empty, so there is no directory for Spark's jars"
+        raise MissingKafkaSource(f"{why}; set it, or XDG_CACHE_HOME")
     home = home or str(Path.home() / ".cache")
     stamp = hashlib.sha256(_pom().encode()).hexdigest()[:12]
     return Path(home) / "kohort" / f"spark-kafka-{version('pyspark')}" / stamp
 
 
 def _jars() -> tuple[tuple[str, str, str], ...]:
-    """Group, artifact and version of each jar. The source must be of Spark's own version. The other versions
-    are those of Spark 4.0; they work with all of 4."""
+    """Group, artifact and version of each jar. The source must be of Spark's own version, the others work with all
+    of 4."""
     return (
         ("org.apache.spark", f"{KAFKA_SOURCE}_{SCALA}", version("pyspark")),
         ("org.apache.spark", f"spark-token-provider-kafka-0-10_{SCALA}", "4.0.0"),
@@ -84,12 +83,8 @@ def _jars() -> tuple[tuple[str, str, str], ...]:
 
 def _pom() -> str:
     """The POM for Maven: every jar by name and without its dependencies, which pyspark contains."""
-    return _POM.format(
-        dependencies="\n".join(
-            _DEPENDENCY.format(group=group, artifact=artifact, version=number)
-            for group, artifact, number in _jars()
-        )
-    )
+    jars = (_DEPENDENCY.format(group=group, artifact=name, version=number) for group, name, number in _jars())
+    return _POM.format(dependencies="\n".join(jars))
 
 
 def _fetched() -> Path:
@@ -108,24 +103,20 @@ def _run_maven(pom: Path, directory: Path) -> None:
     goal = ("dependency:copy-dependencies", f"-DoutputDirectory={directory}")
     command = [maven, "-q", "-B", "-f", str(pom), *goal]
     try:
-        subprocess.run(  # noqa: S603  (the Maven of the PATH)
+        subprocess.check_output(  # noqa: S603  (the Maven of the PATH)
             command,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            check=True,
             timeout=FETCH_TIMEOUT_S,
         )
     except subprocess.CalledProcessError as error:
-        raise MissingKafkaSource(
-            _advice(f"and Maven could not fetch it:\n{_errors(error.stdout)}\n")
-        ) from None
+        why = f"and Maven could not fetch it:\n{_errors(error.stdout)}\n"
+        raise MissingKafkaSource(_advice(why)) from None
     except subprocess.TimeoutExpired:
-        raise MissingKafkaSource(
-            _advice(f"and Maven did not fetch it within {seconds_text(FETCH_TIMEOUT_S)}")
-        ) from None
+        why = f"and Maven did not fetch it within {seconds_text(FETCH_TIMEOUT_S)}"
+        raise MissingKafkaSource(_advice(why)) from None
 
 
 def how_to_get() -> str:
@@ -145,15 +136,13 @@ def _errors(output: str) -> str:
 
 
 def filled(target: Path, fill: Callable[[Path], None]) -> Path:
-    """Return the directory `target`, filled first if it does not exist. `fill` creates the directory that it
-    is given, and may leave temporary files next to it. Two processes may do this at once: each fills a
-    separate directory, and the first rename wins."""
+    """Return the directory `target`, which `fill` creates first if it does not exist. Two processes may do this at
+    once: each fills a separate directory, and the first rename wins."""
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=".fill-", dir=target.parent, ignore_cleanup_errors=True
-    ) as scratch:
+    temporary = tempfile.TemporaryDirectory(prefix=".fill-", dir=target.parent, ignore_cleanup_errors=True)
+    with temporary as scratch:
         made = Path(scratch) / "filled"
         fill(made)
         try:

@@ -1,9 +1,5 @@
-"""Names of topics by id: from log directories, and from records of the segments.
-
-The cluster's own metadata log contains the name of every topic. If it is not next to the segments, as with a copy of
-`__consumer_offsets` alone, a first pass through the records gathers names: brokers of Kafka 4 and later write a
-topic's id into its commits.
-"""
+"""Names of topics by id: from log directories and, if the cluster's own metadata log is not next to the segments,
+from a first pass through the records: brokers of Kafka 4 and later write a topic's id into its commits."""
 
 from __future__ import annotations
 
@@ -70,17 +66,13 @@ def collect_names(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
     for raw in records:
         types = key_types(*bounds_of(raw.keys))
         named = dict(_in_offsets(raw, types, heard))
-        for lane in np.flatnonzero(
-            (types == _PARTITION_METADATA_TYPE) | (types == _SHARE_STATE_TYPE)
-        ).tolist():
+        for lane in np.flatnonzero(np.isin(types, (_PARTITION_METADATA_TYPE, _SHARE_STATE_TYPE))).tolist():
             named |= _in_record(raw.keys[lane].as_py(), raw.values[lane].as_py())
         new = {topic_id: name for topic_id, name in named.items() if topic_id not in heard}
         heard |= new
         if new:
-            yield pa.RecordBatch.from_pydict(
-                {"topic_id": [format_uuid(topic_id) for topic_id in new], "name": list(new.values())},
-                schema=to_arrow_schema(NAMES_BY_ID),
-            )
+            columns = {"topic_id": list(map(format_uuid, new)), "name": list(new.values())}
+            yield pa.RecordBatch.from_pydict(columns, schema=to_arrow_schema(NAMES_BY_ID))
 
 
 def _in_offsets(raw: RawRecords, types: np.ndarray, heard: Mapping[UUID, str]) -> Iterator[tuple[UUID, str]]:
@@ -142,8 +134,6 @@ def _mirror(path: str, target: Path, options: Mapping[str, str]) -> None:
             continue
         (target / entry.base_name).mkdir(parents=True)
         for file in files:
-            with (
-                system.open_input_stream(file.path) as source,
-                (target / entry.base_name / file.base_name).open("wb") as copy,
-            ):
-                shutil.copyfileobj(source, copy)
+            copy = target / entry.base_name / file.base_name
+            with system.open_input_stream(file.path) as source, copy.open("wb") as sink:
+                shutil.copyfileobj(source, sink)

@@ -1,10 +1,7 @@
-"""Segments of `__consumer_offsets` as rows, decoded by Spark's workers.
-
-Theory of operation. The driver lists the files; the bytes that each task reads are computed before the first record
-is read (`splits`; for large files also in tasks). A task processes its parts some megabytes at a time (`blocks`), and
-each of these some ten thousand records at a time (`pipeline.decode`), so its memory does not depend on its input. All
-tasks have about the same size, whether a log is one huge file or a thousand small ones.
-"""
+"""Segments of `__consumer_offsets` as rows, decoded by Spark's workers. The bytes that each task reads are computed
+before the first record is read. A task processes its parts some megabytes at a time (`blocks`), and each of these
+some ten thousand records at a time (`pipeline.decode`), so its memory does not depend on its input. All tasks have
+about the same size, whether a log is one huge file or a thousand small ones."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from pipeline.sources.blocks import Block, Damage, Split, blocks_of, cuts, packe
 from pipeline.sources.files import ListedSegment, Listing, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole, names_of
-from pipeline.tables.schemas import LONG, TableRow, table
+from pipeline.tables.schemas import LONG, table
 from wire.log.columns import Columns
 from wire.log.errors import DamagedLog
 from wire.log.salvage import MOST_FAULTS, readable_columns
@@ -45,11 +42,10 @@ def reading(
     split_bytes: int = SPLIT_BYTES,
     after: Mapping[int, int] | None = None,
 ) -> LogReader:
-    """Read the segments at `paths`: log directories, directories of partitions, files. `names`: names of
-    topics by id, in addition to those in the logs. Files are split at batches, at most about `split_bytes`
-    apart. `after`: the first offset to read, by partition; segments that end before it are not read. :raises
-    FileNotFoundError: a path does not exist :raises OSError: it cannot be listed :raises ValueError: an id in
-    `names` is invalid"""
+    """Read the segments at `paths`: log directories, directories of partitions, files. `names` of topics by id are
+    in addition to those in the logs. Files are split at batches, at most about `split_bytes` apart. `after`: the
+    first offset to read, by partition. :raises FileNotFoundError: a path does not exist :raises OSError: :raises
+    ValueError: an id is invalid"""
     options = hadoop_options(spark)
     listing = list_segments(paths, options)
     segments = wanted(listing, after or {})
@@ -63,14 +59,8 @@ def reading(
     if not is_whole(from_directories):
         known = _collected_names(spark, segments, tasks, options) | known
     not_segments = [
-        quarantined_row(
-            source=not_segment.source,
-            partition=not_segment.partition,
-            file=not_segment.path,
-            position=None,
-            reason=not_segment.reason,
-        )
-        for not_segment in listing.not_segments
+        quarantined_row(source=one.source, partition=one.partition, file=one.path, reason=one.reason)
+        for one in listing.not_segments
     ]
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -117,11 +107,12 @@ def _splits(
     def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _numbers(batches):
             segment = segments[large[number]]
-            positions = _cuts(segment, split_bytes, options)
-            yield pa.RecordBatch.from_pydict(
-                {"segment": [large[number]] * len(positions), "position": positions},
-                schema=to_arrow_schema(_CUT),
-            )
+            system, inside = opened(segment.path, options)
+            with system.open_input_file(inside) as file:
+                index = read_index(segment, options)
+                positions = cuts(file, segment.size, index, segment.base_offset, split_bytes)
+            found = {"segment": [large[number]] * len(positions), "position": positions}
+            yield pa.RecordBatch.from_pydict(found, schema=to_arrow_schema(_CUT))
 
     places: dict[int, list[int]] = {}
     if large:
@@ -132,13 +123,6 @@ def _splits(
         bounds = [0, *sorted(places.get(number, ())), segment.size]
         splits += [Split(segment=number, start=start, end=end) for start, end in pairwise(bounds)]
     return splits
-
-
-def _cuts(segment: ListedSegment, split_bytes: int, options: Mapping[str, str]) -> list[int]:
-    system, inside = opened(segment.path, options)
-    with system.open_input_file(inside) as file:
-        index = read_index(segment, options)
-        return cuts(file, segment.size, index, segment.base_offset, split_bytes)
 
 
 def _collected_names(
@@ -161,9 +145,10 @@ def _collected_names(
 def _read(
     segment: ListedSegment, split: Split, names: Mapping[UUID, str], options: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
+    where = {"source": segment.source, "partition": segment.partition, "file": segment.path}
     for chunk in _found(segment, split, options):
         if isinstance(chunk, Damage):
-            yield rows_to_arrow([_damaged(segment, chunk)])
+            yield rows_to_arrow([quarantined_row(**where, position=chunk.position, reason=chunk.reason)])
         else:
             yield from decode(chunk, names)
 
@@ -173,11 +158,8 @@ def _found(segment: ListedSegment, split: Split, options: Mapping[str, str]) -> 
     for chunk in _columns_of_split(segment, split, options):
         if isinstance(chunk, Damage):
             yield chunk
-            continue
-        columns, base = chunk
-        yield from raw_records(
-            columns, source=segment.source, partition=segment.partition, file=segment.path, base=base
-        )
+        else:
+            yield from raw_records(*chunk, segment.source, segment.partition, segment.path)
 
 
 def _columns_of_split(
@@ -186,15 +168,9 @@ def _columns_of_split(
     """The records of a split, with the byte of the file from which the positions of their batches count."""
     try:
         system, inside = opened(segment.path, options)
+        bounds = {"start": split.start, "end": split.end, "size": segment.size}
         with system.open_input_file(inside) as file:
-            for chunk in blocks_of(
-                file,
-                segment.path,
-                start=split.start,
-                end=split.end,
-                size=segment.size,
-                base_offset=segment.base_offset,
-            ):
+            for chunk in blocks_of(file, segment.path, **bounds, base_offset=segment.base_offset):
                 if isinstance(chunk, Damage):
                     yield chunk
                 else:
@@ -219,13 +195,3 @@ def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
             return
         # `readable_columns` stopped; the batches after the last bad one are another block.
         batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]
-
-
-def _damaged(segment: ListedSegment, damage: Damage) -> TableRow:
-    return quarantined_row(
-        source=segment.source,
-        partition=segment.partition,
-        file=segment.path,
-        position=damage.position,
-        reason=damage.reason,
-    )

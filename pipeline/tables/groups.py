@@ -57,38 +57,30 @@ def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commi
         _classic_members(grouped),
         _moved(rebalances),
         _storms(course),
-        _rebalancing(course),
-        _committed(commits),
+        course.groupBy("day", "group").agg((f.sum("adds_us") / _SECOND_US).alias("rebalancing")),
+        commits.groupBy("day", "group").agg(f.sum("commits").alias("commits")),
         _zombies(ownership, commits),
     )
     before = Window.partitionBy("group").orderBy("day").rowsBetween(Window.unboundedPreceding, -1)
-    carried = (
-        daily.withColumn("earlier", _last("end_type").over(before))
-        .withColumn("earlier_protocol", _last("protocol_type").over(before))
-        .withColumn("earlier_classic", _last("classic_members").over(before))
-        .withColumn("earlier_members", _last("members_last").over(before))
-    )
+    earlier = {
+        "earlier": "end_type",
+        "earlier_protocol": "protocol_type",
+        "earlier_classic": "classic_members",
+        "earlier_members": "members_last",
+    }
+    last = {name: f.last(column, ignorenulls=True).over(before) for name, column in earlier.items()}
+    carried = daily.withColumns(last)
     alive = f.when(f.col("earlier") != _GONE, f.col("earlier"))
     whole = (
         carried.withColumn("known", f.coalesce("type_seen", alive))
         .withColumn("type", f.coalesce("known", f.lit(CLASSIC)))
         .withColumn("migration", _migration())
     )
-    return shaped(
-        whole.select(
-            "*",
-            f.coalesce(f.greatest("members_most", "earlier_members"), f.lit(0)).alias("most"),
-            f.coalesce("rebalancing", f.lit(0.0)).alias("rebalancing_s"),
-        )
-        .drop("members_most")
-        .withColumnRenamed("most", "members_most")
-        .fillna(0, list(_COUNTS)),
-        GROUPS,
-    )
-
-
-def _last(column: str) -> Column:
-    return f.last(column, ignorenulls=True)
+    figures = {
+        "members_most": f.coalesce(f.greatest("members_most", "earlier_members"), f.lit(0)),
+        "rebalancing_s": f.coalesce("rebalancing", f.lit(0.0)),
+    }
+    return shaped(whole.withColumns(figures).fillna(0, list(_COUNTS)), GROUPS)
 
 
 def _by_day_and_group(*parts: DataFrame) -> DataFrame:
@@ -106,12 +98,11 @@ def _types(events: DataFrame) -> DataFrame:
     kind = f.create_map(*(f.lit(text) for pair in _TYPES.items() for text in pair))[f.col("kind")]
     stands = ~f.col("tombstone")
     states = events.where(f.col("kind").isin(*_TYPES)).withColumn("kind", kind)
+    protocol_type, of_classic = f.coalesce("protocol_type", f.lit("")), stands & (f.col("kind") == CLASSIC)
     return states.groupBy("day", "group").agg(
         f.max_by("kind", f.when(stands, offset)).alias("type_seen"),
         f.max_by(f.when(stands, f.col("kind")).otherwise(_GONE), offset).alias("end_type"),
-        f.max_by(
-            f.coalesce("protocol_type", f.lit("")), f.when(stands & (f.col("kind") == CLASSIC), offset)
-        ).alias("protocol_type"),
+        f.max_by(protocol_type, f.when(of_classic, offset)).alias("protocol_type"),
     )
 
 
@@ -173,14 +164,6 @@ def _storms(course: DataFrame) -> DataFrame:
     return sizes.where(f.col("size") >= STORM_LEAST).groupBy("day", "group").agg(f.count("*").alias("storms"))
 
 
-def _rebalancing(course: DataFrame) -> DataFrame:
-    return course.groupBy("day", "group").agg((f.sum("adds_us") / _SECOND_US).alias("rebalancing"))
-
-
-def _committed(commits: DataFrame) -> DataFrame:
-    return commits.groupBy("day", "group").agg(f.sum("commits").alias("commits"))
-
-
 def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
     """The number of zombies by day and group, only for days on which the group commits."""
     made = commits.where(f.col("commits") > 0)
@@ -191,20 +174,13 @@ def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
     midnight = f.timestamp_micros(f.unix_date("on") * _DAY_US)
     next_midnight = f.timestamp_micros((f.unix_date("on") + 1) * _DAY_US)
     until = f.least(f.coalesce("until", next_midnight), next_midnight, "heard")
+    columns = "on", "group", "member", "topic", "topic_partition"
     owned = (
         ownership.where(f.col("member").isNotNull())
         .join(topics, ["group", "topic"], "left_semi")
         .join(days, "group")
         .where((f.col("since") < until) & (until > midnight))
-        .select(
-            "on",
-            "group",
-            "member",
-            "topic",
-            "topic_partition",
-            f.greatest("since", midnight).alias("from"),
-            until.alias("to"),
-        )
+        .select(*columns, f.greatest("since", midnight).alias("from"), until.alias("to"))
     )
     owned = owned.where(f.unix_micros("to") - f.unix_micros("from") >= int(ZOMBIE_LEAST_S * _SECOND_US))
     seen = made.select(f.col("day").alias("on"), "group", "topic", "topic_partition", "first", "last")
@@ -214,8 +190,5 @@ def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
         .groupBy("on", "group", "member")
         .agg(f.max(f.coalesce(busy, f.lit(False))).alias("commits"))
     )
-    return (
-        by_member.where(~f.col("commits"))
-        .groupBy(f.col("on").alias("day"), "group")
-        .agg(f.count("*").alias("zombies"))
-    )
+    silent = by_member.where(~f.col("commits")).groupBy(f.col("on").alias("day"), "group")
+    return silent.agg(f.count("*").alias("zombies"))

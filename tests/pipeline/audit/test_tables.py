@@ -13,7 +13,6 @@ from pipeline.audit.java_regexes import matched
 from pipeline.audit.judge import UNRANKED
 from pipeline.audit.run import ranked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
-from pipeline.replaced import read_table
 from pipeline.store import NotATableStore
 from tests.pipeline.audit.test_as_planned import CONSUMER, MEMBER, OF_JAVA, snapshot
 from tests.pipeline.report.tables import rows_as
@@ -138,7 +137,7 @@ def test_an_audit_replaces_its_own_tables_and_no_others(spark: SparkSession, tmp
 
     rows = audited(fleet).audit.collect()
     assert [row["group"] for row in rows] == ["first"]
-    assertDataFrameEqual(read_table(spark, AUDIT, audited(fleet).paths["audit"]), rows)
+    assertDataFrameEqual(spark.read.schema(AUDIT).parquet(audited(fleet).paths["audit"]), rows)
     assert sorted(path.name for path in out.iterdir()) == [
         "audit",
         "audit.json",
