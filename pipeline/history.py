@@ -44,8 +44,7 @@ from wire.log.errors import DamagedLog
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-QUARANTINE_SHOWN = 1_000
-"""The number of quarantined rows in a run; the table has all of them."""
+QUARANTINE_SHOWN = 1_000  # the number of quarantined rows in a run; the table has all of them
 
 
 class HistoryStep(StrEnum):
@@ -97,8 +96,7 @@ class HistoryTable:
     name: str
     path: str
     rows: int
-    added: int
-    """The rows that this run added; if it computed the table again, all of them."""
+    added: int  # the rows that this run added; if it computed the table again, all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +106,10 @@ class HistoryRun:
     out: str
     tables: Mapping[str, HistoryTable]
     records: int
-    added: int
-    """Records that no earlier run had."""
+    added: int  # records that no earlier run had
     by_key_version: Mapping[int | None, int]
     """Records by type; None: transaction markers, whose keys have no type."""
-    quarantined: tuple[Quarantined, ...]
-    """The first `QUARANTINE_SHOWN` rows, by source, file and position."""
+    quarantined: tuple[Quarantined, ...]  # the first `QUARANTINE_SHOWN` rows, by source, file and position
     quarantined_total: int
 
 
@@ -282,8 +278,7 @@ class _Written:
         self.files: set[str] = set()
         self.rows: Counter[str] = Counter()
         self.records: Counter[int | None] = Counter()
-        self.ends: dict[int, int] = {}
-        """The offset after the last record, by partition of the log."""
+        self.ends: dict[int, int] = {}  # the offset after the last record, by partition of the log
         self._stretches: dict[int, list[CommitRange]] = {}
         for what, name, number, count, begin in manifest:
             if what == FILE:

@@ -135,8 +135,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-OLDEST = 17
-"""The oldest Java that Spark 4 runs on."""
+OLDEST = 17  # the oldest Java that Spark 4 runs on
 NEEDED_MODULES = (
     *("java.management", "java.naming", "java.rmi", "java.security.jgss", "java.sql", "java.xml"),
     "jdk.incubator.vector",  # Spark's own command line names it: without it the JVM does not start

@@ -52,8 +52,7 @@ class Catalog:
     """The content of a directory after run `run`; 0: no run yet. Equal data have equal catalogs."""
 
     run: int = 0
-    cluster: str | None = None
-    """The id of the cluster of the history, if a log contained it."""
+    cluster: str | None = None  # the id of the cluster of the history, if a log contained it
     next_offsets: Mapping[int, int] = field(default_factory=dict)
     """The first offset that is not in the tables, by partition of `__consumer_offsets`."""
     by_key_version: Mapping[int | None, int] = field(default_factory=dict)

@@ -32,8 +32,7 @@ WRITTEN = table(
 """The schema of a manifest."""
 FILE, RECORDS, PARTITION, STRETCH = "file", "records", "partition", "stretch"
 EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE = "events", "quarantine", "commit_runs"
-METADATA = {"kohort.schema": str(VERSION)}
-"""The metadata of every file."""
+METADATA = {"kohort.schema": str(VERSION)}  # the metadata of every file
 
 _ROW_GROUP_BYTES = 32 << 20
 _HELD_BYTES = 128 << 20

@@ -55,8 +55,7 @@ class RecordDirectory:
         self._root = root
         self._was_clean = was_clean
         self.files = LogFiles()
-        self._read: set[Path] = set()
-        """The directories that were read; others may have a half-written batch."""
+        self._read: set[Path] = set()  # the directories that were read; others may have a half-written batch
         try:
             self._starts = read_checkpoint(root / LOG_STARTS)
         except OSError as error:

@@ -22,13 +22,10 @@ if TYPE_CHECKING:
 
 
 NO_SESSION = 0
-WITHOUT, FIRST = -1, 0
-"""Epochs of a request."""
+WITHOUT, FIRST = -1, 0  # epochs of a request
 MAX_EPOCH = 2**31 - 1
-SLOTS = 1_000
-"""`max.incremental.fetch.session.cache.slots`."""
-EVICTABLE_AFTER_MS = 120_000
-"""`min.incremental.fetch.session.eviction.ms`."""
+SLOTS = 1_000  # `max.incremental.fetch.session.cache.slots`
+EVICTABLE_AFTER_MS = 120_000  # `min.incremental.fetch.session.eviction.ms`
 UNKNOWN_OFFSET = -1
 
 
@@ -66,12 +63,10 @@ class _Cached:
 @dataclass(slots=True, kw_only=True)
 class _Session:
     id: int
-    by_id: bool
-    """Whether requests identify topics by id."""
+    by_id: bool  # whether requests identify topics by id
     used_ms: int
     partitions: dict[PartitionKey, _Cached] = field(default_factory=dict)
-    epoch: int = FIRST + 1
-    """The epoch of the next request."""
+    epoch: int = FIRST + 1  # the epoch of the next request
 
     def keep(self, results: Results) -> Results:
         """The results to send. Partitions with records move to the end, so that all get their turn."""
@@ -99,8 +94,7 @@ class FetchSessions:
     def __init__(self, new_id: Callable[[], int], slots: int = SLOTS) -> None:
         self._new_id = new_id
         self._slots = slots
-        self._sessions: dict[int, _Session] = {}
-        """By session id, the least recently used session first."""
+        self._sessions: dict[int, _Session] = {}  # by session id, the least recently used session first
 
     def __len__(self) -> int:
         return len(self._sessions)

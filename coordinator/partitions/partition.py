@@ -28,8 +28,7 @@ from wire.log.log_records import each_record
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
 """The special timestamps of ListOffsets. There is no tiered storage: all records are local (KIP-405, KIP-1005)."""
 NOTHING = ReadBatches(b"", 0)
-HIGH_WATERMARK = -1
-"""The offset of DeleteRecords that means the high watermark."""
+HIGH_WATERMARK = -1  # the offset of DeleteRecords that means the high watermark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +81,7 @@ class Partition:
         self.is_closed = False
         self.producers = producers or Producers()
         self._checkpoints = checkpoints
-        self.compaction = compaction
-        """The compaction of its files, if they are on a disk."""
+        self.compaction = compaction  # the compaction of its files, if they are on a disk
         self._log = log
         self._settings = settings
         self._epochs = epochs or LeaderEpochs()

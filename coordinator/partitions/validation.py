@@ -54,10 +54,8 @@ class RecordsRefused(RequestRefused):
         self.records = records
 
 
-ZSTD_SINCE = 7
-"""The first Produce version in which batches may be compressed with zstd (KIP-110)."""
-FEW_RECORDS = 32
-"""Up to this many records are read faster one by one than as columns."""
+ZSTD_SINCE = 7  # the first Produce version in which batches may be compressed with zstd (KIP-110)
+FEW_RECORDS = 32  # up to this many records are read faster one by one than as columns
 MOST_RECORDS = 1 << 20
 """A batch of a megabyte can have more only if they are empty and equal. Producers split a batch that is too large."""
 MOST_SHOWN = 3
@@ -82,8 +80,7 @@ class _Times:
     """The facts of a batch's records that are validated."""
 
     timestamps: Ints
-    keyless: Ints
-    """The indexes of records without a key."""
+    keyless: Ints  # the indexes of records without a key
 
 
 def single_batch(records: bytes | None, version: int) -> bytes:

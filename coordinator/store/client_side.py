@@ -13,8 +13,7 @@ from wire.messages.layout import Message
 from wire.messages.reader import DICTIONARIES, UNKNOWN_TAGS, DecodeError, message_reader
 from wire.messages.writer import message_writer
 
-TAG = 848_000
-"""Kafka numbers the tagged fields of a message from 0."""
+TAG = 848_000  # Kafka numbers the tagged fields of a message from 0
 
 _ASSIGNORS = message("""
     ClientAssignors

@@ -44,10 +44,8 @@ Fields: TypeAlias = Mapping[str, Any]
 
 _SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _FRAME_VERSION = 1
-_GROUP = 32
-"""The number of groups among the types of resources (ConfigResource.Type)."""
-_SNAPSHOT_HEADER = struct.Struct(">hq")
-"""Version, and the time of the last record that the snapshot covers."""
+_GROUP = 32  # the number of groups among the types of resources (ConfigResource.Type)
+_SNAPSHOT_HEADER = struct.Struct(">hq")  # version, and the time of the last record that the snapshot covers
 _NUMBERS = np.array([*METADATA_RECORDS], dtype=np.uint8)
 
 
@@ -66,10 +64,8 @@ class MetadataImage:
     topics: dict[UUID, ClusterTopic] = field(default_factory=dict)
     removed: dict[UUID, str] = field(default_factory=dict)
     """Names of deleted topics, as far back as the log goes."""
-    racks: dict[int, str | None] = field(default_factory=dict)
-    """The racks of the brokers, by broker id."""
-    features: dict[str, int] = field(default_factory=dict)
-    """Finalized levels by name."""
+    racks: dict[int, str | None] = field(default_factory=dict)  # the racks of the brokers, by broker id
+    features: dict[str, int] = field(default_factory=dict)  # finalized levels by name
     group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     """Configs by group and name (ConfigRecord of a GROUP), of groups that have any."""
     is_whole: bool = False

@@ -30,8 +30,7 @@ class Survey:
     """See the module. Memory: one entry per key, producer and aborted transaction."""
 
     def __init__(self) -> None:
-        self.last: dict[bytes, int] = {}
-        """The offset of the last valid record, by key."""
+        self.last: dict[bytes, int] = {}  # the offset of the last valid record, by key
         self.last_batches: dict[int, int] = {}
         """By producer id, the base offset of its last data batch or, if it has none, of its last marker."""
         self._has_data: set[int] = set()
@@ -243,8 +242,7 @@ class _Decisions:
         self.must_stay: Flags = np.zeros(count, dtype=np.bool_)
         self.discarded: Flags = np.zeros(count, dtype=np.bool_)
         """Whether none of the batch's records is valid."""
-        self.marks: Flags = np.zeros(count, dtype=np.bool_)
-        """Whether it is a control batch that stays."""
+        self.marks: Flags = np.zeros(count, dtype=np.bool_)  # whether it is a control batch that stays
         self.needs_horizon: Flags = np.zeros(count, dtype=np.bool_)
         self.kept: Ints = np.zeros(count, dtype=np.int64)
         self.kept_offsets: Ints = np.zeros(0, dtype=np.int64)

@@ -48,8 +48,7 @@ class UnfinishedTransactions(Generic[V]):
 
 Flags: TypeAlias = NDArray[np.bool_]
 
-NOWHERE = -1
-"""Before every position in the log."""
+NOWHERE = -1  # before every position in the log
 
 _TYPE_BYTES = 2
 _PREFIXES = {number: number.to_bytes(_TYPE_BYTES) for number in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)}
@@ -58,12 +57,9 @@ _PREFIXES = {number: number.to_bytes(_TYPE_BYTES) for number in (LEGACY_OFFSET_C
 class RecordStatus(Enum):
     """The status of a record."""
 
-    VALID = "plain"
-    """Valid, including an offset of a committed transaction."""
-    PENDING = "pending"
-    """An offset whose transaction is open."""
-    LOST = "lost"
-    """An offset that is not valid, and the last record of its group."""
+    VALID = "plain"  # valid, including an offset of a committed transaction
+    PENDING = "pending"  # an offset whose transaction is open
+    LOST = "lost"  # an offset that is not valid, and the last record of its group
 
 
 class RemainingRecord(NamedTuple):
@@ -85,10 +81,8 @@ class Digest:
     transactions, are skipped."""
 
     def __init__(self, as_of_ms: int | None = None) -> None:
-        self.records = 0
-        """The number of records up to that time."""
-        self.malformed: list[tuple[int, str]] = []
-        """Positions of malformed records, and the reasons."""
+        self.records = 0  # the number of records up to that time
+        self.malformed: list[tuple[int, str]] = []  # positions of malformed records, and the reasons
         self._as_of_ms = as_of_ms
         self._others: list[RemainingRecord] = []
         # By key without its type: 0 and 1 mean the same.

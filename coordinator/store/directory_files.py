@@ -84,8 +84,7 @@ def _escaped(value: str) -> str:
 
 
 CLEANER = "cleaner-offset-checkpoint"
-Checkpoint: TypeAlias = Mapping[tuple[str, int], int]
-"""An offset, by topic and partition."""
+Checkpoint: TypeAlias = Mapping[tuple[str, int], int]  # an offset, by topic and partition
 
 
 def read_checkpoint(path: Path) -> dict[tuple[str, int], int]:
@@ -119,8 +118,7 @@ class ConfigKind(Enum):
 
 
 CONFIGS_FORMAT = 1
-Configs: TypeAlias = Mapping[str, Mapping[str, str]]
-"""Names and values of configs, by resource."""
+Configs: TypeAlias = Mapping[str, Mapping[str, str]]  # names and values of configs, by resource
 
 
 def read_configs(log_directory: Path, kind: ConfigKind) -> dict[str, dict[str, str]]:

@@ -34,8 +34,7 @@ R = TypeVar("R")
 class FsyncPolicy(Enum):
     """When a record counts as written, so that its answer can be sent."""
 
-    ALWAYS = "always"
-    """Once it is on the disk: a crash of the machine loses nothing that was answered."""
+    ALWAYS = "always"  # once it is on the disk: a crash of the machine loses nothing that was answered
     INTERVAL = "interval"
     """Once the operating system has it; it is synchronized a little later. A broker leaves even that to the
     system."""

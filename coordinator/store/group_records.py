@@ -42,12 +42,10 @@ from wire.messages.embedded_protocol import (
 )
 
 SESSION_TIMEOUT_MS = 45_000
-REBALANCE_TIMEOUT_MS = 300_000
-"""`max.poll.interval.ms` of every known client."""
+REBALANCE_TIMEOUT_MS = 300_000  # `max.poll.interval.ms` of every known client
 EMBEDDED = "consumer"
 COOPERATIVE = "cooperative-sticky"
-DEFAULT_ASSIGNOR = "range"
-"""The default assignor of a classic member."""
+DEFAULT_ASSIGNOR = "range"  # the default assignor of a classic member
 
 
 class NoRecords(CoordinatorError, ValueError):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from uuid import UUID
 
@@ -37,13 +38,11 @@ class Coverage:
     def __init__(self, as_of_ms: int) -> None:
         self._as_of_ms = as_of_ms
         self._next_offset = 0
-        self._last_gap: int | None = None
-        """The offset after the last gap."""
+        self._last_gap: int | None = None  # the offset after the last gap
         self._first_later: int | None = None
         """The base offset of the first batch with a record after the requested time."""
         self._active_from = 0
-        self._times: list[tuple[int, int]] = []
-        """For each segment its base offset, and its latest time."""
+        self._times: list[tuple[int, int]] = []  # for each segment its base offset, and its latest time
 
     @property
     def extends_beyond(self) -> bool:
@@ -81,30 +80,23 @@ class Coverage:
         return max(time_ms for base_offset, time_ms in self._times if base_offset < cleaned_to)
 
 
-MOST_MALFORMED = 10
-"""How many malformed records are reported per partition."""
+MOST_MALFORMED = 10  # how many malformed records are reported per partition
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedLog:
     """The content of the directories, as of a time if one was requested."""
 
-    state: EngineState
-    """Classic and consumer groups, and the offsets of groups of any type."""
-    others: Mapping[str, OtherGroup]
-    """Share and streams groups, by id."""
-    unknown_keys: Counter[int]
-    """The number of records of types that Kafka 4.3 does not know, by type."""
-    notices: tuple[Notice, ...]
-    """The notices by partition; notices about topic names are in `topics`."""
+    state: EngineState  # classic and consumer groups, and the offsets of groups of any type
+    others: Mapping[str, OtherGroup]  # share and streams groups, by id
+    unknown_keys: Counter[int]  # the number of records of types that Kafka 4.3 does not know, by type
+    notices: tuple[Notice, ...]  # the notices by partition; notices about topic names are in `topics`
     records: int
     batches: int
-    partitions: tuple[int, ...]
-    """The partitions of `__consumer_offsets` that were read."""
+    partitions: tuple[int, ...]  # the partitions of `__consumer_offsets` that were read
     directories: tuple[Path, ...]
     as_of_ms: int | None
-    named_topics: Mapping[UUID, KnownTopic]
-    """Topics by id, as far as records name them."""
+    named_topics: Mapping[UUID, KnownTopic]  # topics by id, as far as records name them
 
     @cached_property
     def topics(self) -> KnownTopics:
@@ -125,11 +117,9 @@ class _Read:
     digest: Digest
     coverage: Coverage | None
     batches: int = 0
-    segments: list[tuple[int, Path]] = field(default_factory=list)
-    """The base offset and file of each segment."""
+    segments: list[tuple[int, Path]] = field(default_factory=list)  # the base offset and file of each segment
     torn: Torn | None = None
-    damage: DamagedLog | None = None
-    """The error that ended the reading, after the requested time."""
+    damage: DamagedLog | None = None  # the error that ended the reading, after the requested time
     whole_from_ms: int | None = None
     """The time from which the records are complete, if some may be missing at the requested time."""
 
@@ -179,8 +169,7 @@ class _Loading:
         self._failed: list[int] = []
         self._behind: dict[tuple[Path, Path], list[int]] = {}
         """Partitions, by the log directory of an outdated copy and the log directory of the best copy."""
-        self._doubtful: dict[int, int] = {}
-        """By partition, the time from which the records are complete."""
+        self._doubtful: dict[int, int] = {}  # by partition, the time from which the records are complete
         self._cleaned: dict[Path, Mapping[tuple[str, int], int]] = {}
 
     def partition(self, number: int, copies: Sequence[Path]) -> None:
@@ -254,10 +243,12 @@ class _Loading:
                 f"and replaced later may be missing; from {_utc(max(self._doubtful.values()))} on all are present"
             )
             self.notices.append(Notice(None, message))
-        known = {*self.partitions, *self._failed}
-        missing = [number for number in range(max(known, default=0)) if number not in known]
+        known = sorted((*self.partitions, *self._failed))
+        missing = [[low + 1, high - 1] for low, high in pairwise([-1, *known]) if high - low > 1]
         if missing:
-            message = f"{_partitions(missing)} in none of the directories: their groups are unknown"
+            message = (
+                f"{OFFSETS_TOPIC} {_spans(missing)} in none of the directories: their groups are unknown"
+            )
             self.notices.append(Notice(None, message))
 
 
@@ -265,11 +256,15 @@ def _partitions(numbers: Sequence[int]) -> str:
     """Ascending numbers, as in `__consumer_offsets 0, 3-5`."""
     spans: list[list[int]] = []
     for number in numbers:
-        if spans and spans[-1][-1] == number - 1:
-            spans[-1][1:] = [number]
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
         else:
-            spans.append([number])
-    return f"{OFFSETS_TOPIC} {', '.join('-'.join(map(str, span)) for span in spans)}"
+            spans.append([number, number])
+    return f"{OFFSETS_TOPIC} {_spans(spans)}"
+
+
+def _spans(spans: Iterable[Sequence[int]]) -> str:
+    return ", ".join("-".join(map(str, dict.fromkeys(span))) for span in spans)
 
 
 def _utc(time_ms: int) -> str:

@@ -55,8 +55,7 @@ class SegmentIndex:
         self.first_timestamp: int | None = None
         """The largest timestamp of the first batch; None while the segment is empty."""
         self.max_timestamp = NO_TIMESTAMP
-        self.max_timestamp_offset = base_offset
-        """The last offset of the first batch that has `max_timestamp`."""
+        self.max_timestamp_offset = base_offset  # the last offset of the first batch that has `max_timestamp`
         self._offsets, self._positions = array("q"), array("q")
         self._times, self._time_offsets = array("q"), array("q")
         self._last_entry = 0
@@ -170,8 +169,7 @@ class Log:
         self._files = files
         self._is_begun = bool(segments)
         self._segments = list(segments) or [SegmentIndex(start_offset)]
-        self.start_offset = start_offset
-        """The offset of the first record that can be read."""
+        self.start_offset = start_offset  # the offset of the first record that can be read
         self._is_held = False
 
     @property

@@ -31,8 +31,7 @@ class CompactionRun:
     first_dirty: int
     end: int
     now_ms: int
-    done_to: int | None = None
-    """The offset up to which the log was compacted; None: compaction failed."""
+    done_to: int | None = None  # the offset up to which the log was compacted; None: compaction failed
     aborted: Sequence[AbortedTransaction] = ()
 
     def run(self, in_logs_thread: InLogsThread, stopped: Callable[[], bool]) -> None:
@@ -70,8 +69,7 @@ class LogCompaction:
         self, directory: Path, log: Log, producers: Producers, close_files: Callable[[], None]
     ) -> None:
         self.directory = directory
-        self.first_dirty = 0
-        """The offset up to which the log was compacted."""
+        self.first_dirty = 0  # the offset up to which the log was compacted
         self._log = log
         self._producers = producers
         self._close_files = close_files

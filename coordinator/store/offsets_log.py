@@ -28,8 +28,7 @@ class OffsetsLog:
 
     def __init__(self, log: TopicLog, digests: Sequence[Digest]) -> None:
         self.partitions = len(log)
-        self.topic = log
-        """Its partitions."""
+        self.topic = log  # its partitions
         self._digests: Sequence[Digest] = digests
         self._partition_for = lru_cache(maxsize=100_000)(lambda group: partition_for(group, self.partitions))
 

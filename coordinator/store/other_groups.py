@@ -21,13 +21,11 @@ from groups.streams import StreamsMember, Subtopology, Tasks, Topology
 from wire.messages.schemas import share_groups as share
 from wire.messages.schemas import streams_groups as streams
 
-Fields: TypeAlias = Mapping[str, Any]
-"""The fields of a key or value, by Kafka's names."""
+Fields: TypeAlias = Mapping[str, Any]  # the fields of a key or value, by Kafka's names
 
 DELETED_EPOCH = -1
 """The epoch of a target assignment whose record was deleted, and of a member without a current assignment."""
-STABLE_MEMBER = 1
-"""The state in key type 22 of a member that has all of its target and nothing else."""
+STABLE_MEMBER = 1  # the state in key type 22 of a member that has all of its target and nothing else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +67,7 @@ class OtherGroup:
     def __init__(self, kind: GroupType, group_id: str) -> None:
         self.type, self.id, self.protocol_type = kind, group_id, kind.value
         self._types = _TYPES[kind]
-        self._values: dict[int, Fields | None] = {}
-        """The group's records, by key type."""
+        self._values: dict[int, Fields | None] = {}  # the group's records, by key type
         self.members: dict[str, dict[int, Fields | None]] = {}
         """The members' metadata and current assignments, by member id and key type."""
         self._targets: dict[str, Fields] = {}

@@ -21,8 +21,7 @@ TRANSACTIONS_TOPIC = "__transaction_state"
 CLUSTER_METADATA = "__cluster_metadata"
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, CLUSTER_METADATA})
 """Topics whose records are not written by producers."""
-LONGEST_NAME = 255
-"""The length limit of a directory's name; the name of a deleted topic is cut to fit."""
+LONGEST_NAME = 255  # the length limit of a directory's name; the name of a deleted topic is cut to fit
 
 PARTITION_METADATA = "partition.metadata"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
@@ -188,8 +187,7 @@ def _number(text: str, limit: int) -> int | None:
     return number if number < limit else None
 
 
-UNDEFINED = -1
-"""No epoch, or no offset."""
+UNDEFINED = -1  # no epoch, or no offset
 
 
 class LeaderEpochs:

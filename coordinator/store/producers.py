@@ -34,8 +34,7 @@ from wire.log.control_records import ControlType, MalformedControlRecord, contro
 from wire.log.indexes import AbortedTransaction
 from wire.log.varints import Ints
 
-REMEMBERED_BATCHES = 5
-"""The maximum that a client has in flight (`max.in.flight.requests.per.connection`)."""
+REMEMBERED_BATCHES = 5  # the maximum that a client has in flight (`max.in.flight.requests.per.connection`)
 NO_COORDINATOR_EPOCH = -1
 
 

@@ -30,11 +30,9 @@ from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType
 
-_EVENTS_AT_ONCE = 1 << 14
-"""The number of offsets that are decoded together."""
+_EVENTS_AT_ONCE = 1 << 14  # the number of offsets that are decoded together
 
-Malformed: TypeAlias = tuple[int, str]
-"""The position of a malformed record, and the reason."""
+Malformed: TypeAlias = tuple[int, str]  # the position of a malformed record, and the reason
 
 
 class Replay:
@@ -45,8 +43,7 @@ class Replay:
         self.others = OtherGroups()
         self.unknown_keys: Counter[int] = Counter()
         """The number of records of types that Kafka 4.3 does not know, which a broker skips, too."""
-        self.named_topics: dict[UUID, KnownTopic] = {}
-        """Topics by id, as far as records name them."""
+        self.named_topics: dict[UUID, KnownTopic] = {}  # topics by id, as far as records name them
         self._texts: dict[bytes, str] = {}
         self._ids: dict[bytes, UUID] = {}
 

@@ -50,8 +50,7 @@ class TopicDirectories:
         self._left: list[Path] = []
         self.deleted: list[TopicInfo] = []
         """Topics whose directories wait to be purged. A name of more than 213 characters may be cut."""
-        self.found = tuple(self._load())
-        """The topics at the start."""
+        self.found = tuple(self._load())  # the topics at the start
 
     def create(self, topic: TopicInfo) -> None:
         """Create a topic. :raises StorageFailed: no part of it exists"""

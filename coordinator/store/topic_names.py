@@ -41,12 +41,9 @@ class KnownTopic:
 class KnownTopics:
     """The known topics."""
 
-    names: Mapping[UUID, str]
-    """Topic names by id, including deleted topics."""
-    topics: Mapping[str, KnownTopic]
-    """The topics that exist, as far as known, by name."""
-    features: Mapping[str, int]
-    """The cluster's finalized features, which are only in its metadata log."""
+    names: Mapping[UUID, str]  # topic names by id, including deleted topics
+    topics: Mapping[str, KnownTopic]  # the topics that exist, as far as known, by name
+    features: Mapping[str, int]  # the cluster's finalized features, which are only in its metadata log
     notices: tuple[Notice, ...]
     group_configs: Mapping[str, Mapping[str, str]] | None = None
     """Group configs by group; a group that is missing has no configs. None: unknown."""
@@ -79,8 +76,7 @@ class _PartitionDirectories:
     """The topics found in partition directories."""
 
     def __init__(self) -> None:
-        self.names: dict[UUID, str] = {}
-        """Topic names by id, including partitions that will be deleted."""
+        self.names: dict[UUID, str] = {}  # topic names by id, including partitions that will be deleted
         self.notices: list[Notice] = []
         self._partitions: dict[str, dict[UUID | None, list[int]]] = {}
         """Existing partitions, by the topic's name and id."""

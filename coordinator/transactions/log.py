@@ -122,8 +122,7 @@ class TransactionsLog:
         """The content of the log when it was opened, by transactional id."""
         self._new_id = uuid4()
         self._log: TopicLog | None = None
-        self.appended: Callable[[Collection[int]], object] = lambda _: None
-        """As `TopicLog.appended`."""
+        self.appended: Callable[[Collection[int]], object] = lambda _: None  # as `TopicLog.appended`
         if partitions_of(root, TRANSACTIONS_TOPIC):
             self._log = self._open(was_clean=was_clean)
 

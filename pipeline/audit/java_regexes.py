@@ -80,8 +80,7 @@ def _matches(pattern: Column, name: Column) -> Column:
 MOST_STEPS = 1_000_000_000
 """The largest number of steps for one pattern on all names of a source; the engine does some 100 million a second."""
 LONGEST_PATTERN = 2_000
-FEW_TURNS = 3
-"""A repetition with a bound this low is expanded."""
+FEW_TURNS = 3  # a repetition with a bound this low is expanded
 
 _QUANTIFIED_GROUP = re.compile(r"\)[*+{?]")
 _BACK_REFERENCE = re.compile(r"\\(?:[1-9]|k<)")

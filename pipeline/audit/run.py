@@ -24,8 +24,7 @@ from pipeline.sources.filesystem import hadoop_options
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FIRST_SHOWN = 1_000
-"""The number of ranked groups in a run per destination; the table has all of them."""
+FIRST_SHOWN = 1_000  # the number of ranked groups in a run per destination; the table has all of them
 
 
 CHUNKS_PER_TASK = 8
@@ -60,22 +59,18 @@ class AuditRun:
 
     audit: DataFrame
     """In the schema AUDIT; read from `out` if given, otherwise cached by Spark until the session ends."""
-    regexes: DataFrame
-    """In the schema AUDIT_REGEXES."""
+    regexes: DataFrame  # in the schema AUDIT_REGEXES
     groups: int
     verdicts: Mapping[str, Mapping[str, int]]
     """Groups by verdict (`ready`, `warnings`, `blocked`); groups at the destination count only as `arrived`."""
     blocked_by: Mapping[str, Mapping[str, int]]
     """Groups by the rule that blocks them, the most frequent first; a group counts for each of its rules."""
-    first: Mapping[str, tuple[MigrationRank, ...]]
-    """The first `FIRST_SHOWN` groups to migrate."""
+    first: Mapping[str, tuple[MigrationRank, ...]]  # the first `FIRST_SHOWN` groups to migrate
     regexes_lost: int
     """Regexes that the broker refuses, that harm it, or that match fewer topics in the broker than in the client."""
-    quarantined: tuple[Quarantined, ...]
-    """The first `pipeline.history.QUARANTINE_SHOWN` rows."""
+    quarantined: tuple[Quarantined, ...]  # the first `pipeline.history.QUARANTINE_SHOWN` rows
     quarantined_total: int
-    paths: Mapping[str, str]
-    """The paths of the tables, by name; empty without `out`."""
+    paths: Mapping[str, str]  # the paths of the tables, by name; empty without `out`
 
 
 def audit(

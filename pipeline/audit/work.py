@@ -119,8 +119,7 @@ ENDINGS = (".yaml", ".yml", ".json")
 MOST_BYTES = 1 << 30
 """The limit of a snapshot, which is read as a whole: parsed it takes twenty times its bytes. 10,000 groups: 40 MB."""
 
-MOST_TASKS = 200
-"""The largest number of tasks: if every group has a file, a task reads many."""
+MOST_TASKS = 200  # the largest number of tasks: if every group has a file, a task reads many
 
 
 def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:

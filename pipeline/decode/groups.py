@@ -33,10 +33,8 @@ from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
-Partitions: TypeAlias = dict[str, list[int]]
-"""Partitions of topics by name, ascending."""
-Names: TypeAlias = Mapping[UUID, str]
-"""The names of topics by id."""
+Partitions: TypeAlias = dict[str, list[int]]  # partitions of topics by name, ascending
+Names: TypeAlias = Mapping[UUID, str]  # the names of topics by id
 
 EMBEDDED_PROTOCOL_TYPE = "consumer"
 CLASSIC, CONSUMER = "classic", "consumer"

@@ -15,8 +15,7 @@ from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
 from wire.log.columns import Columns
 from wire.log.varints import Ints, Octets
 
-MOST_RECORDS = 1 << 16
-"""The number of records decoded at once."""
+MOST_RECORDS = 1 << 16  # the number of records decoded at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

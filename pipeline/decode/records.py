@@ -195,10 +195,8 @@ class LogReader:
 
     tasks: DataFrame
     read: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-    cluster: str | None = None
-    """The cluster of the records; None: unknown."""
-    held_back: int = 0
-    """The number of unread offsets after open transactions."""
+    cluster: str | None = None  # the cluster of the records; None: unknown
+    held_back: int = 0  # the number of unread offsets after open transactions
 
     def through(
         self, then: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: StructType

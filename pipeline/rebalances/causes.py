@@ -36,8 +36,7 @@ class RebalanceCause(StrEnum):
     UNKNOWN = "unknown"
 
 
-Causes = tuple[RebalanceCause, ...]
-"""At least one cause, in the order of `RebalanceCause`."""
+Causes = tuple[RebalanceCause, ...]  # at least one cause, in the order of `RebalanceCause`
 
 
 def of_generation(

@@ -32,12 +32,9 @@ class _Step:
     after: Mapping[str, MemberRecord]
     had: Mapping[Place, MemberRecord]
     assigned: Mapping[Place, MemberRecord]
-    converted: Predecessor | None
-    """The consumer group that was converted into this one."""
-    known: bool
-    """Whether the log contains the generation before."""
-    cooperative: bool
-    """Whether members keep partitions that are not revoked."""
+    converted: Predecessor | None  # the consumer group that was converted into this one
+    known: bool  # whether the log contains the generation before
+    cooperative: bool  # whether members keep partitions that are not revoked
     start: int | None
 
     @property
@@ -78,11 +75,9 @@ class ClassicLifetime:
     """A classic group from one deletion or conversion to the next."""
 
     trail: PartitionHistory
-    past: Predecessor | None
-    """The group before, if the log contains it."""
+    past: Predecessor | None  # the group before, if the log contains it
     generation: int | None = None
-    _by_identity: Mapping[str, MemberRecord] = field(default_factory=dict)
-    """Members by identity."""
+    _by_identity: Mapping[str, MemberRecord] = field(default_factory=dict)  # members by identity
     _owned: Mapping[Place, MemberRecord] = field(default_factory=dict)
     _assignor: str | None = None
     _causes: Causes = ()
@@ -90,8 +85,7 @@ class ClassicLifetime:
     _since: dict[str, int] = field(default_factory=dict)
     """The time at which each member was first written, by identity."""
     _withheld: frozenset[Place] = frozenset()
-    _written: int = 0
-    """The time of the last record."""
+    _written: int = 0  # the time of the last record
 
     def record(self, event: GroupEvent) -> None:
         """Add a record. It must not be a tombstone or of an earlier generation."""

@@ -28,10 +28,8 @@ from pipeline.rebalances.events import (
 )
 from pipeline.rebalances.holders import PartitionHistory, Predecessor
 
-_FIRST_EPOCH = 2
-"""The epoch of a new group's first record: 1 up to Kafka 4.2, 2 since."""
-_NOWHERE = -1
-"""The epoch of a member that has reached no epoch."""
+_FIRST_EPOCH = 2  # the epoch of a new group's first record: 1 up to Kafka 4.2, 2 since
+_NOWHERE = -1  # the epoch of a member that has reached no epoch
 
 
 @dataclass(slots=True)
@@ -39,8 +37,7 @@ class _Present:
     """A member of the group."""
 
     record: MemberRecord
-    counts_from: int
-    """The first epoch that must wait for the member."""
+    counts_from: int  # the first epoch that must wait for the member
     reached: int = _NOWHERE
     away: bool = False
 
@@ -50,8 +47,7 @@ class _Open:
     """An epoch that is not complete yet."""
 
     row: RebalanceRow
-    behind: int
-    """The number of members that have not reached the epoch."""
+    behind: int  # the number of members that have not reached the epoch
     has_target: bool = False
 
 
@@ -60,29 +56,22 @@ class ConsumerLifetime:
     """A consumer group from one deletion or conversion to the next."""
 
     trail: PartitionHistory
-    past: Predecessor | None
-    """The group before, if the log contains it."""
+    past: Predecessor | None  # the group before, if the log contains it
     epoch: int | None = None
-    _members: dict[str, _Present] = field(default_factory=dict)
-    """Members by identity."""
-    _identities: dict[str, str] = field(default_factory=dict)
-    """Identities of static members by member id."""
-    _base: dict[str, MemberRecord] = field(default_factory=dict)
-    """Members by identity, at the last epoch."""
+    _members: dict[str, _Present] = field(default_factory=dict)  # members by identity
+    _identities: dict[str, str] = field(default_factory=dict)  # identities of static members by member id
+    _base: dict[str, MemberRecord] = field(default_factory=dict)  # members by identity, at the last epoch
     _since: dict[str, int] = field(default_factory=dict)
     """The time at which each member was first written, by identity."""
     _expired: set[str] = field(default_factory=set)
     """Identities of members that were deleted since the last epoch, while they were away."""
-    _touched: dict[str, None] = field(default_factory=dict)
-    """Identities with a record since the last epoch."""
+    _touched: dict[str, None] = field(default_factory=dict)  # identities with a record since the last epoch
     _changes: set[RebalanceCause] = field(default_factory=set)
     """Other changes of members and topics since the last epoch."""
-    _current: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """Current assignments by member id."""
+    _current: dict[str, frozenset[Place]] = field(default_factory=dict)  # current assignments by member id
     _lost: dict[str, frozenset[Place]] = field(default_factory=dict)
     """By identity, partitions of members whose current assignment was deleted, since the last epoch."""
-    _targets: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """Targets by member id."""
+    _targets: dict[str, frozenset[Place]] = field(default_factory=dict)  # targets by member id
     _wanted: Counter[Place] = field(default_factory=Counter)
     _replaced: dict[str, frozenset[Place]] = field(default_factory=dict)
     """By identity, the targets that were replaced since the last target was complete."""

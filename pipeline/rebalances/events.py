@@ -18,8 +18,7 @@ TARGET_EPOCH = 6
 TARGET = 7
 CURRENT = 8
 REGEX = 16
-Row: TypeAlias = dict[str, Any]
-"""The values of an event, or of a row, by column."""
+Row: TypeAlias = dict[str, Any]  # the values of an event, or of a row, by column
 
 KEY_VERSIONS = (CLASSIC_GROUP, GROUP_EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX)
 """The kinds of records that a course needs."""
@@ -47,10 +46,8 @@ class MemberRecord:
     topics: frozenset[str] | None = None
     """None: unknown, for instance because the member does not use the consumer protocol."""
     regex: str | None = None
-    assignor: str | None = None
-    """For a member of a consumer group: the assignor that it requests."""
-    session_timeout_ms: int | None = None
-    """Only for members of classic groups; otherwise None."""
+    assignor: str | None = None  # for a member of a consumer group: the assignor that it requests
+    session_timeout_ms: int | None = None  # only for members of classic groups; otherwise None
 
     @property
     def identity(self) -> str:
@@ -121,14 +118,11 @@ class Departure:
     """A departed member and its partitions, whose last commits may explain the departure."""
 
     member: str
-    since: int
-    """The time at which the member was first written."""
-    at: int
-    """The latest time of its departure."""
+    since: int  # the time at which the member was first written
+    at: int  # the latest time of its departure
     session_timeout_ms: int | None
     places: tuple[Place, ...]
-    expired: bool = False
-    """Whether the log itself shows that its session expired."""
+    expired: bool = False  # whether the log itself shows that its session expired
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +130,7 @@ class RebalanceRow:
     """A generation or group epoch. Counts are of members and of partitions."""
 
     group: str
-    offset: int
-    """The record's offset; unique, unlike epochs when a group is deleted and created again."""
+    offset: int  # the record's offset; unique, unlike epochs when a group is deleted and created again
     protocol: Protocol
     epoch: int
     start: int | None

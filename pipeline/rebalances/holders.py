@@ -20,8 +20,7 @@ class _Span:
 
 @dataclass(frozen=True, slots=True)
 class _Vacancy:
-    ended: _Span
-    """The span before, which continues if the same member gets the partition again at once."""
+    ended: _Span  # the span before, which continues if the same member gets the partition again at once
     epoch: int
     since: int
 
@@ -111,11 +110,9 @@ class Predecessor:
 
     protocol: Protocol
     epoch: int
-    records: Mapping[str, MemberRecord]
-    """Members by identity."""
+    records: Mapping[str, MemberRecord]  # members by identity
     owned: Mapping[Place, MemberRecord]
-    since: Mapping[str, int]
-    """The time at which each member was first written, by identity."""
+    since: Mapping[str, int]  # the time at which each member was first written, by identity
     time: int
 
     def becomes(self, protocol: Protocol, time: int) -> bool:
@@ -130,8 +127,7 @@ class PartitionHistory:
     group: str
     on_rebalance: Callable[[RebalanceRow], None]
     holders: Holders
-    latest: dict[Place, str] = field(default_factory=dict)
-    """The identity of the last owner of each partition."""
+    latest: dict[Place, str] = field(default_factory=dict)  # the identity of the last owner of each partition
 
     def moved(self, owners: Mapping[Place, str]) -> int:
         """The number of partitions whose last owner was another member (`assignors.rebalance.Rebalance.moved`)."""

@@ -45,13 +45,11 @@ _MEDIAN = "percentile_disc(0.5) within group (order by {} desc)"
 class RehearsalRun:
     """Rows of the tables of `pipeline.rehearsal.play`, by settings in the given order."""
 
-    rehearsals: Sequence[TableRow]
-    """Safe groups in their order, then the others by name."""
+    rehearsals: Sequence[TableRow]  # safe groups in their order, then the others by name
     failures: Sequence[TableRow]
     """The first failure of each group and settings, at most FAILURES_SHOWN, exceptions first; without snapshots."""
     quarantined: Sequence[TableRow]
-    paths: Mapping[str, str]
-    """The paths of the tables, by name; empty without `out`."""
+    paths: Mapping[str, str]  # the paths of the tables, by name; empty without `out`
 
 
 def rehearse_fleet(

@@ -83,8 +83,7 @@ def _first(audit: DataFrame) -> tuple[Candidate, ...]:
 
 
 __all__ = ["numbers_of", "timeline_of"]
-DRAWN = 3
-"""The number of groups with timelines in a report."""
+DRAWN = 3  # the number of groups with timelines in a report
 
 
 def numbers_of(
@@ -153,8 +152,7 @@ def _only(table: DataFrame) -> Row:
     return row
 
 
-MOST = 20
-"""The number of groups shown."""
+MOST = 20  # the number of groups shown
 
 
 def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFrame:

@@ -10,13 +10,10 @@ from typing import Any
 FORMAT_VERSION = 1
 CAUSES = ("join", "leave", "expiry", "subscription", "metadata", "assignor", "conversion", "unknown")
 """Causes of rebalances, in the order shown; any other cause counts as unknown."""
-VERDICTS = ("ready", "warnings", "blocked")
-"""The verdicts of an audit."""
-STAGES = ("classic", "mixed", "consumer")
-"""The stages of a migration, in order."""
+VERDICTS = ("ready", "warnings", "blocked")  # the verdicts of an audit
+STAGES = ("classic", "mixed", "consumer")  # the stages of a migration, in order
 PROTOCOLS = ("classic", "consumer")
-SPANS_S = (0.1, 1.0, 10.0, 60.0, 600.0)
-"""The boundaries between the classes of a time without owner."""
+SPANS_S = (0.1, 1.0, 10.0, 60.0, 600.0)  # the boundaries between the classes of a time without owner
 SPANS = ("under 0.1 s", "0.1 to 1 s", "1 to 10 s", "10 s to 1 min", "1 to 10 min", "10 min or more")
 """The classes of a time without owner, as shown."""
 
@@ -25,8 +22,7 @@ SPANS = ("under 0.1 s", "0.1 to 1 s", "1 to 10 s", "10 s to 1 min", "1 to 10 min
 class ReportTotals:
     """Totals of the whole run."""
 
-    records: int
-    """Rows of `events`."""
+    records: int  # rows of `events`
     groups: int
     rebalances: int
     rebalancing_s: float | None
@@ -42,11 +38,9 @@ class ReportTotals:
 class Period:
     """A column of the plots: a day, or `ReportNumbers.step_days` days."""
 
-    day: date
-    """The first day of the period."""
+    day: date  # the first day of the period
     rebalances: int
-    causes: tuple[int, ...]
-    """The number of rebalances by cause, in the order of CAUSES."""
+    causes: tuple[int, ...]  # the number of rebalances by cause, in the order of CAUSES
     rebalancing_s: float | None
     stages: tuple[int, ...]
     """The number of groups at each of STAGES at the period's end; without new records a group keeps its stage."""
@@ -58,8 +52,7 @@ class GroupCost:
 
     group: str
     type: str
-    stage: str | None
-    """One of STAGES, or None for a group without a stage."""
+    stage: str | None  # one of STAGES, or None for a group without a stage
     rebalances: int
     rebalancing_s: float | None
     without_owner_s: float
@@ -79,17 +72,13 @@ class ProtocolCost:
     groups: int
     rebalances: int
     rebalancing_s: float | None
-    median_s: float | None
-    """The median of the known durations of rebalances."""
+    median_s: float | None  # the median of the known durations of rebalances
     p95_s: float | None
     longest_s: float | None
-    moved: int
-    """The number of moved partitions."""
+    moved: int  # the number of moved partitions
     revoked: int
-    without_owner_s: float
-    """Partition-seconds, while the group had members."""
-    interruptions: tuple[int, ...]
-    """The number of times without owner in each of SPANS."""
+    without_owner_s: float  # partition-seconds, while the group had members
+    interruptions: tuple[int, ...]  # the number of times without owner in each of SPANS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +86,10 @@ class Reason:
     """A rule of the audit because of which groups are not ready."""
 
     rule: str
-    level: str
-    """blocker or warning."""
+    level: str  # blocker or warning
     groups: int
-    example: str
-    """A group with the finding."""
-    message: str
-    """The message of that group's finding."""
+    example: str  # a group with the finding
+    message: str  # the message of that group's finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +98,13 @@ class Candidate:
 
     rank: int
     group: str
-    source: str
-    """The snapshot or log of the group."""
+    source: str  # the snapshot or log of the group
     cluster: str | None
     verdict: str
-    path: str | None
-    """The migration path: two bounces, rolling upgrade, …"""
-    restarts: int | None
-    """Restarts of members, in all steps together."""
-    moved: int | None
-    """Partitions that the migration moves."""
-    gain_s: float | None
-    """Partition-seconds without an owner that a restart of one member saves afterwards."""
+    path: str | None  # the migration path: two bounces, rolling upgrade, …
+    restarts: int | None  # restarts of members, in all steps together
+    moved: int | None  # partitions that the migration moves
+    gain_s: float | None  # partition-seconds without an owner that a restart of one member saves afterwards
     risk: float | None
 
 
@@ -131,17 +112,12 @@ class Candidate:
 class Readiness:
     """An audit's results for one destination."""
 
-    destination: str
-    """cooperative or consumer."""
+    destination: str  # cooperative or consumer
     groups: int
-    arrived: int
-    """Groups that are already at the destination; `verdicts` and `reasons` do not include them."""
-    verdicts: tuple[int, ...]
-    """The number of other groups with each of VERDICTS."""
-    reasons: tuple[Reason, ...]
-    """Blockers before warnings, the reasons of most groups first."""
-    first: tuple[Candidate, ...]
-    """The groups to migrate first."""
+    arrived: int  # groups that are already at the destination; `verdicts` and `reasons` do not include them
+    verdicts: tuple[int, ...]  # the number of other groups with each of VERDICTS
+    reasons: tuple[Reason, ...]  # blockers before warnings, the reasons of most groups first
+    first: tuple[Candidate, ...]  # the groups to migrate first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,20 +127,16 @@ class Mark:
     start: datetime
     end: datetime
     rebalances: int
-    causes: tuple[int, ...]
-    """The number of rebalances by cause, in the order of CAUSES."""
+    causes: tuple[int, ...]  # the number of rebalances by cause, in the order of CAUSES
     protocol: str
     assignor: str | None
-    epoch: int
-    """The epoch of the last rebalance."""
-    members: int
-    """The number of members after the last rebalance."""
+    epoch: int  # the epoch of the last rebalance
+    members: int  # the number of members after the last rebalance
     joined: int
     left: int
     moved: int
     revoked: int
-    rebalancing_s: float | None
-    """The time in which any of the rebalances ran. None: no duration is known."""
+    rebalancing_s: float | None  # the time in which any of the rebalances ran. None: no duration is known.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,24 +153,16 @@ class ReportNumbers:
 
     made: datetime
     sources: tuple[str, ...]
-    first: datetime | None = None
-    """The time of the first record, or None."""
+    first: datetime | None = None  # the time of the first record, or None
     last: datetime | None = None
-    quarantined: int = 0
-    """The number of rows of `quarantine`, which lists unreadable data."""
-    totals: ReportTotals | None = None
-    """None: the run has no history."""
+    quarantined: int = 0  # the number of rows of `quarantine`, which lists unreadable data
+    totals: ReportTotals | None = None  # None: the run has no history
     step_days: int = 1
-    periods: tuple[Period, ...] = ()
-    """All periods, including those without events."""
-    worst: tuple[GroupCost, ...] = ()
-    """The groups that rebalanced longest, the longest first."""
-    protocols: tuple[ProtocolCost, ...] = ()
-    """The PROTOCOLS with rebalances."""
-    timelines: tuple[GroupTimeline, ...] = ()
-    """Timelines of the worst groups."""
-    readiness: tuple[Readiness, ...] = ()
-    """Empty: the run has no audit."""
+    periods: tuple[Period, ...] = ()  # all periods, including those without events
+    worst: tuple[GroupCost, ...] = ()  # the groups that rebalanced longest, the longest first
+    protocols: tuple[ProtocolCost, ...] = ()  # the PROTOCOLS with rebalances
+    timelines: tuple[GroupTimeline, ...] = ()  # timelines of the worst groups
+    readiness: tuple[Readiness, ...] = ()  # empty: the run has no audit
 
     def as_data(self) -> dict[str, object]:
         """The same numbers as JSON: times in ISO 8601, UTC."""

@@ -16,15 +16,13 @@ from pipeline.tables.rebalances import with_busy_s
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-MOST = 400
-"""The largest number of columns."""
+MOST = 400  # the largest number of columns
 
 
 @dataclass(slots=True)
 class _Sums:
     causes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    timed: int = 0
-    """Rebalances with a known duration."""
+    timed: int = 0  # rebalances with a known duration
     rebalancing_s: float = 0.0
     stages: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """The change in the number of groups at each stage."""
@@ -84,8 +82,7 @@ def _stage_changes(groups: DataFrame) -> DataFrame:
     return pairs.select("day", "pair.*").where(f.col("stage").isin(*STAGES))
 
 
-MOST_MARKS = 120
-"""The largest number of marks in a drawing."""
+MOST_MARKS = 120  # the largest number of marks in a drawing
 
 
 def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:

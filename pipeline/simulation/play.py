@@ -90,16 +90,14 @@ TABLES = {"runs": RUNS, "failures": FAILURES, "costs": COSTS, "spans": SPANS}
 that did not hold. `costs` sums up their seeds, and `spans` is the distribution of their figures."""
 
 PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
-MOST_LINES = 200
-"""The largest number of lines of a story, of which the last ones are kept."""
+MOST_LINES = 200  # the largest number of lines of a story, of which the last ones are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationCase:
     """A scenario, protocol and settings to play with many seeds. Sent to workers."""
 
-    called: str
-    """The scenario as the argument of `kohort simulate`."""
+    called: str  # the scenario as the argument of `kohort simulate`
     name: str
     scenario_of: ScenarioOf
     variant: Variant = Variant.AS_WRITTEN

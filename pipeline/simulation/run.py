@@ -48,15 +48,12 @@ _OF = {
 class SimulationRun:
     """The results of all seeds, as rows of the tables of `pipeline.simulation.play`."""
 
-    verdicts: Mapping[str, int]
-    """The number of seeds with each of VERDICTS."""
-    costs: Sequence[TableRow]
-    """In the order of the cases."""
+    verdicts: Mapping[str, int]  # the number of seeds with each of VERDICTS
+    costs: Sequence[TableRow]  # in the order of the cases
     spans: Sequence[TableRow]
     failures: Sequence[TableRow]
     """The first FAILURES_SHOWN: exceptions, failures that no known weakness explains, stopped runs, then others."""
-    paths: Mapping[str, str]
-    """The paths of the tables, by name; empty without `out`."""
+    paths: Mapping[str, str]  # the paths of the tables, by name; empty without `out`
 
 
 def simulate(

@@ -64,8 +64,7 @@ def blocks_of(
 class _Blocks:
     def __init__(self, file: ByteRanges, name: str, end: int, size: int, base_offset: int) -> None:
         self._file, self._name, self._end, self._size = file, name, end, size
-        self._due = base_offset
-        """The least offset that the next batch can have."""
+        self._due = base_offset  # the least offset that the next batch can have
         self._most = base_offset + MOST_OFFSETS
 
     def read(self, position: int) -> Iterator[Block | Damage]:

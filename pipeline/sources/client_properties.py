@@ -11,8 +11,7 @@ from pathlib import Path
 from wire.client.config.client_keys import JAVA_KEYS, KOHORT_KEYS, LIBRDKAFKA_KEYS
 from wire.client.config.config_file import Properties
 
-PREFIX = "kafka."
-"""The prefix that distinguishes the client's settings from the source's own."""
+PREFIX = "kafka."  # the prefix that distinguishes the client's settings from the source's own
 
 _KEPT = (
     "security.",

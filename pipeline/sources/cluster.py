@@ -59,8 +59,7 @@ class OffsetsTopic:
     """The state of `__consumer_offsets` when it was requested."""
 
     cluster_id: str
-    ranges: tuple[Range, ...]
-    """The ranges, ordered by partition."""
+    ranges: tuple[Range, ...]  # the ranges, ordered by partition
 
     @property
     def held_back(self) -> int:

@@ -66,8 +66,7 @@ def _seconds(begin: Column, end: Column) -> Column:
     return (f.unix_micros(end) - f.unix_micros(begin)) / f.lit(1_000_000.0)
 
 
-ENDS = ("commit", "abort")
-"""The kinds of events that end a transaction."""
+ENDS = ("commit", "abort")  # the kinds of events that end a transaction
 
 
 def with_outcome(written: DataFrame, events: DataFrame, *, column: str = "offset") -> DataFrame:

@@ -12,8 +12,7 @@ from pipeline.tables.schemas import GROUPS, OFFSET, shaped
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-STORM_LEAST = 3
-"""The least number of consecutive rebalances in a storm."""
+STORM_LEAST = 3  # the least number of consecutive rebalances in a storm
 STORM_GAP_S = 60.0
 """A rebalance that starts at most this long after the end of the one before belongs to the same storm."""
 ZOMBIE_LEAST_S = 600.0

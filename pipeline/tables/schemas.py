@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-TableRow: TypeAlias = dict[str, Any]
-"""The values of a row, by column; missing ones are null."""
-VERSION = 1
-"""The version of all schemas together, in the files' metadata and in `tables.json`."""
+TableRow: TypeAlias = dict[str, Any]  # the values of a row, by column; missing ones are null
+VERSION = 1  # the version of all schemas together, in the files' metadata and in `tables.json`
 
 BINARY = BinaryType()
 BOOLEAN = BooleanType()
@@ -129,8 +127,7 @@ DECODED = StructType(
 OFFSET = "offset"
 COMMIT = "commit"
 ABORT = "abort"
-CONTROL = "control"
-"""A control record that is not a transaction marker."""
+CONTROL = "control"  # a control record that is not a transaction marker
 
 KINDS: Mapping[int, str] = {
     0: OFFSET,

@@ -26,7 +26,6 @@ CONF = {
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Give a session on two cores; where Spark cannot be had, the test is skipped or fails."""
     try:
         check_spark()
     except MissingSpark as missing:

@@ -11,8 +11,7 @@ from pathlib import Path
 from tests.kafka.wait import wait_until
 from tests.support.signals import handled_interrupts
 
-MARK = "KOHORT_TEST_PROGRAM"
-"""The variable by which the children of a program are known."""
+MARK = "KOHORT_TEST_PROGRAM"  # the variable by which the children of a program are known
 ROOT = Path(__file__).resolve().parents[2]
 
 

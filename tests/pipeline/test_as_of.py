@@ -39,7 +39,6 @@ def _travelled(happened: DataFrame, group: str, as_of_ms: int) -> Group | None:
 
 @pytest.fixture(scope="module")
 def happened(spark: SparkSession, real_log: RealLog) -> DataFrame:
-    """The events of the real log."""
     return events(decoded(spark, [str(real_log.data)])).localCheckpoint()
 
 

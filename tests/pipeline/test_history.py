@@ -73,13 +73,11 @@ class Grown:
     out: Path
     first: HistoryRun
     second: HistoryRun
-    files_of_first: Mapping[Path, int]
-    """Times of their last change."""
+    files_of_first: Mapping[Path, int]  # times of their last change
 
 
 @pytest.fixture(scope="module")
 def grown(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Grown:
-    """Make a log, tables, more of the log, more of the tables."""
     made, scratch = _random_log(1), tmp_path_factory.mktemp("grown")
     log, out = scratch / "log", scratch / "out"
     made.log.save(log / PARTITION)
@@ -105,7 +103,6 @@ def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Pa
 
 
 def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
-    """Of commits that tasks have in between those of one another, no runs can be made."""
     rows = rows_of(reading(spark, [str(grown.log)]))
     mixed = rows.repartition(3, f.xxhash64("offset")).sortWithinPartitions(f.xxhash64("offset"))
     run_history(spark, LogReader(tasks=mixed, read=iter), str(tmp_path))
@@ -203,7 +200,6 @@ def test_logs_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_tables_of_one_cluster_take_nothing_of_another(spark: SparkSession, tmp_path: Path) -> None:
-    """As a live topic reports it, too: its records would seem to be there already, or continue the other's."""
     log = str(_random_log(6).log.save(tmp_path / PARTITION))
     out = str(tmp_path / "out")
     first = run_history(spark, replace(reading(spark, [log]), cluster="one"), out)

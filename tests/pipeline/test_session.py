@@ -48,7 +48,6 @@ StartProgram = Callable[..., Program]
 
 @pytest.fixture
 def start(tmp_path: Path, spark: SparkSession) -> Iterator[StartProgram]:
-    """Start programs, where Spark can be had; whatever becomes of them, nothing of them lives after the test."""
     started: list[Program] = []
 
     def begin(source: str, **options: object) -> Program:
@@ -80,7 +79,6 @@ def test_times_are_utc_under_any_settings(spark: SparkSession) -> None:
 
 
 def test_nothing_is_said_and_nothing_stays(start: StartProgram) -> None:
-    """Nor does a module in the working directory replace one of Python's."""
     program = start(
         """
 from pathlib import Path

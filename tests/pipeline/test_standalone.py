@@ -86,15 +86,12 @@ Far = Callable[..., tuple[dict[str, Any], Path]]
 
 @pytest.fixture(scope="module")
 def cluster(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
-    """Give a cluster, where Spark can be had."""
     with standalone(tmp_path_factory.mktemp("standalone")) as running:
         yield running
 
 
 @pytest.fixture
 def far(cluster: Standalone, tmp_path: Path) -> Far:
-    """Give a function that runs a driver on the cluster, with the packages as an installation has them; what it
-    printed, and the directory that it worked in."""
     site = tmp_path / "installed"
     for package in (*PACKAGES, "cli"):
         shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -155,7 +152,6 @@ def test_rehearsals_on_a_cluster_are_those_of_one_process(
     near = rehearse_fleet(spark, Snapshots(paths=(str(snapshot),)), settings, out=str(tmp_path / "near"))
     assert (answer["rehearsals"], answer["failures"]) == (list(near.rehearsals), list(near.failures))
     assert_same_tables(spark, answer["paths"], near.paths)
-
     # What workers found is found by the commands on one machine, seed for seed.
     runs = spark.read.parquet(answer["paths"]["runs"]).where("group = 'billing'")
     verdicts = {(row["settings"], row["seed"]): row["verdict"] for row in runs.collect()}

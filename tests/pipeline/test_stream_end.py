@@ -24,11 +24,9 @@ def test_a_session_ends_whose_stream_called_back(spark: SparkSession, tmp_path: 
     source = tmp_path / "source"
     source.mkdir()
     (source / "one.txt").write_text("a line\n")
-
     said = subprocess.run(
         [sys.executable, "-c", STREAM, str(source), str(tmp_path / "checkpoint")],
         check=False, capture_output=True, text=True, timeout=TIMEOUT_S,
     )  # fmt: skip
-
     assert (said.returncode, said.stderr) == (0, "")
     assert said.stdout.splitlines() == ["batch 0 ['value']", "ended"]

@@ -41,7 +41,6 @@ def _written(out: Path, table: str, run: int = 1) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """A partition with transactions, tombstones and a few days."""
     made = RandomCommits(Random(5))
     made.write(120)
     return made.log.save(tmp_path / "log" / "__consumer_offsets-3")
@@ -83,7 +82,6 @@ def test_the_manifest_names_the_files_and_their_rows(log: Path, tmp_path: Path) 
 
 
 def test_offsets_and_other_kinds_are_in_separate_files(tmp_path: Path) -> None:
-    """So that the statistics of a file let a reader of groups skip it."""
     fill(tmp_path / "sample")
     for directory in (tmp_path / "sample").glob("__consumer_offsets-*"):
         _manifest(decoded_batches(directory), Target(out=str(tmp_path / directory.name), run=1))

@@ -16,10 +16,8 @@ from wire.log.varints import Ints
 
 MAGIC = 2
 HEADER_BYTES = 61
-LOG_OVERHEAD = 12
-"""Base offset and length, which the length does not count."""
-ATTRIBUTES_AT = 21
-"""The first byte that the checksum covers."""
+LOG_OVERHEAD = 12  # base offset and length, which the length does not count
+ATTRIBUTES_AT = 21  # the first byte that the checksum covers
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08

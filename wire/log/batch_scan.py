@@ -22,8 +22,7 @@ from wire.log.checksum import crc32c
 from wire.log.compression import Codec
 from wire.log.varints import Ints
 
-SMALLEST_RECORD = 7
-"""The size of a record without key, value and headers."""
+SMALLEST_RECORD = 7  # the size of a record without key, value and headers
 
 _FRONT = struct.Struct(">iibI")
 _FRONT_AT = 8
@@ -34,11 +33,9 @@ _OLD_SMALLEST = 14
 _OLD_CRC_FROM = 16
 
 _LENGTH = struct.Struct(">i")
-_NEGATIVE = 0x80
-"""The first byte of a negative number is at least this."""
+_NEGATIVE = 0x80  # the first byte of a negative number is at least this
 _STEP_BYTES = 1 << 20
-_READINGS = 4
-"""The limit of a search: the time to compute the checksum of the file's bytes this many times."""
+_READINGS = 4  # the limit of a search: the time to compute the checksum of the file's bytes this many times
 _LEAST_COST = 1 << 10
 """The least cost of a candidate: the bytes whose checksum can be computed in the same time."""
 

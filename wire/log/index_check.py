@@ -57,8 +57,7 @@ def _used(entries: NDArray[np.void]) -> NDArray[np.void]:
     return entries[: int(filled[-1]) + 1] if len(filled) else entries[:0]
 
 
-Fault = tuple[int, str] | None
-"""The place of the first wrong entry, and why it is wrong."""
+Fault = tuple[int, str] | None  # the place of the first wrong entry, and why it is wrong
 
 
 def _offset_index(entries: NDArray[np.void], base_offset: int, batches: Batches) -> Fault:

@@ -20,8 +20,7 @@ TIME_INDEX = ".timeindex"
 TRANSACTION_INDEX = ".txnindex"
 INDEX_SUFFIXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
 
-INTERVAL_BYTES = 4096
-"""`index.interval.bytes`."""
+INTERVAL_BYTES = 4096  # `index.interval.bytes`
 
 OFFSET_ENTRY = np.dtype([("offset", ">i4"), ("position", ">i4")])
 TIME_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])

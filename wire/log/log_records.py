@@ -152,10 +152,8 @@ class RecordDigest:
     """A record with SHA-256 digests instead of its bytes; None if it has no key or no value."""
 
     offset: int
-    timestamp_ms: int
-    """-1 for none."""
-    is_append_time: bool
-    """Whether the timestamp is the broker's, not the producer's."""
+    timestamp_ms: int  # -1 for none
+    is_append_time: bool  # whether the timestamp is the broker's, not the producer's
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...]
@@ -167,10 +165,8 @@ class RecordWindow:
 
     before: tuple[RecordDigest, ...] = ()
     after: tuple[RecordDigest, ...] = ()
-    from_start: bool
-    """Whether the log has no record before these."""
-    to_end: bool
-    """Whether the log has no record after these."""
+    from_start: bool  # whether the log has no record before these
+    to_end: bool  # whether the log has no record after these
 
 
 def digest(record: LogRecord, *, is_append_time: bool) -> RecordDigest:

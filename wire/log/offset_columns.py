@@ -19,14 +19,12 @@ from wire.messages.record_codec import decode_key, decode_value
 LEGACY_OFFSET_COMMIT = 0
 OFFSET_COMMIT = 1
 
-OffsetKey: TypeAlias = tuple[str, str, int]
-"""Group, topic, partition."""
+OffsetKey: TypeAlias = tuple[str, str, int]  # group, topic, partition
 OffsetValue: TypeAlias = tuple[int, int, int, str, int, int, bytes | None]
 """Version, offset, leader epoch, metadata, time of the commit in ms, expiry in ms, id of the topic as 16
 bytes. Without a value, leader epoch and expiry are -1 and the topic id is None."""
 
-NO_TYPE = -(1 << 15) - 1
-"""The type of a key that is null or too short for a type."""
+NO_TYPE = -(1 << 15) - 1  # the type of a key that is null or too short for a type
 NO_TOPIC_ID = -1
 
 _TYPE_BYTES = 2
@@ -34,8 +32,7 @@ _SHORT = 0x80
 _LEAST_KEY_BYTES = 2 + 2 + 2 + 4
 _LEAST_VALUE_BYTES = 16 + 8
 """The size of a value of version 3 without metadata; one of version 4 has the same size."""
-_METADATA_AT = 15
-"""The position of the metadata in a value of version 4, if its length has one byte."""
+_METADATA_AT = 15  # the position of the metadata in a value of version 4, if its length has one byte
 _TAG_AND_ID_BYTES = 3 + 16
 
 

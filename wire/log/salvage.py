@@ -10,8 +10,7 @@ from wire.log.batch_scan import BatchFault, BatchSearch, scan
 from wire.log.columns import Columns, columns_of
 from wire.log.errors import DamagedLog
 
-MOST_FAULTS = 100
-"""The limit per file; nothing is read after the last of them."""
+MOST_FAULTS = 100  # the limit per file; nothing is read after the last of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,10 +18,8 @@ from wire.log.batch_header import Batches
 from wire.log.batch_scan import BatchFault, BatchSearch, scan
 from wire.log.errors import DamagedLog
 
-MOST_BYTES = (1 << 31) - 1
-"""A segment's size limit; positions in it are int32."""
-MOST_OFFSETS = 1 << 31
-"""The largest offset relative to the base offset: indexes store it as int32."""
+MOST_BYTES = (1 << 31) - 1  # a segment's size limit; positions in it are int32
+MOST_OFFSETS = 1 << 31  # the largest offset relative to the base offset: indexes store it as int32
 
 _NAME = re.compile(r"(\d{20})\.(?:log|index|timeindex|txnindex)(\.swap|\.cleaned|\.deleted|)")
 _SEGMENT = re.compile(r"(\d{20})\.log(?:\..+|)")

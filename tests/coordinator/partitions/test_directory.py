@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -125,14 +126,6 @@ def test_what_was_closed_is_indexed_as_by_a_broker(store: Store) -> None:
     assert [(one.epoch, one.start_offset) for one in read_leader_epochs(store.root / "orders-0")] == [(0, 0)]
 
 
-def test_no_stale_index_is_left_to_a_segment_that_grows(store: Store) -> None:
-    fill(store.partition(), 1, batches=5)
-    store.close()
-    fill(store.partition(), 2, batches=1)
-    (path,) = list_segments(store.root / "orders-0")
-    assert not path.with_suffix(".index").exists()
-
-
 @pytest.mark.parametrize("torn", [b"\0" * 30, b"half", bytes(8) + b"\0\0\1\0" + bytes(100)])
 def test_a_torn_tail_is_cut_off(store: Store, torn: bytes) -> None:
     fill(store.partition(), 1)
@@ -188,14 +181,8 @@ def test_leader_epochs_last(store: Store) -> None:
 
 def test_producers_are_known_again(store: Store) -> None:
     def batch(sequence: int) -> bytes:
-        return encode_batch(
-            [(b"k", b"v")],
-            base_offset=0,
-            timestamp=1_000,
-            producer_id=7,
-            producer_epoch=0,
-            base_sequence=sequence,
-        )
+        producer: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": sequence}
+        return encode_batch([(b"k", b"v")], base_offset=0, timestamp=1_000, **producer)
 
     for sequence in range(3):
         append(store.partition(), batch(sequence))

@@ -17,7 +17,6 @@ from tests.support.once import once
 
 @pytest.fixture(scope="session")
 def tools(kafka_jars: Path) -> Iterator[ToolHost]:
-    """Give a JVM that runs Kafka's command line tools."""
     host = ToolHost(kafka_jars)
     yield host
     host.close()
@@ -25,7 +24,6 @@ def tools(kafka_jars: Path) -> Iterator[ToolHost]:
 
 @pytest.fixture(scope="session")
 def real_log(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPathFactory) -> RealLog:
-    """Give the directories of a broker that was killed while clients of every kind ran; some 30 s, once."""
     if made := os.environ.get(REUSE):
         return RealLog.load(Path(made))
 
@@ -38,8 +36,6 @@ def real_log(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture(scope="session")
 def compacted_log(kafka_jars: Path, real_log: RealLog, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a copy of `real_log` that a broker's cleaner compacted: a log directory; some 5 s, once."""
-
     def make(directory: Path) -> None:
         restart_and_compact(kafka_jars, real_log, tmp_path_factory.mktemp("compacted-log")).rename(directory)
 

@@ -30,8 +30,7 @@ from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import set_config
 
 BLOCK_BYTES = 1 << 20
-SEGMENT_BYTES = 64 * 1024
-"""Small, so that segments roll. The public setting does not go below a mebibyte."""
+SEGMENT_BYTES = 64 * 1024  # small, so that segments roll. The public setting does not go below a mebibyte.
 REUSE = "KOHORT_REAL_LOG"
 OFFSETS_TOPIC = "__consumer_offsets"
 SETTINGS: Mapping[str, str] = {

@@ -28,19 +28,14 @@ from tests.kafka.wire import ask
 
 ORDERS, PAYMENTS, GONE, LATE = "orders", "payments", "gone", "orders-late"
 TOPICS: Mapping[str, int] = {ORDERS: 6, PAYMENTS: 3, GONE: 2}
-RECORDS = 10
-"""The number of records in each partition at first; as many are added later."""
+RECORDS = 10  # the number of records in each partition at first; as many are added later
 JAVA = "org.apache.kafka.clients.consumer."
-BUSY = "busy"
-"""A group that commits again and again until the broker is killed."""
+BUSY = "busy"  # a group that commits again and again until the broker is killed
 UNICODE = "zahlungen-für-Łódź-😀"
 METADATA = "Prüfsumme|ü😀"
-SILENT = 0
-"""librdkafka's log level for clients whose broker is killed."""
-STATIC_LEAVE_EPOCH = -2
-"""The epoch of a static member that has left temporarily."""
-CRASH_SESSION_MS = 5000
-"""Long enough for running members to send heartbeats, even on a busy machine."""
+SILENT = 0  # librdkafka's log level for clients whose broker is killed
+STATIC_LEAVE_EPOCH = -2  # the epoch of a static member that has left temporarily
+CRASH_SESSION_MS = 5000  # long enough for running members to send heartbeats, even on a busy machine
 LONG_SESSION_MS = 300_000
 """Members that are in the log when the broker is killed must not expire while a test inspects another broker."""
 BROKER_SETTINGS: Mapping[str, str] = {

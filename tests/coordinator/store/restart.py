@@ -75,8 +75,7 @@ COMPACTING: Mapping[str, str] = {
     # Snappy, which Java writes in its own framing.
     "offsets.topic.compression.codec": "2",
 }
-COMPRESSED = "compressed"
-"""A group that commits before the broker is killed again."""
+COMPRESSED = "compressed"  # a group that commits before the broker is killed again
 
 
 def restart_and_compact(jars: Path, log: RealLog, scratch: Path) -> Path:

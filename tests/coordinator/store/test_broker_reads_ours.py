@@ -50,8 +50,7 @@ LISTENING = re.compile(r"Listening on \S+:(\d+)")
 QUICK = {"group.consumer.heartbeat.interval.ms": "500", "group.consumer.min.heartbeat.interval.ms": "500"}
 ELSEWHERE = {"COORDINATOR (ID)", "LOG-END-OFFSET", "LAG", "OFFSET-LAG"}
 OTHER_TYPES = {"share", "streams"}
-WITHOUT_A_RECORD = {"pending-only", "aborted-only"}
-"""Groups that are only in offsets of transactions."""
+WITHOUT_A_RECORD = {"pending-only", "aborted-only"}  # groups that are only in offsets of transactions
 TAGGED = "consumer"
 LIMITS = SegmentLimits(segment_bytes=2048)
 
@@ -59,7 +58,6 @@ LIMITS = SegmentLimits(segment_bytes=2048)
 def test_a_broker_continues_with_groups_that_kohort_wrote(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Every group of the real log, replayed by the engine and rewritten; one with client-side assignors."""
     state = load([real_log.data]).state
     ours = tmp_path / "ours"
     partitions = len({path.parent for path in real_log.segments()})
@@ -122,7 +120,6 @@ def put_in_place(ours: Path, theirs: Path) -> None:
 def test_a_broker_takes_its_directory_back(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Kohort recovers from a broker's directory, continues in it and compacts it, share and streams groups included."""
     theirs = tmp_path / "theirs"
     copy_directory(real_log.data, theirs)
     compaction = CompactionSettings(min_cleanable_dirty_ratio=0.0, delete_retention_ms=0)
@@ -146,7 +143,6 @@ def test_a_broker_takes_its_directory_back(
 def test_a_broker_continues_where_kohort_serve_stopped(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Real clients use `kohort serve` in a broker's directory without groups; then the broker restarts."""
     theirs = tmp_path / "theirs"
     copy_directory(real_log.data, theirs)
     forget_groups(theirs)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from coordinator.store.cleaner import (
     CompactionSettings,
-    Interrupted,
     compact,
     finish_interrupted,
     write_missing_indexes,
@@ -81,9 +80,8 @@ def open_records(directory: Path) -> dict[int, bytes | None]:
         if batch.is_control:
             running.pop(batch.producer_id, None)
         elif batch.is_transactional:
-            running.setdefault(batch.producer_id, {}).update(
-                {record.offset: record.value for record in records}
-            )
+            values = {record.offset: record.value for record in records}
+            running.setdefault(batch.producer_id, {}).update(values)
     return {offset: value for values in running.values() for offset, value in values.items()}
 
 
@@ -94,11 +92,8 @@ def test_compaction_changes_nothing_but_removed_records(
 ) -> None:
     with TemporaryDirectory() as name:
         directory = write(steps).save(Path(name))
-        known, records, pending = (
-            visible(read_log(directory)),
-            data_records(directory),
-            open_records(directory),
-        )
+        known, records = visible(read_log(directory)), data_records(directory)
+        pending = open_records(directory)
         active = list_segments(directory)[-1].read_bytes()
         first_dirty = 0
         for now_ms in (NOW_MS, NOW_MS + 1, NOW_MS + 2 * DAY_MS, NOW_MS + 4 * DAY_MS, NOW_MS + 6 * DAY_MS):
@@ -106,9 +101,8 @@ def test_compaction_changes_nothing_but_removed_records(
             assert visible(read_log(directory)) == known
             assert open_records(directory) == pending
             left = data_records(directory)
-            assert {
-                offset: records[offset] for offset in left
-            } == left  # keys, values, times and offsets as before
+            # keys, values, times and offsets as before.
+            assert {offset: records[offset] for offset in left} == left
             offsets = [batch.base_offset for batch, _ in read_log(directory)]
             assert offsets == sorted(set(offsets))
             assert list_segments(directory)[-1].read_bytes() == active
@@ -124,15 +118,12 @@ def test_compaction_changes_nothing_but_removed_records(
     )
 )
 def test_only_the_last_value_of_a_key_is_left(steps: list[tuple[object, ...]]) -> None:
-    """In a log without transactions one record of every key stays before the active segment, finally no tombstone."""
     with TemporaryDirectory() as name:
         directory = write(steps).save(Path(name))
         for now_ms in (NOW_MS, NOW_MS + 2 * DAY_MS):
             run(directory, now_ms=now_ms)
         active = int(list_segments(directory)[-1].stem)
-        left = [
-            data_record for data_record in data_records(directory).values() if data_record.offset < active
-        ]
+        left = [one for one in data_records(directory).values() if one.offset < active]
         assert len({record.key for record in left}) == len(left)
         assert all(record.key is not None and record.value is not None for record in left)
 
@@ -144,18 +135,11 @@ def test_tombstones_stay_for_a_day_after_the_first_compaction(tmp_path: Path) ->
     log.batch([(b"c", b"3")], timestamp=7)
     log.roll()
     directory = log.save(tmp_path)
-
     run(directory)
-    (batch,) = [
-        batch for batch, records in read_log(directory) if any(record.value is None for record in records)
-    ]
+    (batch,) = [batch for batch, some in read_log(directory) if any(one.value is None for one in some)]
     assert batch.delete_horizon_ms == NOW_MS + DAY_MS
-    left = {
-        (data_record.offset, data_record.key, data_record.value, data_record.timestamp)
-        for data_record in data_records(directory).values()
-    }
+    left = {(one.offset, one.key, one.value, one.timestamp) for one in data_records(directory).values()}
     assert left == {(1, b"b", b"2", 5), (2, b"a", None, 6), (3, b"c", b"3", 7)}
-
     run(directory, now_ms=NOW_MS + DAY_MS - 1)
     assert set(data_records(directory)) == {1, 2, 3}
     run(directory, now_ms=NOW_MS + DAY_MS)
@@ -202,20 +186,6 @@ def test_a_producer_is_known_by_its_last_batch_until_it_is_forgotten(tmp_path: P
     assert batches_of_producer() == [(4, 0)]
     run(directory, now_ms=NOW_MS + DAY_MS + 1)
     assert batches_of_producer() == []
-
-
-def test_segments_from_an_open_transaction_on_are_not_compacted(tmp_path: Path) -> None:
-    log = Written()
-    log.batch([(b"a", b"0")])
-    log.roll()
-    log.batch([(b"a", b"1")])
-    log.batch([(b"b", b"pending")], transaction_of=7)
-    log.roll()
-    log.batch([(b"a", b"2")])
-    log.roll()
-    directory = log.save(tmp_path)
-    assert run(directory) == 1
-    assert set(data_records(directory)) == {1, 2, 3}
 
 
 def test_the_last_offset_is_not_lost_with_its_record(tmp_path: Path) -> None:
@@ -268,34 +238,7 @@ def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in list_segments(directory)} == before
 
 
-def test_damage_is_named_and_changes_nothing(tmp_path: Path) -> None:
-    log = Written()
-    log.batch([(b"a", b"1")])
-    log.batch([(b"a", b"2")])
-    log.batch([(b"a", b"3")])
-    log.roll()
-    directory = log.save(tmp_path)
-    segment = list_segments(directory)[0]
-    data = bytearray(segment.read_bytes())
-    data[100] ^= 1
-    segment.write_bytes(data)
-    before = {path.name: path.read_bytes() for path in directory.iterdir()}
-    with pytest.raises(DamagedLog, match=segment.name):
-        run(directory)
-    assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
-
-
-def test_compaction_can_be_stopped(tmp_path: Path) -> None:
-    log = Written()
-    log.batch([(b"a", b"1")])
-    log.roll()
-    directory = log.save(tmp_path)
-    with pytest.raises(Interrupted):
-        compact(directory, CompactionSettings(), first_dirty=0, active=1, now_ms=NOW_MS, stopped=lambda: True)
-
-
 def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
-    """Killed at every call in turn, and at every call of the recovery too: the state afterwards is the same."""
     log = Written()
     for number in range(9):
         log.batch([(b"a", b"%d" % number), (b"k%d" % (number // 2), b"%d" % number)], timestamp=NOW_MS)
@@ -323,7 +266,6 @@ def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("old_are_gone", [False, True])
 def test_an_interrupted_compaction_of_a_broker_is_finished(tmp_path: Path, old_are_gone: bool) -> None:
-    """A broker renames the old segments to `.deleted` before the new one takes its place."""
     log = Written()
     log.batch([(b"a", b"1"), (b"b", b"1")])
     log.roll()

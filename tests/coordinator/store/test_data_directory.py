@@ -16,7 +16,6 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory, StorageSettings
 from coordinator.store.directory_files import ConfigKind, read_meta_properties
-from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import partition_for, read_topic_id
 from coordinator.store.records import encode_record
@@ -65,10 +64,8 @@ def test_a_result_is_one_batch_per_partition(tmp_path: Path) -> None:
     groups = ["a", "b", "c", "d", "e"]
     with opened(tmp_path) as (data, _, _):
         data.append([committed(group, n, n) for n in range(4) for group in groups], now_ms=1)
-        before = {
-            number: (tmp_path / f"__consumer_offsets-{number}" / f"{0:020d}.log").read_bytes()
-            for number in range(3)
-        }
+        logs = [tmp_path / f"__consumer_offsets-{number}" / f"{0:020d}.log" for number in range(3)]
+        before = {number: log.read_bytes() for number, log in enumerate(logs)}
     assert sum(map(bool, before.values())) == len({partition_for(group, 3) for group in groups})
     for number, content in before.items():
         members = [group for group in groups if partition_for(group, 3) == number]
@@ -110,7 +107,6 @@ def test_the_directory_knows_how_many_partitions_there_are(tmp_path: Path) -> No
 
 
 def test_a_directory_without_all_partitions_is_not_gone_on_from(tmp_path: Path) -> None:
-    """One broker of several has only some of them; a group's partition depends on how many there are."""
     with opened(tmp_path, partitions=5) as (data, _, _):
         data.append([committed(group, 0, 1) for group in "abcdefgh"], now_ms=1)
     for path in (tmp_path / "__consumer_offsets-4").iterdir():
@@ -148,7 +144,6 @@ def test_a_kill_during_creation_leaves_the_partition_count(tmp_path: Path) -> No
 def test_a_torn_tail_is_cut_off_and_reported(
     tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int
 ) -> None:
-    """Wherever the last batch is cut, all earlier records are there, and appending continues."""
     path = tmp_path_factory.mktemp("data")
     with opened(path, partitions=1, limits=SegmentLimits()) as (data, _, _):
         for offset in range(5):
@@ -190,31 +185,6 @@ def test_an_undecodable_record_is_refused_with_its_position(tmp_path: Path) -> N
         data.recover(Engine())
     assert (refused.value.file, refused.value.position > 0) == (str(segment), True)
     data.abandon()
-
-
-def test_records_of_types_that_are_not_known_are_kept(tmp_path: Path) -> None:
-    with opened(tmp_path, partitions=1) as (data, _, _):
-        data.log.topic.append({0: [(b"\x7f\x00 somebody else's", b"value")]}, 1)
-        for offset in range(200):
-            data.append([committed("a", 0, offset)], now_ms=offset)
-        while data.compact(now_ms=1000):
-            pass
-    with opened(tmp_path, partitions=1) as (_, engine, recovered):
-        assert recovered.unknown_records == 1
-        assert recovered.records < 100
-        assert committed_offsets(engine) == {("a", 0): 199}
-
-
-@pytest.mark.parametrize("fsync", FsyncPolicy)
-def test_what_was_appended_outlives_a_kill(tmp_path: Path, fsync: FsyncPolicy) -> None:
-    data = DataDirectory.open(tmp_path, replace(SMALL, fsync=fsync))
-    data.recover(Engine())
-    for offset in range(300):
-        data.append([committed("a", offset % 7, offset)], now_ms=offset)
-    data.abandon()
-    with opened(tmp_path) as (_, engine, recovered):
-        assert committed_offsets(engine) == {("a", offset % 7): offset for offset in range(293, 300)}
-        assert not recovered.was_clean
 
 
 def test_segments_roll_by_size_and_by_age(tmp_path: Path) -> None:
@@ -322,19 +292,6 @@ def test_a_partition_that_cannot_be_compacted_is_skipped(tmp_path: Path) -> None
         data.append([committed("a", 0, 200)], now_ms=201)
         first.write_bytes(whole)
     assert what_is_in(tmp_path) == {("a", 0): 200}
-
-
-def test_unreadable_files_are_named(tmp_path: Path) -> None:
-    with opened(tmp_path, partitions=1) as (data, _, _):
-        data.append([committed("a", 0, 1)], now_ms=1)
-    segment = list_segments(tmp_path / "__consumer_offsets-0")[0]
-    kept = segment.rename(segment.with_suffix(".kept"))
-    segment.mkdir()
-    with pytest.raises(StorageFailed, match=segment.name):
-        DataDirectory.open(tmp_path, SMALL)
-    segment.rmdir()
-    kept.rename(segment)
-    assert what_is_in(tmp_path) == {("a", 0): 1}
 
 
 def test_a_file_in_its_place_is_named(tmp_path: Path) -> None:

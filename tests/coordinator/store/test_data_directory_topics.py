@@ -36,13 +36,6 @@ def test_a_topic_is_a_directory_per_partition(tmp_path: Path) -> None:
     assert TopicDirectories(tmp_path).found == (topic("a.b_c-1", 1, NEW), topic("orders", 2))
 
 
-def test_a_topic_grows(tmp_path: Path) -> None:
-    topics = TopicDirectories(tmp_path)
-    topics.create(topic("orders", 2))
-    topics.grow(topic("orders", 5), 2)
-    assert TopicDirectories(tmp_path).found == (topic("orders", 5),)
-
-
 def test_a_deleted_topic_is_remembered_until_its_directories_are_purged(tmp_path: Path) -> None:
     topics = TopicDirectories(tmp_path)
     topics.create(topic("orders", 3))
@@ -119,7 +112,6 @@ def test_nothing_is_left_of_a_topic_that_cannot_be_made(tmp_path: Path) -> None:
 
 
 def test_a_brokers_partitions_are_never_cleared_away(tmp_path: Path) -> None:
-    """One broker of several has some partitions of a topic, with records in them."""
     for number in (1, 4):
         directory = tmp_path / f"orders-{number}"
         directory.mkdir()

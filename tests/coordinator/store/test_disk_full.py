@@ -21,7 +21,6 @@ from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import ConfigKind
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
-from coordinator.store.partition_files import partition_for
 from tests.coordinator.store.directories import SMALL, committed, committed_offsets, start, what_is_in
 from tests.coordinator.store.small_disk import fill, small_disk
 from wire.log.errors import StorageFailed
@@ -68,19 +67,6 @@ def test_a_batch_that_does_not_fit_is_cut_off(tmp_path: Path, fsync: FsyncPolicy
     assert recovered.torn == ()
     again.append([committed("a", 0, 1)], now_ms=1)
     again.close()
-
-
-def test_of_several_partitions_all_are_written_or_none(tmp_path: Path) -> None:
-    first, second = "a", next(name for name in "bcdefgh" if partition_for(name, 3) != partition_for("a", 3))
-    data, _, _ = start(tmp_path, limits=SegmentLimits())
-    for offset in range(20):
-        data.append([committed(second, 0, offset)], now_ms=offset)
-    filled = list_segments(tmp_path / f"__consumer_offsets-{partition_for(second, 3)}")[0].stat().st_size
-    with longest_file(filled + 10), pytest.raises(StorageFailed):
-        data.append([committed(first, 0, 77), committed(second, 0, 77)], now_ms=77)
-    data.append([committed(first, 1, 1)], now_ms=78)
-    data.abandon()
-    assert what_is_in(tmp_path) == {(first, 1): 1, (second, 0): 19}
 
 
 def test_a_compaction_that_does_not_fit_changes_nothing(tmp_path: Path) -> None:
@@ -134,7 +120,6 @@ def test_a_disk_that_is_full_from_the_start(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, number: int) -> None:
-    """The system's error is simulated, as there is no failing disk."""
     data, _, _ = start(tmp_path, partitions=1)
     data.append([committed("a", 0, 1)], now_ms=1)
     data.close()

@@ -8,9 +8,8 @@ import pytest
 
 from coordinator.store.directory_files import CLEANER, write_checkpoint
 from coordinator.store.loader import load
-from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import commit_batch, committed, offsets, partition_directory
-from wire.log.batches import ControlType, encode_batch
+from wire.log.batches import encode_batch
 
 T = 1_700_000_000_000
 
@@ -31,18 +30,6 @@ def test_only_what_was_written_until_then_counts(
     )
     loaded = load([tmp_path], as_of_ms=as_of_ms)
     assert (offsets(loaded), loaded.notices) == (expected, ())
-
-
-def test_a_transaction_that_ended_later_is_pending(tmp_path: Path) -> None:
-    log = Written()
-    log.batch([committed("a", 1)], timestamp=T)
-    log.batch([committed("a", 2)], timestamp=T + 1, transaction_of=7)
-    log.end(7, ControlType.COMMIT, timestamp=T + 9)
-    log.save(tmp_path / "__consumer_offsets-0")
-    before, after = load([tmp_path], as_of_ms=T + 8), load([tmp_path], as_of_ms=T + 9)
-    assert (offsets(before), offsets(after)) == ({"a": 1}, {"a": 2})
-    assert list(before.state.pending.partitions("a")) == [("orders", 0)]
-    assert not after.state.pending.partitions("a")
 
 
 def _compacted(root: Path) -> Path:

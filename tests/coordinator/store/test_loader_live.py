@@ -22,8 +22,7 @@ TOPIC = "orders"
 GROUPS = [f"g{number}" for number in range(20)]
 PARTITIONS = 50
 SEGMENT_BYTES = 32 * 1024
-READ_S = 8.0
-"""Long enough for the broker to compact some hundred times."""
+READ_S = 8.0  # long enough for the broker to compact some hundred times
 MOST_S = 90.0
 NEVER_STOPS_CLEANING = {"log.cleaner.backoff.ms": "1", "log.cleaner.min.cleanable.ratio": "0.0"}
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator.engine.engine import Engine
-from coordinator.store.digest import Digest
+from coordinator.store.digest import Digest, RecordStatus
 from coordinator.store.replay import Replay
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.replayed import Sequential, groups, other_groups
@@ -101,7 +101,6 @@ def test_remaining_records_replay_to_the_same_state(
     for columns in columns_of(batches):
         digest.add(columns)
     malformed = replay.partition(digest)
-
     assert groups(replay.engine.state) == groups(slow.engine.state)
     assert replay.engine.state.offsets == slow.engine.state.offsets
     assert replay.engine.state.other_types == slow.engine.state.other_types
@@ -116,8 +115,17 @@ def test_remaining_records_replay_to_the_same_state(
         assert replay.engine.state.offsets == slow.engine.state.offsets
 
 
-@pytest.mark.parametrize("as_of_ms", [None, 5])
-def test_records_are_counted_within_the_time(as_of_ms: int | None) -> None:
+@pytest.mark.parametrize(
+    ("as_of_ms", "count", "left"),
+    [
+        (None, 4, [(2, RecordStatus.VALID)]),
+        (6, 3, [(1, RecordStatus.VALID), (2, RecordStatus.PENDING)]),
+        (5, 2, [(1, RecordStatus.VALID)]),
+    ],
+)
+def test_records_after_the_time_are_as_if_not_written(
+    as_of_ms: int | None, count: int, left: list[tuple[int, RecordStatus]]
+) -> None:
     log = Written()
     log.batch([offset("a", 0, 1), offset("a", 0, 2)], timestamp=5)
     log.batch([offset("a", 0, 3)], timestamp=6, transaction_of=3)
@@ -126,6 +134,5 @@ def test_records_are_counted_within_the_time(as_of_ms: int | None) -> None:
     digest = Digest(as_of_ms)
     for columns in columns_of(scan(b"".join(batches), "log").batches):
         digest.add(columns)
-    assert digest.records == (4 if as_of_ms is None else 2)
-    (event,) = digest.events()
-    assert event.position == (2 if as_of_ms is None else 1)
+    assert digest.records == count
+    assert [(event.position, event.kind) for event in digest.events()] == left

@@ -27,10 +27,6 @@ DAY_MS = 86_400_000
 KEYS = 20
 
 
-class Killed(Exception):
-    """The process ended at that moment."""
-
-
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setitem(SETTINGS, "cleanup.policy", ("compact",))
@@ -44,9 +40,8 @@ def write(partition: Partition, key: str, value: str | None, codec: Codec = Code
     batch = batch_at(plain)
     (record,) = records_of(batch, plain)
     record = replace(record, headers=(("from", pair[1]),))
-    return append(
-        partition, rewrite_batch(replace(batch, attributes=batch.attributes | codec), [record]), NOW_MS
-    )
+    batch = replace(batch, attributes=batch.attributes | codec)
+    return append(partition, rewrite_batch(batch, [record]), NOW_MS)
 
 
 def fill(partition: Partition, number: int = 300) -> None:
@@ -108,28 +103,6 @@ def test_of_every_key_the_last_record_stays_and_a_restart_reads_the_same(store: 
     for leave in (store.close, store.kill):
         leave()
         assert records(store.partition())[: len(after)] == after
-
-
-def test_a_kill_at_any_replacement_loses_nothing(store: Store) -> None:
-    fill(store.partition())
-    before = latest(records(store.partition()))
-    for survived in range(3):
-        done = 0
-
-        def until_killed(call: Callable[[], None], survived: int = survived) -> None:
-            nonlocal done
-            if done == survived:
-                raise Killed
-            done += 1
-            call()
-
-        try:
-            compact(store.partition(), until_killed)
-        except Killed:
-            store.kill()
-        assert latest(records(store.partition())) == before
-    compact(store.partition())
-    assert latest(records(store.partition())) == before
 
 
 def test_nothing_is_deleted_while_it_is_compacted(store: Store) -> None:

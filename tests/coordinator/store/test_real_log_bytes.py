@@ -11,16 +11,14 @@ import pytest
 from coordinator.store.records import decode_record, encode_record
 from tests.coordinator.store.real_log import RealLog, segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
-from wire.log.batches import Batch, Codec, LogRecord, control_type, encode_batch, records_of, rewrite_batch
-from wire.log.control_records import coordinator_epoch, end_of_transaction
+from wire.log.batches import Batch, Codec, LogRecord, control_type, records_of, rewrite_batch
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import Segment, read_log, read_segment
-from wire.messages.record_codec import RECORD_TYPES, decode_key, decode_value, encode_key, encode_value
+from wire.messages.record_codec import RECORD_TYPES, decode_key
 
 pytestmark = pytest.mark.kafka
 
-LEGACY_OFFSET = 0
-"""The only type of key that no broker writes any more."""
+LEGACY_OFFSET = 0  # the only type of key that no broker writes any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,6 @@ def written(segments: list[Segment]) -> list[Written]:
 
 @pytest.fixture(scope="module")
 def group_records(written: list[Written]) -> list[tuple[bytes, bytes | None]]:
-    """Keys and values of all records except transaction markers."""
     return [(one.record.key or b"", one.record.value) for one in written if not one.batch.is_control]
 
 
@@ -75,7 +72,6 @@ def test_batches_are_what_the_dump_tool_prints(tools: ToolHost, segments: list[S
 
 
 def test_the_cleaners_batches_are_what_the_dump_tool_prints(tools: ToolHost, compacted_log: Path) -> None:
-    """These include missing offsets, empty batches, delete horizons, and compressed batches."""
     segments = [read_segment(path) for path in segments_of(compacted_log)]
     batches = [batch for segment in segments for batch in segment.batches]
     assert {batch.codec for batch in batches} == {Codec.NONE, Codec.SNAPPY}
@@ -122,19 +118,9 @@ def _java(flag: bool) -> str:
     return "true" if flag else "false"
 
 
-def test_fields_encode_to_the_same_bytes(group_records: list[tuple[bytes, bytes | None]]) -> None:
-    for key, value in group_records:
-        key_type, fields = decode_key(key)
-        assert encode_key(key_type, fields) == key
-        if value is not None:
-            version, content = decode_value(key_type, value)
-            assert encode_value(key_type, version, content) == value
-
-
 def test_records_of_the_engine_encode_to_the_same_bytes(
     group_records: list[tuple[bytes, bytes | None]],
 ) -> None:
-    """Kohort writes the same as this broker."""
     for key, value in group_records:
         assert encode_record(decode_record(key, value)) == (key, value)
 
@@ -142,46 +128,11 @@ def test_records_of_the_engine_encode_to_the_same_bytes(
 def test_batches_are_written_again_as_they_were(segments: list[Segment]) -> None:
     for segment in segments:
         for batch in segment.batches:
-            assert rewrite_batch(batch, records_of(batch, segment.data)) == _bytes_of(batch, segment)
-
-
-def test_batches_are_rewritten_unchanged(segments: list[Segment]) -> None:
-    """Only batches of one timestamp: under load a coordinator collects records for some milliseconds."""
-    compared = 0
-    for segment in segments:
-        for batch in segment.batches:
-            records = records_of(batch, segment.data)
-            if {record.timestamp for record in records} != {batch.base_timestamp}:
-                continue
-            rewritten = encode_batch(
-                [(record.key, record.value) for record in records],
-                base_offset=batch.base_offset,
-                timestamp=batch.base_timestamp,
-                leader_epoch=batch.leader_epoch,
-                codec=batch.codec,
-                producer_id=batch.producer_id,
-                producer_epoch=batch.producer_epoch,
-                base_sequence=batch.base_sequence,
-                transactional=batch.is_transactional,
-                control=batch.is_control,
-            )
-            assert rewritten == _bytes_of(batch, segment)
-            compared += 1
-    assert compared > sum(len(segment.batches) for segment in segments) / 2
-
-
-def _bytes_of(batch: Batch, segment: Segment) -> bytes:
-    return segment.data[batch.position : batch.position + batch.size]
-
-
-def test_marks_of_transactions_are_written_as_they_were(written: list[Written]) -> None:
-    marks = [one.record for one in written if one.batch.is_control]
-    for mark in marks:
-        assert end_of_transaction(control_type(mark), coordinator_epoch(mark.value)) == (mark.key, mark.value)
+            written = segment.data[batch.position : batch.position + batch.size]
+            assert rewrite_batch(batch, records_of(batch, segment.data)) == written
 
 
 def test_index_files_are_written_as_they_were(real_log: RealLog, tmp_path: Path) -> None:
-    """Only for the segments that the broker had closed; it fills the last segment's index files when it closes it."""
     compared = 0
     for directory in sorted({path.parent for path in real_log.segments()}):
         log = list(read_log(directory))

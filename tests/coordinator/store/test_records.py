@@ -239,7 +239,6 @@ def test_the_order_of_topics_and_members_is_kept() -> None:
 
 
 def test_an_expiring_offset_has_no_room_for_leader_epoch_and_topic_id() -> None:
-    """As with a broker, which writes version 1 then."""
     record = OffsetRecord(group="g", topic="t", partition=3, value=OFFSET._replace(topic_id=A, expire_ms=10))
     assert decode_record(*encode_record(record)) == _as_written(record) != record
 
@@ -252,17 +251,6 @@ def _read(key_type: int, version: int, fields: dict[str, Any]) -> Any:
     record = decode_record(encode_key(key_type, key), encode_value(key_type, version, fields))
     assert not isinstance(record, OtherRecord)
     return record
-
-
-@pytest.mark.parametrize("key_type", [0, 1])
-def test_an_offset_of_version_0(key_type: int) -> None:
-    read = _read(key_type, 0, {"offset": 5, "metadata": "md", "commitTimestamp": 9})
-    assert read == OffsetRecord(group="g", topic="t", partition=3, value=OFFSET._replace(leader_epoch=-1))
-
-
-def test_an_expiry_of_minus_one_means_no_expiry() -> None:
-    fields = {"offset": 5, "metadata": "md", "commitTimestamp": 9, "expireTimestamp": -1}
-    assert _read(1, 1, fields).value == OFFSET._replace(leader_epoch=-1)
 
 
 def test_a_classic_member_of_version_0_has_no_rebalance_timeout() -> None:
@@ -300,23 +288,7 @@ def test_a_null_regex_means_no_regex() -> None:
     assert _read(5, 0, fields).value == MEMBER
 
 
-@pytest.mark.parametrize("epochs", [[], None, [1], [1, 2, 3]])
-def test_epochs_that_do_not_fit_the_partitions_say_nothing(epochs: list[int] | None) -> None:
-    topic = {"topicId": A, "partitions": [1, 2], "assignmentEpochs": epochs}
-    fields = {
-        "memberEpoch": 3,
-        "previousMemberEpoch": 2,
-        "state": 0,
-        "assignedPartitions": [topic],
-        "partitionsPendingRevocation": [],
-    }
-    assert _read(8, 0, fields).value == CurrentAssignmentValue(
-        epoch=3, previous_epoch=2, state=MemberState.STABLE, assigned={A: (1, 2)}
-    )
-
-
 def test_racks_of_some_partitions_are_racks_of_none() -> None:
-    """The number of partitions does not follow from a partition's number: the map gets no capacity for it."""
     partition = {"partition": (1 << 31) - 1, "racks": ["r"]}
     topic = {"topicId": A, "topicName": "t", "numPartitions": 2, "partitionMetadata": [partition]}
     assert _read(4, 0, {"topics": [topic]}).value == (TopicInfo(name="t", id=A, partitions=2),)

@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,12 +16,12 @@ from tests.kafka import columns
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.plugin import StartBroker
-from tests.kafka.tool_host import CONSUMER_GROUPS, DUMP_LOG, ToolHost
+from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.topics import create_topics
 from tests.wire.log.batch_headers import read_batch_headers
 from wire.log.batches import Codec, ControlType, encode_batch, rewrite_batch
 from wire.log.control_records import end_of_transaction
-from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from wire.log.indexes import aborted_transactions, write_indexes
 from wire.log.segments import read_log, segment_name
 
 pytestmark = pytest.mark.kafka
@@ -34,17 +35,13 @@ NOT_OF_THE_LOG = ("NetworkClient", "QuorumController", "ControllerApis")
 
 
 def test_a_broker_starts_on_our_segments(start_broker: StartBroker, tools: ToolHost) -> None:
-    """After it was stopped and after it was killed. Two compactions were interrupted: it uses the same files as the
-    log as `list_segments` did before the broker put them in place.
-    """
     broker = start_broker(
         {"log.cleaner.min.compaction.lag.ms": "3600000"}
     )  # its cleaner must not change them
     create_topics(broker, {TOPIC: 2})
     broker.stop()
-    groups = {
-        group: broker.data / f"__consumer_offsets-{partition_for(group, PARTITIONS)}" for group in _groups()
-    }
+    topic = broker.data / "__consumer_offsets"
+    groups = {group: Path(f"{topic}-{partition_for(group, PARTITIONS)}") for group in _groups()}
     expected = {}
     for group, directory in groups.items():
         for path in directory.iterdir():
@@ -58,7 +55,6 @@ def test_a_broker_starts_on_our_segments(start_broker: StartBroker, tools: ToolH
     expected[merged] = {0: 111, 1: 222}
     logs = {group: _segments(directory) for group, directory in groups.items()}
     assert [len(log) for log in logs.values()] == [2, 1, 2, 2, 2]
-
     broker.start()
     wait_for_coordinator(broker)
     assert _complaints(broker) == []
@@ -67,33 +63,11 @@ def test_a_broker_starts_on_our_segments(start_broker: StartBroker, tools: ToolH
     assert {group: _segments(directory) for group, directory in groups.items()} == logs
     left = {path.suffix for directory in groups.values() for path in directory.iterdir()}
     assert not left & {".swap", ".cleaned", ".deleted"}
-
     (broker.data / ".kafka_cleanshutdown").unlink()
     broker.start()
     wait_for_coordinator(broker)
     assert _complaints(broker) == []
     assert _described(tools, broker, alone) == expected[alone]
-
-
-def test_the_dump_tool_finds_the_files_whole(tools: ToolHost, tmp_path: Path) -> None:
-    """Log, index, time index and transaction index, each read by the broker's own tool."""
-    _write_log(tmp_path, "group")
-    indexes = set()
-    for segment in read_log(tmp_path):
-        dumped = tools.run(DUMP_LOG, "--deep-iteration", "--print-data-log", "--files", str(segment.path))
-        assert dumped.returncode == 0, dumped.stderr
-        # The gaps are on purpose.
-        assert dumped.stderr.startswith("Non-consecutive offsets")
-        records = [line for line in dumped.stdout.splitlines() if line.startswith("| ")]
-        assert len(records) == segment.batches.records
-        for suffix in INDEX_SUFFIXES:
-            index = segment.path.with_suffix(suffix)
-            if index.exists():
-                indexes.add(suffix)
-                checked = tools.run(DUMP_LOG, "--files", str(index))
-                assert (checked.returncode, checked.stderr) == (0, "")
-                assert not re.search("Mismatches|Found|out of order", checked.stdout)
-    assert indexes == set(INDEX_SUFFIXES)
 
 
 def _groups() -> list[str]:
@@ -125,9 +99,8 @@ def _interrupt(directory: Path, group: str, *, merged: bool) -> None:
     last = (second if merged else first).next_offset - 1
     records = [encode_record(_offset(group, 0, 111)), encode_record(_offset(group, 1, 222))]
     compacted = encode_batch(records, base_offset=0, timestamp=_now())
-    first.path.with_name(f"{first.path.name}.swap").write_bytes(
-        with_field(compacted, "last_offset_delta", last)
-    )
+    swap = first.path.with_name(f"{first.path.name}.swap")
+    swap.write_bytes(with_field(compacted, "last_offset_delta", last))
     (directory / f"{segment_name(last + 1)}.cleaned").write_bytes(b"unfinished")
     (directory / f"{segment_name(0)}.deleted").write_bytes(second.data)
 
@@ -149,24 +122,10 @@ def _batches(group: str) -> Iterator[bytes]:
     for number in range(6):
         committed = number % 2
         records = [encode_record(_offset(group, 1, 7 if committed else 10**6 + number))]
-        yield encode_batch(
-            records,
-            base_offset=offset,
-            timestamp=now,
-            producer_id=PRODUCER + number,
-            producer_epoch=0,
-            base_sequence=0,
-            transactional=True,
-        )
-        yield encode_batch(
-            [end_of_transaction(ControlType.COMMIT if committed else ControlType.ABORT, 0)],
-            base_offset=offset + 1,
-            timestamp=now,
-            producer_id=PRODUCER + number,
-            producer_epoch=0,
-            transactional=True,
-            control=True,
-        )
+        mark = end_of_transaction(ControlType.COMMIT if committed else ControlType.ABORT, 0)
+        of: dict[str, Any] = {"producer_id": PRODUCER + number, "producer_epoch": 0, "transactional": True}
+        yield encode_batch(records, base_offset=offset, timestamp=now, base_sequence=0, **of)
+        yield encode_batch([mark], base_offset=offset + 1, timestamp=now, control=True, **of)
         offset += 2
 
 
@@ -185,10 +144,8 @@ def _described(tools: ToolHost, broker: Broker, group: str) -> dict[int, int]:
 
 
 def _complaints(broker: Broker) -> list[str]:
-    lines = broker.log.read_text().splitlines()
-    return [
-        line for line in lines if COMPLAINT.search(line) and not any(name in line for name in NOT_OF_THE_LOG)
-    ]
+    lines = [line for line in broker.log.read_text().splitlines() if COMPLAINT.search(line)]
+    return [line for line in lines if not any(name in line for name in NOT_OF_THE_LOG)]
 
 
 def _now() -> int:

@@ -28,13 +28,11 @@ def judged(path: Path, settings: AuditSettings) -> Judged:
 
 @pytest.fixture(scope="session")
 def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
-    """Give the installed command; its default source is empty."""
     return Kohort(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="session")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a directory of snapshots: the sample of `kohort demo`, those of the runbooks, and a few other files."""
     directory = tmp_path_factory.mktemp("fleet")
     (directory / "sample.yaml").write_text(files("cli.verbs.demo").joinpath("sample.yaml").read_text())
     below = directory / "runbooks"

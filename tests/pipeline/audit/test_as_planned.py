@@ -27,13 +27,11 @@ MEMBER = {"id": "m", "client": {"library": "java", "version": "4.3.1"}, "protoco
 
 @pytest.fixture(scope="module")
 def rows(fleet: Path) -> Judged:
-    """Audit the fleet without declared clients."""
     return judged(fleet, AuditSettings())
 
 
 @pytest.fixture(scope="module")
 def declared(fleet: Path) -> Judged:
-    """Audit the sample with declared clients and regexes."""
     return judged(fleet / "sample.yaml", OF_JAVA)
 
 

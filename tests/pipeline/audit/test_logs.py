@@ -31,7 +31,6 @@ def verdicts(run: AuditRun) -> dict[str, tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a copy of what `kohort demo` wrote."""
     directory = tmp_path_factory.mktemp("sample")
     answer = kohort("demo", directory)
     assert answer.status == 0, answer.stderr
@@ -40,7 +39,6 @@ def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def of_sample(kohort: Kohort, sample: Path) -> dict[str, tuple[Any, ...]]:
-    """Give the verdicts of `kohort plan` on the sample's log."""
     options = ("--log-dir", sample, "--output", "json")
     listed = {group["group"]: group for group in kohort.quick("list", *options).document["groups"]}
     plans = kohort.quick("plan", "--all-groups", "--to", "consumer", *options).document["plans"]

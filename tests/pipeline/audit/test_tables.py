@@ -55,7 +55,6 @@ def test_javas_own_engine_agrees_on_what_a_consumer_matches(spark: SparkSession,
 
 
 def test_javas_own_engine_matches_whole_names(spark: SparkSession) -> None:
-    """`Pattern.matches`: whatever ends a pattern; what does not compile is no fault of the job."""
     names = ["orders", "orders-eu", "order", "a.b", "__consumer_offsets", "x)y"]
     expected: dict[str, tuple[bool, list[str] | None]] = {
         "orders": (True, ["orders"]),

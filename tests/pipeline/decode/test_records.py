@@ -95,11 +95,8 @@ def offset_pairs(draw: Random, count: int) -> list[Pair]:
             "expireTimestamp": draw.choice([-1, NOW_MS]),
             "topicId": draw.choice([UUID(int=0), ORDERS]),
         }
-        value: bytes | None = (
-            encode_value(number, draw.randrange(RECORD_TYPES[number].value.newest + 1), fields)
-            if draw.random() < 0.9
-            else None
-        )
+        version = draw.randrange(RECORD_TYPES[number].value.newest + 1)
+        value = encode_value(number, version, fields) if draw.random() < 0.9 else None
         if value is not None and draw.random() < 0.3:
             changed = bytearray(value)
             changed[draw.randrange(len(changed))] = draw.randrange(256)
@@ -115,9 +112,7 @@ def offset_pairs(draw: Random, count: int) -> list[Pair]:
 @pytest.mark.parametrize("seed", range(6))
 def test_offsets_of_any_bytes(seed: int) -> None:
     pairs = offset_pairs(Random(seed), 800)
-
     rows = rows_of(pairs, codec=Codec(seed % 5))
-
     assert [row["offset"] for row in rows] == list(range(800))
     for row, (key, value) in zip(rows, pairs, strict=True):
         assert key is not None
@@ -144,9 +139,8 @@ def test_offsets_of_any_bytes(seed: int) -> None:
             version, offset, epoch, metadata, commit_ms, _, topic_id = said
             name = None if topic_id is None else format_uuid(UUID(bytes=topic_id))
             assert fields == (version, offset, None if epoch < 0 else epoch, metadata, name)
-            assert (row["commit_time"] is None) == (
-                commit_ms == -1 or not YEAR_1_MS <= commit_ms < YEAR_10000_MS
-            )
+            is_unknown = commit_ms == -1 or not YEAR_1_MS <= commit_ms < YEAR_10000_MS
+            assert (row["commit_time"] is None) == is_unknown
 
 
 def test_every_type_has_a_kind_and_every_kind_a_row() -> None:
@@ -158,14 +152,10 @@ def test_any_bytes_under_any_key_are_rows_or_quarantined(seed: int) -> None:
     draw = Random(seed)
     pairs: list[Pair] = []
     for _ in range(1500):
-        key = (
-            draw.choice([-1, *range(26)]).to_bytes(2, signed=True)
-            + b"\x00\x01g\x00\x01m"[: draw.randrange(7)]
-        )
+        kind = draw.choice([-1, *range(26)]).to_bytes(2, signed=True)
+        key = kind + b"\x00\x01g\x00\x01m"[: draw.randrange(7)]
         pairs.append((key, draw.choice([None, b"", b"\x00\x00" + draw.randbytes(draw.randrange(30))])))
-
     rows = rows_of(pairs)
-
     for row, (key, value) in zip(rows, pairs, strict=True):
         assert key is not None
         refused = refusal(key, value)
@@ -173,32 +163,23 @@ def test_any_bytes_under_any_key_are_rows_or_quarantined(seed: int) -> None:
         assert refused is not None or row["kind"] == KINDS[row["key_version"]]
 
 
+def classic_row(kind: str, members: dict[str, tuple[bytes, bytes]], state_since_ms: int) -> dict[str, Any]:
+    same: dict[str, Any] = {"instance": None, "client_id": "c", "host": "/10.0.0.1"}
+    same |= {"rebalance_timeout_ms": 300, "session_timeout_ms": 45}
+    values = tuple(
+        ClassicMemberValue(member=name, subscription=subscribed, assignment=assigned, **same)
+        for name, (subscribed, assigned) in members.items()
+    )
+    fields: dict[str, Any] = {"protocol_type": kind, "generation": 7, "protocol": "range", "leader": "a"}
+    value = ClassicGroupValue(**fields, state_since_ms=state_since_ms, members=values)
+    return row_of(ClassicGroupRecord(group="g", value=value))
+
+
 def test_a_classic_group() -> None:
     subscription = write_subscription(EmbeddedSubscription(version=1, topics=("orders", "payments")))
     assignment = write_assignment(EmbeddedAssignment(version=1, partitions={"orders": (2, 0)}))
-
-    def member(name: str, subscribed: bytes, assigned: bytes) -> ClassicMemberValue:
-        return ClassicMemberValue(
-            member=name, instance=None, client_id="c", host="/10.0.0.1", rebalance_timeout_ms=300,
-            session_timeout_ms=45, subscription=subscribed, assignment=assigned,
-        )  # fmt: skip
-
-    members = (
-        member("a", subscription, assignment),
-        member("b", subscription, b""),
-        member("c", b"\x00", b"\x00"),
-    )
-    value = ClassicGroupValue(
-        protocol_type="consumer",
-        generation=7,
-        protocol="range",
-        leader="a",
-        state_since_ms=NOW_MS,
-        members=members,
-    )
-
-    row = row_of(ClassicGroupRecord(group="g", value=value))
-
+    members = {"a": (subscription, assignment), "b": (subscription, b""), "c": (b"\x00", b"\x00")}
+    row = classic_row("consumer", members, NOW_MS)
     assert (row["kind"], row["epoch"], row["assignor"], row["leader"]) == ("group", 7, "range", "a")
     assert [(entry["member"], entry["topics"], entry["assignment"]) for entry in row["members"]] == [
         ("a", ["orders", "payments"], {"orders": [0, 2]}),
@@ -209,21 +190,7 @@ def test_a_classic_group() -> None:
 
 
 def test_members_of_another_protocol_type_are_not_looked_into() -> None:
-    member = ClassicMemberValue(
-        member="a", instance=None, client_id="c", host="/h", rebalance_timeout_ms=1, session_timeout_ms=1,
-        subscription=b"\x00\x00\x00\x00\x00\x00", assignment=b"\x00\x00\x00\x00\x00\x00",
-    )  # fmt: skip
-    value = ClassicGroupValue(
-        protocol_type="connect",
-        generation=1,
-        protocol="sessioned",
-        leader="a",
-        state_since_ms=-1,
-        members=(member,),
-    )
-
-    row = row_of(ClassicGroupRecord(group="g", value=value))
-
+    row = classic_row("connect", {"a": (bytes(6), bytes(6))}, -1)
     assert [(entry["topics"], entry["assignment"]) for entry in row["members"]] == [(None, None)]
     assert row["state_since"] is None
 
@@ -236,18 +203,15 @@ def test_partitions_by_name_or_id() -> None:
         assigned={ORDERS: (2, 1)},
         revoking={AGAIN: (0,)},
     )
-
     row = row_of(CurrentAssignmentRecord(group="g", member="m", value=value), {ORDERS: "orders"})
-
     assert row["assignment"] == {"orders": [1, 2]}
     assert row["revoking"] == {format_uuid(AGAIN): [0]}
     assert (row["state"], row["epoch"], row["previous_epoch"]) == ("unrevoked_partitions", 3, 2)
 
 
 def test_a_recreated_topic_has_one_name() -> None:
-    assert named({ORDERS: (2, 0), AGAIN: (1, 0)}, {ORDERS: "orders", AGAIN: "orders"}) == {
-        "orders": [0, 1, 2]
-    }
+    names = {ORDERS: "orders", AGAIN: "orders"}
+    assert named({ORDERS: (2, 0), AGAIN: (1, 0)}, names) == {"orders": [0, 1, 2]}
 
 
 def test_a_member_of_the_classic_protocol_in_a_consumer_group() -> None:
@@ -256,20 +220,11 @@ def test_a_member_of_the_classic_protocol_in_a_consumer_group() -> None:
         assignor=None,
         classic=ClassicMemberMetadata(session_timeout_ms=45, protocols=(JoinProtocol("range", b"\x01"),)),
     )  # fmt: skip
-
     row = row_of(ConsumerMemberRecord(group="g", member="m", value=value))
-
-    assert (row["member_protocol"], row["regex"], row["topics"], row["rack"]) == (
-        "classic",
-        None,
-        ["orders"],
-        "r",
-    )
-    assert json.loads(row["fields"]) == {
-        "rebalanceTimeoutMs": 5,
-        "sessionTimeoutMs": 45,
-        "supportedProtocols": ["range"],
-    }
+    shown = [row[name] for name in ("member_protocol", "regex", "topics", "rack")]
+    assert shown == ["classic", None, ["orders"], "r"]
+    fields = {"rebalanceTimeoutMs": 5, "sessionTimeoutMs": 45, "supportedProtocols": ["range"]}
+    assert json.loads(row["fields"]) == fields
 
 
 def test_a_target_of_an_older_broker_has_no_time() -> None:
@@ -292,13 +247,10 @@ def test_records_that_came_without_batches_are_the_same_rows(monkeypatch: pytest
             "value": pa.array([value for _, value in pairs], pa.binary()),
         }
     )
-
     rows: list[dict[str, Any]] = []
-    for part in plain(
-        records_to_arrow([batch.slice(3), batch.slice(0, 3)], source="__consumer_offsets", names={})
-    ):
+    parts = records_to_arrow([batch.slice(3), batch.slice(0, 3)], source="__consumer_offsets", names={})
+    for part in plain(parts):
         rows += part.to_pylist(maps_as_pydicts="strict")
-
     by_place = {"file": None, "position": None}
     expected = [row | by_place for row in rows_of(pairs)]
     assert sorted(rows, key=lambda row: row["offset"]) == expected

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def source_jars() -> tuple[str, ...]:
-    """Give the jars of the Kafka source; where they cannot be had, the test is skipped or fails."""
     try:
         return kafka_jars()
     except MissingKafkaSource as missing:
@@ -33,10 +32,6 @@ def source_jars() -> tuple[str, ...]:
 
 @pytest.fixture(scope="session")
 def live_spark(spark: SparkSession, source_jars: tuple[str, ...]) -> SparkSession:
-    """Give the shared session with the jars, as if it had been started with them.
-
-    A process has one session; driver and tasks of a local one share the class loader that Spark starts with.
-    """
     jvm: Any = spark._jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     for jar in source_jars:
@@ -48,6 +43,5 @@ def live_spark(spark: SparkSession, source_jars: tuple[str, ...]) -> SparkSessio
 def old_broker(
     kafka_jars: Path, real_log: RealLog, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Broker]:
-    """Give a broker that serves a copy of the real log: without members, and nothing expires for five minutes."""
     with broker_on(kafka_jars, real_log.data, tmp_path_factory.mktemp("old") / "broker") as broker:
         yield broker

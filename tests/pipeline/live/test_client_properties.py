@@ -14,7 +14,6 @@ LOGIN = "org.apache.kafka.common.security"
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a directory of certificates and keys."""
     need_openssl()
     directory = tmp_path_factory.mktemp("certificates")
     make_certificates(directory)
@@ -49,7 +48,6 @@ def test_only_settings_of_the_connection_are_kept(tmp_path: Path) -> None:
         acks=all
         """,
     )
-
     assert options == {
         "kafka.bootstrap.servers": "a:1,b:2",
         "kafka.client.dns.lookup": "use_all_dns_ips",
@@ -74,7 +72,6 @@ def test_a_name_and_a_password_become_a_login_module(tmp_path: Path, mechanism: 
         tmp_path,
         f'metadata.broker.list=a:1\nsasl.mechanisms={mechanism}\nsasl.username=me\nsasl.password=a"b\\\\c\n',
     )
-
     assert options == {
         "kafka.bootstrap.servers": "a:1",
         "kafka.sasl.jaas.config": f'{LOGIN}.{module} required username="me" password="a\\"b\\\\c";',
@@ -92,7 +89,6 @@ def test_a_name_and_a_password_become_a_login_module(tmp_path: Path, mechanism: 
 )
 def test_pem_authorities_travel_in_the_options(tmp_path: Path, certificates: Path, text: str) -> None:
     options = _options(tmp_path, text.format(files=certificates))
-
     assert options == {
         "kafka.ssl.truststore.certificates": (certificates / "ca.pem").read_text().strip(),
         "kafka.ssl.truststore.type": "PEM",
@@ -109,7 +105,6 @@ def test_pem_authorities_travel_in_the_options(tmp_path: Path, certificates: Pat
 )
 def test_pem_keys_travel_in_the_options(tmp_path: Path, certificates: Path, text: str) -> None:
     options = _options(tmp_path, text.format(files=certificates))
-
     assert options == {
         "kafka.ssl.keystore.certificate.chain": (certificates / "client.pem").read_text().strip(),
         "kafka.ssl.keystore.key": (certificates / "client.pk8").read_text().strip(),
@@ -123,7 +118,6 @@ def test_an_encrypted_key_goes_with_its_password(tmp_path: Path, certificates: P
         f"ssl.certificate.location={certificates}/client.pem\nssl.key.password=key-secret\n"
         f"ssl.key.location={certificates}/client.encrypted.key",
     )
-
     assert options["kafka.ssl.key.password"] == "key-secret"
     assert options["kafka.ssl.keystore.key"].startswith("-----BEGIN ENCRYPTED PRIVATE KEY-----")
 
@@ -131,9 +125,7 @@ def test_an_encrypted_key_goes_with_its_password(tmp_path: Path, certificates: P
 def test_another_store_keeps_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "trust.jks").write_bytes(b"\xfe\xed\xfe\xed")
     monkeypatch.chdir(tmp_path)
-
     options = _options(tmp_path, "ssl.truststore.location=trust.jks\nssl.truststore.password=changeit")
-
     assert options == {
         "kafka.ssl.truststore.location": str(tmp_path / "trust.jks"),
         "kafka.ssl.truststore.password": "changeit",
@@ -142,7 +134,6 @@ def test_another_store_keeps_its_path(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_librdkafkas_way_of_trusting_any_name_is_javas_empty_algorithm(tmp_path: Path) -> None:
     options = _options(tmp_path, "ssl.endpoint.identification.algorithm=none")
-
     assert options == {"kafka.ssl.endpoint.identification.algorithm": ""}
 
 
@@ -150,7 +141,6 @@ def test_keys_of_other_programs_are_left_out(tmp_path: Path) -> None:
     options = _options(
         tmp_path, "client.id=a\nschema.registry.url=http://registry\nbootstrap.resolve.timeout.ms=1"
     )
-
     assert options == {"kafka.client.id": "a"}
 
 
@@ -177,7 +167,6 @@ def test_an_unusable_property_is_reported_with_its_line(
 ) -> None:
     with pytest.raises(ConfigFileError, match=says) as refused:
         _options(tmp_path, text)
-
     assert refused.value.line == line
     assert "hidden" not in str(refused.value)
 
@@ -186,7 +175,6 @@ def test_a_key_that_java_does_not_read_is_reported(tmp_path: Path) -> None:
     key = tmp_path / "old.key"
     key.write_text("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     (tmp_path / "chain.pem").write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
-
     with pytest.raises(ConfigFileError, match=r"a RSA PRIVATE KEY, and Java reads only PKCS #8: .*-topk8"):
         _options(tmp_path, f"ssl.certificate.location={tmp_path}/chain.pem\nssl.key.location={key}")
 
@@ -198,5 +186,4 @@ def test_secrets_are_taken_out_of_a_message(tmp_path: Path) -> None:
         "ssl.key.password=key-word",
     )
     said = f"a:1 refuses {options['kafka.sasl.jaas.config']} and pass-word and key-word"
-
     assert without_secrets(said, options) == "a:1 refuses *** and *** and ***"

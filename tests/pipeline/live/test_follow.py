@@ -50,7 +50,6 @@ def test_a_killed_stream_continues_without_loss_or_double(
     assert not (checkpoint / "commits" / "0").exists()
     commit(old_broker, new, ORDERS, {0: 2})
     assert follow() == 0
-
     assert _runs(out) >= 2
     rows = comparable(read(live_spark, str(out), "events"))
     # The broker continues meanwhile: members and transactions expire.

@@ -28,7 +28,6 @@ exit 1
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give what Maven was asked for; there is an empty cache, and nothing on the PATH."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("ASKED", str(tmp_path / "asked.xml"))
@@ -44,9 +43,7 @@ def _maven(tmp_path: Path, does: str) -> None:
 
 def test_they_are_fetched_once(tmp_path: Path, asked: Path) -> None:
     _maven(tmp_path, FETCHES)
-
     first = kafka_jars(("mine.jar",))
-
     assert first == ("mine.jar", str(cache() / "source.jar"))
     assert asked.read_text().count(f"<version>{version('pyspark')}</version>") == 1
     asked.unlink()
@@ -78,7 +75,6 @@ def test_sparks_own_settings_may_name_the_source(conf: dict[str, str]) -> None:
 def test_without_maven_the_message_says_what_to_do() -> None:
     with pytest.raises(MissingKafkaSource) as missing:
         kafka_jars(conf={"spark.jars": "/lib/other.jar"})
-
     said = str(missing.value)
     assert "there is no mvn on the PATH" in said
     assert "install Maven, or pass its jars with --jars: " in said
@@ -95,11 +91,9 @@ def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("asked")
 def test_an_error_of_maven_is_shown_and_nothing_is_left(tmp_path: Path) -> None:
     _maven(tmp_path, FAILS)
-
     with pytest.raises(
         MissingKafkaSource, match="Could not transfer artifact: Connection refused"
     ) as missing:
         kafka_jars()
-
     assert "Scanning" not in str(missing.value)
     assert not list(cache().parent.iterdir())

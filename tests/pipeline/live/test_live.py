@@ -28,7 +28,6 @@ pytestmark = [pytest.mark.kafka, LONG]
 
 def test_the_live_topic_gives_the_events_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:
     live, of_files = both(live_spark, old_broker)
-
     rows = comparable(live)
     assert rows == comparable(settled(of_files))
     assert len(rows) > 5_000
@@ -37,7 +36,6 @@ def test_the_live_topic_gives_the_events_of_its_files(live_spark: SparkSession, 
 
 def test_the_live_topic_gives_the_commits_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:
     live, of_files = both(live_spark, old_broker)
-
     assertDataFrameEqual(commits(live), commits(of_files))
 
 
@@ -47,7 +45,6 @@ def test_a_compacted_topic_is_read_over_its_gaps(
     with broker_on(kafka_jars, compacted_log, tmp_path / "broker") as broker:
         live, of_files = both(live_spark, broker)
         rows = comparable(live)
-
         assert rows == comparable(settled(of_files))
     holes = sum(a.partition == b.partition and a.offset + 1 < b.offset for a, b in pairwise(rows))
     assert holes > 50
@@ -55,10 +52,8 @@ def test_a_compacted_topic_is_read_over_its_gaps(
 
 def test_reading_leaves_nothing_in_the_topic(live_spark: SparkSession, old_broker: Broker) -> None:
     before = _groups_written(live_spark, old_broker)
-
     for _ in range(2):
         live_events(live_spark, old_broker.bootstrap).count()
-
     assert _groups_written(live_spark, old_broker) == before
 
 
@@ -66,9 +61,7 @@ def test_a_frame_ends_where_the_topic_ended_at_the_call(live_spark: SparkSession
     late, _ = not_held_back(_topic(live_spark, old_broker), "comes-late")
     live = live_events(live_spark, old_broker.bootstrap)
     count = live.count()
-
     commit(old_broker, late, ORDERS, {0: 1})
-
     assert live.count() == count
     later = events(live_events(live_spark, old_broker.bootstrap))
     assert later.where(f"`group` = '{late}' and kind = 'offset'").count() == 1
@@ -88,7 +81,6 @@ def test_a_stream_in_many_batches_gives_what_one_batch_gives(
         checkpoint=str(tmp_path / "checkpoint"),
     )  # fmt: skip
     stream.awaitTermination()
-
     assert len(numbers) >= 3
     streamed = comparable(events(live_spark.read.schema(DECODED).parquet(out)))
     ends = {row.partition: row.offset for row in streamed}
@@ -128,7 +120,6 @@ def test_topic_names_are_the_clusters(
 ) -> None:
     create_topics(old_broker, {"a.topic-with_signs": 1})
     result = topic_names(live_spark, {BOOTSTRAP: old_broker.bootstrap})
-
     assert {ORDERS, PAYMENTS, "a.topic-with_signs", "__consumer_offsets"} <= set(result.values())
     live = events(live_events(live_spark, old_broker.bootstrap))
     targets = [
@@ -155,14 +146,12 @@ def test_a_cluster_without_the_topic_is_an_error(
 def test_an_unreachable_cluster_is_an_error(live_spark: SparkSession) -> None:
     nowhere = f"{HOST}:{free_ports(1)[0]}"
     options = {"kafka.default.api.timeout.ms": "500", "kafka.request.timeout.ms": "400"}
-
     with pytest.raises(ClusterUnreadable, match=f"^{nowhere}: TimeoutException: "):
         live_events(live_spark, nowhere, options)
 
 
 def test_the_rows_are_those_that_decoding_gives(live_spark: SparkSession, old_broker: Broker) -> None:
     live = live_events(live_spark, old_broker.bootstrap)
-
     assertSchemaEqual(live.schema, DECODED)
     assert quarantine(live).isEmpty()
     sources = {row.source for row in live.select("source").distinct().collect()}

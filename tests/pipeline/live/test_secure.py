@@ -50,7 +50,6 @@ TIMEOUTS = "\ndefault.api.timeout.ms=30000\nrequest.timeout.ms=20000\n"
 
 @pytest.fixture(scope="module")
 def guarded(secure: SecureBroker) -> SecureBroker:
-    """Give the broker with an offset committed, and bob allowed to read the topic."""
     create_topics(secure.broker, {ORDERS: 1})
     commit(secure.broker, "guarded", ORDERS, {0: 7})
     secure.allow("bob", "topic", "__consumer_offsets", "READ")
@@ -75,9 +74,7 @@ def test_a_properties_file_opens_the_topic(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path, name: str
 ) -> None:
     options = client_options(read_properties(_file(tmp_path, guarded, name)))
-
     live = live_events(live_spark, guarded.at(FILES[name][0]), options)
-
     rows = live.where("`group` = 'guarded' and kind = 'offset'").select("topic", "committed").collect()
     assert [tuple(row) for row in rows] == [(ORDERS, 7)]
 
@@ -86,7 +83,6 @@ def test_a_client_that_may_not_see_the_topic_gets_an_error(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path
 ) -> None:
     file = _file(tmp_path, guarded, STRANGER)
-
     with pytest.raises(ClusterUnreadable, match="the client lacks DESCRIBE and READ on __consumer_offsets"):
         live_events(live_spark, guarded.at("SASL_SSL"), client_options(read_properties(file)))
 
@@ -96,10 +92,8 @@ def test_a_wrong_password_is_reported_and_not_shown(
 ) -> None:
     file = _file(tmp_path, guarded, "scram, as librdkafka has it")
     file.write_text(file.read_text().replace(SCRAM_PASSWORDS["bob"], "wrong-pass-word"))
-
     with pytest.raises(ClusterUnreadable, match="SaslAuthenticationException") as refused:
         live_events(live_spark, guarded.at("SASL_PLAINTEXT"), client_options(read_properties(file)))
-
     assert "wrong-pass-word" not in str(refused.value)
 
 
@@ -107,7 +101,6 @@ def test_a_client_that_may_not_describe_groups_gets_an_error(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path
 ) -> None:
     options = client_options(read_properties(_file(tmp_path, guarded, "scram, as librdkafka has it")))
-
     with pytest.raises(
         ClusterUnreadable, match="the client lacks DESCRIBE on groups with the prefix kohort-"
     ):
@@ -141,12 +134,10 @@ def test_no_log_of_sparks_has_a_password(
     file = _file(tmp_path, guarded, "plain over TLS, as Java has it")
     log = tmp_path / "event-log"
     log.mkdir()
-
     said = subprocess.run(
         [sys.executable, "-c", READER, guarded.at("SASL_SSL"), str(file), log.as_uri()],
         check=False, capture_output=True, text=True, timeout=250, env=os.environ,
     )  # fmt: skip
-
     assert said.returncode == 0, said.stderr[-3000:]
     assert "records: " in said.stdout
     assert "ConsumerConfig values" in said.stderr

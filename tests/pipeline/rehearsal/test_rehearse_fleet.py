@@ -28,7 +28,6 @@ DISABLED = {"group.consumer.migration.policy": "disabled"}
 
 @pytest.fixture
 def snapshot(kohort: Kohort, tmp_path: Path) -> Path:
-    """The sample's groups."""
     file = tmp_path / "snapshots" / "a.yaml"
     file.parent.mkdir()
     assert kohort.quick("demo", tmp_path / "sample").status == 0

@@ -49,7 +49,6 @@ def test_one_row_of_which_hardly_anything_is_known(spark: SparkSession) -> None:
 
 
 def test_times_that_a_broker_never_had(spark: SparkSession) -> None:
-    """A log may hold any time: columns stay few, and none is outside of Python's calendar."""
     far = [datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)]
     wild = Fleet(
         events=[{"day": moment.date(), "time": moment} for moment in far],

@@ -132,7 +132,6 @@ def test_a_known_weakness_has_its_own_verdict() -> None:
 def test_a_broken_rule_is_found_again_on_one_machine(
     spark: SparkSession, kohort: Kohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the command, and on a machine that has nothing but the table."""
     monkeypatch.chdir(tmp_path)
     done = simulate(
         spark,

@@ -11,13 +11,11 @@ from tests.wire.log.random_batches import made_log
 from wire.log.batches import encode_batch
 from wire.log.salvage import parts_of
 
-BLOCK = 700
-"""Bytes, less than many a batch of these tests has."""
+BLOCK = 700  # bytes, less than many a batch of these tests has
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make blocks so small that a short log has many."""
     monkeypatch.setattr(blocks, "BLOCK_BYTES", BLOCK)
 
 
@@ -43,7 +41,6 @@ def read(data: bytes, start: int = 0, end: int | None = None) -> tuple[list[int]
 @pytest.mark.parametrize("seed", range(5))
 def test_all_batches_of_a_log(seed: int) -> None:
     data = log(seed)
-
     assert read(data) == (whole(data)[0], [])
 
 
@@ -56,9 +53,7 @@ def test_damaged_logs_are_read_as_far_as_they_are_whole(seed: int) -> None:
         data[at : at + draw.randrange(1, 200)] = draw.choice([b"", bytes(20), draw.randbytes(30)])
     del data[draw.choice([len(data), draw.randrange(len(data))]) :]
     batches, faults = whole(bytes(data))
-
     positions, damage = read(bytes(data))
-
     assert positions == batches
     assert [position for position, _ in damage] == faults
 
@@ -68,9 +63,7 @@ def test_parts_of_a_file_make_the_file(seed: int) -> None:
     data = log(seed)
     batches, _ = whole(data)
     cut = sorted(Random(seed).sample(batches[1:], 5))
-
     parts = [read(data, start, end)[0] for start, end in zip([0, *cut], [*cut, len(data)], strict=True)]
-
     assert [position for part in parts for position in part] == batches
     assert all(parts)
 
@@ -78,9 +71,7 @@ def test_parts_of_a_file_make_the_file(seed: int) -> None:
 def test_the_size_of_one_read_is_bounded() -> None:
     data = log(3, 400)
     file = MemoryFile(data)
-
     places(blocks_of(file, "f", start=0, end=len(data), size=len(data)))
-
     longest = max(made.batch.size or len(made.encoded) for made in made_log(Random(3), 400))
     assert file.most <= max(BLOCK, longest)
 
@@ -91,16 +82,13 @@ def test_a_batch_with_a_huge_length_is_damage(monkeypatch: pytest.MonkeyPatch) -
     huge = bytearray(encode_batch([(b"k", bytes(9 * BLOCK))], base_offset=1, timestamp=1))
     behind = encode_batch([(b"k", b"v")], base_offset=2, timestamp=1)
     data = good + huge + behind
-
     positions, damage = read(bytes(data))
-
     assert positions == [0, len(good) + len(huge)]
     assert [position for position, _ in damage] == [len(good)]
 
 
 def test_reserved_space_is_named_once() -> None:
     data = log(1, 5)
-
     assert read(data + bytes(5000)) == (whole(data)[0], [(len(data), "5000 bytes of zeros, reserved space")])
 
 
@@ -109,9 +97,7 @@ def test_offsets_below_those_before_are_no_part_of_the_log() -> None:
     first = encode_batch([(b"k", bytes(2 * BLOCK))], base_offset=10, timestamp=1)
     again = encode_batch([(b"k", bytes(2 * BLOCK))], base_offset=10, timestamp=1)
     last = encode_batch([(b"k", bytes(2 * BLOCK))], base_offset=11, timestamp=1)
-
     positions, damage = read(first + again + last)
-
     assert positions == [0, len(first) + len(again)]
     assert damage == [(len(first), "the base offset 10 is below the next expected one, 11")]
 
@@ -121,11 +107,9 @@ def test_offsets_that_the_name_does_not_allow() -> None:
     good = encode_batch([(b"k", b"v")], base_offset=5, timestamp=1)
     high = encode_batch([(b"k", b"v")], base_offset=5 + (1 << 31), timestamp=1)
     data = low + good + high
-
     positions, damage = places(
         blocks_of(MemoryFile(data), "f", start=0, end=len(data), size=len(data), base_offset=5)
     )
-
     assert positions == [len(low)]
     assert [position for position, _ in damage] == [0, len(low) + len(good)]
 
@@ -136,8 +120,6 @@ def test_the_next_batch_is_found_however_far_it_is(monkeypatch: pytest.MonkeyPat
     behind = encode_batch([(b"k", bytes(3000))], base_offset=1, timestamp=1)
     for size in range(30_000, 38_000, 500):
         damaged = Random(size).randbytes(size)
-
         positions, damage = read(good + damaged + behind)
-
         assert positions == [0, len(good) + size]
         assert [position for position, _ in damage] == [len(good)]

@@ -43,9 +43,7 @@ def test_a_brokers_log_directory(real_log: RealLog) -> None:
 
 def test_the_name_of_a_segment_is_its_place(tmp_path: Path) -> None:
     partition(tmp_path / "__consumer_offsets-12", 0, 7)
-
     segments = list_segments([str(tmp_path)]).segments
-
     assert [(segment.source, segment.partition, segment.base_offset) for segment in segments] == [
         ("__consumer_offsets-12", 12, 0),
         ("__consumer_offsets-12", 12, 7),
@@ -54,7 +52,6 @@ def test_the_name_of_a_segment_is_its_place(tmp_path: Path) -> None:
 
 def test_a_directory_of_a_partition_and_a_file_of_it(tmp_path: Path) -> None:
     one = partition(tmp_path / "__consumer_offsets-3", 0, 7)
-
     assert found(one) == found(tmp_path)
     assert found(one / segment_name(7)) == [str(one / segment_name(7))]
     assert found(one, one / segment_name(7), tmp_path) == found(tmp_path)
@@ -62,9 +59,7 @@ def test_a_directory_of_a_partition_and_a_file_of_it(tmp_path: Path) -> None:
 
 def test_segments_in_a_directory_of_another_name(tmp_path: Path) -> None:
     copied = partition(tmp_path / "from-broker-1", 0)
-
     (segment,) = list_segments([str(copied)]).segments
-
     assert (segment.source, segment.partition) == ("from-broker-1", UNKNOWN_PARTITION)
 
 
@@ -73,7 +68,6 @@ def test_other_topics_and_deleted_directories_are_skipped(tmp_path: Path) -> Non
     partition(tmp_path / "__consumer_offsets-1.0123456789abcdef0123456789abcdef-delete", 0)
     partition(tmp_path / "__consumer_offsets-2.0123456789abcdef0123456789abcdef-future", 0)
     kept = partition(tmp_path / "__consumer_offsets-3", 0)
-
     assert found(tmp_path) == [str(kept / segment_name(0))]
     assert not_segments(tmp_path) == []
 
@@ -85,7 +79,6 @@ def test_files_of_other_programs_are_reported(tmp_path: Path) -> None:
     (kept / "backup").mkdir()
     for name in ("00000000000000000000.index", "leader-epoch-checkpoint", "partition.metadata"):
         (kept / name).write_bytes(b"")
-
     assert found(tmp_path) == [str(kept / segment_name(0))]
     assert not_segments(tmp_path) == [
         (str(kept / name), "is not a file of a broker") for name in ("0.log", "backup", "core.4711")
@@ -94,7 +87,6 @@ def test_files_of_other_programs_are_reported(tmp_path: Path) -> None:
 
 def test_a_directory_without_the_topic_is_named(tmp_path: Path) -> None:
     partition(tmp_path / "orders-0", 0)
-
     assert not_segments(tmp_path) == [(str(tmp_path), "contains no partition of __consumer_offsets")]
 
 
@@ -119,7 +111,6 @@ def test_files_of_compaction_are_selected_as_by_the_loader(tmp_path: Path, names
         offset, _, rest = name.partition(".")
         path = directory / f"{int(offset):020d}.{rest}"
         path.write_bytes(batch(int(offset)) + batch(int(offset) + 1))
-
     assert found(tmp_path) == [str(path) for path in plain_segments(directory)]
 
 
@@ -128,7 +119,6 @@ def test_of_several_copies_the_most_advanced_is_read(tmp_path: Path) -> None:
     ahead = partition(tmp_path / "b" / "__consumer_offsets-3", 0, 9)
     later_leader = partition(tmp_path / "c" / "__consumer_offsets-3", 0, epoch=1)
     alone = partition(tmp_path / "a" / "__consumer_offsets-4", 0)
-
     assert found(behind.parent, ahead.parent) == [
         str(ahead / segment_name(0)),
         str(ahead / segment_name(9)),
@@ -142,7 +132,6 @@ def test_a_copy_whose_end_is_torn_or_empty_goes_as_far_as_it_is_whole(tmp_path: 
     (torn / segment_name(9)).write_bytes(batch(9)[:-3])
     whole = partition(tmp_path / "b" / "__consumer_offsets-3", 0, 5)
     (whole / segment_name(6)).write_bytes(b"")
-
     assert found(torn.parent, whole.parent)[:2] == [
         str(whole / segment_name(0)),
         str(whole / segment_name(5)),
@@ -169,5 +158,4 @@ def test_single_files_of_any_names_are_all_wanted(tmp_path: Path) -> None:
     for name in ("a.log", "b.log"):
         (tmp_path / name).write_bytes(batch(0))
     listing = list_segments([str(tmp_path / "a.log"), str(tmp_path / "b.log")])
-
     assert [Path(file.path).name for file in wanted(listing, {3: 7})] == ["a.log", "b.log"]

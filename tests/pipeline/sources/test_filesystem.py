@@ -30,7 +30,6 @@ def test_a_log_in_an_object_store(real_log: RealLog) -> None:
     with object_store(real_log.data.parent) as endpoint:
         options = s3_options(endpoint)
         root = f"s3a://{BUCKET}/{real_log.data.name}"
-
         remote = list_segments([root], options).segments
 
         def said(path: str) -> str:
@@ -62,7 +61,6 @@ def test_an_object_store_without_the_path(tmp_path: Path) -> None:
 
 def test_paths_mean_the_same_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
     assert absolute("logs") == str(tmp_path / "logs")
     assert absolute("s3a://bucket/logs") == "s3a://bucket/logs"
     assert (is_local("/logs"), is_local("hdfs://host/logs")) == (True, False)
@@ -71,7 +69,6 @@ def test_paths_mean_the_same_everywhere(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_uri_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"here")
     system, inside = opened(f"file://{tmp_path}/x", {})
-
     with system.open_input_file(inside) as file:
         assert file.read() == b"here"
 

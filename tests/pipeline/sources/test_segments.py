@@ -28,7 +28,6 @@ TOPIC_ID = UUID("00000000-0000-4000-8000-00000000abcd")
 
 @pytest.fixture(scope="module")
 def real_events(spark: SparkSession, real_log: RealLog) -> DataFrame:
-    """Give the events of the real log."""
     return events(decoded(spark, [str(real_log.data)])).localCheckpoint()
 
 
@@ -44,9 +43,7 @@ def utc(row: Row, column: str) -> datetime | None:
 
 def test_topics_have_their_names(real_events: DataFrame) -> None:
     rows = real_events.where("kind in ('current', 'target', 'share_target')").collect()
-
     topics = {topic for row in rows for topic in (row["assignment"] or {})}
-
     assert {"orders", "orders-late"} <= topics
     assert topics <= {"orders", "orders-late", "payments", "gone"}
 
@@ -69,7 +66,6 @@ def test_names_are_collected_if_the_segments_are_alone(
 ) -> None:
     for directory in real_log.data.glob("__consumer_offsets-*"):
         shutil.copytree(directory, tmp_path / directory.name)
-
     assert_same_events(events(decoded(spark, [str(tmp_path)])), real_events)
 
 
@@ -77,9 +73,7 @@ def test_files_cut_in_small_parts_give_the_same(
     spark: SparkSession, real_events: DataFrame, real_log: RealLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "_LEAST_SPLIT_BYTES", 1)
-
     reader = reading(spark, [str(real_log.data)], split_bytes=20_000)
-
     assert reader.tasks.rdd.getNumPartitions() > 2 * len(real_log.segments())
     assert_same_events(events(rows_of(reader)), real_events)
 
@@ -91,9 +85,7 @@ def test_segments_that_are_there_already_are_not_read(
         int(path.stem) for path in real_log.segments() if path.parent.name == "__consumer_offsets-1"
     ]
     middle = base_offsets[len(base_offsets) // 2]
-
     rows = events(rows_of(reading(spark, [str(real_log.data)], after={1: middle + 1})))
-
     assert_same_events(rows, real_events.where(f"partition != 1 or offset >= {middle}"))
 
 
@@ -136,9 +128,7 @@ def test_unreadable_records_are_reported_and_the_rest_is_read(
     at = len(log.segments[0][1][0])
     end = len(data)
     path.write_bytes(data + b"\x00" * 20 + b"garbage")
-
     rows = decoded(spark, [str(tmp_path)])
-
     assert Counter(row["group"] for row in events(rows).collect()) == {"a": 50, "b": 1, "c": 1}
     assert [row[:3] for row in quarantined(rows)] == [
         *((path.name, at, offset) for offset in range(50, 55)),
@@ -162,9 +152,7 @@ def test_damage_in_the_middle_and_files_of_something_else(spark: SparkSession, t
     (tmp_path / "__consumer_offsets-1").mkdir()
     (tmp_path / "__consumer_offsets-1" / f"{0:020d}.log").write_bytes(json.dumps({"no": "log"}).encode() * 9)
     (tmp_path / "__consumer_offsets-1" / "notes.txt").write_text("mine")
-
     rows = decoded(spark, [str(tmp_path)])
-
     assert sorted(row["offset"] for row in events(rows).collect()) == [0, 2, 3]
     assert [row[:3] for row in quarantined(rows)] == [
         (path.name, len(first), None),
@@ -181,9 +169,7 @@ def test_times_that_no_table_can_hold(spark: SparkSession, tmp_path: Path) -> No
     log.batch([(key, value[:-9] + b"\x7f" + b"\xff" * 7 + value[-1:])], timestamp=NOW_MS)
     log.batch([commit("c", 0, 0)], timestamp=-1)
     log.save(tmp_path / "__consumer_offsets-0")
-
     rows = decoded(spark, [str(tmp_path)])
-
     by_group = {row["group"]: row for row in events(rows).collect()}
     assert set(by_group) == {"b", "c"}
     assert by_group["b"]["commit_time"] is None
@@ -208,7 +194,5 @@ def test_names_that_are_given_count_most(spark: SparkSession, tmp_path: Path) ->
 def test_nothing_at_all(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "__consumer_offsets-0").mkdir()
     (tmp_path / "__consumer_offsets-0" / f"{0:020d}.log").write_bytes(b"")
-
     rows = decoded(spark, [str(tmp_path)])
-
     assert rows.count() == 0

@@ -48,16 +48,13 @@ def expected(data: bytes) -> list[int]:
 
 def test_without_an_index_the_headers_are_walked() -> None:
     data = batches(200)
-
     assert cuts(MemoryFile(data), len(data), b"", 0, SPLIT) == expected(data)
 
 
 def test_by_the_index_nothing_else_is_read(tmp_path: Path) -> None:
     data = batches(200)
     file = MemoryFile(data)
-
     splits = cuts(file, len(data), index_of(data, tmp_path), 0, SPLIT)
-
     assert set(splits) <= set(positions(data))
     assert len(splits) == len(expected(data))
     assert all(0 <= cut - target < SPLIT // 2 for cut, target in zip(splits, expected(data), strict=True))
@@ -67,7 +64,6 @@ def test_by_the_index_nothing_else_is_read(tmp_path: Path) -> None:
 def test_an_index_with_reserved_space_after_its_entries(tmp_path: Path) -> None:
     data = batches(200)
     index = index_of(data, tmp_path)
-
     assert cuts(MemoryFile(data), len(data), index + bytes(8000), 0, SPLIT) == cuts(
         MemoryFile(data), len(data), index, 0, SPLIT
     )
@@ -80,9 +76,7 @@ def test_an_index_that_is_wrong_cuts_nothing_in_two(seed: int, tmp_path: Path) -
     draw = Random(seed)
     for _ in range(draw.choice([3, 30, 300])):
         index[draw.randrange(len(index))] = draw.randrange(256)
-
     splits = cuts(MemoryFile(data), len(data), bytes(index[: draw.choice([len(index), 100, 3])]), 0, SPLIT)
-
     assert set(splits) <= set(positions(data))
     assert len(splits) == len(expected(data))
 
@@ -95,9 +89,7 @@ def test_bytes_that_look_like_batches_are_never_cut_at() -> None:
     data = batches(40) + encode_batch([(b"key", decoy)], base_offset=40, timestamp=1)
     data += encode_batch([(b"k", bytes(2 * SPLIT))], base_offset=1000, timestamp=1)
     data += encode_batch([(b"k", bytes(2 * SPLIT))], base_offset=1001, timestamp=1)
-
     splits = cuts(MemoryFile(data), len(data), b"", 0, SPLIT)
-
     assert splits
     assert set(splits) <= set(positions(data))
 
@@ -106,18 +98,14 @@ def test_there_is_no_split_after_damage() -> None:
     data = bytearray(batches(200))
     broken = positions(bytes(data))[100]
     data[broken + 8 : broken + 17] = b"\xff" * 9
-
     splits = cuts(MemoryFile(bytes(data)), len(data), b"", 0, SPLIT)
-
     assert splits == [cut for cut in expected(batches(200)) if cut <= broken]
 
 
 def test_the_last_place_of_an_index(tmp_path: Path) -> None:
     data = batches(50)
     index = index_of(data, tmp_path)
-
     position = last_place(MemoryFile(data), len(data), index, 0)
-
     assert position in positions(data)[-4:]
     assert last_place(MemoryFile(data), len(data), b"", 0) == 0
     assert last_place(MemoryFile(data[:100]), 100, index, 0) == 0
@@ -126,7 +114,5 @@ def test_the_last_place_of_an_index(tmp_path: Path) -> None:
 def test_small_segments_share_a_task_and_large_ones_do_not() -> None:
     sizes = [10, 20, 60, 100, 150, 5, 5]
     splits = [Split(segment=number, start=0, end=size) for number, size in enumerate(sizes)]
-
     tasks = packed(splits, 100)
-
     assert [[split.size for split in task] for task in tasks] == [[10, 20, 60], [100], [150], [5, 5]]

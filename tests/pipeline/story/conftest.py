@@ -32,7 +32,6 @@ class Story:
 
 @pytest.fixture(scope="session")
 def story(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """Give the log of a broker on which the script was played; some 40 s, once."""
     made = os.environ.get(REUSE)
     directory = Path(made) if made else tmp_path_factory.mktemp("story")
     if not made:
@@ -42,7 +41,6 @@ def story(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="session")
 def history(story: Story, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> HistoryRun:
-    """Give the history of the whole log."""
     return run_history(
         spark, Logs(paths=(str(story.data),)), str(tmp_path_factory.mktemp("story-tables") / "out")
     )
@@ -50,5 +48,4 @@ def history(story: Story, spark: SparkSession, tmp_path_factory: pytest.TempPath
 
 @pytest.fixture(scope="session")
 def rows(history: HistoryRun, spark: SparkSession) -> Callable[[str], list[Row]]:
-    """Give a function that reads a table of it."""
     return lambda table: read(spark, history.out, table).collect()

@@ -39,12 +39,10 @@ ORDERS, PAYMENTS, LATE = "orders", "payments", "orders-late"
 TOPICS: Mapping[str, int] = {ORDERS: 6, PAYMENTS: 3}
 LATE_PARTITIONS = 2
 REGEX = "^orders.*"
-SHORT_SESSION_MS = 8_000
-"""Of those that crash; long enough for a busy machine not to lose those that do not."""
+SHORT_SESSION_MS = 8_000  # of those that crash; long enough for a busy machine not to lose those that do not
 LONG_SESSION_MS = 300_000
 PRODUCE_EVERY_S = 0.1
-COMMIT_EVERY_MS = 200
-"""Members commit again and again: who crashes falls silent, who leaves does not."""
+COMMIT_EVERY_MS = 200  # members commit again and again: who crashes falls silent, who leaves does not
 DAY_MS = 24 * 3600 * 1000
 SETTINGS: Mapping[str, str] = {
     **BROKER_SETTINGS,
@@ -69,8 +67,7 @@ class Act:
     left: tuple[str, ...] = ()
     rows: tuple[tuple[str, str], ...] = ()
     """Protocol and cause of each row; who joined and left is in the first that is no conversion."""
-    wants: Mapping[str, int] | None = None
-    """Topics that the group is subscribed to from here on."""
+    wants: Mapping[str, int] | None = None  # topics that the group is subscribed to from here on
 
 
 @dataclass(slots=True)
@@ -344,7 +341,6 @@ def now_ms() -> int:
 
 def join(name: str, start: Start, *rows: tuple[str, str], wants: Mapping[str, int] | None = None) -> Act:
     """A member comes."""
-
     return Act(do=lambda scene: scene.come(name, start), joined=(name,), rows=rows, wants=wants)
 
 

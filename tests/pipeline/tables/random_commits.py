@@ -33,8 +33,7 @@ class RandomCommits:
     transactions: bool = True
     log: Written = field(default_factory=Written)
     said: list[Said] = field(default_factory=list)
-    lost: set[int] = field(default_factory=set)
-    """Places of what does not count."""
+    lost: set[int] = field(default_factory=set)  # places of what does not count
     _open: dict[int, list[int]] = field(default_factory=dict)
     _time_ms: int = START_MS
 

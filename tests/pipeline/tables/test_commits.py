@@ -73,7 +73,6 @@ def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> Non
 
 
 def test_resets_gaps_and_days(spark: SparkSession, tmp_path: Path) -> None:
-    """A reset and a gap belong to the day of the later commit; a tombstone starts again."""
     log = Written()
     for offset, time_ms in ((10, 0), (20, 1_000), (5, 61_000), (7, DAY_MS)):
         log.batch([committed("a", offset)], timestamp=time_ms)

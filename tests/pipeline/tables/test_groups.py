@@ -52,7 +52,6 @@ def _groups(
 
 
 def test_type_and_migration(spark: SparkSession) -> None:
-    """A group that migrates, is mixed for two days, and is deleted; one that only commits; one of connect."""
     migrating = [
         _event(0, 1, "group", "g", protocol_type="consumer"),
         _event(1, 2, "group", "g", tombstone=True),
@@ -102,7 +101,6 @@ def test_rebalances_storms_and_time(spark: SparkSession) -> None:
 
 
 def test_zombies(spark: SparkSession) -> None:
-    """A member that owns partitions all day without commits, while the group commits others."""
     ownership = [
         _owner("busy", 0, _at(1)),
         _owner("zombie", 1, _at(1)),

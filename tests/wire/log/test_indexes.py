@@ -18,16 +18,6 @@ from wire.log.indexes import INDEX_SUFFIXES, AbortedTransaction, aborted_transac
 from wire.log.segments import Segment, read_segment, segment_name
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_same_entries_as_appending_batch_by_batch(tmp_path: Path, seed: int) -> None:
-    rng = Random(seed)
-    start = rng.choice([0, 5_000_000_000])
-    log = made_log(rng, rng.randrange(0, 300), start=start, most_records=8)
-    segment = _segment(tmp_path, start, b"".join(made.encoded for made in log))
-    write_indexes(segment)
-    assert (_index(segment, ".index"), _index(segment, ".timeindex")) == _appended(segment)
-
-
 def test_small_and_empty_segments_have_empty_indexes(tmp_path: Path) -> None:
     segment = _segment(tmp_path, 9, b"")
     write_indexes(segment)
@@ -162,23 +152,3 @@ def _segment(directory: Path, base_offset: int, content: bytes) -> Segment:
 def _index(segment: Segment, suffix: str) -> bytes | None:
     path = segment.path.with_suffix(suffix)
     return path.read_bytes() if path.exists() else None
-
-
-def _appended(segment: Segment) -> tuple[bytes, bytes]:
-    """What LogSegment keeps while batches are appended one after the other."""
-    offsets, times = b"", b""
-    since_entry = 0
-    largest, largest_at, indexed = -1, segment.base_offset, -1
-    for batch in segment.batches:
-        if batch.max_timestamp > largest:
-            largest, largest_at = batch.max_timestamp, batch.last_offset
-        if since_entry > 4096:
-            offsets += struct.pack(">ii", batch.last_offset - segment.base_offset, batch.position)
-            if largest > indexed:
-                times += struct.pack(">qi", largest, largest_at - segment.base_offset)
-                indexed = largest
-            since_entry = 0
-        since_entry += batch.size
-    if largest > indexed:
-        times += struct.pack(">qi", largest, largest_at - segment.base_offset)
-    return offsets, times

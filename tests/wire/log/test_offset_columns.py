@@ -76,9 +76,7 @@ def mutated(parts: list[bytes], count: int) -> list[bytes]:
 def test_values_equal_those_of_the_plain_decoder() -> None:
     parts = values() + mutated([part for part in values() if len(part) < 400], 20_000)
     octets, starts, ends = packed(parts)
-
     columns = read_offset_values(octets, starts, ends)
-
     for lane, part in enumerate(parts):
         if not columns.quick[lane]:
             continue
@@ -106,7 +104,6 @@ def test_values_that_brokers_write_are_read_at_once() -> None:
         encode_value(1, 4, fields | {"metadata": "m" * 127}),
         encode_value(1, 4, fields | {"metadata": "m" * 4096}),
     ]
-
     assert read_offset_values(*packed(parts)).quick.all()
 
 
@@ -121,9 +118,7 @@ def test_keys_equal_those_of_the_plain_decoder() -> None:
     ]
     parts = keys + mutated([key for key in keys if len(key) < 400], 20_000)
     octets, starts, ends = packed(parts)
-
     columns = read_offset_keys(octets, starts, ends)
-
     assert columns.quick[: len(keys)].all()
     for lane, part in enumerate(parts):
         if columns.quick[lane]:
@@ -140,10 +135,8 @@ def test_keys_equal_those_of_the_plain_decoder() -> None:
 def test_bounds_ascend_in_every_lane() -> None:
     parts = mutated(values(), 5_000)
     octets, starts, ends = packed(parts)
-
     columns = read_offset_values(octets, starts, ends)
     keys = read_offset_keys(octets, starts, ends)
-
     assert (starts <= columns.metadata_start).all()
     assert (columns.metadata_start <= columns.metadata_end).all()
     assert (columns.metadata_end <= ends).all()
@@ -163,5 +156,4 @@ def test_a_key_of_another_type_is_refused() -> None:
 
 def test_types_of_keys() -> None:
     octets, starts, ends = packed([b"", b"\x00", b"\x00\x01", b"\x00\x17zz", b"\xff\xff", b"\x80\x00"])
-
     assert key_types(octets, starts, ends).tolist() == [NO_TYPE, NO_TYPE, 1, 23, -1, -(1 << 15)]

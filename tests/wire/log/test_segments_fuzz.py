@@ -21,7 +21,7 @@ from wire.log.segments import Segment, list_segments, parse_segment, read_segmen
 
 CASES = cases("KOHORT_FUZZ_CASES", 1_000, many=1_000_000)
 SLOWEST_S = 20.0
-MOST_MEGABYTES = 600  # A batch that expands to the limit, its records, and the arrays of a chunk
+MOST_MEGABYTES = 600  # a batch that expands to the limit, its records, and the arrays of a chunk
 PATH = Path(segment_name(0))
 LOGS = 200
 BOMB_EVERY = 5000
