@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
-from pyspark.sql.types import StructField, TimestampType
+from pyspark.sql.types import TimestampType
 
 from pipeline.tables.rebalances import total_busy_s
 from pipeline.tables.schemas import DOUBLE, LONG, STRING, TIMESTAMP, TableRow, table
@@ -73,7 +73,9 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
     # A group without rebalances was rebalancing for 0 s.
     none = f.when(f.col("rebalances").isNull(), f.lit(0.0))
     joined = joined.withColumn("rebalancing_s", f.coalesce("rebalancing_s", none))
-    return joined.select(*(_column(field) for field in OVERVIEW.fields))
+    missing = [field for field in OVERVIEW.fields if not field.nullable and field.name != "group"]
+    zeros = {one.name: f.coalesce(one.name, f.lit(0)).cast(one.dataType) for one in missing}
+    return joined.withColumns(zeros).select(*OVERVIEW.fieldNames())
 
 
 def plain(rows: DataFrame) -> Iterator[TableRow]:
@@ -81,12 +83,6 @@ def plain(rows: DataFrame) -> Iterator[TableRow]:
     times = [field.name for field in rows.schema.fields if isinstance(field.dataType, TimestampType)]
     for row in rows.withColumns({name: f.unix_millis(name) for name in times}).toLocalIterator():
         yield row.asDict(recursive=True)
-
-
-def _column(field: StructField) -> Any:
-    if field.nullable or field.name == "group":
-        return f.col(field.name)
-    return f.coalesce(f.col(field.name), f.lit(0)).cast(field.dataType).alias(field.name)
 
 
 def _day(at_ms: int) -> Any:

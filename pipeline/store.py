@@ -189,7 +189,8 @@ class Store:
             empty = (f.lit(None).cast(column.dataType).alias(column.name) for column in schema)
             return self.spark.range(0).select(*empty)
         reader = self.spark.read.schema(schema).option("basePath", self.path(table))
-        return reader.parquet(*map(_literal, paths)).select(*schema.names)
+        # Spark reads a path as a pattern.
+        return reader.parquet(*(_PATTERN.sub(r"\\\1", path) for path in paths)).select(*schema.names)
 
     def write(self, table: str, rows: DataFrame) -> DataFrame:
         """Write the rows under the next run's number; returns them as they were written."""
@@ -251,11 +252,6 @@ class Store:
     def _entries(self, directory: str, *, recursive: bool) -> list[fs.FileInfo]:
         selector = fs.FileSelector(directory, recursive=recursive, allow_not_found=True)
         return list(self._system.get_file_info(selector))
-
-
-def _literal(path: str) -> str:
-    """The path for Spark, escaped because Spark reads it as a pattern."""
-    return _PATTERN.sub(r"\\\1", path)
 
 
 def _catalog(out: str, options: Mapping[str, str]) -> Catalog | None:

@@ -206,7 +206,11 @@ class _File:
             self._schema,
             store_schema=False,
             # Numbers seldom repeat in a file; only the columns in _LOOKED_AT are used to select rows.
-            use_dictionary=[one.name for one in self._schema if _is_text(one.type)],
+            use_dictionary=[
+                one.name
+                for one in self._schema
+                if pa.types.is_string(one.type) or pa.types.is_dictionary(one.type)
+            ],
             write_statistics=[name for name in _LOOKED_AT if name in self._schema.names],
         )
         self._writer.add_key_value_metadata(METADATA)
@@ -220,10 +224,6 @@ class _File:
     def close(self) -> None:
         self._writer.close()
         self._sink.close()
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 
 
 def _of_one_schema(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:

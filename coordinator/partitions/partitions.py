@@ -109,9 +109,11 @@ class Partitions:
             return opened[number]
         settings = partial(self.settings, topic.name)
         stored = None
-        if self._directory is not None:
+        if self._directory is not None and topic.name not in INTERNAL_TOPICS:
             with self._reading(topic, number):
-                stored = self._stored(self._directory, topic.name, number)
+                stored = self._directory.open(topic.name, number)
+        elif self._directory is not None and topic.name in self._coordinator_logs:
+            stored = self._coordinator_logs[topic.name].stored(number)
         if self._directory is None or stored is None:
             partition = Partition(topic.name, topic.id, number, Log(MemoryFiles()), settings)
             if topic.name in self._coordinator_logs:
@@ -137,12 +139,6 @@ class Partitions:
         for number in numbers:
             if number in opened:
                 opened[number].notify()
-
-    def _stored(self, directory: RecordDirectory, topic: str, number: int) -> StoredLog | None:
-        """The log of a partition; None if its coordinator has not created it. :raises DamagedLog: :raises OSError:"""
-        if topic in INTERNAL_TOPICS:
-            return self._coordinator_logs[topic].stored(number) if topic in self._coordinator_logs else None
-        return directory.open(topic, number)
 
     @contextmanager
     def _reading(self, topic: TopicInfo, number: int) -> Iterator[None]:

@@ -73,7 +73,8 @@ class Survey:
 
     def _add_transactions(self, batches: Batches, *, keys: bool) -> None:
         for batch in batches:
-            written = _batch_keys(batch, batches.data) if keys and not batch.is_control else {}
+            records = records_of(batch, batches.data) if keys and not batch.is_control else ()
+            written = {record.key: record.offset for record in records if record.key is not None}
             if batch.is_control:
                 self._end(batch, batches.data)
             elif not batch.is_transactional:
@@ -110,10 +111,6 @@ def _keys(columns: Columns) -> Iterator[tuple[bytes, int]]:
     data = columns.data
     spans = zip(columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True)
     return ((data[start:end], offset) for start, end, offset in spans if end >= 0)
-
-
-def _batch_keys(batch: Batch, data: bytes) -> dict[bytes, int]:
-    return {record.key: record.offset for record in records_of(batch, data) if record.key is not None}
 
 
 Flags: TypeAlias = NDArray[np.bool_]

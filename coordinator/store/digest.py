@@ -156,7 +156,9 @@ class Digest:
             if _place(self._values.get(key)) < position:
                 full_key = _PREFIXES[OFFSET_COMMIT] + key
                 events.append(RemainingRecord(position, RecordStatus.VALID, full_key, None))
-        last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda entry: entry[1][0])}
+        # The group is the first field of a key without its type; for a malformed key it does not matter.
+        in_order = sorted(lost, key=lambda entry: entry[1][0])
+        last = {key[2 : 2 + int.from_bytes(key[:2])]: (key, written) for key, written in in_order}
         events += (_event(key, written, RecordStatus.LOST) for key, written in last.values())
         return sorted(events, key=itemgetter(0))
 
@@ -177,11 +179,6 @@ def _event(
 
 def _place(written: _Written | None) -> int:
     return NOWHERE if written is None else written[0]
-
-
-def _group(key: bytes) -> bytes:
-    """The group in an offset's key without its type; for a malformed key the result does not matter."""
-    return key[2 : 2 + int.from_bytes(key[:2])]
 
 
 def _keys(columns: Columns, lanes: Ints) -> list[bytes]:

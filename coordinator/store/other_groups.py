@@ -15,7 +15,7 @@ from uuid import UUID
 from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
 from coordinator.engine.consumer.member import normal_partitions, normal_topics
 from coordinator.engine.groups import Names, by_name
-from groups import described
+from groups.described import streams_members as streams_members_of
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription
 from groups.streams import StreamsMember, Subtopology, Tasks, Topology
 from wire.messages.schemas import share_groups as share
@@ -129,8 +129,13 @@ class OtherGroup:
         members = list(self.members)
         in_order = [members[index] for index in timeline_order(members, self._capacity)] if members else []
         is_share = self.type is GroupType.SHARE
-        described_members = (
-            self._share_members(in_order, names) if is_share else self._streams_members(in_order)
+        topology = None if is_share else self._topology()
+        streams_members = map(self._streams_member, in_order)
+        # Active tasks are partitions of the topics they read; no epoch before the first assignment.
+        in_group = (
+            self._share_members(in_order, names)
+            if is_share
+            else streams_members_of(topology, streams_members)
         )
         return Group(
             id=self.id,
@@ -139,8 +144,8 @@ class OtherGroup:
             protocol_type=self.protocol_type,
             group_epoch=self.group_epoch,
             assignment_epoch=self.assignment_epoch,
-            members=tuple(described_members),
-            topology=None if is_share else self._topology(),
+            members=tuple(in_group),
+            topology=topology,
         )
 
     def _share_members(self, member_ids: Iterable[str], names: Names) -> Iterator[Member]:
@@ -157,10 +162,6 @@ class OtherGroup:
                 owned=by_name(assigned, names),
                 epoch=current.get("memberEpoch", 0),
             )
-
-    def _streams_members(self, member_ids: Iterable[str]) -> Iterator[Member]:
-        """The members, active tasks as partitions of the topics they read; no epoch before the first assignment."""
-        return described.streams_members(self._topology(), map(self._streams_member, member_ids))
 
     def _streams_member(self, member_id: str) -> Member:
         metadata, current = self._member_values(member_id)

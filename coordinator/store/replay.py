@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TypeAlias
 from uuid import UUID
 
@@ -44,8 +45,9 @@ class Replay:
         self.unknown_keys: Counter[int] = Counter()
         """The number of records of types that Kafka 4.3 does not know, which a broker skips, too."""
         self.named_topics: dict[UUID, KnownTopic] = {}  # topics by id, as far as records name them
-        self._texts: dict[bytes, str] = {}
-        self._ids: dict[bytes, UUID] = {}
+        # The same object for the same bytes: there are few, and each is repeated often.
+        self._text = cache(lambda octets: str(octets, "utf-8", JAVA))
+        self._id = cache(lambda octets: UUID(bytes=octets))
 
     def partition(self, digest: Digest) -> list[Malformed]:
         """Apply the remaining records of a partition. Returns the malformed ones, in the order of the log."""
@@ -122,19 +124,6 @@ class Replay:
                 partition=partition,
                 value=stored,
             )
-
-    def _text(self, octets: bytes) -> str:
-        """The same object for the same text: there are few, and each is repeated often."""
-        text = self._texts.get(octets)
-        if text is None:
-            text = self._texts[octets] = str(octets, "utf-8", JAVA)
-        return text
-
-    def _id(self, octets: bytes) -> UUID:
-        known = self._ids.get(octets)
-        if known is None:
-            known = self._ids[octets] = UUID(bytes=octets)
-        return known
 
     def _other(self, record: OtherRecord) -> None:
         self.others.replay(record.key_type, record.key, record.value)

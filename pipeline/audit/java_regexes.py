@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
+_PATTERN = "java.util.regex.Pattern"
+
+
 def with_java_results(compared: DataFrame, names: DataFrame) -> DataFrame:
     """AUDIT_REGEXES from compared regexes and the topics (`source`, `name`) of their sources."""
     asked = compared.where("java_unasked is null")
@@ -62,7 +65,7 @@ def matched(patterns: DataFrame, names: DataFrame) -> DataFrame:
     hit = (
         f.when(~f.col("java_valid"), f.lit(False))
         .when(f.col("whole_valid"), f.rlike("name", f.col("whole")))
-        .otherwise(_matches(f.col("pattern"), f.col("name")))
+        .otherwise(f.try_reflect(f.lit(_PATTERN), f.lit("matches"), "pattern", "name") == "true")
     )
     hits = known.join(there, "source").where(hit)
     by_pattern = hits.groupBy("source", "pattern").agg(f.collect_set("name").alias("java_names"))
@@ -70,11 +73,7 @@ def matched(patterns: DataFrame, names: DataFrame) -> DataFrame:
 
 
 def _compiles(pattern: Column) -> Column:
-    return f.try_reflect(f.lit("java.util.regex.Pattern"), f.lit("compile"), pattern).isNotNull()
-
-
-def _matches(pattern: Column, name: Column) -> Column:
-    return f.try_reflect(f.lit("java.util.regex.Pattern"), f.lit("matches"), pattern, name) == "true"
+    return f.try_reflect(f.lit(_PATTERN), f.lit("compile"), pattern).isNotNull()
 
 
 MOST_STEPS = 1_000_000_000

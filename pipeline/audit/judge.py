@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import StructField, StructType
 
 from groups.dry_run import DryRun, DryRunRequest, dry_run_all
-from groups.findings import Finding, Level
+from groups.findings import Level
 from groups.group_spec import WhatIf, current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
 from migration.client_config import ClientConfig, configs_of_group
@@ -143,18 +143,16 @@ def _of_plan(case: Case, plan: Plan) -> TableRow:
         "verdict": plan.verdict.value,
         "blocked_by": _rules(plan, Level.BLOCKER),
         "warned_by": _rules(plan, Level.WARNING),
-        "findings": [finding_row(finding) for finding in plan.findings],
+        "findings": [
+            asdict(finding) | {"level": finding.level.value, "members": list(finding.members)}
+            for finding in plan.findings
+        ],
         "path": plan.path or None,
     }
 
 
 def _rules(plan: Plan, level: Level) -> list[str]:
     return sorted({finding.rule for finding in plan.findings if finding.level is level})
-
-
-def finding_row(finding: Finding) -> TableRow:
-    """A finding in the schema FINDING."""
-    return asdict(finding) | {"level": finding.level.value, "members": list(finding.members)}
 
 
 def _of_steps(plan: Plan) -> TableRow:

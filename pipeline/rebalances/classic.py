@@ -195,7 +195,9 @@ class ClassicLifetime:
             RebalanceCause.JOIN: bool(step.joined),
             RebalanceCause.ASSIGNOR: old is not None and new is not None and old != new,
             RebalanceCause.SUBSCRIPTION: any(
-                _resubscribed(record, step.after.get(identity)) for identity, record in step.before.items()
+                None not in (record.topics, after.topics) and record.topics != after.topics
+                for identity, record in step.before.items()
+                if (after := step.after.get(identity)) is not None
             ),
         }
         new_places = step.assigned.keys() - step.had.keys()
@@ -241,12 +243,6 @@ class ClassicLifetime:
         for partition, record in assigned.items():
             holders.take(partition, record, self.generation or 0, time)
         holders.give_up_on(self._owned.keys() - assigned.keys(), time)
-
-
-def _resubscribed(before: MemberRecord, after: MemberRecord | None) -> bool:
-    if after is None or before.topics is None or after.topics is None:
-        return False
-    return before.topics != after.topics
 
 
 @lru_cache(_MOST_NAMES)

@@ -81,7 +81,8 @@ class _Search:
             self._segments[path] = _segment(path, info.size, has_index=has_index)
             return
         entries = system.get_file_info(fs.FileSelector(inside))
-        if partition_of(path) != UNKNOWN_PARTITION or any(_is_segment(entry) for entry in entries):
+        files = [entry.base_name for entry in entries if entry.is_file]
+        if partition_of(path) != UNKNOWN_PARTITION or any(map(_SEGMENT.fullmatch, files)):
             self._partition(path, entries)
             return
         partitions = [
@@ -159,10 +160,6 @@ def read_index(segment: ListedSegment, options: Mapping[str, str]) -> bytes:
             with system.open_input_file(child(above, name.replace(".log", ".index"))) as file:
                 return bytes(file.read())
     return b""
-
-
-def _is_segment(entry: fs.FileInfo) -> bool:
-    return entry.type is fs.FileType.File and _SEGMENT.fullmatch(entry.base_name) is not None
 
 
 def _segment(path: str, size: int, *, has_index: bool) -> ListedSegment:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?P<rest>.*)", re.DOTALL)
 _S3 = frozenset({"s3", "s3a", "s3n"})
+_LOCAL = fs.LocalFileSystem()
 
 
 def absolute(path: str) -> str:
@@ -39,7 +40,7 @@ def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
     none"""
     uri = _URI.match(path)
     if uri is None:
-        return _local(), path
+        return _LOCAL, path
     scheme = uri["scheme"].lower()
     if scheme in _S3:
         return _s3(tuple(sorted(options.items()))), uri["rest"].rstrip("/")
@@ -48,11 +49,6 @@ def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
         return system, inside
     except (ValueError, ImportError) as error:
         raise OSError(f"{path}: {error}") from None
-
-
-@lru_cache(maxsize=1)
-def _local() -> fs.FileSystem:
-    return fs.LocalFileSystem()
 
 
 _S3_PROPERTIES = {

@@ -21,7 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pipeline.tables.schemas import COMMITS, DATE, DOUBLE, INT, LONG, OFFSET, STRING, TIMESTAMP, shaped, table
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 
 def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
@@ -36,7 +36,8 @@ def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
     before = f.lag(f.struct("commits", "last_offset", "last")).over(in_order)
     follows = (f.col("before.commits") > 0) & (f.col("commits") > 0)
     reset = follows & (f.col("first_offset") < f.col("before.last_offset"))
-    gap = f.when(follows, _seconds(f.col("before.last"), f.col("first")))
+    gap_us = f.unix_micros("first") - f.unix_micros("before.last")
+    gap = f.when(follows, gap_us / f.lit(1_000_000.0))
     return (
         settled.withColumn("before", before)
         .withColumn("resets", f.col("resets") + f.coalesce(reset.cast("long"), f.lit(0)))
@@ -60,10 +61,6 @@ def commits_by_day(runs: DataFrame) -> DataFrame:
         f.max("last").alias("last"),
     )
     return shaped(rows, COMMITS)
-
-
-def _seconds(begin: Column, end: Column) -> Column:
-    return (f.unix_micros(end) - f.unix_micros(begin)) / f.lit(1_000_000.0)
 
 
 ENDS = ("commit", "abort")  # the kinds of events that end a transaction

@@ -93,7 +93,10 @@ class _Reader:
         offset_delta = self._int("offset")
         key = self._bytes("key")
         value = self._bytes("value")
-        headers = tuple(self._header() for _ in range(self._header_count()))
+        count = self._int("header count")
+        if not 0 <= 2 * count <= self._end - self._position:
+            self._refuse(f"has {count} headers in {self._end - self._position} bytes")
+        headers = tuple(self._header() for _ in range(count))
         if self._position != self._end:
             self._refuse(f"is {self._end - self._position} bytes shorter than its length")
         batch = self._batch
@@ -108,12 +111,6 @@ class _Reader:
             headers=headers,
             sequence=sequence,
         )
-
-    def _header_count(self) -> int:
-        count = self._int("header count")
-        if not 0 <= 2 * count <= self._end - self._position:
-            self._refuse(f"has {count} headers in {self._end - self._position} bytes")
-        return count
 
     def _header(self) -> Header:
         key = self._bytes("header key")

@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.store.cleaner import (
-    CompactionSettings,
-    compact,
-    finish_interrupted,
-    write_missing_indexes,
-)
+from coordinator.store.cleaner import CompactionSettings, compact, finish_interrupted, write_missing_indexes
 from tests.coordinator.store.kills import is_killed
 from tests.coordinator.store.logs import Written, data_records, read_log, visible
 from tests.support.long import cases
