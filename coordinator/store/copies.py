@@ -55,8 +55,8 @@ _LISTINGS = 4
 
 
 def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list[Path]], list[Notice]]:
-    """The copies of a topic's partitions by number, and the directories that cannot be read. A copy that is to be
-    deleted or moved does not count."""
+    """The copies of a topic's partitions by number, and the directories that cannot be read. Those that
+    Kafka will delete or move do not count."""
     copies: dict[int, list[Path]] = {}
     notices = []
     for directory in directories:
