@@ -31,88 +31,56 @@ class Binding:
 
 
 BINDINGS = (
-    Binding(
-        name="confluent-kafka-python",
-        also=("confluent-kafka",),
-        has_its_number=True,
+    Binding(name="confluent-kafka-python", also=("confluent-kafka",), has_its_number=True,
         releases={"2.6.2": "2.6.1", "2.7.0": "2.6.1", "2.8.2": "2.8.0", "2.9.0": "2.8.0", "2.12.2": "2.12.1",
             "2.16.1": "2.16.0"},
         last="2.16.1",
-        source="CHANGELOG of confluent-kafka-python 2.15.0; libversion() of the wheels of 2.12.2, 2.13.2 and 2.16.1",
-    ),
-    Binding(
-        name="confluent-kafka-dotnet",
-        also=("confluent.kafka",),
-        has_its_number=True,
+        source="CHANGELOG of confluent-kafka-python 2.15.0; libversion() of the wheels of 2.12.2, 2.13.2 and 2.16.1"),
+    Binding(name="confluent-kafka-dotnet", also=("confluent.kafka",), has_its_number=True,
         releases={
             "1.4.3": "1.4.2", "1.6.2": "1.6.1", "1.6.3": "1.6.1", "1.8.1": "1.8.0", "1.9.3": "1.9.2",
             "2.5.1": "2.5.0", "2.5.2": "2.5.0", "2.9.0": "2.8.0", "2.13.1": "2.13.0",
         },
-        last="2.15.0",
-        source="librdkafka.redist in Confluent.Kafka.csproj of each tag, 1.4.3 to 2.15.0",
-    ),
-    Binding(
-        name="confluent-kafka-go",
-        has_its_number=True,
+        last="2.15.0", source="librdkafka.redist in Confluent.Kafka.csproj of each tag, 1.4.3 to 2.15.0"),
+    Binding(name="confluent-kafka-go", has_its_number=True,
         releases={"2.5.4": "2.5.3", "2.13.3": "2.13.2"},
         last="2.15.0",
-        source="CHANGELOG of confluent-kafka-go 2.15.0, RD_KAFKA_VERSION in kafka/librdkafka_vendor/rdkafka.h",
-    ),
-    Binding(
-        name="confluent-kafka-javascript",
-        also=("@confluentinc/kafka-javascript",),
+        source="CHANGELOG of confluent-kafka-go 2.15.0, RD_KAFKA_VERSION in kafka/librdkafka_vendor/rdkafka.h"),
+    Binding(name="confluent-kafka-javascript", also=("@confluentinc/kafka-javascript",),
         releases={
             "0.2.0": "2.5.3", "0.3.0": "2.6.0", "0.5.0": "2.6.1", "1.2.0": "2.8.0", "1.3.0": "2.10.0",
             "1.3.2": "2.10.1", "1.4.0": "2.11.0", "1.4.1": "2.11.1", "1.6.0": "2.12.0", "1.7.0": "2.12.1",
             "1.8.0": "2.13.0", "1.8.2": "2.13.2", "1.9.0": "2.14.0", "1.9.1": "2.14.2", "1.10.0": "2.15.0",
             "1.10.1": "2.15.1",
         },
-        last="1.10.1",
-        source="`librdkafka` in package.json of each tag, and of 1.10.1 on npm",
-    ),
-    Binding(
-        name="node-rdkafka",
+        last="1.10.1", source="`librdkafka` in package.json of each tag, and of 1.10.1 on npm"),
+    Binding(name="node-rdkafka",
         releases={
             "2.10.0": "1.5.2", "2.10.1": "1.5.3", "2.11.0": "1.6.1", "2.12.0": "1.7.0", "2.13.0": "1.8.2",
             "2.14.0": "1.9.2", "2.15.0": "2.0.2", "2.16.0": "2.1.1", "2.17.0": "2.2.0", "2.18.0": "2.3.0",
             "3.1.0": "2.5.0", "3.1.1": "2.5.3", "3.2.0": "2.6.0", "3.2.1": "2.6.1", "3.3.0": "2.8.0",
             "3.4.0": "2.10.0", "3.4.1": "2.10.1", "3.5.0": "2.11.1", "3.6.0": "2.12.0",
         },
-        last="3.6.1",
-        source="`librdkafka` in package.json of each tag, and of 3.6.1 on npm",
-    ),
-    Binding(
-        name="rdkafka-ruby",
+        last="3.6.1", source="`librdkafka` in package.json of each tag, and of 3.6.1 on npm"),
+    Binding(name="rdkafka-ruby",
         releases={
             "0.12.0": "1.9.0", "0.13.0": "2.0.2", "0.14.0": "2.2.0", "0.15.0": "2.3.0", "0.17.0": "2.4.0",
             "0.18.0": "2.5.0", "0.19.0": "2.5.3", "0.20.0": "2.6.1", "0.21.0": "2.8.0", "0.23.0": "2.11.0",
             "0.24.0": "2.11.1", "0.25.0": "2.12.1", "0.26.0": "2.13.2", "0.27.0": "2.14.0", "0.28.0": "2.14.1",
             "0.29.0": "2.14.2",
         },
-        last="0.29.0",
-        source="LIBRDKAFKA_VERSION in lib/rdkafka/version.rb of each tag",
-    ),
-    Binding(
-        name="karafka-rdkafka",
+        last="0.29.0", source="LIBRDKAFKA_VERSION in lib/rdkafka/version.rb of each tag"),
+    Binding(name="karafka-rdkafka",
         releases={
             "0.12.0": "1.9.0", "0.12.1": "2.0.2", "0.13.2": "2.1.1", "0.13.3": "2.2.0", "0.14.0": "2.3.0",
             "0.16.0": "2.4.0", "0.17.0": "2.5.0", "0.17.4": "2.5.3", "0.18.0": "2.6.1", "0.19.0": "2.8.0",
         },
-        last="0.19.5",
-        source="CHANGELOG of karafka-rdkafka 0.19.5",
-    ),
-    Binding(
-        name="azure-functions-kafka",
-        also=("microsoft.azure.webjobs.extensions.kafka",),
+        last="0.19.5", source="CHANGELOG of karafka-rdkafka 0.19.5"),
+    Binding(name="azure-functions-kafka", also=("microsoft.azure.webjobs.extensions.kafka",),
         releases={"3.2.0": "1.5.2", "3.3.1": "1.6.1", "3.6.0": "1.9.0", "4.0.0": "2.4.0"},
-        last="4.3.2",
-        source="Confluent.Kafka in the extension's csproj of each tag, and what that bundles",
-    ),
-    Binding(
-        name="rdkafka-sys",
-        also=("rust-rdkafka",),
-        source="the crate's version ends in +LIBRDKAFKA; rust-rdkafka takes any rdkafka-sys of the same major version",
-    ),
+        last="4.3.2", source="Confluent.Kafka in the extension's csproj of each tag, and what that bundles"),
+    Binding(name="rdkafka-sys", also=("rust-rdkafka",),
+        source="the crate's version ends in +LIBRDKAFKA; rust-rdkafka takes any rdkafka-sys of the same major version"),
     Binding(name="php-rdkafka", source="the extension is linked with the system's librdkafka"),
 )  # fmt: skip
 
@@ -189,7 +157,6 @@ _ALIASES = {
 }
 
 _ASSIGNORS_OF = {"connect": "java"}  # of Connect's sink tasks, which have Java's consumers
-
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DEFAULT_CLIENT_IDS = (
     (r"consumer-.+-\d+", "java"),

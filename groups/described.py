@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     )
 
 T = TypeVar("T")
-
 EMBEDDED = "consumer"  # the protocol type of groups with metadata and assignments of Kafka's consumers
 _NODE_KINDS = dict(enumerate(NodeKind, start=1))
 _PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}  # by `memberType`, -1 before Kafka 4.0

@@ -45,11 +45,8 @@ def member_names(member: Member) -> set[str]:
 
 
 def change_group(group: Group, what_if: WhatIf) -> Group:
-    staying = [
-        member
-        for member in group.members
-        if member.rack not in what_if.fail_rack and not member_names(member) & what_if.remove
-    ]
+    there = [one for one in group.members if one.rack not in what_if.fail_rack]
+    staying = [one for one in there if not member_names(one) & what_if.remove]
     members = [*staying, *_added(group.members, what_if.add)]
     return replace(group, members=tuple(_changed(member, what_if) for member in members))
 
@@ -63,26 +60,21 @@ def change_topics(topics: Mapping[str, Topic], what_if: WhatIf) -> dict[str, Top
             raise ValueError(
                 f"{name} has {topic.partitions} partitions, and Kafka cannot remove any ({count})"
             )
-        changed[name] = (
-            Topic(name=name, partitions=count) if topic is None else replace(topic, partitions=count)
-        )
+        changed[name] = replace(topic or Topic(name=name, partitions=count), partitions=count)
     return changed
 
 
 def _added(members: Sequence[Member], count: int) -> list[Member]:
-    usual = _usual_subscription(members) if count else None
+    if not count:
+        return []
+    known = Counter(member.subscription for member in members if member.subscription is not None)
+    usual = known.most_common(1)[0][0] if known else None
     protocol = members[0].protocol if members else MemberProtocol.CLASSIC
     protocols = members[0].protocols if members else None
     return [
         Member(id=f"{ADDED}{number}", protocol=protocol, protocols=protocols, subscription=usual, owned={})
         for number in range(1, count + 1)
     ]
-
-
-def _usual_subscription(members: Sequence[Member]) -> Subscription | None:
-    """The most frequent subscription; the first one if several are equally frequent."""
-    known = Counter(member.subscription for member in members if member.subscription is not None)
-    return known.most_common(1)[0][0] if known else None
 
 
 def _changed(member: Member, what_if: WhatIf) -> Member:
@@ -130,30 +122,29 @@ def ask(
             for member in group.members
         )
     )
-    members = [
-        _member_spec(
-            group,
-            member,
-            topics,
-            assignor,
-            member.id in eager,
-            member.id in resubscribed,
-            regexes_differ,
-            notes,
-            matches,
+    members = []
+    for member in _walked(group, assignor):
+        current = current_of(group, member)
+        names, by_regex = _subscribed(member, current, topics, notes, matches)
+        generation = _generation(group, member)
+        claim = Claim(partitions=current, generation=generation)
+        gives_up = member.id in resubscribed and assignor.side is Side.CLIENT
+        kept = {topic: current[topic] for topic in current if topic in names or not gives_up}
+        spec = MemberSpec(
+            id=member.id,
+            topics=names,
+            by_regex=by_regex if regexes_differ else (),
+            instance=member.instance,
+            rack=member.rack,
+            owned=Claim(partitions={} if member.id in eager else kept, generation=generation),
+            user_data=claim if assignor.name == "sticky" and current else None,
         )
-        for member in _walked(group, assignor)
-    ]
+        members.append(spec)
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
     racks_matter = assignor.side is Side.CLIENT and any(member.rack for member in members)
     specs = topic_specs([t for t in topics.values() if t.name in named], notes if racks_matter else [])
-    notes += [
-        Undetermined(
-            subject=member.id, why="its member id is random when it joins; ids decide the order of members"
-        )
-        for member in members
-        if member.id.startswith(ADDED)
-    ]
+    why = "its member id is random when it joins; ids decide the order of members"
+    notes += [Undetermined(subject=one.id, why=why) for one in members if one.id.startswith(ADDED)]
     return AssignorInput(spec=GroupSpec(topics=specs, members=tuple(members)), undetermined=tuple(notes))
 
 
@@ -176,12 +167,8 @@ def members_of_unknown_lists(group: Group, assignor: Assignor) -> tuple[str, ...
     """Members that may list an eager one too, as after the first of two rolling bounces: no broker shows it."""
     if assignor.side is Side.BROKER or RebalanceProtocol.COOPERATIVE not in assignor.protocols:
         return ()
-    return tuple(member.id for member in group.members if member.protocols is None and _may_mix(member))
-
-
-def _may_mix(member: Member) -> bool:
-    library = library_of(member).name
-    return library is None or library in MIXING
+    unlisted = [member for member in group.members if member.protocols is None]
+    return tuple(member.id for member in unlisted if library_of(member).name in (None, *MIXING))
 
 
 def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
@@ -205,34 +192,6 @@ def current_of(group: Group, member: Member) -> Partitions:
     return member.owned or {}
 
 
-def _member_spec(
-    group: Group,
-    member: Member,
-    topics: Mapping[str, Topic],
-    assignor: Assignor,
-    is_eager: bool,
-    resubscribed: bool,
-    regexes_differ: bool,
-    notes: list[Undetermined],
-    matches: dict[str, tuple[str, ...]],
-) -> MemberSpec:
-    current = current_of(group, member)
-    names, by_regex = _subscribed(member, current, topics, notes, matches)
-    generation = _generation(group, member)
-    claim = Claim(partitions=current, generation=generation)
-    gives_up = resubscribed and assignor.side is Side.CLIENT
-    kept = {topic: current[topic] for topic in current if topic in names or not gives_up}
-    return MemberSpec(
-        id=member.id,
-        topics=names,
-        by_regex=by_regex if regexes_differ else (),
-        instance=member.instance,
-        rack=member.rack,
-        owned=Claim(partitions={} if is_eager else kept, generation=generation),
-        user_data=claim if assignor.name == "sticky" and current else None,
-    )
-
-
 def _generation(group: Group, member: Member) -> int:
     if member.generation is not None:
         return member.generation
@@ -251,11 +210,8 @@ def _subscribed(
     """All subscribed topics, and those that a regex matches; `matches` caches the matches of each regex."""
     subscription = member.subscription
     if subscription is None:
-        notes.append(
-            Undetermined(
-                subject=member.id, why="its subscription is unknown; assumed to be the topics that it owns"
-            )
-        )
+        why = "its subscription is unknown; assumed to be the topics that it owns"
+        notes.append(Undetermined(subject=member.id, why=why))
         return tuple(sorted(current)), ()
     if not subscription.regex:
         return subscription.topics, ()
@@ -284,11 +240,7 @@ def wanted_topics(groups: Iterable[Group], what_if: WhatIf) -> set[str] | None:
         return None
     named = {name for m in members if m.subscription is not None for name in m.subscription.topics}
     named |= {name for m in members for name in (*(m.owned or ()), *(m.target or ()))}
-    return (
-        named
-        | {name for topics in what_if.subscribe.values() for name in topics}
-        | {*what_if.topic_partitions}
-    )
+    return named.union(*what_if.subscribe.values(), what_if.topic_partitions)
 
 
 Racks = tuple[str, ...]
@@ -312,16 +264,11 @@ def _racks(topic: Topic, alike: frozenset[str] | None, notes: list[Undetermined]
     racks: list[Racks] = []
     for partition in range(topic.partitions):
         replicas = topic.racks.get(partition)
-        if replicas is None:
-            replicas = (
-                tuple(sorted(alike))
-                if alike is not None
-                else before[partition % len(before)]
-                if before
-                else ()
-            )
-            if alike is None:
-                notes.append(Undetermined(subject=f"{topic.name}-{partition}", why=PLACED_LATER))
+        if replicas is None and alike is not None:
+            replicas = tuple(sorted(alike))
+        elif replicas is None:
+            replicas = before[partition % len(before)] if before else ()
+            notes.append(Undetermined(subject=f"{topic.name}-{partition}", why=PLACED_LATER))
         racks.append(tuple(replicas))
     return tuple(racks)
 

@@ -56,9 +56,7 @@ class Readable(NamedTuple):
     """What a consumer can read of a partition from a committed offset. None means unknown."""
 
     lost: int | None = None  # the number of offsets that were deleted unread: they are below the log start
-    most: int | None = None
-    """The maximum number of records that are left to read, including those of open transactions. 0 is exact; other
-    numbers include markers, gaps and aborted records after the first unread record."""
+    most: int | None = None  # left to read; 0 is exact, others include markers, gaps and aborted records
     least: int = 0  # the number of records that are certain: a record was found, or none
     held: int | None = None  # how many of `most` wait, with `read_committed`, for a transaction's end
     aborted: int = 0  # records of aborted transactions before the first unread record, or the end
@@ -127,9 +125,9 @@ class PartitionLag(NamedTuple):
     metadata: str | None
     member: Member | None = None
     last_commit_ms: int | None = None  # when the offset was committed, in ms since 1970
-    lag_ms: int | None = None
-    """How long ago the first unread record was written; 0 if there is none. Not known if no record was requested, or
-    if its timestamp is wrong (`NextRecord.wrong_time`)."""
+    lag_ms: int | None = (
+        None  # the first unread record's age, 0 without one; None: not requested, or a wrong time
+    )
     log_start: int | None = None  # the offset of the oldest record that is kept
     stable: int | None = None  # the last stable offset
     next_record: NextRecord | None = None  # from the committed offset on; None: not requested
@@ -140,13 +138,8 @@ class PartitionLag(NamedTuple):
     def readable(self) -> Readable:
         if self.is_counted:
             return Readable(most=None if self.lag is None else max(0, self.lag))
-        return readable(
-            self.committed,
-            start=self.log_start,
-            stable=self.stable,
-            end=self.end,
-            next_record=self.next_record,
-        )
+        offsets = {"start": self.log_start, "stable": self.stable, "end": self.end}
+        return readable(self.committed, next_record=self.next_record, **offsets)
 
     @property
     def lost(self) -> int | None:

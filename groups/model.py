@@ -19,9 +19,7 @@ from groups.trees import INT32, INT64, KEY, UNWRITTEN, Between, Partition, Parti
 Generation: TypeAlias = Annotated[int, Between(-1, INT32)]
 Epoch: TypeAlias = Annotated[int, Between(0, INT32)]
 Count: TypeAlias = Annotated[int, Between(0, INT64)]
-
 Partitions: TypeAlias = Mapping[str, PartitionNumbers]  # Partition numbers, ascending, by topic name
-
 TopicPartition: TypeAlias = tuple[str, int]  # a topic and the number of one of its partitions
 
 

@@ -65,9 +65,7 @@ class Reading(NamedTuple):
     lag: int | None
     start: int | None = None
     owned: bool = False  # whether a member owns the partition
-    waiting_since_ms: int | None = None
-    """The time since which there are unread records, if known: the later of the last commit and the write time of the
-    first unread record."""
+    waiting_since_ms: int | None = None  # the later of the last commit and the first unread record, if known
     committed_ms: int | None = None  # when the offset was committed, if known
     written_ms: int | None = None  # when the first unread record was written, if known
 
@@ -83,15 +81,15 @@ class PartitionProgress(NamedTuple):
     verdict: BurrowVerdict | None = None
     lag: int | None = None  # the lag in records at the last reading
     lag_change: int | None = None
-    committed_per_s: float | None = None
-    """The speed of the committed offset in records per second; negative after a rewind. Between two commits whose times
-    are known, otherwise between two readings."""
+    committed_per_s: float | None = (
+        None  # between commits of known times, else readings; negative after a rewind
+    )
     produced_per_s: float | None = None
     catch_up_s: float | None = None  # until all is read; `NEVER` if the lag does not shrink
     still_ms: int = 0  # at least, without a move of the offset while there were records
-    overtaken_s: float | None = None
-    """The time until the log start passes the committed offset at these rates and unread records are lost; `NEVER`
-    if it does not approach."""
+    overtaken_s: float | None = (
+        None  # until the log start passes the committed offset; `NEVER` if it does not
+    )
     rewinds: int = 0  # how often the committed offset was lower than at the reading before
     trend: Trend = Trend.STEADY
     age_s: float | None = None  # the age of the oldest unread record at the last reading, in seconds
@@ -143,6 +141,7 @@ def readings_of_rows(
         starts = (topic.start_offsets if topic is not None else None) or {}
         partition = row.topic, row.partition
         committed = row.committed if row.committed is not None and row.committed >= 0 else None
+        age_ms = None if row.next_record is None else row.next_record.age_ms(at_ms)
         readings[partition] = Reading(
             at_ms,
             committed,
@@ -152,28 +151,19 @@ def readings_of_rows(
             row.member is not None,
             waiting.get(partition),
             row.last_commit_ms,
-            _written_ms(row.next_record, at_ms),
+            None if age_ms is None else at_ms - age_ms,
         )
     return readings
-
-
-def _written_ms(record: NextRecord | None, at_ms: int) -> int | None:
-    age_ms = None if record is None else record.age_ms(at_ms)
-    return None if age_ms is None else at_ms - age_ms
 
 
 def group_progress(
     readings: Sequence[Mapping[tuple[str, int], Reading]], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
 ) -> GroupProgress:
     """The progress of the partitions in the last of the readings, which must be in ascending order of time."""
-    places = readings[-1] if readings else {}
-    partitions = {
-        partition: partition_progress(
-            [reading[partition] for reading in readings if partition in reading],
-            commit_interval_ms=commit_interval_ms,
-        )
-        for partition in places
-    }
+    partitions = {}
+    for place in readings[-1] if readings else {}:
+        of_place = [reading[place] for reading in readings if place in reading]
+        partitions[place] = partition_progress(of_place, commit_interval_ms=commit_interval_ms)
     known = partitions.values()
     verdicts = [one.verdict for one in known if one.verdict is not None]
     lags = [max(one.lag, 0) for one in known if one.lag is not None]

@@ -46,11 +46,8 @@ class MemberChoice:
         problems: list[Problem] = []
         for kind, names, value in kinds:
             for name in dict.fromkeys(names):
-                meant = [
-                    member
-                    for member in group.members
-                    if value(member) == (name.removeprefix("/") if kind == "host" else name)
-                ]
+                wanted = name.removeprefix("/") if kind == "host" else name
+                meant = [member for member in group.members if value(member) == wanted]
                 chosen += meant
                 if not meant:
                     problems.append(Problem(subject=group.id, message=_no_member(group, f"{kind} {name}")))

@@ -33,7 +33,6 @@ _ISO = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _MILLISECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
-
 _FIELD = r"[ \t]*(\d{1,40})"
 _JAVA_MOMENT = re.compile(
     rf"{_FIELD}-{_FIELD}-{_FIELD}T{_FIELD}:{_FIELD}:{_FIELD}\.{_FIELD}[ \t]*(Z|[+-][0-9]{{2}}(?::[0-9]{{2}})?)?"

@@ -48,10 +48,8 @@ def pending_text(pending: PendingOffsets, now_ms: int | None = None) -> str:
     if len(transactions) == 1:
         return f"{subject}an open transaction of {since}; {wait} (UNSTABLE_OFFSET_COMMIT)."
     more = f" and {len(transactions) - 3} more" if len(transactions) > 3 else ""
-    return (
-        f"{subject}one or more of {len(transactions)} open transactions, of {since}{more}; {wait} "
-        "(UNSTABLE_OFFSET_COMMIT)."
-    )
+    several = f"one or more of {len(transactions)} open transactions, of {since}{more}"
+    return f"{subject}{several}; {wait} (UNSTABLE_OFFSET_COMMIT)."
 
 
 def pending_remedy(pending: PendingOffsets) -> str:
@@ -67,19 +65,12 @@ def pending_remedy(pending: PendingOffsets) -> str:
 
 def oldest(pending: PendingOffsets) -> OpenTransaction | None:
     """The transaction that has been open for the longest time; None if none is known."""
-    return min(
-        (transaction for _, transaction in _transactions(pending)),
-        key=lambda transaction: transaction.since_ms,
-        default=None,
-    )
+    transactions = (transaction for _, transaction in _transactions(pending))
+    return min(transactions, key=lambda transaction: transaction.since_ms, default=None)
 
 
 def _transactions(pending: PendingOffsets) -> list[tuple[tuple[str, int], OpenTransaction]]:
-    return [
-        (partition, transaction)
-        for partition, listed in pending.transactions.items()
-        for transaction in listed
-    ]
+    return [(place, one) for place, listed in pending.transactions.items() for one in listed]
 
 
 def _open_since(transaction: OpenTransaction, now_ms: int | None) -> str:

@@ -32,7 +32,6 @@ Read = Callable[..., Any]  # Builds a value from its tree; an object in a mappin
 Write = Callable[[Any], object]
 Unknown = list[tuple[dict[str, object], str]]  # mappings, each with a key that is no field's name
 Faulty = list[tuple[dict[object, object], "Malformed"]]  # mappings of objects, each with an object's error
-
 UNWRITTEN: Mapping[str, object] = MappingProxyType({"unwritten": True})  # of a field that is not in the file
 KEY: Mapping[str, object] = MappingProxyType({"key": True})  # of the field with the object's key in a mapping
 
@@ -67,7 +66,6 @@ class Ascending:
 
 
 ASCENDING = Ascending()
-
 INT32, INT64 = 2**31 - 1, 2**63 - 1
 Partition = Annotated[int, Between(0, INT32)]
 PartitionNumbers = Annotated[tuple[Partition, ...], ASCENDING]

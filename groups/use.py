@@ -8,7 +8,6 @@ moment when the last member left, unless an empty protocol type shows that it ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -88,10 +87,8 @@ class LastUse:
     @property
     def latest_ms(self) -> int | None:
         """The last known use; if `unknown` is set, there may have been a later one."""
-        return max(
-            (time_ms for time_ms in (self.last_commit_ms, self.emptied_ms) if time_ms is not None),
-            default=None,
-        )
+        known = [time_ms for time_ms in (self.last_commit_ms, self.emptied_ms) if time_ms is not None]
+        return max(known, default=None)
 
     def is_before(self, moment_ms: int) -> bool:
         """Whether it is known that the group has not been used since this moment."""
@@ -106,22 +103,12 @@ class LastUse:
 
 def last_use(group: Group) -> LastUse:
     in_use = bool(group.members) or group.state not in RESTING
-    times = list(_commit_times(group))
+    # Before Kafka 2.1, and in some tools, -1 means no time.
+    commits = () if group.type is GroupType.SHARE else each_commit(group.offsets)
+    times = [None if commit.timestamp == -1 else commit.timestamp for _, commit in commits]
     committed = max((time for time in times if time is not None), default=None)
-    return LastUse(
-        last_commit_ms=committed,
-        emptied_ms=group.emptied_ms,
-        in_use=in_use,
-        unknown=None if in_use else _unknown(group, times),
-    )
-
-
-def _commit_times(group: Group) -> Iterator[int | None]:
-    if group.type is GroupType.SHARE:
-        return
-    for _, committed in each_commit(group.offsets):
-        # Before Kafka 2.1, and in some tools, -1 means no time.
-        yield None if committed.timestamp == -1 else committed.timestamp
+    unknown = None if in_use else _unknown(group, times)
+    return LastUse(last_commit_ms=committed, emptied_ms=group.emptied_ms, in_use=in_use, unknown=unknown)
 
 
 def _unknown(group: Group, times: list[int | None]) -> str | None:

@@ -77,15 +77,11 @@ def _classic_waits(group: Group) -> dict[str, tuple[Wait, ...] | None]:
         return dict.fromkeys(ids, ())
     if group.state is GroupState.COMPLETING_REBALANCE:
         leader = leader_of(group)
-        follow: tuple[Wait, ...] = (Wait(kind=WaitKind.LEADER, member=leader),)
-        return {
-            member_id: (Wait(kind=WaitKind.ASSIGN),) if member_id == leader else follow for member_id in ids
-        }
+        assign, follow = Wait(kind=WaitKind.ASSIGN), Wait(kind=WaitKind.LEADER, member=leader)
+        return {member_id: (assign if member_id == leader else follow,) for member_id in ids}
     if group.state is GroupState.PREPARING_REBALANCE:
-        return {
-            member.id: (Wait(kind=WaitKind.JOINS if member.is_new else WaitKind.MAYBE_REJOIN),)
-            for member in group.members
-        }
+        kinds = {one.id: WaitKind.JOINS if one.is_new else WaitKind.MAYBE_REJOIN for one in group.members}
+        return {member_id: (Wait(kind=kind),) for member_id, kind in kinds.items()}
     return dict.fromkeys(ids, None)
 
 
@@ -102,14 +98,8 @@ def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tupl
     """The waits of a member of a consumer group, in the order of the steps in the module's docstring."""
     if member.is_away:
         return (Wait(kind=WaitKind.RETURN),)
-    if (
-        owners is None
-        or member.owned is None
-        or member.target is None
-        or member.epoch is None
-        or group.assignment_epoch is None
-        or group.group_epoch is None
-    ):
+    epochs = (member.epoch, group.assignment_epoch, group.group_epoch)
+    if owners is None or member.owned is None or member.target is None or None in epochs:
         return None
     owned, target = set(each_partition(member.owned)), set(each_partition(member.target))
     return tuple(_steps(group, member, owners, owned - target, target - owned))

@@ -23,12 +23,9 @@ _SURROGATE = re.compile(r"\\[uU][dD]")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _BLOCK_DEPTH = 6  # the number of levels that may have one line per entry
 _LONGEST_PLAIN_KEY = 1000  # YAML wants the colon within 1024 characters, or `? ` before the key
-
 MAX_DEPTH = 32  # no snapshot is half as deep; a deeper file is malicious
-
 _LONGEST_WORD = 24
 MAX_BYTES = 8 * MEBIBYTE  # no file that people write is larger
-
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 # PyYAML's wheels contain libyaml; a build without it reads the same files more slowly.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

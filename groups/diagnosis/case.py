@@ -204,7 +204,6 @@ _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
 
 
 error, warning, note = (partial(finding, level) for level in (Level.ERROR, Level.WARNING, Level.NOTE))
-
 Judge: TypeAlias = Callable[[DiagnosisCase], Iterable[Finding]]
 
 

@@ -153,15 +153,9 @@ def existing(
         if count is None:
             problems[unknown_topic(topic)] = None
         elif number >= count:
-            problems[
-                Problem(
-                    subject=partition_name((topic, number)),
-                    message=(
-                        f"no such partition; {topic} has {count}"
-                        + (f", 0 to {count - 1}" if count > 1 else "")
-                    ),
-                )
-            ] = None
+            numbers = f", 0 to {count - 1}" if count > 1 else ""
+            message = f"no such partition; {topic} has {count}{numbers}"
+            problems[Problem(subject=partition_name((topic, number)), message=message)] = None
         else:
             known.append((topic, number))
     return tuple(known), tuple(problems)

@@ -13,6 +13,7 @@ from groups.model import (
     GroupType,
     Member,
     Problem,
+    Subscription,
     TopicPartition,
     commit_of,
     partition_name,
@@ -74,8 +75,7 @@ def plan_copy(
     all_problems = list(problems)
     for key in partitions:
         topic, partition = key
-        copied = commit_of(source.offsets, key)
-        before = commit_of(target.offsets, key)
+        copied, before = commit_of(source.offsets, key), commit_of(target.offsets, key)
         if copied is None or copied.offset is None or copied.offset < 0:
             offset = None if copied is None else copied.offset
             message = f"its committed offset is {'not known' if offset is None else offset}"
@@ -121,7 +121,7 @@ def _change(
         described=group,
         exists=exists,
         changes=tuple(
-            replace(change, remark="; ".join(filter(None, (change.remark, _PENDING))))
+            replace(change, remark="; ".join(filter(None, (change.remark, "pending in an open transaction"))))
             if change.place in pending
             else change
             for change in changes
@@ -131,21 +131,14 @@ def _change(
     )
 
 
-_PENDING = "pending in an open transaction"
-
-
 def refusals(group: Group) -> Iterator[Problem]:
     """Why the coordinator would currently refuse a commit from a client that is not a member."""
     if is_active(group):
-        yield _while_active(group)
-
-
-def _while_active(group: Group) -> Problem:
-    message = (
-        f"{named_members(group)}; stop them, then try again (--wait-empty 60s waits for them to leave); "
-        f"dead ones: kohort members remove {shlex.quote(group.id)} --all"
-    )
-    return Problem(subject=group.id, message=message)
+        message = (
+            f"{named_members(group)}; stop them, then try again (--wait-empty 60s waits for them to leave); "
+            f"dead ones: kohort members remove {shlex.quote(group.id)} --all"
+        )
+        yield Problem(subject=group.id, message=message)
 
 
 def is_active(group: Group) -> bool:
@@ -169,13 +162,11 @@ def named_members(group: Group) -> str:
 
 
 def named(members: Sequence[Member]) -> str:
-    return first_names([_member(member) for member in members], _MEMBERS_NAMED)
-
-
-def _member(member: Member) -> str:
-    instance = f" (instance {member.instance})" if member.instance else ""
-    host = f" at {member.client.host}" if member.client.host else ""
-    return f"{member.id}{instance}{host}"
+    texts = []
+    for member in members:
+        instance = f" (instance {member.instance})" if member.instance else ""
+        texts.append(f"{member.id}{instance}{f' at {member.client.host}' if member.client.host else ''}")
+    return first_names(texts, _MEMBERS_NAMED)
 
 
 EMBEDDED = "consumer"  # the protocol type of groups whose members' subscriptions the coordinator can read
@@ -224,27 +215,21 @@ def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
             if scope.partitions is not None:
                 message = "offsets of a share group are deleted by topic; leave the partitions out"
                 yield Problem(subject=f"{group.id}, {scope.topic}", message=message)
-        if is_active(group):
-            yield _while_active(group)
+        yield from refusals(group)
     elif is_active(group) and group.type is GroupType.CLASSIC and group.protocol_type not in (EMBEDDED, None):
-        yield _while_active(group)
+        yield from refusals(group)
     else:
         for topic in dict.fromkeys(scope.topic for scope in scopes):
             readers = [
                 member
                 for member in group.members
-                if (
-                    topic in (member.owned or ())
-                    or bool(member.subscription and topic in member.subscription.topics)
-                )
+                if topic in (member.owned or ()) or topic in (member.subscription or Subscription()).topics
             ]
             if readers:
-                message = (
-                    f"{named(readers)} subscribe{'s' if len(readers) == 1 else ''} to it; stop them first"
-                )
+                subscribe = "subscribes" if len(readers) == 1 else "subscribe"
+                message = f"{named(readers)} {subscribe} to it; stop them first"
                 yield Problem(subject=f"{group.id}, {topic}", message=message)
 
 
 def plan_group_deletion(group: Group) -> PlannedChange:
-    refused = (_while_active(group),) if is_active(group) else ()
-    return PlannedChange(described=group, refusals=refused)
+    return PlannedChange(described=group, refusals=tuple(refusals(group)))

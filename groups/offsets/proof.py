@@ -106,9 +106,8 @@ def near_time(target: RecordWindow, log: TargetLog) -> tuple[RecordDigest | None
     """The records of the copy immediately before, and at or after, the offset `at_time`."""
     records = (*target.before, *target.after)
     earlier = [record for record in records if log.at_time < 0 or record.offset < log.at_time]
-    return (earlier[-1] if earlier else None), (
-        records[len(earlier)] if len(earlier) < len(records) else None
-    )
+    later = records[len(earlier) :]
+    return (earlier[-1] if earlier else None), (later[0] if later else None)
 
 
 def same(original: RecordDigest, copy: RecordDigest) -> bool:
@@ -116,10 +115,8 @@ def same(original: RecordDigest, copy: RecordDigest) -> bool:
     timed = not original.is_append_time and not copy.is_append_time
     if timed and original.timestamp_ms != copy.timestamp_ms:
         return False
-    rest = iter(copy.headers)
-    return (original.key, original.value) == (copy.key, copy.value) and all(
-        header in rest for header in original.headers
-    )
+    rest, content = iter(copy.headers), (copy.key, copy.value)
+    return (original.key, original.value) == content and all(header in rest for header in original.headers)
 
 
 def _matches(source: RecordWindow, copies: Sequence[RecordDigest]) -> list[frozenset[int]]:
@@ -232,12 +229,9 @@ def _by_sides(
 ) -> Proof | None:
     """The cut between the last read and the first unread record; other records may be in one of the logs only."""
     read = len(source.before)
-    last = max(
-        (index for index, indices in enumerate(matches) if indices and max(indices) < read), default=None
-    )
-    first = min(
-        (index for index, indices in enumerate(matches) if indices and min(indices) >= read), default=None
-    )
+    known = [(index, indices) for index, indices in enumerate(matches) if indices]
+    last = max((index for index, indices in known if max(indices) < read), default=None)
+    first = min((index for index, indices in known if min(indices) >= read), default=None)
     if last is not None and first is not None:
         between = matches[last + 1 : first]
         if last > first or any(between):
@@ -279,12 +273,9 @@ def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last:
     if not extra and not missing:
         remarks.append("records before it are in one of the two logs only")
     explained = (not extra or gap_in_source) and (not missing or gap_in_target)
+    failed = ProofVerdict.MISSING if missing else ProofVerdict.DIFFERS
     return Proof(
-        verdict=ProofVerdict.PROVED
-        if explained
-        else ProofVerdict.MISSING
-        if missing
-        else ProofVerdict.DIFFERS,
+        verdict=ProofVerdict.PROVED if explained else failed,
         offset=copies[last].offset + 1 if extra else copies[first].offset,
         records=2,
         twice=0,
@@ -374,10 +365,9 @@ def plan_cluster_copy(
         )
         refused.append(Problem(subject=target.id, message=message))
     for source, result in proved.items():
-        committed = (original.offsets or {})[source[0]][source[1]]
+        committed, proof = (original.offsets or {})[source[0]][source[1]], result.proof
         copy = topic, partition = names.in_target(source)
         before = commit_of(target.offsets, copy)
-        proof = result.proof
         lost = f"{result.lost} unread records are no longer in the source" if result.lost else None
         changes.append(
             CopiedOffset(

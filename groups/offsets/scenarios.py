@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from groups.model import (
     NOTHING_COMMITTED,
@@ -42,16 +42,12 @@ class ToCurrent:
 
 @dataclass(frozen=True, slots=True)
 class ToOffset:
-    """`--to-offset`."""
-
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftBy:
-    """`--shift-by`; negative shifts backwards."""
-
-    count: int
+    count: int  # negative shifts backwards
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +66,6 @@ class ToListed:
 
 @dataclass(frozen=True, slots=True)
 class ToGroup:
-    """`--to-group`: the committed offsets of another group."""
-
     group: str
     offsets: Offsets
 
@@ -79,11 +73,8 @@ class ToGroup:
 Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToTime | ToListed | ToGroup
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A new offset; None if it is unknown, then `remark` contains the reason."""
-
-    offset: int | None
+class _Target(NamedTuple):
+    offset: int | None  # None if it is unknown, then `remark` contains the reason
     remark: str | None = None
 
 
@@ -95,26 +86,26 @@ def reset(
     positions: Positions,
 ) -> OffsetChange | Problem | None:
     """The change of one partition; a Problem if its new offset is unknown, None if it stays unchanged."""
-    if isinstance(scenario, ToGroup) and not _has_offset(scenario.offsets, partition):
-        return None
+    if isinstance(scenario, ToGroup):
+        others = commit_of(scenario.offsets, partition)
+        if others is None or others.offset == NOTHING_COMMITTED:
+            return None
     before = None if committed is None else committed.position
     if partition in positions.unread:
         return Problem(subject=f"{group}, {partition_name(partition)}", message=positions.unread[partition])
-    target = _target(scenario, group, partition, before, positions)
-    if target.offset is None:
-        return Problem(
-            subject=f"{group}, {partition_name(partition)}",
-            message=target.remark or "its offset is not known",
-        )
+    offset, remark = _target(scenario, group, partition, before, positions)
+    if offset is None:
+        message = remark or "its offset is not known"
+        return Problem(subject=f"{group}, {partition_name(partition)}", message=message)
     return OffsetChange(
         topic=partition[0],
         partition=partition[1],
         before=before,
-        after=target.offset,
+        after=offset,
         earliest=positions.earliest.get(partition),
         end=positions.end.get(partition),
         counted_lag=None if committed is None else committed.lag,
-        remark=target.remark,
+        remark=remark,
     )
 
 
@@ -168,8 +159,3 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
     if offset < 0 or offset > _LARGEST_OFFSET:
         return _Target(None, f"{offset} is not an offset, and the log's range is not known")
     return _Target(offset, NOT_CHECKED if earliest is None or end is None else None)
-
-
-def _has_offset(offsets: Offsets, partition: TopicPartition) -> bool:
-    commit = commit_of(offsets, partition)
-    return commit is not None and commit.offset != NOTHING_COMMITTED

@@ -48,22 +48,17 @@ MAX_CONTEXTS = 64
 MAX_TRANSITIONS = 60_000
 MAX_PAIRS = 60_000
 MAX_NAME = 249  # the most characters of a topic's name
-
 LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"  # tried first for examples
 
 
 def trimmed(tree: Tree) -> Tree:
     """The tree without anchors at both ends of the pattern, which have no effect if the whole name must match."""
     parts = tree.parts if isinstance(tree, Sequence) else (tree,)
-    while parts and _is_at(parts[0], Boundary.START):
+    while parts and parts[0] == Assertion(Boundary.START):
         parts = parts[1:]
-    while parts and _is_at(parts[-1], Boundary.END):
+    while parts and parts[-1] == Assertion(Boundary.END):
         parts = parts[:-1]
     return sequence_of(parts)
-
-
-def _is_at(tree: Tree, boundary: Boundary) -> bool:
-    return isinstance(tree, Assertion) and tree.place is boundary
 
 
 def classes_of(masks: set[int]) -> list[int]:
@@ -98,10 +93,8 @@ class Automaton:
         self._contexts, self._after = self._all_contexts()
         self._ids: dict[tuple[int, ...], int] = {}
         self._states: list[tuple[int, ...]] = []
-        self.accepting: list[bool] = []
-        """By state: whether the name matches if it starts here."""
-        self.rows: list[list[int]] = []
-        """By state and class: the next state, -1 if it is not computed yet."""
+        self.accepting: list[bool] = []  # by state: whether the name matches if it starts here
+        self.rows: list[list[int]] = []  # by state and class: the next state, -1 if it is not computed yet
         end = self.program.end
         self.start = self._state(tuple(self._closed(end, context, None) for context in self._contexts))
 
@@ -110,13 +103,11 @@ class Automaton:
         if known >= 0:
             return known
         truths, chars = self._states[state], self._chars[number]
-        successor = self._state(
-            tuple(
-                self._closed((truths[self._after[index][number]] << 1) & chars, context, number)
-                for index, context in enumerate(self._contexts)
-            )
+        after = tuple(
+            self._closed((truths[self._after[index][number]] << 1) & chars, context, number)
+            for index, context in enumerate(self._contexts)
         )
-        self.rows[state][number] = successor
+        self.rows[state][number] = successor = self._state(after)
         return successor
 
     def matches(self, name: str) -> bool:
@@ -191,11 +182,8 @@ class Automaton:
             while truths != before:
                 before = truths
                 for check in block:
-                    if (
-                        truths & check.reach
-                        and not truths & check.bit
-                        and self._holds(check, truths, context, following)
-                    ):
+                    is_open = truths & check.reach and not truths & check.bit
+                    if is_open and self._holds(check, truths, context, following):
                         truths |= check.bit
         for fork in self.program.forks:
             if truths & fork.reach:
@@ -291,9 +279,7 @@ def _name_to(
 
 
 FEW = 200  # up to this many names are matched one by one, faster than by computing all states
-
 MANY = 20_000  # with too many states, more names than this are not matched one by one
-
 _NAMES = re.compile(r"(?:[-.0-9A-Z_a-z]+\n)*")
 
 
@@ -356,9 +342,6 @@ class Names:
     @cached_property
     def _levels(self) -> list[tuple[NDArray[np.int64], ...]]:
         """By level: the nodes' characters, their parents, the names that end there, and the nodes of these."""
-        return list(self._each_level())
-
-    def _each_level(self) -> Iterator[tuple[NDArray[np.int64], ...]]:
         import numpy as np
 
         table = np.array(self.names, dtype="S").view(np.uint8).reshape(len(self.names), -1)
@@ -369,10 +352,12 @@ class Names:
         for character, number in INDEX.items():
             index[ord(character)] = number
         node = np.zeros(len(self.names), dtype=np.int64)
+        levels: list[tuple[NDArray[np.int64], ...]] = []
         for level in range(table.shape[1]):
             # A name that is a prefix of others comes before them, and is not a node here.
             new = (lengths > level) & (shared <= level)
             parents = node[new]
             node = np.cumsum(new) - 1
             ending = np.flatnonzero(lengths == level + 1)
-            yield index[table[new, level]], parents, ending, node[ending]
+            levels.append((index[table[new, level]], parents, ending, node[ending]))
+        return levels

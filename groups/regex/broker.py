@@ -20,21 +20,13 @@ from groups.regex.tree import TooLongError, write_for_re2
 from groups.trees import GroupsError
 
 MAX_BYTES = 32_767  # the broker stores a regex in a record key, in which the length of a string has two bytes
-
-SMALL_BYTES, MAX_PROGRAM_BYTES = 1 << 20, 8 << 20
-"""google-re2's memory for a program and its matching: enough for 20,000 instructions, which it compiles within 10 ms,
-and for 170,000. RE2/J has no limit; this one only protects the machine on which Kohort runs."""
+SMALL_BYTES, MAX_PROGRAM_BYTES = 1 << 20, 8 << 20  # of google-re2: 20,000 instructions, in 10 ms, and 170,000
 
 MAX_TABLES = 500  # google-re2 reads each `\pL` into a table of 30 kB before it applies its limit
-
 CACHED_BYTES = 64 << 20  # the memory of all cached verdicts, calculated from the limits of their programs
-
 TREE_BYTES = 128  # the memory of a parsed pattern per byte of its text, at most
-
 MAX_INSTRUCTIONS = 100_000  # RE2/J 1.8 compiles more in 0.1 s and more (a million: 1.3 s, 85 MB)
-
 MAX_DEPTH = 1000  # RE2/J 1.8 compiles recursively: a stack of 1 MiB overflows between 2,000 and 3,000 levels
-
 MAX_EMPTY_PATH = 4500  # its recursion: 5,000 instructions without a character use up 1 MiB of stack
 
 

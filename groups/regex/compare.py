@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groups.regex import ClientEngine, posix, rewrite
 from groups.regex.automaton import Automaton, Difference, Names, difference
@@ -17,7 +17,6 @@ INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_s
 """Topics that a Java consumer excludes unless `exclude.internal.topics=false` (Kafka's Topic class)."""
 
 ASKED_WHOLLY = 2000  # more names are matched with an automaton, a sample by the C library
-
 TOO_LARGE = "too many states to compare"
 
 
@@ -56,9 +55,7 @@ def compare(pattern: str, client: ClientEngine | None, names: Names | None) -> C
     verdict = judge(pattern)
     match client:
         case None:
-            return Comparison(
-                verdict=verdict, matched=MatchedTopics(broker=_chosen(names, _of_broker(verdict, names)))
-            )
+            return _unknown(verdict, names)
         case ClientEngine.JAVA:
             return _from_java(verdict, names)
         case ClientEngine.LIBRDKAFKA:
@@ -132,12 +129,9 @@ def _unknown(
     client_reason: str | None = None,
     flagged: str | None = None,
 ) -> Comparison:
-    return Comparison(
-        verdict=verdict,
-        client_reason=client_reason,
-        flagged=() if flagged is None else (flagged,),
-        matched=MatchedTopics(broker=_chosen(names, _of_broker(verdict, names))),
-    )
+    matched = MatchedTopics(broker=_chosen(names, _of_broker(verdict, names)))
+    flags = () if flagged is None else (flagged,)
+    return Comparison(verdict=verdict, client_reason=client_reason, flagged=flags, matched=matched)
 
 
 def _compared(
@@ -156,13 +150,8 @@ def _compared(
         rewritten = rewrite.proven(candidates(), client)
     matched = MatchedTopics(broker=_chosen(names, theirs), client=_chosen(names, mine))
     if names is not None and mine is not None and theirs is not None:
-        same = mine == theirs
-        matched = MatchedTopics(
-            broker=matched.broker,
-            client=matched.client,
-            gained=() if same else _chosen(names, _more(theirs, mine)),
-            lost=() if same else _chosen(names, _more(mine, theirs)),
-        )
+        gained, lost = _chosen(names, _more(theirs, mine)), _chosen(names, _more(mine, theirs))
+        matched = replace(matched, gained=gained, lost=lost)
     elif names is not None and not verdict.valid:
         matched = MatchedTopics(client=matched.client, gained=(), lost=matched.client)
     return Comparison(verdict=verdict, matched=matched, ever=ever, rewritten=rewritten)
@@ -198,10 +187,8 @@ def _found(regex: posix.PosixRegex, tree: Tree | None, names: Names) -> bytes:
         except (TooLargeError, UnsureError):
             pass
         else:
-            sample = range(0, len(names), len(names) // (ASKED_WHOLLY // 2))
-            if regex.found_in([names.names[index] for index in sample]) == [
-                bool(read[index]) for index in sample
-            ]:
+            step = len(names) // (ASKED_WHOLLY // 2)
+            if regex.found_in(names.names[::step]) == list(map(bool, read[::step])):
                 return read
     return bytes(regex.found_in(names.names))
 
@@ -225,13 +212,8 @@ def _without_internal(names: Names, matched: bytes) -> bytes:
     return bytes(kept)
 
 
-def _word(text: str) -> Tree:
-    return Chain(tuple(Chars(mask_of(character)) for character in text))
-
-
-_NOT_INTERNAL = Lookaround(
-    Chain((Choice(tuple(map(_word, INTERNAL_TOPICS))), Assertion(Boundary.END))), behind=False, negative=True
-)
+_WORDS = tuple(Chain(tuple(Chars(mask_of(character)) for character in name)) for name in INTERNAL_TOPICS)
+_NOT_INTERNAL = Lookaround(Chain((Choice(_WORDS), Assertion(Boundary.END))), behind=False, negative=True)
 
 
 def joined(patterns: Sequence[str]) -> RegexVerdict | None:

@@ -36,7 +36,6 @@ from groups.regex.tree import (
 )
 
 MAX_DEPTH = 60  # the most levels of nested groups; deeper patterns are not parsed
-
 MAX_COUNT = 0x7FFFFFFF
 _END = "\0"
 _SPACE = " \t\n\r\f\v"
@@ -171,7 +170,7 @@ class _Parser:
 
     def counts(self) -> tuple[int, int | None]:
         self.at += 1
-        if not _is_digit(self.text[self.at]):
+        if self.text[self.at] not in "0123456789":
             raise JavaSyntaxError("Illegal repetition")
         least = self.number()
         most: int | None = least
@@ -186,7 +185,7 @@ class _Parser:
 
     def number(self) -> int:
         digits = ""
-        while _is_digit(self.peek()):
+        while self.peek() in "0123456789":
             digits += self.read()
         if len(digits) > 12 or int(digits or "0") > MAX_COUNT:
             raise JavaSyntaxError("Illegal repetition range")
@@ -196,9 +195,7 @@ class _Parser:
 
     def group(self) -> Tree | None:
         """Parse a group with its quantifier; None for flags alone, `(?i)`."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnsureError(f"more than {MAX_DEPTH} groups inside each other")
+        self.deeper()
         saved = self.flags
         kind = ""
         if self.next() == "?":
@@ -213,6 +210,11 @@ class _Parser:
         self.depth -= 1
         return self.quantified(_grouped(kind, body))
 
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise UnsureError(f"more than {MAX_DEPTH} groups inside each other")
+
     def group_kind(self) -> str:
         """Read what follows `(?`, up to the start of the body."""
         self.at += 1
@@ -224,7 +226,10 @@ class _Parser:
             following = self.read()
             if following in "=!":
                 return f"<{following}"
-            self.name(following)
+            name = self.group_name(following)
+            if name in self.names:
+                raise JavaSyntaxError(f"Named capturing group <{name}> is already defined")
+            self.names.add(name)
             return ""
         if character in "$@":
             raise JavaSyntaxError("Unknown group type")
@@ -236,12 +241,6 @@ class _Parser:
         if following != ":":
             raise JavaSyntaxError("Unknown inline modifier")
         return ":"
-
-    def name(self, first: str) -> None:
-        name = self.group_name(first)
-        if name in self.names:
-            raise JavaSyntaxError(f"Named capturing group <{name}> is already defined")
-        self.names.add(name)
 
     def group_name(self, first: str) -> str:
         if not (first.isascii() and first.isalpha()):
@@ -281,7 +280,7 @@ class _Parser:
             return Assertion(_PLACES[following])
         if following in "123456789":
             self.at += 2
-            while _is_digit(self.text[self.at]):
+            while self.text[self.at] in "0123456789":
                 self.at += 1
             return Unsure("back reference")
         if following == "k":
@@ -355,16 +354,13 @@ class _Parser:
         return chr(int(digits, 16))
 
     def utf16(self) -> str:
-        unit = self.utf16_unit()
-        if 0xD800 <= unit <= 0xDBFF and self.text.startswith("\\u", self.at):
-            raise UnsureError(r"\u of a surrogate")
-        return chr(unit)
-
-    def utf16_unit(self) -> int:
         digits = "".join(self.read() for _ in range(4))
         if any(digit not in HEX_DIGITS for digit in digits):
             raise JavaSyntaxError("Illegal Unicode escape sequence")
-        return int(digits, 16)
+        unit = int(digits, 16)
+        if 0xD800 <= unit <= 0xDBFF and self.text.startswith("\\u", self.at):
+            raise UnsureError(r"\u of a surrogate")
+        return chr(unit)
 
     def property(self) -> int:
         negative = self.text[self.at + 1] == "P"
@@ -401,11 +397,11 @@ class _Parser:
 
     def character_class(self, *, consume: bool) -> int:
         """A class from its bracket, or the operand after `&&`; set operations have the meaning of Java 9."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnsureError(f"more than {MAX_DEPTH} groups inside each other")
-        if self.flags.x:
-            self.no_blanks()
+        self.deeper()
+        end = self.text.find("]", self.at)
+        inside = self.text[self.at : end if end >= 0 else self.length]
+        if self.flags.x and any(blank in inside for blank in (*_SPACE, "#")):
+            raise UnsureError("blanks in a class under (?x)")
         self.at += 1
         negative = consume and self.text[self.at] == "^"
         self.at += negative
@@ -452,19 +448,14 @@ class _Parser:
             return left
         return right if empty else left & right
 
-    def no_blanks(self) -> None:
-        """UnsureError for blanks or comments in a class: their meaning in free spacing is uncertain."""
-        end = self.text.find("]", self.at)
-        inside = self.text[self.at : end if end >= 0 else self.length]
-        if any(blank in inside for blank in (*_SPACE, "#")):
-            raise UnsureError("blanks in a class under (?x)")
-
     def class_item(self) -> int:
         if self.text[self.at] == "\\":
             following = self.text[self.at + 1]
             if following in "pP":
                 return self.property()
-            mask = self.class_escape_in_range() if following == "v" else self.class_escape()
+            if following == "v" and self.text[self.at + 2] == "-":
+                raise UnsureError(r"\v in a range")
+            mask = self.class_escape()
             if mask is not None:
                 return mask
             if following in "AbBGRXzZk123456789":
@@ -477,11 +468,6 @@ class _Parser:
             return self.single(low)
         self.at += 1
         return self.range(low)
-
-    def class_escape_in_range(self) -> int | None:
-        if self.text[self.at + 2] == "-":
-            raise UnsureError(r"\v in a range")
-        return self.class_escape()
 
     def range(self, low: str) -> int:
         if self.text[self.at] == "\\":
@@ -505,21 +491,13 @@ class _Parser:
 
 
 _PLACES = {
-    "A": Boundary.START,
+    "A": Boundary.START, "b": Boundary.WORD_EDGE, "B": Boundary.NO_WORD_EDGE, "Z": Boundary.END, "z": Boundary.END,
     "G": Boundary.START,  # the end of the last match, here always the start of the name
-    "b": Boundary.WORD_EDGE,
-    "B": Boundary.NO_WORD_EDGE,
-    "Z": Boundary.END,
-    "z": Boundary.END,
-}
+}  # fmt: skip
 _CLASSES = {
     "d": DIGITS, "D": ALL & ~DIGITS, "w": WORD, "W": ALL & ~WORD, "s": 0, "S": ALL, "h": 0, "H": ALL, "v": 0, "V": ALL,
 }  # fmt: skip
 _CONTROL = {"a": "\a", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-
-
-def _is_digit(character: str) -> bool:
-    return character in "0123456789"
 
 
 def _folds_to_ascii(character: str) -> bool:
@@ -562,17 +540,11 @@ def _without_quotes(pattern: str) -> str:
     if "\\Q" not in pattern:
         return pattern
     written: list[str] = []
-    at, quoted = 0, False
-    first = False
+    at, quoted, first = 0, False, False
     while at < len(pattern):
-        pair = pattern[at : at + 2]
-        character = pattern[at]
-        if not quoted and pair == "\\Q":
-            quoted = first = True
-            at += 2
-            continue
-        if quoted and pair == "\\E":
-            quoted = False
+        pair, character = pattern[at : at + 2], pattern[at]
+        if pair == ("\\E" if quoted else "\\Q"):
+            quoted = first = not quoted
             at += 2
             continue
         if not quoted:

@@ -33,9 +33,7 @@ from groups.regex.tree import (
 from groups.times import seconds_text
 
 PATIENCE_S = 5.0  # per pattern: with back references, the library may need exponential time
-
 MAX_WEIGHT = 2_000_000  # length times counts, which the library expands; beyond, it gets no pattern
-
 T = TypeVar("T")
 
 
@@ -73,23 +71,16 @@ class PosixRegex:
         return _in_time(lambda: [regexec(compiled, name, 0, None, 0) == 0 for name in encoded])
 
 
-_EXTENDED = 1
-_NO_MATCHES = 4 if sys.platform == "darwin" else 8
-_FLAGS = _EXTENDED | _NO_MATCHES
+_FLAGS = 1 | (4 if sys.platform == "darwin" else 8)  # REG_EXTENDED, REG_NOSUB
 
 
 def _library() -> Any:
     try:
         library = ctypes.CDLL(None)
-        library.regexec.argtypes = [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_size_t,
-            ctypes.c_void_p,
-            ctypes.c_int,
-        ]
-        library.regcomp.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
-        library.regerror.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        pointer, text, size, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int
+        library.regexec.argtypes = [pointer, text, size, pointer, number]
+        library.regcomp.argtypes = [pointer, text, number]
+        library.regerror.argtypes = [number, pointer, text, size]
         library.regerror.restype = ctypes.c_size_t
     except (OSError, TypeError, AttributeError):
         raise NotAskedError("no regcomp in the C library of this machine") from None

@@ -87,16 +87,15 @@ class _Level:
         options = self.options
         if len(options) == 1:
             return options[0]
-        skips = [
-            index + option.skipped for index, option in enumerate(options, 1) if option.skipped is not None
-        ]
+        numbered = list(enumerate(options, 1))
+        skips = [index + option.skipped for index, option in numbered if option.skipped is not None]
         return _Item(
             Choice(tuple(option.tree for option in options)),
             sum(option.size for option in options) + len(options),
             max(skips, default=None),
-            max(index + option.dive for index, option in enumerate(options, 1)),
+            max(index + option.dive for index, option in numbered),
             max(option.tail for option in options),
-            max(max(option.peak, index + option.dive) for index, option in enumerate(options, 1)),
+            max(max(option.peak, index + option.dive) for index, option in numbered),
         )
 
 
@@ -110,8 +109,7 @@ class _Parser:
     def __init__(self, pattern: str) -> None:
         self.text = pattern
         self.at = 0
-        self.fold = False
-        """Whether case is ignored. The other flags make no difference for topic names."""
+        self.fold = False  # whether case is ignored; the other flags make no difference for topic names
         self.names: set[str] = set()
         self.levels = [_Level(0, self.fold)]
         self.differs = False
@@ -133,9 +131,7 @@ class _Parser:
             else:
                 self.token(character)
                 depth = max(depth, len(self.levels) - 1)
-                is_repeat = (
-                    character == "{"
-                )  # RE2/J counts a brace that repeats nothing, too: `a{?` is an error
+                is_repeat = character == "{"  # RE2/J counts one that repeats nothing, too: `a{?` is an error
             repeated_at = start if is_repeat else None
         if len(self.levels) > 1:
             raise PatternRefusedError("missing closing )", position=self.levels[-1].position)
@@ -155,8 +151,7 @@ class _Parser:
                 self.levels[-1].end_option()
             case "^" | "$":
                 self.at += 1
-                boundary = Boundary.START if character == "^" else Boundary.END
-                self.assertion(boundary)
+                self.assertion(Boundary.START if character == "^" else Boundary.END)
             case ".":
                 self.at += 1
                 self.add(_Item(Chars(ALL)))
@@ -176,10 +171,7 @@ class _Parser:
 
     def literal(self, character: str) -> None:
         mask = mask_of(_FOLDS_TO_ASCII.get(ord(character), character) if self.fold else character)
-        self.add(_Item(Chars(self.folded(mask))))
-
-    def folded(self, mask: int) -> int:
-        return fold(mask) if self.fold else mask
+        self.add(_Item(Chars(fold(mask) if self.fold else mask)))
 
     # Groups
 
@@ -372,7 +364,12 @@ class _Parser:
         named = self.text.find(":]", start) if self.text.startswith("[:", start) else -1
         if named >= 0:
             self.at = named + 2
-            return self.posix_class(self.text[start : self.at], start)
+            name = self.text[start + 2 : named]
+            mask = POSIX.get(name.removeprefix("^"))
+            if mask is None:
+                raise PatternRefusedError("invalid character class range", self.text[start : self.at], start)
+            mask = fold(mask) if self.fold else mask
+            return ALL & ~mask if name.startswith("^") else mask
         mask = self.named_escape()
         if mask is not None:
             return mask
@@ -387,15 +384,6 @@ class _Parser:
             return mask
         others = "".join(letter for code, letter in _FOLDS_TO_ASCII.items() if low <= code <= high)
         return fold(mask | mask_of(others))
-
-    def posix_class(self, text: str, start: int) -> int:
-        name = text[2:-2]
-        negative = name.startswith("^")
-        mask = POSIX.get(name.removeprefix("^"))
-        if mask is None:
-            raise PatternRefusedError("invalid character class range", text, start)
-        mask = self.folded(mask)
-        return ALL & ~mask if negative else mask
 
     def class_character(self, class_start: int) -> int:
         if self.at >= len(self.text):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from groups.regex.automaton import Automaton, are_same
 from groups.regex.broker import judge
@@ -27,9 +28,7 @@ from groups.regex.tree import (
 )
 
 MAX_LENGTH = 2000  # the most characters of a rewritten pattern; a longer one would not help
-
 Candidates = Iterator[str]
-
 MAX_STATES = 150
 MAX_BACKWARD_STATES = 400
 
@@ -59,8 +58,7 @@ def of_java(tree: Tree, client: Automaton) -> Candidates:
 def of_librdkafka(pattern: str, client: Automaton) -> Candidates:
     """Candidates for a pattern that the C library searches for; they start with `^`, as every librdkafka regex."""
     yield f"{pattern}.*"
-    inner = pattern.removeprefix("^")
-    yield f"^(?:{inner}).*"
+    yield f"^(?:{pattern.removeprefix('^')}).*"
     yield from _written(lambda: f"^(?:{write_for_re2j(spelled_out(client))})")
 
 
@@ -109,7 +107,7 @@ def _forwards(automaton: Automaton) -> tuple[list[list[int]], list[bool]]:
     for state, row in enumerate(automaton.rows):
         for number, to in enumerate(row):
             before[number][to] |= 1 << state
-    states = [_bits(state for state in range(count) if automaton.accepting[state])]
+    states = [sum(1 << state for state in range(count) if automaton.accepting[state])]
     numbers = {states[0]: 0}
     rows: list[list[int]] = []
     while len(rows) < len(states):
@@ -126,10 +124,6 @@ def _forwards(automaton: Automaton) -> tuple[list[list[int]], list[bool]]:
             row.append(numbers[following] if following else -1)
         rows.append(row)
     return rows, [bool(state >> automaton.start & 1) for state in states]
-
-
-def _bits(members: Iterator[int]) -> int:
-    return sum(1 << member for member in members)
 
 
 def _members(bits: int) -> Iterator[int]:
@@ -176,13 +170,9 @@ def _loop(tree: Tree | None) -> Tree:
 
 
 def _either(first: Tree, second: Tree) -> Tree:
-    options: list[Tree] = []
-    for tree in (first, second):
-        for option in tree.options if isinstance(tree, Choice) else (tree,):
-            if option not in options:
-                options.append(option)
+    of_both = (tree.options if isinstance(tree, Choice) else (tree,) for tree in (first, second))
+    options = list(dict.fromkeys(chain.from_iterable(of_both)))
     if NOTHING in options:
-        rest = [option for option in options if option != NOTHING]
-        inner = choice_of(rest)
+        inner = choice_of(option for option in options if option != NOTHING)
         return inner if isinstance(inner, Repeat) and inner.least == 0 else Repeat(inner, 0, 1)
     return choice_of(options)

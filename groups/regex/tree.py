@@ -14,7 +14,6 @@ from enum import Enum, auto
 from functools import lru_cache
 
 ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"  # of topic names, sorted
-
 INDEX = {character: index for index, character in enumerate(ALPHABET)}
 ALL = (1 << len(ALPHABET)) - 1
 
@@ -69,8 +68,6 @@ class Chars:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Trees one after the other; without parts it matches the empty string."""
-
     parts: tuple[Tree, ...]
 
 
@@ -91,15 +88,11 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A condition on a place between characters."""
-
     place: Boundary
 
 
 @dataclass(frozen=True, slots=True)
 class Lookaround:
-    """A condition on the text after or before a place."""
-
     body: Tree
     behind: bool
     negative: bool
@@ -114,17 +107,12 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """A construct whose meaning is not certain; `construct` names it."""
-
     construct: str
 
 
 Tree = Chars | Sequence | Choice | Repeat | Assertion | Lookaround | Atomic | Unsure
-
 NOTHING = Sequence(())  # Matches the empty string
-
 QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-"""The counts of `Repeat` by quantifier, the same in every syntax."""
 
 HEX_DIGITS = "0123456789abcdefABCDEF"
 
@@ -210,23 +198,21 @@ def _count_suffix(least: int, most: int | None) -> str:
 
 def _ranges(mask: int) -> str:
     """The text between the brackets of a class; a hyphen is last."""
-    text = ""
     characters = characters_of(mask)
-    at = 0
-    while at < len(characters):
-        end = at
-        while end + 1 < len(characters) and _adjacent(characters[end], characters[end + 1]):
-            end += 1
-        run = characters[at : end + 1]
-        text += run if len(run) < 3 else f"{run[0]}-{run[-1]}"
-        at = end + 1
+    runs: list[str] = []
+    for character in characters:
+        if runs and _adjacent(runs[-1][-1], character):
+            runs[-1] += character
+        else:
+            runs.append(character)
+    text = "".join(run if len(run) < 3 else f"{run[0]}-{run[-1]}" for run in runs)
     return text.replace("-", "", 1) + "-" if characters.startswith("-") else text
 
 
 def _adjacent(first: str, second: str) -> bool:
     both = first + second
-    of_a_kind = both.isdigit() or (both.isalpha() and both.isupper()) or (both.isalpha() and both.islower())
-    return of_a_kind and ALPHABET.index(second) == ALPHABET.index(first) + 1
+    of_a_kind = both.isdigit() or (both.isalpha() and (both.isupper() or both.islower()))
+    return of_a_kind and ord(second) == ord(first) + 1
 
 
 MAX_LENGTH = 4 << 20  # the most characters of a pattern with expanded repetitions
@@ -270,10 +256,8 @@ def _written(tree: Tree) -> tuple[str, int]:
 @lru_cache(maxsize=1024)
 def _spans(mask: int) -> str:
     """A class of few ranges, which may contain characters between those of topic names: `[--z]` are all."""
-    spans = re.finditer("1+", f"{mask:b}"[::-1])
-    text = "".join(
-        f"\\x{ord(ALPHABET[span.start()]):x}-\\x{ord(ALPHABET[span.end() - 1]):x}" for span in spans
-    )
+    spans = (span.span() for span in re.finditer("1+", f"{mask:b}"[::-1]))
+    text = "".join(f"\\x{ord(ALPHABET[start]):x}-\\x{ord(ALPHABET[end - 1]):x}" for start, end in spans)
     return f"[{text}]" if text else _NO_CHARACTER
 
 

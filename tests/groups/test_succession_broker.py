@@ -20,7 +20,6 @@ from tests.support.long import cases
 from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
-
 CHANGES = cases("KOHORT_SUCCESSION_CHANGES", 3, many=30)  # of the leader, for each size of a group
 
 

@@ -20,7 +20,6 @@ from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import Engine, ask_engines
 
 pytestmark = pytest.mark.kafka
-
 AT_ONCE = 1000
 MOST_FLAGGED = 0.05
 FLAGGED = "flagged"

@@ -13,7 +13,6 @@ from tests.kafka.columns import Row, parse
 from tests.kafka.tool_host import CONSUMER_GROUPS, SHARE_GROUPS, ToolHost
 
 pytestmark = pytest.mark.kafka
-
 MODES = [[mode, *more] for mode in ("--offsets", "--members", "--state") for more in ([], ["--verbose"])]
 
 

@@ -22,7 +22,6 @@ from tests.migration.raw_consumer import STATIC_LEAVE, RawConsumer
 from tests.migration.raw_group import RawGroup
 
 pytestmark = pytest.mark.kafka
-
 PARTITIONS = 4
 SHARE_A, SHARE_B = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 Found = dict[str, dict[str, Any]]  # Findings by rule

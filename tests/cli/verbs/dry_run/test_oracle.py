@@ -23,9 +23,7 @@ from tests.cli.command import Kohort
 from tests.kafka.oracle import JavaThrewError, Named, Oracle
 
 __all__ = ["oracle", "oracle_seed"]
-
 pytestmark = pytest.mark.kafka
-
 GENERATION = 7
 OF_CLIENTS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 ASSIGNORS = [*(("client", name) for name in OF_CLIENTS), ("broker", "uniform"), ("broker", "range")]
