@@ -5,26 +5,22 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 import pytest
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.errors import AssignorFailedError
 from assignors.librdkafka.order import MOST_TOPICS, scala_set_order
-from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.model import DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
 from tests.assignors.cases import chain
 from tests.kafka.broker import Broker
 from tests.kafka.librdkafka_oracle import ATTEMPTS, LeaderDiedError, Led, LibrdkafkaLeader, Named
-from tests.kafka.member import Member
-from tests.kafka.members import Members, fresh_name
+from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
-from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 from tests.support.chance import seed
 from tests.support.long import cases
-from wire.messages.embedded_protocol import read_assignment, read_subscription
 
 RANGE, ROUND_ROBIN, COOPERATIVE = ASSIGNORS = tuple(
     find(name, Side.CLIENT, Leader.LIBRDKAFKA) for name in ("range", "roundrobin", "cooperative-sticky")
@@ -54,23 +50,6 @@ def test_identical_to_librdkafka(assignor: Assignor) -> None:
     finally:
         comparison.close()
         print(f"{assignor.name}: {comparison.tally}; KOHORT_ORACLE_SEED={drawn} repeats this")
-
-
-def test_leader_copies_user_data_from_subscription_to_assignment(assignor: Assignor) -> None:
-    members = (
-        MemberSpec(id="with", topics=("t",), user_data=Claim(partitions={"t": [1]}, generation=4)),
-        MemberSpec(id="without", topics=("t",)),
-    )
-    leader = LibrdkafkaLeader(assignor.name)
-    try:
-        led = leader.ask(
-            GroupSpec(topics=(TopicSpec(name="t", partitions=3),), members=members), ["t"], "me", 1
-        )
-    finally:
-        leader.close()
-    assert led.user_data == led.sent_user_data
-    assert led.user_data["without"] is None
-    assert led.user_data["me"] == b""
 
 
 def test_a_new_leader_is_asked_the_same(assignor: Assignor) -> None:
@@ -202,66 +181,6 @@ def test_broker_lists_topics_as_a_scala_set(broker: Broker) -> None:
         asked = rng.sample(names, count)
         listed = ask(broker.port, "Metadata", 7, topics=[{"name": name} for name in asked]).topics
         assert [topic.name for topic in listed] == scala_set_order(asked)
-
-
-@pytest.mark.kafka
-def test_identical_in_a_real_group(assignor: Assignor, broker: Broker, members: Members) -> None:
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return _compare_real_group(assignor, broker, members)
-        except MemberDiedError as error:
-            print(f"once more: {error}")
-    return _compare_real_group(assignor, broker, members)
-
-
-class MemberDiedError(Exception):
-    """The process of a member ended by itself."""
-
-
-def _compare_real_group(assignor: Assignor, broker: Broker, members: Members) -> None:
-    prefix, group = fresh_name("topic"), fresh_name("group")
-    sizes = {f"{prefix}-{number}": 1 + number % 4 for number in range(7)}
-    create_topics(broker, sizes)
-    topics, names = tuple(TopicSpec(name=n, partitions=p) for n, p in sizes.items()), list(sizes)
-    subscriptions = (names, names[:3], names[2:], names[1::2])
-    consumers = [
-        members.confluent(broker, group, subscription, partition_assignment_strategy=assignor.name)
-        for subscription in subscriptions
-    ]
-    _compare_real(assignor, topics, _stable(broker, group, consumers))
-    consumers.pop().stop()
-    _compare_real(assignor, topics, _stable(broker, group, consumers))
-
-
-def _stable(broker: Broker, group: str, consumers: Sequence[Member]) -> Any:
-    """The group with all of them. MemberDiedError where one of them has died: it will never be whole."""
-
-    def stable() -> Any:
-        for one in consumers:
-            if one.log.ended:
-                raise MemberDiedError(f"{one.name} of {group}: {one.log.tail()}")
-        (answer,) = ask(broker.port, "DescribeGroups", 4, groups=[group]).groups
-        return answer if answer.group_state == "Stable" and len(answer.members) == len(consumers) else None
-
-    return wait_until(
-        stable, lambda: f"{group} is stable with {len(consumers)}: {[one.log.tail() for one in consumers]}"
-    )
-
-
-def _compare_real(assignor: Assignor, topics: tuple[TopicSpec, ...], group: Any) -> None:
-    specs, assigned = [], {}
-    for member in group.members:
-        sent = read_subscription(member.member_metadata)
-        owned = Claim(partitions=sent.owned, generation=sent.generation)
-        specs.append(MemberSpec(id=member.member_id, topics=sent.topics, rack=sent.rack, owned=owned))
-        got = read_assignment(member.member_assignment)
-        assigned[member.member_id] = {
-            topic: sorted(got.partitions[topic]) for topic in sorted(got.partitions)
-        }
-        assert got.user_data == sent.user_data
-    result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
-    assert _held(result.assignment.named()) == _held(assigned)
-    assert result.undetermined == ()
 
 
 # ---- rules ----

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from pipeline.sources.jars import filled
+from tests.kafka.process import run_tool
 
 POM = Path(__file__).with_name("pom.xml")
 CONNECT_POM = Path(__file__).with_name("connect-pom.xml")
@@ -20,7 +21,6 @@ TOOLS_OF: Mapping[str, str] = {"4.4.0": "4.3.1"}
 """Whose tools and Streams compile with a version that Maven Central has without them; they run with their own jars."""
 
 OLDEST_JAVA = 17
-FETCH_TIMEOUT_S = 240
 
 
 class KafkaUnavailableError(Exception):
@@ -85,34 +85,13 @@ def _run_maven(version: str, pom: Path, directory: Path) -> None:
         raise KafkaUnavailableError(
             "Apache Kafka is not in the cache and there is no mvn on PATH to fetch it"
         )
-    command = [
-        maven,
-        "-q",
-        "-B",
-        "-f",
-        str(pom),
-        "dependency:copy-dependencies",
+    options = (
         f"-DoutputDirectory={directory}",
         f"-Dkafka.version={version}",
         f"-Dkafka.tools.version={TOOLS_OF.get(version, version)}",
-    ]
-    try:
-        subprocess.run(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=True,
-            timeout=FETCH_TIMEOUT_S,
-        )
-    except subprocess.CalledProcessError as error:
-        raise KafkaUnavailableError(
-            f"Maven could not fetch Apache Kafka {version}:\n{error.stdout[-2000:]}"
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise KafkaUnavailableError(
-            f"Maven did not fetch Apache Kafka {version} within {FETCH_TIMEOUT_S} s"
-        ) from error
+    )
+    command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", *options]
+    run_tool(command, f"fetching Apache Kafka {version} by Maven", KafkaUnavailableError)
 
 
 if __name__ == "__main__":

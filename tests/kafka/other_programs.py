@@ -3,14 +3,13 @@
 import hashlib
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.sources.jars import filled
+from tests.kafka.process import run_tool
 
 HERE = Path(__file__).parent
-BUILD_TIMEOUT_S = 240
 
 
 class ProgramUnavailableError(Exception):
@@ -34,7 +33,9 @@ def _built(folder: str, command: Sequence[str]) -> Path:
 
     def fill(directory: Path) -> None:
         shutil.copytree(sources, directory)
-        _run([_found(command[0]), *command[1:]], directory)
+        run_tool(
+            [_found(command[0]), *command[1:]], " ".join(command), ProgramUnavailableError, cwd=directory
+        )
 
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return filled(Path(home) / "kohort" / folder / stamp, fill)
@@ -45,20 +46,3 @@ def _found(tool: str) -> str:
     if path is None:
         raise ProgramUnavailableError(f"no {tool} on PATH")
     return path
-
-
-def _run(command: Sequence[str], directory: Path) -> None:
-    try:
-        subprocess.run(
-            command,
-            cwd=directory,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=True,
-            timeout=BUILD_TIMEOUT_S,
-        )
-    except subprocess.CalledProcessError as error:
-        raise ProgramUnavailableError(f"{' '.join(command)} failed:\n{error.stdout[-2000:]}") from error
-    except subprocess.TimeoutExpired as error:
-        raise ProgramUnavailableError(f"{' '.join(command)} took more than {BUILD_TIMEOUT_S} s") from error

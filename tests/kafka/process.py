@@ -1,8 +1,32 @@
 """End a child process of the tests for certain."""
 
 import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+TOOL_S = 240
 
 KILL_AFTER_S = 60.0  # A consumer on a crowded machine takes long to commit and to leave its group
+
+
+def run_tool(
+    command: Sequence[str | Path], what: str, error: type[Exception], *, cwd: Path | None = None
+) -> None:
+    """Run a command that a test needs first; its failure or slowness is an `error`."""
+    try:
+        subprocess.run(
+            command,
+            cwd=cwd,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=True,
+            timeout=TOOL_S,
+        )
+    except subprocess.CalledProcessError as failed:
+        raise error(f"{what} failed:\n{failed.stdout[-2000:]}") from failed
+    except subprocess.TimeoutExpired as late:
+        raise error(f"{what} took more than {TOOL_S} s") from late
 
 
 def end(

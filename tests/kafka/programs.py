@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.sources.jars import filled
 from tests.kafka.jars import KafkaUnavailableError, tools_jars
 from tests.kafka.java import java
+from tests.kafka.process import run_tool
 
 SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
 WITH_TOOLS = frozenset({"Tools", "Member"})  # programs that run Kafka's tools or Streams
@@ -63,10 +64,6 @@ def compiled(jars: Path) -> Path:
 def _compile(jars: Path, directory: Path) -> None:
     command = ["javac", "-proc:none", "-d", str(directory), "-cp", str(jars / "*"), *map(str, SOURCES)]
     try:
-        subprocess.run(command, capture_output=True, text=True, check=True)
+        run_tool(command, "compiling the programs of the tests", KafkaUnavailableError)
     except FileNotFoundError as error:
         raise KafkaUnavailableError("no javac on PATH; install a JDK, not only a JRE") from error
-    except subprocess.CalledProcessError as error:
-        raise KafkaUnavailableError(
-            f"javac refuses a program of the tests:\n{error.stderr[-2000:]}"
-        ) from error

@@ -13,13 +13,14 @@ BYTES = 65536
 
 
 class Relay:
-    def __init__(self, to: int, *, port: int = 0) -> None:
+    def __init__(self, to: int | None = None, *, port: int = 0) -> None:
         self._to = to
         self._lock = Lock()
         self._listener = socket.create_server((HOST, port))
         self._open = [self._listener]
         self.port = int(self._listener.getsockname()[1])
-        self._begin(self._accept)
+        if to is not None:
+            self._begin(self._accept)
 
     def cut(self) -> None:
         with self._lock:
@@ -48,5 +49,5 @@ class Relay:
             target.shutdown(socket.SHUT_WR)
 
     @staticmethod
-    def _begin(target: Callable[..., None], *arguments: socket.socket) -> None:
+    def _begin(target: Callable[..., None], *arguments: object) -> None:
         Thread(target=target, args=arguments, daemon=True).start()

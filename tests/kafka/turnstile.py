@@ -7,11 +7,10 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import Enum, auto
-from threading import Event, Lock, Thread
+from threading import Event
 
-from tests.kafka.ports import HOST
+from tests.kafka.relay import BYTES, Relay
 
-BYTES = 65536
 API_VERSIONS = 18
 
 
@@ -29,23 +28,19 @@ Decide = Callable[[int, int], Move]
 """What becomes of a client's request, by its number from 0 and its API key."""
 
 
-class Turnstile:
+class Turnstile(Relay):
     """Requests of clients whose id begins with `rig` are passed on and not counted, as are ApiVersions."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self) -> None:
         """Listen; `open` names the broker."""
-        self._listener = socket.create_server((HOST, port))
-        self.port = int(self._listener.getsockname()[1])
-        self._to = 0
-        self._lock = Lock()
-        self._open: list[socket.socket] = []
+        super().__init__()
         self._dead, self._muted = False, Event()
         self._decide: Decide = lambda _number, _key: Move.PASS
         self.keys: list[int] = []  # the API keys of the requests that were counted
 
     def open(self, to: int) -> None:
         self._to = to
-        Thread(target=self._accept, daemon=True).start()
+        self._begin(self._accept)
 
     def begin(self, decide: Decide) -> None:
         """Forget what was, and decide like this from now on."""
@@ -53,32 +48,23 @@ class Turnstile:
         self._dead, self.keys, self._decide = False, [], decide
         self._muted = Event()
 
-    def close(self) -> None:
-        self._end_all()
-        self._listener.close()
-
     def _end_all(self) -> None:
         with self._lock:
-            for connection in self._open:
+            for connection in self._open[1:]:
                 with suppress(OSError):  # it has ended already
                     connection.shutdown(socket.SHUT_RDWR)
-            self._open.clear()
+            del self._open[1:]
 
-    def _accept(self) -> None:
-        with suppress(OSError):  # closed
-            while True:
-                client, _ = self._listener.accept()
-                if self._dead:
-                    client.close()
-                    continue
-                broker = socket.create_connection((HOST, self._to))
-                for end in (client, broker):
-                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                with self._lock:
-                    self._open += [client, broker]
-                answered = Event()
-                Thread(target=self._answer, args=(broker, client, answered, self._muted), daemon=True).start()
-                Thread(target=self._ask, args=(client, broker, answered), daemon=True).start()
+    def _connect(self, client: socket.socket, broker: socket.socket) -> None:
+        for end in (client, broker):
+            if self._dead:
+                end.close()
+            else:
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not self._dead:
+            answered = Event()
+            self._begin(self._answer, broker, client, answered, self._muted)
+            self._begin(self._ask, client, broker, answered)
 
     def _ask(self, client: socket.socket, broker: socket.socket, answered: Event) -> None:
         with suppress(OSError), client, broker:

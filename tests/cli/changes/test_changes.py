@@ -59,7 +59,7 @@ def module_scene(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
             yield scene
     finally:
         gc.unfreeze()
-        turnstile.close()
+        turnstile.cut()
 
 
 Started = tuple[int, Callable[[str], object]]

@@ -126,15 +126,6 @@ def test_batches_longer_than_any_limit_next_to_short_ones(broker: Broker, client
 
 
 @pytest.mark.kafka
-def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClient) -> None:
-    name = topic(broker)
-    for _ in range(3):  # offsets 0 1 [2] 3 4 [5] 6 7 [8]
-        produce(broker, name, 2, {"transactional.id": name})
-    result = found(client, {(name, 0): [1, 2, 5, 7, 8]})[name, 0]
-    assert result == {1: at(1, 1), 2: at(3, 0), 5: at(6, 0), 7: at(7, 1), 8: nothing_to(9)}
-
-
-@pytest.mark.kafka
 def test_a_log_that_starts_after_the_offset(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     produce(broker, name, 10, {})
@@ -157,23 +148,6 @@ def consumer_of(broker: Broker, group: str, *, eof: bool = False) -> Iterator[Co
         consumer.close()
 
 
-@pytest.mark.kafka
-def test_as_a_consumer_sees_it(broker: Broker, client: KafkaClient) -> None:
-    name = topic(broker)
-    for count in (1, 40, 3, 1, 200):
-        produce(broker, name, count, {"linger.ms": "50"}, size=50)
-    with consumer_of(broker, name) as consumer:
-        consumer.assign([TopicPartition(name, 0, 0)])
-        times: dict[int, int] = {}
-        while len(times) < 245:
-            for message in consumer.consume(500, timeout=1.0):
-                assert message.error() is None
-                times[message.offset() or 0] = message.timestamp()[1]
-    result = found(client, {(name, 0): list(range(246))})[name, 0]
-    expected = {offset: FirstRecord(offset=offset, timestamp_ms=ms) for offset, ms in times.items()}
-    assert result == {**expected, 245: nothing_to(245)}
-
-
 def batches(*offsets: int) -> bytes:
     return b"".join(
         encode_batch([(None, b"v")], base_offset=offset, timestamp=offset * 10) for offset in offsets
@@ -194,15 +168,6 @@ def test_no_bytes_of_a_broker_keep_a_search_from_ending(junk: bytes, cut: int, w
         assert set(outcome) == {2, 4, 30}
     else:
         assert isinstance(outcome, Failure)
-
-
-def test_a_leader_that_repeats_itself_is_left() -> None:
-    search = _Search(("t", 0), [20])
-    for _ in range(3):
-        if search.pending:
-            search.take(batches(3, 5), 99)
-    assert isinstance(search.outcome, Failure)
-    assert "returns no record at offset 20" in search.outcome.message
 
 
 @pytest.mark.kafka
