@@ -124,7 +124,6 @@ class ClusterChange(Change, ABC, Generic[P]):
 
     @property
     def plans_to_apply(self) -> list[P]:
-        """The plans that are carried out."""
         return [plan for plan in self.plans if plan.applicable and plan.group not in self.held]
 
     @property
@@ -168,7 +167,6 @@ class ClusterChange(Change, ABC, Generic[P]):
         return f"kohort {self.shown_by.format(group=shlex.quote(group))}"
 
     def objections(self, plan: P) -> Sequence[Problem]:
-        """The objections to a plan."""
         return plan.refusals
 
     @property

@@ -47,11 +47,9 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "offsets": Family(
             summary="Reset, export, import, clone or delete offsets.",
             commands={
-                "reset": f"{_OFFSETS}:reset",
-                "export": f"{_OFFSETS}:export",
+                **{name: f"{_OFFSETS}:{name}" for name in ("reset", "export")},
                 "import": f"{_OFFSETS}:load",
-                "clone": f"{_OFFSETS}:clone",
-                "delete": f"{_OFFSETS}:delete",
+                **{name: f"{_OFFSETS}:{name}" for name in ("clone", "delete")},
             },
         ),
         "config": Family(
@@ -73,11 +71,8 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "fleet": Family(
             summary="Analyze thousands of groups with Apache Spark.",
             commands={
-                "history": f"{_FLEET}:fleet_history",
-                "follow": f"{_FLEET}:fleet_follow",
-                "audit": f"{_FLEET}:fleet_audit",
-                "simulate": f"{_FLEET}:fleet_simulate",
-                "rehearse": f"{_FLEET}:fleet_rehearse",
+                name: f"{_FLEET}:fleet_{name}"
+                for name in ("history", "follow", "audit", "simulate", "rehearse")
             },
         ),
     },
@@ -88,15 +83,11 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "fault": Family(
             summary="Inject faults into a running kohort serve.",
             commands={
-                "delay": f"{_FAULT}:delay",
-                "error": f"{_FAULT}:error",
-                "drop": f"{_FAULT}:drop",
-                "expire": f"{_FAULT}:expire",
-                "fence": f"{_FAULT}:fence",
-                "disconnect": f"{_FAULT}:disconnect",
-                "move": f"{_FAULT}:move",
-                "crash": f"{_FAULT}:crash",
-                "topic": f"{_FAULT}:topic",
+                **{
+                    name: f"{_FAULT}:{name}"
+                    for name in ("delay", "error", "drop", "expire", "fence", "disconnect")
+                },
+                **{name: f"{_FAULT}:{name}" for name in ("move", "crash", "topic")},
                 "list": f"{_FAULT}:list_rules",
                 "clear": f"{_FAULT}:clear",
             },
@@ -108,11 +99,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
             summary="Manage contexts: names for clusters and files.",
             commands={
                 "list": f"{_CONTEXT}:list_contexts",
-                "show": f"{_CONTEXT}:show",
-                "use": f"{_CONTEXT}:use",
-                "add": f"{_CONTEXT}:add",
-                "remove": f"{_CONTEXT}:remove",
-                "rename": f"{_CONTEXT}:rename",
+                **{name: f"{_CONTEXT}:{name}" for name in ("show", "use", "add", "remove", "rename")},
             },
         ),
         "completion": "cli.verbs.completion.command:completion",

@@ -25,7 +25,6 @@ def finding_item(finding: Finding, *details: str, source: str = "") -> Item:
 
 
 def first_sentence(text: str) -> str:
-    """A text up to the end of its first sentence."""
     return _SENTENCE_END.split(text, maxsplit=1)[0]
 
 

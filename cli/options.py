@@ -91,8 +91,6 @@ class NamedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions(NamedSource):
-    """The source of groups."""
-
     context: Annotated[
         str | None, _source("--context", "Context to use; kohort context list shows all.", "NAME")
     ] = None
@@ -162,8 +160,6 @@ _output = partial(option, rich_help_panel=OUTPUT_PANEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """The output format, and how tables are arranged."""
-
     output: Annotated[OutputFormat, _output("--output", "Output format.")] = OutputFormat.TABLE
     columns: Annotated[
         str | None, _output("--columns", "Show only these columns, by heading, in this order.", "A,B,…")
@@ -198,8 +194,6 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatOptions:
-    """Whether a command runs once or repeatedly."""
-
     watch: Annotated[
         float | None,
         option(
@@ -257,7 +251,6 @@ class SelectionOptions:
 
     @property
     def filters(self) -> dict[str, list[str]]:
-        """The values of the filters that are given, by option."""
         filters = {
             "--type": self.types,
             "--state": self.states,
@@ -283,8 +276,6 @@ UnusedFor = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSelection(SelectionOptions):
-    """Which groups are deleted."""
-
     unused_for: UnusedFor = None
 
 

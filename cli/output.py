@@ -156,7 +156,6 @@ def _escape(stream: TextIO, errors: str) -> None:
 
 
 def render(document: Document, output: OutputFormat, stream: TextIO) -> None:
-    """Write the document to a stream in a format."""
     match output:
         case OutputFormat.TABLE:
             from cli.render.table import render_table

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self, TextIO, TypeVar
 
 from groups.times import seconds_text
@@ -38,7 +37,6 @@ class _Line:
         self._is_drawn = False
 
     def clear(self) -> None:
-        """Remove the line, so that another can be printed."""
         with _lock:
             if self._is_drawn:
                 self._is_drawn = False
@@ -51,9 +49,7 @@ class _Line:
             _lines.append(self)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with _lock:
             self.clear()
             _lines.remove(self)
@@ -84,13 +80,11 @@ class Progress(_Line):
         self._next = time.monotonic() + PERIOD_S
 
     def at(self, done: int) -> None:
-        """Show how much of the total has been done."""
         if self._is_shown and time.monotonic() >= self._next:
             self._next = time.monotonic() + PERIOD_S
             self._draw(f"kohort: {self._doing}: {100 * done // self._total} %")
 
     def advance(self, more: int) -> None:
-        """Show how much more has been done."""
         self._done += more
         self.at(self._done)
 
@@ -120,13 +114,11 @@ class Spinner(_Line):
             self._thread.start()
         return super().__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._is_done.set()
         if self._thread is not None:
             self._thread.join()
-        super().__exit__(kind, error, trace)
+        super().__exit__(*error)
 
     def _turn(self) -> None:
         pause_s, turn = AFTER_S, 0

@@ -22,15 +22,12 @@ NOTHING_DONE = "nothing was changed"
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal to stop."""
-
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
 
 
 def name_of_signal(number: int) -> str:
-    """`SIGTERM`."""
     return signal.Signals(number).name
 
 
@@ -50,7 +47,6 @@ class Stop:
 
     @property
     def status(self) -> int | None:
-        """The exit status for the signal."""
         return None if self.number is None else status_of_signal(self.number)
 
 
@@ -84,7 +80,6 @@ def stop_in(error: BaseException) -> Stopped:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """A signal raises Stopped."""
 
     def handle(number: int, _: FrameType | None) -> None:
         raise Stopped(number)

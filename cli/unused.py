@@ -49,10 +49,8 @@ def unused_groups(
 
 
 def last_use_cells(use: LastUse) -> tuple[Cell, ...]:
-    """The time of the last commit, and when the last member left."""
     return tuple(None if ms is None else format_moment(ms) for ms in (use.last_commit_ms, use.emptied_ms))
 
 
 def last_use_data(use: LastUse) -> dict[str, object]:
-    """The last use as data for a document."""
     return {"last_commit_ms": use.last_commit_ms, "last_member_ms": use.emptied_ms}

@@ -48,13 +48,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 
 def pytest_sessionfinish() -> None:
-    """End what this process has begun to fork commands from."""
     forked.end()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name what was left out, and what the run cost."""
     left = sum(LEFT_OUT in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
     spent = os.times()
     processors_s = spent.user + spent.system + spent.children_user + spent.children_system

@@ -20,7 +20,6 @@ class Duration(int):
 
 
 def duration_cell(seconds: float | None) -> Duration | None:
-    """The cell of a number of seconds."""
     return None if seconds is None else Duration(round(seconds * 1000))
 
 
@@ -71,7 +70,6 @@ def prose_parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def text_width(text: str) -> int:
-    """The number of terminal columns of a text."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

@@ -35,13 +35,10 @@ def render_csv(document: Document, stream: TextIO) -> None:
 
 
 class CsvWriter:
-    """Writes rows to a stream."""
-
     def __init__(self, stream: TextIO) -> None:
         self._writer = csv.writer(stream, lineterminator="\n")
 
     def heading(self, names: Sequence[str]) -> None:
-        """Write the names of all columns."""
         self._writer.writerow(names)
 
     def rows(self, rows: Iterable[Sequence[Cell]], *first: str) -> None:

@@ -43,8 +43,6 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under headings."""
-
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Cell]]
     header: bool = True
@@ -64,8 +62,6 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph."""
-
     text: str
     role: Role = Role.PLAIN
 
@@ -190,7 +186,6 @@ class Document:
 
     @property
     def text_blocks(self) -> Sequence[Block]:
-        """The blocks printed as text."""
         return self.blocks if self.text is None else self.text
 
     @property

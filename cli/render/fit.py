@@ -27,18 +27,14 @@ FEW_SECTIONS = 3
 _PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNORS"})
 _STAGES: Sequence[tuple[frozenset[str], int]] = (
     (frozenset({"CONSUMER-ID", "MEMBER", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}), LEAST_ID),
-    (frozenset({"HOST", "COORDINATOR"}), LEAST_ID),
-    (_PROTOCOLS, LEAST_PROTOCOL),
-    (frozenset({"GROUP"}), LEAST_ID),
-    (frozenset({"TOPIC"}), LEAST_ID),
-    (_PROTOCOLS, LEAST_ID),
-)
+    (frozenset({"HOST", "COORDINATOR"}), LEAST_ID), (_PROTOCOLS, LEAST_PROTOCOL),
+    (frozenset({"GROUP"}), LEAST_ID), (frozenset({"TOPIC"}), LEAST_ID), (_PROTOCOLS, LEAST_ID),
+)  # fmt: skip
 """Headings of ids that can be shortened, and how far; later ones only if the earlier ones are not enough."""
 Texts = Sequence[Sequence[str]]
 
 
 def column_widths(columns: Sequence[Column], rows: Texts, *, with_heads: bool = True) -> list[int]:
-    """The width of each column."""
     return [
         max((_head_width(column) if with_heads else 0, *(text_width(row[position]) for row in rows)))
         for position, column in enumerate(columns)
@@ -73,7 +69,6 @@ def _head_width(column: Column) -> int:
 
 
 def table_width(widths: Collection[int]) -> int:
-    """The width of a table with these columns."""
     return sum(widths) + GAP * (len(widths) - 1)
 
 
@@ -147,7 +142,6 @@ def foldable_width(columns: Sequence[Column], rows: Texts) -> int:
 
 
 def _folded_least(columns: Sequence[Column], rows: Texts, widths: Sequence[int]) -> dict[int, int]:
-    """The least width of each column that can be folded."""
     least: dict[int, int] = {}
     for position, column in enumerate(columns):
         if not column.number:

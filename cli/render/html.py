@@ -18,7 +18,6 @@ BOX = "\N{BALLOT BOX}"
 
 
 def render_html(document: doc.Document, stream: TextIO) -> None:
-    """Write the whole page."""
     stream.write(page_head(_title(document), _style(document)))
     if document.errors:
         stream.writelines(_errors(document.errors))

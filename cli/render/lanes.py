@@ -38,7 +38,6 @@ class Axis:
     """The width of a column, or of a unit of time."""
 
     def x(self, at: float) -> float:
-        """The x coordinate of a value."""
         return self.left + (min(max(at, self.start), self.end) - self.start) * self.unit
 
 
@@ -88,8 +87,6 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """A whole picture."""
-
     title: str
     text: str = ""
     """A description in words."""

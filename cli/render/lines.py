@@ -13,8 +13,6 @@ CUT = "…"
 
 
 class Role(Enum):
-    """The meaning of a piece of text."""
-
     PLAIN = auto()
     HEADING = auto()
     STRONG = auto()
@@ -38,12 +36,10 @@ Line: TypeAlias = tuple[Piece, ...]
 
 
 def plain(line: Line) -> str:
-    """The text of a line."""
     return "".join(piece.text for piece in line).rstrip()
 
 
 def line_width(line: Line) -> int:
-    """The number of terminal columns of a line."""
     return sum(text_width(piece.text) for piece in line)
 
 

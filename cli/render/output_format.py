@@ -9,8 +9,6 @@ from cli.errors import UsageError
 
 
 class OutputFormat(Enum):
-    """`--output`."""
-
     TABLE = "table"
     JSON = "json"
     YAML = "yaml"

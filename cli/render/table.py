@@ -20,7 +20,6 @@ MOST_ROWS = 5_000
 
 
 def render_table(document: Document, stream: TextIO) -> None:
-    """Write headings, texts and columns."""
     is_long = any(isinstance(block, Table) and len(block.rows) > MOST_ROWS for block in document.text_blocks)
     color = has_color(stream) and not is_long
     if stream.isatty() and not is_long:

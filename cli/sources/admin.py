@@ -109,7 +109,6 @@ class AdminSource(LiveSource):
         return with_settings(Cluster(id=metadata.cluster_id), settings, failed)
 
     def cluster_id(self) -> str | None:
-        """The cluster's id."""
         reported: str | None = self._metadata().cluster_id
         return reported
 
@@ -237,7 +236,6 @@ class AdminSource(LiveSource):
         )
 
     def delete_groups(self, groups: Sequence[str]) -> Answers[str, bool]:
-        """Like the wire client's `delete_groups`."""
         if not groups:
             return Answers(found={}, failed={})
         results, failed = _results(
@@ -282,7 +280,6 @@ class AdminSource(LiveSource):
         return ReadResult(described, (*problems, *dead))
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
-        """The authorized operations of classic and consumer groups."""
         if not groups:
             return AuthorizedOperations()
         results, failed = _results(
@@ -347,7 +344,6 @@ def is_silence(error: KafkaException) -> bool:
 
 
 def failure_reason(error: KafkaException | KafkaError, needs: Needs = READING) -> str:
-    """Why a request failed."""
     reason = error.args[0] if isinstance(error, KafkaException) else error
     if reason.code() in _SILENCE:
         return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."

@@ -151,13 +151,9 @@ def _entries(changes: Mapping[str, str | None]) -> list[ConfigEntry]:
 
 def _config(name: str, entry: Any, least: int | None, most: int | None, default: str | None) -> GroupConfig:
     return GroupConfig(
-        name=name,
-        value=entry.value,
-        origin=_ORIGINS.get(entry.source, ConfigOrigin.BROKER),
-        default=default or _default(entry),
-        minimum=least,
-        maximum=most,
-    )
+        name=name, value=entry.value, origin=_ORIGINS.get(entry.source, ConfigOrigin.BROKER),
+        default=default or _default(entry), minimum=least, maximum=most,
+    )  # fmt: skip
 
 
 def _default(entry: Any) -> str | None:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 class LiveSource(Source):
-    """A cluster."""
-
     def __init__(self, settings: ConnectionSettings) -> None:
         """Prepare; the first request connects, and raises a WireError if that fails. Every request takes at most the
         settings' `api_timeout_ms`."""

@@ -54,13 +54,9 @@ def listed_group(
 ) -> GroupListing:
     """A row of a broker's ListGroups response, with facts from a describe request; `state` if the list has none."""
     return GroupListing(
-        id=group.group_id,
-        type=type_of(group.group_type),
-        state=state_of(group.group_state or state),
-        protocol_type=group.protocol_type,
-        protocol=protocol,
-        members=members,
-    )
+        id=group.group_id, type=type_of(group.group_type), state=state_of(group.group_state or state),
+        protocol_type=group.protocol_type, protocol=protocol, members=members,
+    )  # fmt: skip
 
 
 def in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
@@ -82,7 +78,6 @@ def in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 def listed_facts(
     client: KafkaClient, kinds: Mapping[str, GroupType]
 ) -> tuple[dict[str, tuple[str, str | None, int]], list[Problem]]:
-    """State, assignor and number of members by group."""
     facts: dict[str, tuple[str, str | None, int]] = {}
     problems: list[Problem] = []
     for _, answers in described_by_kind(client, kinds, kinds):
@@ -121,7 +116,6 @@ def problems_of(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
 
 
 def group_problem(group: str, failure: Failure) -> Problem:
-    """Why a group could not be read."""
     if failure.code == ErrorCode.GROUP_ID_NOT_FOUND:
         return Problem(subject=group, message="no such group", cause=Cause.ABSENT, group=group)
     return problem_of(group, failure, group=group)
@@ -133,13 +127,9 @@ def problem_of(
     """The failure as a problem; an authorization error names the operation that is not allowed."""
     message = with_missing_operations(failure.name, failure.message, READING)
     return Problem(
-        subject=subject,
-        message=message,
-        cause=cause_of(failure.name),
-        group=group,
-        topics=topics,
+        subject=subject, message=message, cause=cause_of(failure.name), group=group, topics=topics,
         error=failure.name,
-    )
+    )  # fmt: skip
 
 
 def nodes_of(client: KafkaClient) -> dict[str, Node]:

@@ -60,8 +60,6 @@ class Unavailable:
 
 
 class FoundRecord(NamedTuple):
-    """A record that was found."""
-
     offset: int
     key: bytes
     value: bytes | None

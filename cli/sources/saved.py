@@ -15,8 +15,6 @@ from groups.snapshot import Snapshot, SnapshotFault, read_snapshot, with_usable_
 
 
 class SavedSource(Source):
-    """The groups of a snapshot."""
-
     why_no_records = "a snapshot contains no records"
 
     def __init__(self, file: Path) -> None:

@@ -34,7 +34,6 @@ class Notices:
         self._texts = list(texts)
 
     def add(self, text: str) -> None:
-        """Add a line for the user."""
         self._texts.append(text)
 
     def take(self) -> tuple[str, ...]:

@@ -80,13 +80,10 @@ def _transaction(producer: Any, known: Mapping[int, Any]) -> OpenTransaction:
             "timeout_ms": described.transaction_timeout_ms,
         }
     return OpenTransaction(
-        start_offset=producer.current_txn_start_offset,
-        producer_id=producer.producer_id,
-        producer_epoch=producer.producer_epoch,
-        coordinator_epoch=producer.coordinator_epoch,
-        last_write_ms=None if producer.last_timestamp == _UNKNOWN else producer.last_timestamp,
-        **facts,
-    )
+        start_offset=producer.current_txn_start_offset, producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch, coordinator_epoch=producer.coordinator_epoch,
+        last_write_ms=None if producer.last_timestamp == _UNKNOWN else producer.last_timestamp, **facts,
+    )  # fmt: skip
 
 
 def _problem(subject: str, failure: Failure) -> Problem:
@@ -129,10 +126,7 @@ def _is_certain(resource: Any, acl: Any) -> bool:
 
 def _entry(kind: ResourceKind, resource: Any, acl: Any) -> AccessEntry:
     return AccessEntry(
-        kind=kind,
-        name=resource.resource_name,
-        is_prefix=resource.pattern_type == PatternType.PREFIXED,
-        principal=acl.principal,
-        operation=_NAMES.get(acl.operation, "UNKNOWN"),
+        kind=kind, name=resource.resource_name, is_prefix=resource.pattern_type == PatternType.PREFIXED,
+        principal=acl.principal, operation=_NAMES.get(acl.operation, "UNKNOWN"),
         allows=acl.permission_type == Permission.ALLOW,
-    )
+    )  # fmt: skip

@@ -57,8 +57,6 @@ _NODES_FAILED = 2
 
 
 class WireSource(LiveSource):
-    """A cluster and its client."""
-
     def __init__(self, settings: ConnectionSettings) -> None:
         """Prepare; the first request connects. :raises InvalidAddress:"""
         super().__init__(settings)
@@ -120,7 +118,6 @@ class WireSource(LiveSource):
         return ReadResult(tuple(rows), (*problems_of(listing.failed), *problems))
 
     def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
-        """The named groups, each through the describe request of its type."""
         from groups.described import as_group
 
         listing = list_groups(self.client)

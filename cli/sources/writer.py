@@ -102,7 +102,6 @@ class ClusterWriter:
     def delete_offsets(
         self, places: Mapping[str, Sequence[TopicPartition]]
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Delete committed offsets by group, one request per group."""
         from wire.client.offsets import delete_offsets
 
         if not places:
@@ -169,7 +168,6 @@ class ClusterWriter:
         )
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
-        """Delete groups of any type, with their committed offsets."""
         failed = self._source.delete_groups(groups).failed
         return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
 
@@ -205,7 +203,6 @@ def _results(
     answers: Answers[str, dict[TopicPartition, Failure | None]],
     needs: Needs,
 ) -> dict[str, dict[TopicPartition, Failed | None]]:
-    """The outcome for every place."""
     results: dict[str, dict[TopicPartition, Failed | None]] = {}
     for group, keys in places.items():
         whole = answers.failed.get(group)

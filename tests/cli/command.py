@@ -30,7 +30,6 @@ Word = str | bytes | Path
 
 
 def commands(group: Any = None, prefix: str = "") -> dict[str, Any]:
-    """All commands, by what is typed."""
     by_name: dict[str, Any] = {}
     root: Any = typer.main.get_command(app) if group is None else group
     for name, command in sorted(root.commands.items()):
@@ -40,7 +39,6 @@ def commands(group: Any = None, prefix: str = "") -> dict[str, Any]:
 
 
 def command_names() -> list[str]:
-    """Their names, in order."""
     return sorted(commands())
 
 
@@ -61,12 +59,10 @@ class Answer:
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """The answer to `--output csv`, of one table."""
         return list(csv.DictReader(io.StringIO(self.stdout)))
 
     @property
     def traceback(self) -> bool:
-        """Whether a fault of the program reached the user."""
         return "Traceback" in self.stderr or "fault of Kohort" in self.stderr
 
     def succeeded(self, *, stderr: str | None = None) -> Self:
@@ -98,18 +94,13 @@ class Kohort:
     """Runs `kohort`; nothing of the developer's own environment reaches it."""
 
     def __init__(self, home: Path) -> None:
-        """`home` takes the place of the home and data directories."""
         self.data = home / "data" / "kohort"
         self.env: Mapping[str, str] = {
-            "HOME": str(home),
-            "XDG_DATA_HOME": str(home / "data"),
-            "PATH": "/usr/bin:/bin",
-            "LC_ALL": "C.UTF-8",
-        }
+            "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+        }  # fmt: skip
 
     @property
     def executable(self) -> str:
-        """The path of the installed command."""
         path = shutil.which("kohort", path=str(Path(sys.executable).parent))
         if path is None:
             raise FileNotFoundError("kohort is not installed next to this Python")
@@ -153,7 +144,6 @@ def words(line: Word = "", *more: Word) -> list[Word]:
 def run_here(
     program: Callable[[], object], name: str, args: Iterable[Word], stdout: io.StringIO | None = None
 ) -> Answer:
-    """Run a program of ours inside this process."""
     stdout, stderr = stdout or io.StringIO(), io.StringIO()
     status: int | str | None = None
     # Help names the program by its path, where the main module belongs to no package.
@@ -183,7 +173,6 @@ def imported(
 
 
 def running(*args: str) -> str:
-    """A script that runs `kohort`."""
     return f"from cli.app import run_command; sys.argv = {['kohort', *args]!r}; run_command()"
 
 

@@ -39,7 +39,6 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
-    """Give the installed command; its default source is empty."""
     return Kohort(tmp_path_factory.mktemp("home"))
 
 
@@ -65,7 +64,6 @@ def session_rig(session_broker: RunningBroker, kohort: Kohort, tools: ToolHost) 
 
 @pytest.fixture(scope="session")
 def kafka_rig(kafka_broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    """Give the same on the real broker."""
     return OffsetRig(broker=kafka_broker, kohort=kohort, tools=tools)
 
 
@@ -93,7 +91,6 @@ def _wanted(request: pytest.FixtureRequest) -> str:
 def fleet(
     kafka_broker: Broker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
-    """Give a stable group of every kind on the shared broker."""
     with running_fleet(kafka_broker, kafka_jars, java_host, tmp_path_factory.mktemp("fleet")) as fleet:
         yield fleet
 

@@ -23,26 +23,21 @@ class Rig:
 
     @property
     def file(self) -> Path:
-        """The single file, which is read if there is no directory."""
         return self.home / "kohort" / "config.yaml"
 
     @property
     def directory(self) -> Path:
-        """The directory with a file for each context."""
         return self.file.with_suffix(".d")
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts of the files in the directory, by name."""
         return {file.name: file.read_text() for file in sorted(self.directory.iterdir())}
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the command finds."""
         return {**self.kohort.env, "XDG_CONFIG_HOME": str(self.home), **self.env}
 
     def write(self, text: str | bytes, *, mode: int = 0o600) -> None:
-        """Write the single file."""
         self.file.parent.mkdir(exist_ok=True)
         self.file.write_bytes(text.encode() if isinstance(text, str) else text)
         self.file.chmod(mode)

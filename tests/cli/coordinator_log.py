@@ -25,13 +25,11 @@ UNKNOWN_TYPE = 99
 
 
 def commit(group: str, topic: str, partition: int, offset: int, *, metadata: str = "") -> OffsetRecord:
-    """A committed offset."""
     value = StoredOffset(offset=offset, leader_epoch=0, metadata=metadata, commit_ms=START_MS + offset)
     return OffsetRecord(group=group, topic=topic, partition=partition, value=value)
 
 
 def pairs(*records: Record) -> Pairs:
-    """Keys and values."""
     return [encode_record(record) for record in records]
 
 
@@ -41,46 +39,26 @@ def small_log(codec: Codec = Codec.NONE) -> Written:
     log.batch(
         pairs(commit("pay", "orders", 0, 10), commit("pay", "orders", 1, 20)), timestamp=START_MS, codec=codec
     )
-    log.batch(
-        pairs(
-            ConsumerGroupRecord(group="new", value=ConsumerGroupValue(epoch=3)),
-            ClassicGroupRecord(
-                group="old",
-                value=ClassicGroupValue(
-                    protocol_type="consumer",
-                    generation=4,
-                    protocol=None,
-                    leader=None,
-                    state_since_ms=START_MS,
-                ),
-            ),
-        ),
-        timestamp=START_MS + 1000,
-        codec=codec,
+    classic = ClassicGroupValue(
+        protocol_type="consumer", generation=4, protocol=None, leader=None, state_since_ms=START_MS
     )
-    log.batch(
-        pairs(commit("zahlungen-😀", "größe", 0, 1, metadata='a"b\\\n')),
-        timestamp=START_MS + 2000,
-        codec=codec,
-    )
-    log.batch(
-        pairs(commit("tx", "orders", 0, 5), commit("tx", "orders", 1, 6)),
-        timestamp=START_MS + 3000,
-        transaction_of=7,
-    )
+    groups: list[Record] = [
+        ConsumerGroupRecord(group="new", value=ConsumerGroupValue(epoch=3)),
+        ClassicGroupRecord(group="old", value=classic),
+    ]
+    log.batch(pairs(*groups), timestamp=START_MS + 1000, codec=codec)
+    odd = commit("zahlungen-😀", "größe", 0, 1, metadata='a"b\\\n')
+    log.batch(pairs(odd), timestamp=START_MS + 2000, codec=codec)
+    opened = pairs(commit("tx", "orders", 0, 5), commit("tx", "orders", 1, 6))
+    log.batch(opened, timestamp=START_MS + 3000, transaction_of=7)
     log.roll()
     log.end(7, ControlType.COMMIT, timestamp=START_MS + 4000)
     log.batch(pairs(commit("tx", "orders", 2, 7)), timestamp=START_MS + 5000, transaction_of=8)
     log.end(8, ControlType.ABORT, timestamp=START_MS + 6000)
     gone = OffsetRecord(group="pay", topic="orders", partition=1, value=None)
+    strange = [(UNKNOWN_TYPE.to_bytes(2, "big") + b"?", b"!"), (MALFORMED, b"!")]
     log.batch(
-        [
-            *pairs(gone, commit("pay", "orders", 0, 11)),
-            (UNKNOWN_TYPE.to_bytes(2, "big") + b"?", b"!"),
-            (MALFORMED, b"!"),
-        ],
-        timestamp=START_MS + 7000,
-        codec=codec,
+        [*pairs(gone, commit("pay", "orders", 0, 11)), *strange], timestamp=START_MS + 7000, codec=codec
     )
     return log
 

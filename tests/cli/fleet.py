@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,6 @@ class Fleet:
 
 @contextmanager
 def running_fleet(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> Iterator[Fleet]:
-    """Start the fleet, wait until it rests, and end it."""
     prefix = fresh_name("fleet")
     topic = f"{prefix}-orders"
     create_topics(broker, {topic: PARTITIONS})
@@ -77,10 +76,11 @@ def running_fleet(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
 Start = Callable[[Members, Broker, str, str, int], object]
 
 
-def _confluent(**settings: Any) -> Start:
+def _confluent(pattern: str = "{}", **settings: Any) -> Start:
     return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [topic], auto_commit_interval_ms=200, **_resting(settings, "fetch_wait_max_ms")
-    )
+        broker, group, [pattern.format(topic)], auto_commit_interval_ms=200,
+        **_resting(settings, "fetch_wait_max_ms"),
+    )  # fmt: skip
 
 
 def _java(**settings: Any) -> Start:
@@ -94,12 +94,6 @@ def _resting(settings: Mapping[str, Any], wait: str) -> dict[str, Any]:
     """Settings of a member that has nothing to do; with the newer protocol the broker sets the heartbeat."""
     is_classic = settings.get("group_protocol") != "consumer"
     return {wait: REST_MS, **({"heartbeat_interval_ms": REST_MS} if is_classic else {}), **settings}
-
-
-def _regex(**settings: Any) -> Start:
-    return lambda members, broker, group, topic, _: members.confluent(
-        broker, group, [f"^{topic}$"], auto_commit_interval_ms=200, **_resting(settings, "fetch_wait_max_ms")
-    )
 
 
 def _static(members: Members, broker: Broker, group: str, topic: str, position: int) -> object:
@@ -122,23 +116,22 @@ def _streams(members: Members, broker: Broker, group: str, topic: str, _: int) -
     )
 
 
+def _share(members: Members, broker: Broker, group: str, topic: str, _: int) -> object:
+    return members.share(broker, group, [topic], poll_ms=REST_MS, fetch_max_wait_ms=REST_MS)
+
+
 MEMBERS: dict[str, tuple[int, Start]] = {
     "confluent-range": (2, _confluent(partition_assignment_strategy="range")),
     "confluent-cooperative": (2, _confluent(partition_assignment_strategy="cooperative-sticky")),
     "confluent-consumer": (2, _confluent(group_protocol="consumer")),
-    "confluent-regex": (1, _regex()),
-    "consumer-regex": (1, _regex(group_protocol="consumer")),
+    "confluent-regex": (1, _confluent("^{}$")),
+    "consumer-regex": (1, _confluent("^{}$", group_protocol="consumer")),
     "java-range": (2, _java(partition_assignment_strategy=f"{JAVA}RangeAssignor")),
     "java-cooperative": (2, _java(partition_assignment_strategy=f"{JAVA}CooperativeStickyAssignor")),
     "java-consumer": (1, _java(group_protocol="consumer", client_rack="a")),
     "java-static": (2, _static),
     "mixed": (2, _mixed),
-    "share": (
-        1,
-        lambda members, broker, group, topic, _: members.share(
-            broker, group, [topic], poll_ms=REST_MS, fetch_max_wait_ms=REST_MS
-        ),
-    ),
+    "share": (1, _share),
     "streams": (1, _streams),
 }
 """How many members, and how one is started."""
@@ -153,24 +146,19 @@ def _produce(broker: Broker, topic: str) -> None:
 
 def _commit(broker: Broker, group: str, topic: str) -> None:
     """Offsets without a member, as a tool commits them; the last partition is left out."""
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
-    places = [
-        TopicPartition(topic, partition, 3 + partition, metadata=f"m|{partition}") for partition in range(5)
-    ]
-    consumer.commit(offsets=places, asynchronous=False)
-    consumer.close()
+    places = [TopicPartition(topic, number, 3 + number, metadata=f"m|{number}") for number in range(5)]
+    with closing(Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})) as consumer:
+        consumer.commit(offsets=places, asynchronous=False)
 
 
 def _all_assigned(broker: Broker, group: str) -> bool:
     view = describe(broker, group)
     parts = [numbers for member in view.members for numbers in member.assignment.values()] if view else []
-    owned = [number for numbers in parts for number in numbers]
-    return sorted(owned) == list(range(PARTITIONS))
+    return sorted(itertools.chain.from_iterable(parts)) == list(range(PARTITIONS))
 
 
 def _all_committed(broker: Broker, group: str, topic: str) -> bool:
     """Whether the group has read everything, so that its offsets stay as they are."""
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
-    committed = consumer.committed([TopicPartition(topic, p) for p in range(PARTITIONS)], timeout=10)
-    consumer.close()
+    with closing(Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})) as consumer:
+        committed = consumer.committed([TopicPartition(topic, p) for p in range(PARTITIONS)], timeout=10)
     return all(partition.offset == RECORDS // PARTITIONS for partition in committed)

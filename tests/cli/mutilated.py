@@ -28,15 +28,12 @@ class Kind(Enum):
     CUT = "cut"
     """Ends too early: `value` is the part that is left."""
     LONGER = "longer"
-    """Has a byte more than its last field."""
     TAGGED = "tagged"
     """Has a tagged field that a later version adds."""
     ERROR = "error"
-    """Has an error code at one place."""
     SHORT = "short"
     """An array lacks its last element."""
     NULL = "null"
-    """A field that may be null is null."""
     LATER = "later"
     """A name that a later version adds: of a state, of a type."""
 
@@ -67,27 +64,18 @@ class Mutilation:
                 at = at[step]
             except (KeyError, IndexError, TypeError):
                 return body
-        match self.kind:
-            case Kind.TAGGED:
-                fields[UNKNOWN_TAGS] = [(9999, b"later")]
-            case Kind.SHORT:
-                at[self.path[-1]] = at[self.path[-1]][:-1]
-            case _:
-                at[self.path[-1]] = self.value
-        return written(self.api, version, body[:start], fields)
+        if self.kind is Kind.TAGGED:
+            fields[UNKNOWN_TAGS] = [(9999, b"later")]
+        else:
+            at[self.path[-1]] = at[self.path[-1]][:-1] if self.kind is Kind.SHORT else self.value
+        out = bytearray(body[:start])
+        message_writer(self.api.response, version, str)(out, fields)
+        return bytes(out)
 
 
 def read(api: Api, version: int, body: bytes) -> tuple[dict[str, Any], int]:
-    """The fields of an answer, and where they begin."""
     start = 1 if api.response.is_flexible(version) and api is not API_VERSIONS else 0
     return message_reader(api.response, version, DICTIONARIES)(body, start)[0], start
-
-
-def written(api: Api, version: int, head: bytes, fields: Mapping[str, Any]) -> bytes:
-    """The bytes of an answer."""
-    out = bytearray(head)
-    message_writer(api.response, version, str)(out, fields)
-    return bytes(out)
 
 
 class MutilatedBroker(LookAlike):
@@ -126,7 +114,6 @@ class MutilatedBroker(LookAlike):
 
 
 def mutilations(answers: Mapping[tuple[int, int], bytes]) -> Iterator[Mutilation]:
-    """All changes of some answers."""
     for (key, version), body in sorted(answers.items()):
         api = APIS[key]
         yield from (Mutilation(api=api, kind=Kind.CUT, value=part) for part in (0.0, 0.3, 0.6, 0.98))

@@ -8,7 +8,7 @@ import itertools
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -33,7 +33,6 @@ class OffsetRig:
     """A broker, our command and Kafka's tool."""
 
     def __init__(self, *, broker: RunningBroker, kohort: Kohort, tools: ToolHost) -> None:
-        """All of them as the fixtures give them."""
         self.broker, self.kohort, self.tools = broker, kohort, tools
         # Kept: the futures of a client that is gone are never done.
         self.admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
@@ -58,7 +57,6 @@ class OffsetRig:
         return name
 
     def group(self, offsets: Mapping[Place, int], name: str | None = None) -> str:
-        """A group without members that has committed these offsets."""
         group = name or fresh_name("payments")
         if offsets:
             places = [TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
@@ -68,16 +66,13 @@ class OffsetRig:
         return group
 
     def committed(self, group: str) -> dict[Place, int]:
-        """What a group has committed, as confluent-kafka reads it."""
         (future,) = self.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
         return {(part.topic, part.partition): part.offset for part in future.result().topic_partitions}
 
     def tool(self, *args: str) -> Completed:
-        """Kafka's `kafka-consumer-groups.sh`."""
         return self.tools.run(CONSUMER_GROUPS, "--bootstrap-server", self.broker.bootstrap, *args)
 
     def ours(self, *args: Word, output: str = "json") -> Answer:
-        """Our command on the broker."""
         return self.kohort.quick(*args, "-b", self.broker.bootstrap, "--output", output)
 
     def asked(
@@ -85,9 +80,8 @@ class OffsetRig:
     ) -> Shown:
         """Our command on the broker, run on a terminal with its output in a pipe; its question is answered."""
         command = [self.kohort.executable, *shlex.split(line), "-b", self.broker.bootstrap]
-        return on_terminal(
-            command, self.kohort.env, answers=[answer], meanwhile=meanwhile, stdout=subprocess.PIPE
-        )
+        pipe = subprocess.PIPE
+        return on_terminal(command, self.kohort.env, answers=[answer], meanwhile=meanwhile, stdout=pipe)
 
     def reported(self, *args: str) -> dict[tuple[str, str, int], int]:
         """What the tool's `--reset-offsets --export` would set, by group, topic and partition."""
@@ -106,11 +100,8 @@ class OffsetRig:
             "group.id": group,
             "enable.auto.commit": False,
         }
-        consumer = Consumer(settings)
-        try:
+        with closing(Consumer(settings)) as consumer:
             yield consumer
-        finally:
-            consumer.close()
 
     @contextmanager
     def joined(self, group: str, topic: str) -> Iterator[str]:
@@ -121,7 +112,6 @@ class OffsetRig:
 
 
 def join(consumer: Consumer, topic: str) -> None:
-    """Subscribe, and poll until there is an assignment."""
     consumer.subscribe([topic])
 
     def assigned() -> bool:

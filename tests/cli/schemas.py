@@ -18,7 +18,6 @@ OF_FILES = ("access", "faults", "groups-file", "scenario")
 
 
 def load(name: str) -> dict[str, Any]:
-    """The schema of a command."""
     schema: dict[str, Any] = json.loads((DIRECTORY / f"{name}.json").read_text(encoding="utf-8"))
     return schema
 
@@ -34,7 +33,6 @@ def _registry() -> Registry[Any]:
 
 
 def schema_names() -> list[str]:
-    """The commands that have one."""
     return sorted(file.stem for file in DIRECTORY.glob("*.json") if file.stem not in (SHARED, *OF_FILES))
 
 

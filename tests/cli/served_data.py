@@ -57,25 +57,20 @@ class Served:
 
     @property
     def bootstrap(self) -> str:
-        """``host:port`` of all brokers, for clients."""
         return self._bootstrap
 
     def check_alive(self) -> None:
-        """Raise AssertionError, with what it said, if it has ended."""
         assert self._process.poll() is None, self._said()
 
     def kill(self) -> None:
-        """SIGKILL, unless it has ended."""
         self._process.kill()
         self.wait()
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Send it a signal; the exit status."""
         self._process.send_signal(number)
         return self.wait()
 
     def state_line(self) -> str:
-        """What it says when it is sent SIGUSR1."""
         said = len(self._said())
         self._process.send_signal(signal.SIGUSR1)
         wait_until(lambda: "brokers=" in self._said()[said:] and self._said().endswith("\n"), "its state")
@@ -95,7 +90,6 @@ class Served:
         return os.pread(self._stderr.fileno(), 1 << 24, 0).decode()
 
     def ask(self, questions: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
-        """Send requests over a separate connection."""
 
         async def run() -> T:
             cluster = Cluster(await Peer.connect(HOST, self.port))
@@ -109,7 +103,6 @@ class Served:
 
 @contextmanager
 def serving(data: Path | None, *options: str, port: int = 0, **settings: str) -> Iterator[Served]:
-    """A run that ends with the test."""
     served = Served(data, *options, port=port, **settings)
     try:
         yield served

@@ -19,7 +19,6 @@ class Story:
         self.answers: dict[str, str] = {}
 
     def name(self, *names: str) -> None:
-        """Names of groups that do not exist."""
         self.names |= {name: fresh_name(name) for name in names}
 
     def group(self, name: str, offsets: Mapping[int, int], topic: str = "orders") -> str:
@@ -30,7 +29,6 @@ class Story:
 
     @contextmanager
     def joined(self, group: str, topic: str = "orders") -> Iterator[None]:
-        """`member` has joined a group, and leaves after the block."""
         with self.rig.joined(self.names[group], self.names[topic]) as self.names["member"]:
             yield
 
@@ -41,7 +39,6 @@ class Story:
         self._add(" ".join(filter(None, (line.replace("{", "").replace("}", ""), note))), text)
 
     def committed(self, *groups: str) -> None:
-        """What groups have committed now."""
         offsets = (sorted(self.rig.committed(self.names[group]).items()) for group in groups)
         lines = (", ".join(f"{topic}-{number}: {at}" for (topic, number), at in offset) for offset in offsets)
         self._add(f"committed by {', '.join(groups)}", "\n".join(lines))
@@ -52,5 +49,4 @@ class Story:
         self.answers[f"{len(self.answers) + 1}. {heading}"] = text
 
     def is_as_recorded(self, file: str) -> None:
-        """Compare all answers with a file of tests/golden."""
         assert_recorded(file, self.answers)

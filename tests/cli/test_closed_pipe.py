@@ -19,7 +19,6 @@ GROUPS = 20_000
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a snapshot of many groups."""
     file = tmp_path_factory.mktemp("many") / "many.json"
     names = [f"group-{number:06}" for number in range(GROUPS)]
     groups = {name: Group(id=name, type=GroupType.CLASSIC, state=GroupState.EMPTY) for name in names}
@@ -29,7 +28,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a log of as much."""
     log = Written()
     for number in range(100):
         log.batch(pairs(*(commit(f"group-{number}", "topic", index, index) for index in range(200))))
@@ -62,22 +60,14 @@ def test_head_ends_it_quietly(kohort: Kohort, many: Path, long_log: Path, tmp_pa
         assert [line for line in stderr if "has no active members" not in line] == []
 
 
-def test_a_pipe_that_was_closed_before(kohort: Kohort, sample: Path) -> None:
+def test_streams_that_were_closed_before(kohort: Kohort, sample: Path) -> None:
     done = kohort.in_shell(f"list --embedded '{sample}' | true")
     assert (done.stdout, done.stderr) == ("", "")
-
-
-def test_stderr_is_closed(kohort: Kohort, sample: Path) -> None:
-    answer = kohort.in_shell(f"describe billing missing --embedded '{sample}' --output csv 2>&-")
-    assert answer.status == 3
-    # What has no place to go does not go among the data.
-    assert "no such group" not in answer.stdout
-    assert "billing" in answer.stdout
-
-
-def test_stdout_is_closed(kohort: Kohort, sample: Path) -> None:
     answer = kohort.in_shell(f"list --embedded '{sample}' >&-")
     assert (answer.status, answer.stderr) == (3, "kohort: standard output is closed\n")
+    answer = kohort.in_shell(f"describe billing missing --embedded '{sample}' --output csv 2>&-")
+    # What has no place to go does not go among the data.
+    assert (answer.status, "no such group" in answer.stdout, "billing" in answer.stdout) == (3, False, True)
 
 
 SOURCES = ("--embedded '{sample}'", "--snapshot '{many}'")

@@ -10,41 +10,15 @@ from typing import Any
 import pytest
 
 from cli.errors import UsageError
-from tests.cli.command import Answer, Kohort, commands
+from tests.cli.command import Kohort, commands
 
 IDS = ["GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"]
 """Kafka takes an id of blanks from a client; an empty one selects nothing here."""
 NAMED = [
-    "CONTEXT",
-    "DIR",
-    "DURATION",
-    "ERROR",
-    "FILE",
-    "HOST",
-    "HOST:PORT",
-    "HOST[:PORT]",
-    "KEY",
-    "N",
-    "NAME",
-    "NAME[:PARTITIONS]",
-    "NEW",
-    "OFFSET|TIME",
-    "PATTERN",
-    "PLAN",
-    "PREFIX",
-    "RACK",
-    "REGEX",
-    "RULE",
-    "SCENARIO",
-    "STEP.ROUND",
-    "TEXT",
-    "TIME",
-    "TOPIC",
-    "TOPIC[:0,1]",
-    "URL",
-    "WORLD",
-    "stable|empty|EPOCH",
-]
+    "CONTEXT", "DIR", "DURATION", "ERROR", "FILE", "HOST", "HOST:PORT", "HOST[:PORT]", "KEY", "N", "NAME",
+    "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RULE", "SCENARIO",
+    "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WORLD", "stable|empty|EPOCH",
+]  # fmt: skip
 LISTS = ["A,B,…", "COLUMN[:desc],…", "HOST:PORT,…", "JAR,…", "PROTOCOL,…", "STATE,…", "TOPIC,…", "TYPE,…"]
 PAIRS = ["KEY=FILE", "KEY=VARIABLE", "MEMBER=RACK", "SOURCE=TARGET", "TOPIC=N", "MEMBER=TOPIC,…"]
 PAIRS_OR_ONE = ["[MEMBER=]LIBRARY[:VERSION]", "[MEMBER|LIBRARY=]FILE"]
@@ -87,10 +61,6 @@ def test_every_option_and_argument_states_what_empty_means() -> None:
     assert STATED - {shape for _, shape in forms} == set()
 
 
-def asked(kohort: Kohort, command: str, parameter: Any, value: str) -> Answer:
-    return kohort.quick(command, *typed(parameter, value))
-
-
 def typed(parameter: Any, value: str) -> list[str]:
     option = max(parameter.opts, key=len)
     if parameter.param_type_name == "argument":
@@ -109,9 +79,9 @@ def test_an_empty_value_is_refused_by_every_option_and_argument() -> None:
 
 def test_blanks_and_nul_are_refused_by_every_form(kohort: Kohort) -> None:
     for shape, (command, parameter) in first_by_form().items():
-        asked(kohort, command, parameter, "a\0b").assert_refused("a NUL character is invalid")
+        kohort.quick(command, *typed(parameter, "a\0b")).assert_refused("a NUL character is invalid")
         if shape not in IDS:
-            asked(kohort, command, parameter, " ").assert_refused("no value is given")
+            kohort.quick(command, *typed(parameter, " ")).assert_refused("no value is given")
 
 
 def first_by_form() -> dict[str, tuple[str, Any]]:
@@ -128,7 +98,8 @@ PARTS = [
 
 def test_an_empty_part_is_refused_by_every_form(kohort: Kohort) -> None:
     for shape, value in PARTS:
-        answer = asked(kohort, *first_by_form()[shape], value)
+        command, parameter = first_by_form()[shape]
+        answer = kohort.quick(command, *typed(parameter, value))
         answer.assert_refused("has an empty part" if "=" not in value or "," in value else "has nothing")
 
 
@@ -164,9 +135,6 @@ def test_programs_get_a_blank_id_unchanged(kohort: Kohort, blank: Path) -> None:
     listed = kohort.quick("list --output json --snapshot", blank).document["groups"]
     assert [group["group"] for group in listed] == ["", " "]
     assert [row["GROUP"] for row in kohort.quick("list --output csv --snapshot", blank).rows] == ["", " "]
-
-
-def test_an_empty_id_is_selected_by_a_match_only(kohort: Kohort, blank: Path) -> None:
     kohort.quick("delete", "", "--snapshot", blank).assert_refused("GROUP: no value is given")
     matched = kohort.quick("delete --output json --match ^$ --snapshot", blank).document["groups"]
     assert [group["group"] for group in matched] == [""]
@@ -175,26 +143,25 @@ def test_an_empty_id_is_selected_by_a_match_only(kohort: Kohort, blank: Path) ->
 @pytest.mark.parametrize("variable", ["CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "CONFIG"])
 @pytest.mark.parametrize("value", ["", " "])
 def test_an_empty_variable_does_not_select_another_source(kohort: Kohort, variable: str, value: str) -> None:
-    answer = kohort.quick("list", **{f"KOHORT_{variable}": value})
-    answer.assert_refused(f"KOHORT_{variable} is set, but empty")
+    kohort.quick("list", **{f"KOHORT_{variable}": value}).assert_refused(
+        f"KOHORT_{variable} is set, but empty"
+    )
+    answer = kohort.quick("list", KOHORT_BOOTSTRAP_SERVER="127.0.0.1:1,")
+    answer.assert_refused("KOHORT_BOOTSTRAP_SERVER: '127.0.0.1:1,' has an empty part")
 
 
 @pytest.mark.parametrize(
     "setting",
     [
+        *(f"{key}: {value}" for key in ("bootstrap_server", "snapshot", "embedded") for value in ("", "' '")),
         *(
-            f"{key}: {value}"
-            for key in ("bootstrap_server", "snapshot", "embedded")
-            for value in ("", "''", "' '")
+            "bootstrap_server: 'b:1,'",
+            "bootstrap_server: [b:1, '']",
+            "command_config: ''",
+            "log_dirs: ['', logs]",
         ),
-        "bootstrap_server: 'b:1,'",
-        "bootstrap_server: [b:1, '']",
-        "command_config: ''",
-        "log_dirs: ['', logs]",
-        "{log_dirs: logs, topics: ''}",
-        "{bootstrap_server: b:1, cluster_id: ''}",
+        *("{log_dirs: logs, topics: ''}", "{bootstrap_server: b:1, cluster_id: ''}", 'snapshot: "a\\0b"'),
         "{bootstrap_server: b:1, properties: {a: {env: }}}",
-        'snapshot: "a\\0b"',
     ],
 )
 def test_an_empty_value_of_a_context_is_refused(kohort: Kohort, tmp_path: Path, setting: str) -> None:
@@ -203,18 +170,10 @@ def test_an_empty_value_of_a_context_is_refused(kohort: Kohort, tmp_path: Path, 
     kohort.quick("delete --all-groups --execute", KOHORT_CONFIG=str(file)).assert_refused(f"{file}")
 
 
-def test_a_list_with_an_empty_server_is_refused_in_the_environment(kohort: Kohort) -> None:
-    answer = kohort.quick("list", KOHORT_BOOTSTRAP_SERVER="127.0.0.1:1,")
-    answer.assert_refused("KOHORT_BOOTSTRAP_SERVER: '127.0.0.1:1,' has an empty part")
-
-
-def test_an_empty_home_is_not_the_root_directory(kohort: Kohort) -> None:
+def test_an_empty_home_is_not_the_root_directory(kohort: Kohort, tmp_path: Path) -> None:
     for command in ("demo", "list"):
         kohort.quick(command, HOME="", XDG_DATA_HOME="").assert_refused("HOME is empty")
     kohort.quick("list --log-dir /", HOME="").assert_said(3, "contains no __consumer_offsets")
-
-
-def test_a_context_below_an_empty_home_is_refused(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("current: a\ncontexts: {a: {snapshot: ~/saved.yaml}}\n")
     kohort.quick("list", HOME="", KOHORT_CONFIG=str(file)).assert_refused("HOME is empty")

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.command import Kohort
+from tests.cli.command import Answer, Kohort
 from tests.cli.dropin.harness import run_here, run_tool
 from tests.cli.verbs.exporter.scrapes import Figures
 from tests.kafka.broker import RunningBroker
@@ -80,6 +81,17 @@ class Scene:
     def group(self, name: str) -> str:
         return f"{self.prefix}-{name}"
 
+    def ask(self, command: str, *args: str | Path) -> Answer:
+        return self.kohort.quick(command, *args, "-b", self.broker.bootstrap)
+
+    def described(self, group: str, mode: str = "--members") -> tuple[Answer, dict[str, Any]]:
+        answer = self.ask(f"describe {mode} --output json", group)
+        (described,) = answer.document["groups"]
+        return answer, described
+
+    def tool_line(self, group: str, *flags: str) -> list[str]:
+        return ["--bootstrap-server", self.broker.bootstrap, "--describe", "--group", group, *flags]
+
 
 @pytest.fixture(scope="module")
 def scene(session_broker: RunningBroker, kohort: Kohort) -> Iterator[Scene]:
@@ -95,8 +107,7 @@ def scene(session_broker: RunningBroker, kohort: Kohort) -> Iterator[Scene]:
     yield Scene(broker=session_broker, kohort=kohort, prefix=prefix, members=members)
     # Where they stay, Kafka's tool describes no group of the broker.
     leaving = {
-        f"{prefix}-{name}": [LeavingMember(member_id=member, instance_id=None)]
-        for name, member in members.items()
+        f"{prefix}-{name}": [LeavingMember(member_id=id_, instance_id=None)] for name, id_ in members.items()
     }
     with KafkaClient(ConnectionSettings(bootstrap_servers=(session_broker.bootstrap,))) as client:
         remove_members(client, leaving, "the test ends")
@@ -107,29 +118,25 @@ def test_a_broken_subscription_does_not_void_the_assignment(scene: Scene, tools:
     for name, (_, is_readable) in SUBSCRIPTIONS.items():
         group = scene.group(f"s-{name}")
         for flags in (["--members", "--verbose"], []):
-            line = ["--bootstrap-server", scene.broker.bootstrap, "--describe", "--group", group, *flags]
+            line = scene.tool_line(group, *flags)
             assert run_here(line) == run_tool(tools, line)
-        shown = scene.kohort.quick("describe --members --output json -b", scene.broker.bootstrap, group)
+        shown, described = scene.described(group)
         assert shown.status == (0 if is_readable else 3), shown
-        ((member,),) = [described["members"] for described in shown.document["groups"]]
-        assert member["owned"] == {TOPIC: [0, 1]}
-        assert (member["subscription"] is not None) is is_readable
+        (member,) = described["members"]
+        assert (member["owned"], member["subscription"] is not None) == ({TOPIC: [0, 1]}, is_readable)
         subject = f"{group}, member {member['id']}"
         assert [error["subject"] for error in shown.document["errors"]] == [subject] * (not is_readable)
 
 
-def test_a_broken_assignment_is_the_tools_error_and_never_no_partitions(
-    scene: Scene, tools: ToolHost
-) -> None:
+def test_a_broken_assignment_is_the_tools_error(scene: Scene, tools: ToolHost) -> None:
     for name, (_, reason) in ASSIGNMENTS.items():
         group = scene.group(f"a-{name}")
-        line = ["--bootstrap-server", scene.broker.bootstrap, "--describe", "--group", group]
+        line = scene.tool_line(group)
         ours, theirs = run_here(line), run_tool(tools, line)
-        assert ours.stdout == theirs.stdout
-        assert ours.status == (0 if reason is None else 3)
+        assert (ours.stdout, ours.status) == (theirs.stdout, 0 if reason is None else 3)
         members = run_here([*line, "--members"])
-        shown = scene.kohort.quick("describe --members --output json -b", scene.broker.bootstrap, group)
-        ((member,),) = [described["members"] for described in shown.document["groups"]]
+        shown, described = scene.described(group)
+        (member,) = described["members"]
         if reason is not None:
             exception = f"org.apache.kafka.common.protocol.types.SchemaException: {reason}"
             error = f"\nError: Executing consumer group command failed due to {exception}\n"
@@ -147,15 +154,14 @@ def test_a_group_in_order_is_shown_next_to_one_that_is_not(scene: Scene) -> None
     line = ["--bootstrap-server", scene.broker.bootstrap, "--describe", "--all-groups"]
     for flags in ([], ["--members"]):
         shown = run_here([*line, *flags])
-        assert shown.status == 3
-        assert f"{scene.group('s-v0')} " in shown.stdout
+        assert (shown.status, f"{scene.group('s-v0')} " in shown.stdout) == (3, True)
         assert "SchemaException" in shown.stdout
     state = run_here([*line, "--state"])
     assert (state.status, "SchemaException" in state.stdout) == (0, False)
 
 
 def test_figures_of_what_cannot_be_read_are_absent(scene: Scene) -> None:
-    shown = scene.kohort.quick("exporter --once -b", scene.broker.bootstrap, "--match", f"^{scene.prefix}-")
+    shown = scene.ask(f"exporter --once --match ^{scene.prefix}-")
     assert shown.status == 3
     figures = Figures.read(shown.stdout)
     for name, (_, is_readable) in SUBSCRIPTIONS.items():
@@ -172,30 +178,19 @@ def test_figures_of_what_cannot_be_read_are_absent(scene: Scene) -> None:
 def test_lag_that_no_member_reads_is_unknown_without_a_subscription(scene: Scene) -> None:
     for name, lag in (("v0", 0), ("none", None)):
         group = scene.group(f"s-{name}")
-        described = scene.kohort.quick(
-            "describe --totals --output json -b", scene.broker.bootstrap, group
-        ).document["groups"]
-        assert [of_group["totals"]["lag_unsubscribed"] for of_group in described] == [lag]
-        shown = scene.kohort.quick(
-            "exporter --once -b", scene.broker.bootstrap, "--match", f"^{group}$"
-        ).stdout
+        assert scene.described(group, "--totals")[1]["totals"]["lag_unsubscribed"] == lag
+        shown = scene.ask(f"exporter --once --match ^{group}$").stdout
         assert Figures.read(shown)("kohort_group_lag_unsubscribed_records", group=group) == lag
-        reply = scene.kohort.quick(
-            "diagnose --for 1s --output json --verbose -b", scene.broker.bootstrap, group
-        )
+        reply = scene.ask("diagnose --for 1s --output json --verbose", group)
         rules = {finding["rule"] for of_group in reply.document["groups"] for finding in of_group["findings"]}
         assert ("left-over-offsets" in rules) is (lag is not None), reply
 
 
 def test_a_snapshot_keeps_what_is_unknown(scene: Scene, tmp_path: Path) -> None:
     file = tmp_path / "groups.yaml"
-    match = ("--match", f"^{scene.prefix}-")
-    taken = scene.kohort.quick("snapshot -b", scene.broker.bootstrap, "-o", file, *match)
-    assert taken.status == 3
-    live, saved = (
-        scene.kohort.quick("describe --members --output json --all-groups", *source)
-        for source in (("-b", scene.broker.bootstrap), ("--snapshot", file))
-    )
+    assert scene.ask(f"snapshot --match ^{scene.prefix}- -o", file).status == 3
+    line = "describe --members --output json --all-groups"
+    live, saved = scene.ask(line), scene.kohort.quick(line, "--snapshot", file)
     assert saved.status == 3
     described = {group["group"]: group["members"] for group in live.document["groups"]}
     for group in saved.document["groups"]:
@@ -207,13 +202,6 @@ def test_a_snapshot_keeps_what_is_unknown(scene: Scene, tmp_path: Path) -> None:
 def test_members_leave_by_id_whatever_they_sent(scene: Scene) -> None:
     for name in ("s-v0-without-user-data", "a-cut-short"):
         group = scene.group(name)
-        line = ("members remove", group, "--execute --yes -b", scene.broker.bootstrap)
-        removed = scene.kohort.quick(" ".join(line), "--member", scene.members[name])
-        assert removed.status == 0, removed
-        assert "cannot be read" in removed.stderr
-        assert (
-            scene.kohort.quick("describe --state --output json -b", scene.broker.bootstrap, group).document[
-                "groups"
-            ][0]["state"]
-            == "Empty"
-        )
+        removed = scene.ask(f"members remove {group} --execute --yes --member", scene.members[name])
+        removed.assert_said(0, "cannot be read")
+        assert scene.described(group, "--state")[1]["state"] == "Empty"

@@ -56,10 +56,8 @@ REQUESTED = {
 """Arrays with an element for each thing that was asked for: one that is missing shows. Any other may be as it is."""
 LISTING_TOPICS = ("snapshot", "validate-regex")
 """Commands that request all topics."""
-MOMENTS = re.compile(
-    r"^.*(?:timestamp|duration|lag_seconds|kohort_last_poll|kohort_series|process_|python_|_created).*$",
-    re.MULTILINE,
-)
+TIMED = "timestamp|duration|lag_seconds|kohort_last_poll|kohort_series|process_|python_|_created"
+MOMENTS = re.compile(f"^.*(?:{TIMED}).*$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -72,7 +70,6 @@ class Scene:
     met: dict[str, list[Mutilation]] = field(default_factory=dict)
 
     def watch(self, commands: Iterable[str]) -> None:
-        """Run the commands on whole answers."""
         for command in commands:
             self.broker.answers.clear()
             self.whole[command] = self.run(command)
@@ -92,9 +89,8 @@ class Scene:
         if command.startswith("--"):
             words = [*command.split(), "--bootstrap-server", server, "--timeout", str(TIMEOUT_MS)]
             return run_here(words)
-        output = (
-            [] if command.startswith(("snapshot", "exporter", "offsets export")) else ["--output", "json"]
-        )
+        is_plain = command.startswith(("snapshot", "exporter", "offsets export"))
+        output = [] if is_plain else ["--output", "json"]
         return self.kohort.quick(command, "-b", server, "--timeout", str(TIMEOUT_MS), *output)
 
     def fault(self, command: str, change: Mutilation) -> str | None:
@@ -112,8 +108,11 @@ class Scene:
         if time.monotonic() - began > LONGEST_S:
             return "it hangs"
         if answer.status in (3, 4):
-            return None if said(answer) else f"status {answer.status} without a word"
-        if may_be_so(change) or lists_topics(command, change) or finds_more(whole, answer):
+            is_said = answer.stderr.strip() or "Error: " in answer.stdout
+            return None if is_said else f"status {answer.status} without a word"
+        # A topic may be missing from a list of all of them: there may be none.
+        is_list = change.api is METADATA and change.kind is Kind.SHORT and command.startswith(LISTING_TOPICS)
+        if is_list or may_be_so(change) or finds_more(whole, answer):
             return None
         if answer.status != whole.status:
             return f"status {answer.status}, not {whole.status}: {text[-300:]}"
@@ -123,38 +122,20 @@ class Scene:
 
 
 def may_be_so(change: Mutilation) -> bool:
-    """Whether a broker in order may answer this."""
     if change.kind in (Kind.NULL, Kind.LATER):
         return True
     name = next(step for step in reversed(change.path) if isinstance(step, str)) if change.path else ""
     return change.kind is Kind.SHORT and name not in REQUESTED.get(change.api.name, ())
 
 
-def lists_topics(command: str, change: Mutilation) -> bool:
-    """Whether a topic is missing from a list of all of them: there may be none."""
-    return change.api is METADATA and change.kind is Kind.SHORT and command.startswith(LISTING_TOPICS)
-
-
-def missing_elements(met: Iterable[Mutilation]) -> list[Mutilation]:
-    """The changes that leave out something that was requested."""
-    return [change for change in met if change.kind is Kind.SHORT and not may_be_so(change)]
-
-
 def finds_more(whole: Answer, answer: Answer) -> bool:
-    """Whether a plan has a finding about what is not known."""
     if "findings" not in whole.stdout:
         return False
     before, now = (json.loads(text.stdout).get("findings", []) for text in (whole, answer))
     return any("unknown" in finding["message"] for finding in now if finding not in before)
 
 
-def said(answer: Answer) -> bool:
-    """Whether something is named."""
-    return bool(answer.stderr.strip()) or "Error: " in answer.stdout
-
-
 def content(answer: Answer) -> str:
-    """What is shown, without times."""
     return MOMENTS.sub("", answer.stdout)
 
 
@@ -169,25 +150,13 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         metadata = write_subscription(EmbeddedSubscription(version=3, topics=(TOPIC,), rack="a"))
         owned = EmbeddedAssignment(version=1, partitions={TOPIC: tuple(range(PARTITIONS))})
         join_group(served, "live", "consumer", metadata, write_assignment(owned), "range")
+        absent = dict.fromkeys(("instance_id", "rack_id", "subscribed_topic_regex", "server_assignor"))
         ask(
-            served.port,
-            "ConsumerGroupHeartbeat",
-            1,
-            group_id="kip",
-            member_id="kip-1",
-            member_epoch=0,
-            instance_id=None,
-            rack_id=None,
-            rebalance_timeout=60_000,
-            subscribed_topic_names=[TOPIC],
-            subscribed_topic_regex=None,
-            server_assignor=None,
-            topic_partitions=[],
-        )
-        offsets = [
-            {"partition_index": number, "committed_offset": 0, "committed_metadata": ""}
-            for number in range(PARTITIONS)
-        ]
+            served.port, "ConsumerGroupHeartbeat", 1, group_id="kip", member_id="kip-1", member_epoch=0, **absent,
+            rebalance_timeout=60_000, subscribed_topic_names=[TOPIC], topic_partitions=[],
+        )  # fmt: skip
+        offset = {"committed_offset": 0, "committed_metadata": ""}
+        offsets = [{**offset, "partition_index": number} for number in range(PARTITIONS)]
         ask(served.port, "OffsetCommit", 9, group_id="idle", topics=[{"name": TOPIC, "partitions": offsets}])
         broker = MutilatedBroker(served.port)
         with broker:
@@ -200,7 +169,12 @@ def test_every_answer_is_whole_or_says_what_it_lacks(scene: Scene) -> None:
     changes: Mapping[str, Sequence[Mutilation]] = scene.met
     if not IS_LONG:
         few = shares(scene.met, 3)
-        changes = {command: few[command] + missing_elements(met) for command, met in scene.met.items()}
+        # All that leave out something that was requested.
+        changes = {
+            command: few[command]
+            + [change for change in met if change.kind is Kind.SHORT and not may_be_so(change)]
+            for command, met in scene.met.items()
+        }
     assert sum(map(len, changes.values())) > 400
     assert scene.faults(changes) == []
 

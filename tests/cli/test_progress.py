@@ -41,7 +41,6 @@ class Terminal:
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
-    """Give a real one."""
     other_end, end = pty.openpty()
     with os.fdopen(end, "w") as stream:
         yield Terminal(stream=stream, other_end=other_end)
@@ -50,7 +49,6 @@ def terminal() -> Iterator[Terminal]:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Show every step."""
     monkeypatch.setattr("cli.progress.PERIOD_S", 0.0)
     monkeypatch.setattr("cli.progress.AFTER_S", 0.0)
     monkeypatch.setenv("TERM", "xterm")
@@ -69,34 +67,21 @@ def test_a_line_that_replaces_itself_and_goes(terminal: Terminal) -> None:
     assert terminal.shown() == steps + clear
 
 
-def test_nothing_among_data_on_a_terminal(terminal: Terminal) -> None:
+def test_progress_is_not_always_shown(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = io.StringIO()
     _work(terminal.stream, stdout=terminal.stream)
-    assert terminal.shown() == ""
-
-
-def test_nothing_without_a_terminal() -> None:
-    stderr = io.StringIO()
-    _work(stderr)
-    assert stderr.getvalue() == ""
-
-
-def test_nothing_to_do(terminal: Terminal) -> None:
+    _work(piped)
     _work(terminal.stream, total=0)
-    assert terminal.shown() == ""
-
-
-def test_closed_streams(terminal: Terminal) -> None:
     _work(None)
     _work(None, stdout=None)
-    assert terminal.shown() == ""
-    _work(terminal.stream, stdout=None)
-    assert "reading" in terminal.shown()
-
-
-def test_it_is_said_seldom(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cli.progress.PERIOD_S", 3600.0)
     _work(terminal.stream)
-    assert terminal.shown() == ""
+    assert (terminal.shown(), piped.getvalue()) == ("", "")
+
+
+def test_stdout_may_be_closed(terminal: Terminal) -> None:
+    _work(terminal.stream, stdout=None)
+    assert "reading" in terminal.shown()
 
 
 def test_a_spinner_turns_and_goes(terminal: Terminal) -> None:
@@ -134,9 +119,7 @@ def test_a_spinner_turns_and_goes(terminal: Terminal) -> None:
         wait_for(r"\r\x1b\[K$")
 
 
-def test_a_long_line_keeps_its_end_and_does_not_wrap(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_line_keeps_its_end(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     with (
         patch.multiple(sys, stderr=terminal.stream, stdout=NO_TERMINAL),
@@ -149,9 +132,7 @@ def test_a_long_line_keeps_its_end_and_does_not_wrap(
 
 
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
-def test_no_spinner_without_a_terminal(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, term: str
-) -> None:
+def test_no_spinner_in_a_pipe(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, term: str) -> None:
     monkeypatch.setenv("TERM", term)
     stderr = io.StringIO() if term == "xterm" else terminal.stream
     with patch.object(sys, "stderr", stderr), Spinner("reading groups"):

@@ -57,11 +57,6 @@ def test_plans_of_the_sample(kohort: Kohort, sample: Path, to: str) -> None:
     assert {bool(plan["steps"]) for plan in plans} == {True, False}
 
 
-def test_patterns_without_a_source(kohort: Kohort) -> None:
-    document = _check(kohort, "validate-regex a '('")
-    assert [pattern["topics"]["broker"] for pattern in document["patterns"]] == [None, None]
-
-
 def test_a_snapshot_of_which_little_is_known(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "little.yaml"
     file.write_text(
@@ -106,17 +101,12 @@ def _objects(schema: object) -> Iterator[dict[str, Any]]:
 
 
 CHANGES = {
-    "$.kohort": {"kohort": 2},
-    "$": {"extra": 1},
-    "$.groups": {"groups": None},
-    "$.groups[0]": {"groups": [{"group": "a"}]},
-    "$.errors[0]": {"errors": [{"subject": "a"}]},
-}
+    "$.kohort": {"kohort": 2}, "$": {"extra": 1}, "$.groups": {"groups": None},
+    "$.groups[0]": {"groups": [{"group": "a"}]}, "$.errors[0]": {"errors": [{"subject": "a"}]},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("path", "change"), CHANGES.items(), ids=CHANGES)
 def test_a_schema_finds_faults(kohort: Kohort, sample: Path, path: str, change: dict[str, Any]) -> None:
     document = kohort.quick("list --embedded", sample, "--output", "json").document
-    problems = faults({**document, **change})
-    assert problems
-    assert all(fault.startswith(f"{path}: ") for fault in problems)
+    assert {fault.partition(": ")[0] for fault in faults({**document, **change})} == {path}

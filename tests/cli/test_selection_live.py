@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from cli.sources.wire_source import WireSource
-from groups.listing import GroupFilter, GroupState, GroupType
+from groups.listing import GroupFilter, GroupType
 from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet
 from tests.cli.sources.live_source import admin_only, live_source
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
-from tests.wire.client.peer import peer
-from tests.wire.client.scripted import broker as scripted
 from wire.client.cluster import KafkaClient
 from wire.client.groups import list_groups
 from wire.client.security import ConnectionSettings
-from wire.messages.schemas.groups import LIST_GROUPS
 
 GROUPS = "org.apache.kafka.tools.GroupsCommand"
-OF_BROKERS = {"Kafka 4.3": (0, 5), "Kafka 3.5": (0, 4), "Kafka 2.5": (0, 3)}
-"""Versions of ListGroups."""
 
 
 @pytest.mark.kafka
@@ -44,9 +38,8 @@ def test_filters_choose_as_the_tool_does(kohort: Kohort, fleet: Fleet, tools: To
     option, _, values = filters.partition(" ")
     for value in values.split(","):
         reported = tools.ask(fleet.broker, GROUPS, "--list", option.replace("type", "group-type"), value)
-        expected |= {
-            line.split()[0] for line in reported.stdout.splitlines()[1:] if line.startswith(fleet.prefix)
-        }
+        names = (line.split()[0] for line in reported.stdout.splitlines()[1:])
+        expected |= {name for name in names if name.startswith(fleet.prefix)}
     assert expected
     for command in ("list", "describe --state"):
         answer = kohort.quick(
@@ -92,53 +85,3 @@ def test_filters_where_only_the_admin_client_can_log_in(fleet: Fleet) -> None:
         one = over_admin.select_groups(selection, described=False).items
         other = over_wire.select_groups(selection, described=False).items
     assert {group.id for group in one} == {group.id for group in other} != set()
-
-
-@pytest.mark.parametrize("versions", OF_BROKERS.values(), ids=OF_BROKERS.keys())
-def test_old_brokers_that_do_not_filter(versions: tuple[int, int]) -> None:
-    groups = [
-        {"group_id": name, "protocol_type": "consumer", "group_state": state, "group_type": "classic"}
-        for name, state in (("g", "Stable"), ("h", "Empty"))
-    ]
-    described = [
-        {
-            "error_code": 0,
-            "group_id": group["group_id"],
-            "group_state": group["group_state"],
-            "protocol_type": "consumer",
-            "protocol_data": "range",
-            "members": (),
-        }
-        for group in groups
-    ]
-    answers = {
-        "ListGroups": lambda _: {"error_code": 0, "groups": groups},
-        "DescribeGroups": lambda _: {"groups": described},
-    }
-    known = {"ListGroups": versions, "DescribeGroups": (0, 5), "Metadata": (0, 12), "FindCoordinator": (0, 4)}
-    assert LIST_GROUPS.versions[1] >= versions[1]
-    with peer(scripted(answers, known)) as address:
-        host, _, port = address.rpartition(":")
-        broker = {"node_id": 1, "host": host, "port": int(port), "rack": None}
-        answers["Metadata"] = lambda _: {
-            "brokers": [broker],
-            "cluster_id": "c",
-            "controller_id": 1,
-            "topics": (),
-        }
-        node = {"node_id": 1, "host": host, "port": int(port), "error_code": 0, "error_message": None}
-        answers["FindCoordinator"] = lambda _: {
-            **node,
-            "coordinators": [{**node, "key": key} for key in ("g", "h")],
-        }
-        source = WireSource(ConnectionSettings(bootstrap_servers=(address,)))
-        selected = [
-            [group.id for group in source.select_groups(selection, described=False).items]
-            for selection in (
-                GroupFilter(states=frozenset({GroupState.EMPTY})),
-                GroupFilter(types=frozenset({GroupType.CLASSIC}), states=frozenset({GroupState.STABLE})),
-                GroupFilter(types=frozenset({GroupType.CONSUMER})),
-            )
-        ]
-        source.close()
-    assert selected == [["h"], ["g"], []]

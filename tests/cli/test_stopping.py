@@ -12,7 +12,6 @@ from cli.stopping import Stop, awaiting_answers, stoppable
 
 
 def _run(before: int, printing: int, closing: int) -> None:
-    """Send a change, with signals at three moments."""
     with stoppable():
         try:
             _signal(before)

@@ -29,8 +29,6 @@ _CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class InlineProperties:
-    """The properties of one context."""
-
     context: Context
 
     def settings(self) -> ConnectionSettings:

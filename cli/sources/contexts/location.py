@@ -84,7 +84,6 @@ def config_text(path: Path) -> str:
 
 
 def others_can_read(status: os.stat_result) -> bool:
-    """Whether the group or all users can read a file."""
     return bool(status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 

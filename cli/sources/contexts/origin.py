@@ -25,12 +25,10 @@ class SourceOrigin:
 
     @property
     def name(self) -> str | None:
-        """The context's name."""
         return None if self.context is None else self.context.name
 
     @property
     def cluster_id(self) -> str | None:
-        """The id of the context's cluster; None means not set."""
         return None if self.context is None else self.context.cluster_id
 
     @property
@@ -40,7 +38,6 @@ class SourceOrigin:
 
     @property
     def warning(self) -> str | None:
-        """A warning about secrets in the context's file."""
         return None if self.context is None else self.context.warning
 
     def __str__(self) -> str:
@@ -56,7 +53,6 @@ class SourceOrigin:
 
     @property
     def properties(self) -> InlineProperties | None:
-        """The context's own properties, if it has any."""
         if self.context is None or not self.context.properties:
             return None
         from cli.sources.contexts.inline import InlineProperties

@@ -47,16 +47,10 @@ MAX_CONTEXTS = 1_000
 MAX_MESSAGE = 300
 NAMED = 10
 _KINDS = {
-    "bootstrap_server": SourceKind.LIVE,
-    "command_config": SourceKind.LIVE,
-    "cluster_id": SourceKind.LIVE,
-    "properties": SourceKind.LIVE,
-    "snapshot": SourceKind.SNAPSHOT,
-    "log_dirs": SourceKind.LOG,
-    "as_of": SourceKind.LOG,
-    "topics": SourceKind.LOG,
-    "embedded": SourceKind.EMBEDDED,
-}
+    "bootstrap_server": SourceKind.LIVE, "command_config": SourceKind.LIVE, "cluster_id": SourceKind.LIVE,
+    "properties": SourceKind.LIVE, "snapshot": SourceKind.SNAPSHOT, "log_dirs": SourceKind.LOG,
+    "as_of": SourceKind.LOG, "topics": SourceKind.LOG, "embedded": SourceKind.EMBEDDED,
+}  # fmt: skip
 _NO_SOURCES = frozenset({"as_of", "topics", "cluster_id", "properties"})
 """Keys that complete a source and name none."""
 _NAMING = "bootstrap_server, command_config, snapshot, log_dirs or embedded"

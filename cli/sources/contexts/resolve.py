@@ -176,7 +176,6 @@ def _from_environment(options: SourceOptions, values: Mapping[str, str]) -> Sour
 
 
 def _current(options: SourceOptions) -> SourceOptions:
-    """The current context, if there is one."""
     from cli.sources.contexts.location import VARIABLE, context_location
 
     location = context_location()
@@ -220,16 +219,11 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
 
 def _in_context(options: SourceOptions, context: Context, named_by: str, *, is_typed: bool) -> SourceOptions:
     return replace(
-        options,
-        bootstrap_server=context.bootstrap_server,
-        command_config=context.command_config,
-        snapshot=context.snapshot,
-        embedded=context.embedded,
-        log_dirs=list(context.log_dirs) or None,
-        as_of=options.as_of or context.as_of,
-        topics_file=options.topics_file or context.topics,
+        options, bootstrap_server=context.bootstrap_server, command_config=context.command_config,
+        snapshot=context.snapshot, embedded=context.embedded, log_dirs=list(context.log_dirs) or None,
+        as_of=options.as_of or context.as_of, topics_file=options.topics_file or context.topics,
         place=SourceOrigin(where=context.place, named_by=named_by, is_typed=is_typed, context=context),
-    )
+    )  # fmt: skip
 
 
 def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> OutputOptions:

@@ -229,14 +229,10 @@ def drop_in() -> TyperCommand:
     """The flags as Typer's options, with the kinds of their values."""
     options = [
         TyperOption(
-            param_decls=[f"--{flag}", flag.replace("-", "_")],
-            help=HELP[flag],
-            is_flag=value is Value.NONE,
-            default=False if value is Value.NONE else None,
-            required=False,
-            metavar=METAVARS.get(flag),
+            param_decls=[f"--{flag}", flag.replace("-", "_")], help=HELP[flag], is_flag=value is Value.NONE,
+            default=False if value is Value.NONE else None, required=False, metavar=METAVARS.get(flag),
             multiple=flag in REPEATABLE,
         )
         for flag, value in FLAGS.items()
-    ]
+    ]  # fmt: skip
     return TyperCommand(PROGRAM, params=list(options), add_help_option=False)

@@ -26,7 +26,6 @@ TIME_LIMIT_MS = 500
 
 
 def limit_ms() -> int:
-    """The timeout of a source."""
     chosen = os.environ.get(LIMIT_VARIABLE, "")
     return int(chosen) if chosen.isascii() and chosen.isdecimal() else TIME_LIMIT_MS
 
@@ -170,7 +169,6 @@ def _of_members(value: Callable[[Member], str | None]) -> Values:
 
 
 def _settings(context: Context) -> Described:
-    """The settings of a group."""
     from cli.verbs.config.action import known_configs
 
     with _source(context) as source:
@@ -228,7 +226,6 @@ def _varied_settings(context: Context) -> Described:
 
 
 def _scenarios(_: Context) -> Described:
-    """Scenarios that ship with Kohort, and files."""
     from pathlib import Path
 
     from coordinator.simulation import random_scenario
@@ -284,7 +281,7 @@ RULES = Values(names=_names_in("coordinator.simulation.broken_rules", "BROKEN_RU
 EXPLORATION = "coordinator.simulation.exploration"
 
 BY_COMMAND: Mapping[str, Values] = {
-    "kohort describe --state": Values(names=_states_and_groups, several=True),
+    "kohort describe --state": Values(names=_states_and_groups, several=True, of_source=True),
     "kohort dry-run --assignor": ASSIGNORS,
     "kohort plan --assignor": ASSIGNORS,
     "kohort plan --client": LIBRARIES,
@@ -336,24 +333,10 @@ BY_OPTION: Mapping[str, Values] = {"--context": CONTEXTS, "--confirm": CONTEXTS,
 """Values of options with the same meaning in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {
-    "GROUP": GROUPS,
-    "FROM": GROUPS,
-    "TO": GROUPS,
-    "TOPIC": TOPICS,
-    "TOPIC[:0,1]": TOPICS,
-    "TOPIC,…": replace(TOPICS, several=True),
-    "TYPE,…": TYPES,
-    "STATE,…": STATES,
-    "PROTOCOL,…": Values(names=_protocols, several=True),
-    "TOPIC=N": TOPIC_OF,
-    "SOURCE=TARGET": TOPIC_OF,
-    "MEMBER": MEMBERS,
-    "MEMBER=TOPIC,…": MEMBER_OF,
-    "MEMBER=RACK": MEMBER_OF,
-    "FILE": FILES,
-    "JAR,…": FILES,
-    "[MEMBER|LIBRARY=]FILE": FILES,
-    "PLAN": FILES,
-    "DIR": DIRECTORIES,
-}
+    "GROUP": GROUPS, "FROM": GROUPS, "TO": GROUPS, "TOPIC": TOPICS, "TOPIC[:0,1]": TOPICS,
+    "TOPIC,…": replace(TOPICS, several=True), "TYPE,…": TYPES, "STATE,…": STATES,
+    "PROTOCOL,…": Values(names=_protocols, several=True), "TOPIC=N": TOPIC_OF, "SOURCE=TARGET": TOPIC_OF,
+    "MEMBER": MEMBERS, "MEMBER=TOPIC,…": MEMBER_OF, "MEMBER=RACK": MEMBER_OF, "FILE": FILES, "JAR,…": FILES,
+    "[MEMBER|LIBRARY=]FILE": FILES, "PLAN": FILES, "DIR": DIRECTORIES,
+}  # fmt: skip
 """Values by metavar, without its dots and brackets."""

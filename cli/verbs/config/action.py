@@ -80,7 +80,6 @@ def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> Non
 
 
 def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
-    """The settings in force for a group."""
     data = [
         {
             **fields(config, "name", "value"),
@@ -110,8 +109,6 @@ class SettingsPlan:
 
 @dataclass(slots=True, kw_only=True)
 class ConfigChange(ClusterChange[SettingsPlan]):
-    """A change of settings of groups."""
-
     did, what = "changed", "setting"
     shown_by = "config get {group}"
 
@@ -157,19 +154,15 @@ class ConfigChange(ClusterChange[SettingsPlan]):
         )
 
     def data_of(self, plan: SettingsPlan) -> list[dict[str, object]]:
-        """The settings of a group that change, as data."""
         return [
             {
-                "name": name,
-                "before": config.value,
-                "source_before": config.origin.value,
+                "name": name, "before": config.value, "source_before": config.origin.value,
                 "after": config.default if value is None else value,
-                **fields(config, "default", "minimum", "maximum"),
-                "applied": self.applied(plan.group),
+                **fields(config, "default", "minimum", "maximum"), "applied": self.applied(plan.group),
             }
             for name, value in plan.changes.items()
             for config in [plan.configs[name]]
-        ]
+        ]  # fmt: skip
 
 
 def plan_config_change(
@@ -196,7 +189,6 @@ def plan_config_change(
 
 
 def not_live(source: Source) -> UsageError:
-    """The error for a read-only source."""
     return UsageError(
         f"settings of groups can be changed only on a live cluster, not in {source.name}; "
         "name a live cluster (--bootstrap-server)"
@@ -240,7 +232,6 @@ def _with(plan: SettingsPlan, failed: Failed | None) -> SettingsPlan:
 
 
 def _is_noop(config: GroupConfig, value: str | None) -> bool:
-    """Whether a change has no effect."""
     is_set = config.origin is ConfigOrigin.GROUP
     return not is_set if value is None else is_set and config.value == value.strip()
 

@@ -81,7 +81,6 @@ def make_current(name: str | None) -> None:
 
 
 def renamed(name: str, new: str) -> None:
-    """Rename a context and print a message."""
     if not is_name(new):
         raise UsageError(f"{new!r} is not a valid context name: {NAME_RULE}")
 
@@ -309,18 +308,13 @@ class Removal:
         return Document(
             command="context remove",
             data={
-                "file": str(self.contexts.path),
-                "context": self.context.name,
-                "current": self.is_current,
-                "secret_files": files,
-                "comments": self.comments,
-                "executed": self.executed,
+                "file": str(self.contexts.path), "context": self.context.name, "current": self.is_current,
+                "secret_files": files, "comments": self.comments, "executed": self.executed,
             },
             blocks=[Table(columns=columns("REMOVED", "VALUE"), rows=rows)],
-        )
+        )  # fmt: skip
 
 
 def plan_removal(name: str) -> Removal:
-    """Plan the removal. UsageError if there is no such context."""
     contexts, context = context_named(load_contexts(), name)
     return Removal(contexts=contexts, context=context)

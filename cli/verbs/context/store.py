@@ -37,7 +37,6 @@ class ContextStore:
         self.directory = contexts.path
 
     def add(self, name: str, fragment: Fragment) -> None:
-        """Write a new context."""
         self._write(self._file(name), "".join(yaml_lines(fragment)))
 
     def use(self, name: str | None) -> None:
@@ -54,7 +53,6 @@ class ContextStore:
         self._file(name).unlink()
 
     def rename(self, name: str, new: str) -> None:
-        """Rename a context; the current one stays current."""
         os.link(self._file(name), self._file(new))
         if self.contexts.current == name:
             self.use(new)
@@ -213,7 +211,6 @@ def keep(base: Path, context: str, secrets: Mapping[str, str]) -> dict[str, Path
 
 
 def drop(files: Iterable[Path]) -> None:
-    """Delete secret files that are no longer referred to."""
     for file in files:
         with suppress(OSError):
             file.unlink()

@@ -40,7 +40,6 @@ def list_document(contexts: Contexts, in_force: str | None, named_by: str | None
 
 
 def show_document(contexts: Contexts, context: Context, problems: tuple[Problem, ...]) -> Document:
-    """Everything about one context."""
     settings: list[tuple[str, Cell]] = [
         ("bootstrap_server", context.bootstrap_server),
         ("command_config", _text(context.command_config)),
@@ -60,18 +59,14 @@ def show_document(contexts: Contexts, context: Context, problems: tuple[Problem,
     return Document(
         command="context show",
         data={
-            "file": str(context.origin.file),
-            **_brief(contexts, context),
-            "cluster_id": context.cluster_id,
-            "as_of": context.as_of,
-            "topics": _text(context.topics),
-            "timeout_ms": context.timeout_ms,
+            "file": str(context.origin.file), **_brief(contexts, context), "cluster_id": context.cluster_id,
+            "as_of": context.as_of, "topics": _text(context.topics), "timeout_ms": context.timeout_ms,
             "output": None if context.output is None else context.output.value,
             "properties": [_property(value) for value in context.properties],
         },
         blocks=[Table(columns=columns("NAME", "VALUE", "SOURCE"), rows=rows)],
         errors=problems,
-    )
+    )  # fmt: skip
 
 
 def problems_of(context: Context) -> tuple[Problem, ...]:
@@ -100,13 +95,10 @@ def _brief(contexts: Contexts, context: Context) -> dict[str, object]:
 
 def _property(value: PropertyValue) -> dict[str, object]:
     return {
-        "name": value.key,
-        "value": _shown(value),
-        "secret": value.is_secret,
-        "kept_in": value.store.value,
+        "name": value.key, "value": _shown(value), "secret": value.is_secret, "kept_in": value.store.value,
         "keeper": None if value.store is ValueStore.LITERAL else value.text,
         "available": _missing(value) is None,
-    }
+    }  # fmt: skip
 
 
 def _shown(value: PropertyValue) -> str | None:

@@ -159,7 +159,6 @@ class SimulatedGroup:
         self._play(self.world.schedule.play(self.now_ms + seconds * 1000, LIMIT))
 
     def wait_until_stable(self) -> None:
-        """Let time pass until the group is stable."""
         world = self.world
 
         def is_rebalancing() -> bool:

@@ -41,7 +41,6 @@ class _Raw(io.RawIOBase):
         return os.write(self.writer, bytes(data))  # type: ignore[call-overload]
 
     def leave(self) -> None:
-        """Read what is there, and close the pipe."""
         if self.reader >= 0:
             os.set_blocking(self.reader, False)
             with suppress(BlockingIOError):
@@ -51,7 +50,6 @@ class _Raw(io.RawIOBase):
             self.reader = -1
 
     def release(self) -> None:
-        """Close what is open."""
         self.leave()
         os.close(self.writer)
 
@@ -74,7 +72,6 @@ class Stream(io.TextIOWrapper):
         return self.raw_end.read_so_far.decode()
 
     def end(self) -> None:
-        """Flush and close it."""
         with suppress(OSError):
             self.flush()
         self.detach()
@@ -114,5 +111,4 @@ def play(
 
 
 def interrupt(number: signal.Signals) -> None:
-    """Send a signal to the thread that runs the command."""
     signal.pthread_kill(threading.main_thread().ident or 0, number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +51,10 @@ class Scene:
         return f"{HOST}:{self.turnstile.port}"
 
     def fresh(self) -> None:
-        """A new group for a run."""
         self.group = fresh_name("changed")
         self.commit(3)
 
     def commit(self, offset: int, topic: str = "") -> None:
-        """Commit for the group, as another operator would."""
         partition = topic or self.topic, 0
         (outcome,) = commit_offsets(
             self.client, {self.group: {partition: NewOffset(offset=offset)}}
@@ -64,29 +62,20 @@ class Scene:
         assert outcome[partition] is None, outcome
 
     def committed(self, group: str = "") -> int | None:
-        """What a group has committed in partition 0 of the topic."""
         commits = fetch_offsets(self.client, [group or self.group]).found[group or self.group]
-        offsets = {
-            (topic.name, partition.partition_index): partition.committed_offset
-            for topic in commits.topics
-            for partition in topic.partitions
-        }
-        return offsets.get((self.topic, 0))
+        topics = {topic.name: topic.partitions for topic in commits.topics}
+        offsets = {part.partition_index: part.committed_offset for part in topics.get(self.topic, ())}
+        return offsets.get(0)
 
     def setting(self) -> str | None:
-        """The group's own session timeout."""
-        entry = describe_configs(self.client, ConfigResourceType.GROUP, [self.group]).found[self.group][
-            SETTING
-        ]
-        return entry.value
+        settings = describe_configs(self.client, ConfigResourceType.GROUP, [self.group]).found[self.group]
+        return settings[SETTING].value
 
     def members(self) -> list[str | None]:
-        """The instance ids of the group's members."""
         groups = describe_groups(self.client, DESCRIBE_GROUPS, [self.group]).found
         return [member.group_instance_id for group in groups.values() for member in group.members]
 
     def join(self) -> None:
-        """Have a static member join; it says nothing afterwards."""
 
         def ask(connection: Connection, groups: Sequence[str], deadline: Deadline) -> Steps[dict[str, Any]]:
             request = {
@@ -102,14 +91,12 @@ class Scene:
         assert not answer.error_code, answer
 
     def has_fault(self) -> bool:
-        """Whether there is a fault for the group."""
         settings = ConnectionSettings(bootstrap_servers=(self.bootstrap,))
         with fault_client(settings) as client:
             rules = ask_for_fault(client, 30_000, operation=LIST).rules
         return any(json.loads(rule.event).get("group") == self.group for rule in rules)
 
     def file(self, name: str, text: str) -> Path:
-        """A file with this text."""
         file = self.directory / name
         file.write_text(text)
         return file
@@ -118,22 +105,17 @@ class Scene:
 Effect = Callable[[Scene], bool]
 
 
-def _nothing(_: Scene) -> None:
-    """Need nothing but the group."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Change:
     """A command, and its effects by what says that they were made."""
 
     line: Callable[[Scene], Sequence[str | Path]]
     effects: Mapping[str, Effect]
-    prepare: Callable[[Scene], None] = field(default=_nothing)
+    prepare: Callable[[Scene], None] = lambda _: None
     program: str = "kohort"
     confirmation: tuple[str, ...] = ("--execute", "--yes")
 
     def command(self, scene: Scene, timeout_s: int) -> Sequence[str | Path]:
-        """The command line, which is confirmed already."""
         limit = ("--timeout", str(timeout_s * 1000), "--bootstrap-server", scene.bootstrap)
         return *self.line(scene), *limit, *self.confirmation
 

@@ -68,7 +68,6 @@ Started = tuple[int, Callable[[str], object]]
 
 @contextmanager
 def served(turnstile: Turnstile, _: Path) -> Iterator[Started]:
-    """`kohort serve` behind a turnstile."""
     with serving(None, "--advertise", f"{HOST}:{turnstile.port}") as started:
         settings = ConnectionSettings(bootstrap_servers=(f"{HOST}:{started.port}",), client_id="rig")
 
@@ -83,7 +82,6 @@ def served(turnstile: Turnstile, _: Path) -> Iterator[Started]:
 
 @contextmanager
 def on_kafka(request: pytest.FixtureRequest, turnstile: Turnstile, directory: Path) -> Iterator[Started]:
-    """Apache Kafka behind a turnstile."""
     client, behind, controller = free_ports(3)
     settings = {
         "listeners": f"CLIENT://{HOST}:{client},RELAYED://{HOST}:{behind},CONTROLLER://{HOST}:{controller}",
@@ -171,8 +169,7 @@ def test_a_change_does_not_depend_on_its_readers(scene: Scene, name: str) -> Non
         for number in range(writes[1]):
             closed = made(scene, change, *options, stderr=Stream(closing_at=number, lines=True))
             assert closed.status == 0, closed
-        full = made(scene, change, *options, stderr=Stream(device=FULL, lines=True))
-        assert full.status == 0, full
+        assert made(scene, change, *options, stderr=Stream(device=FULL, lines=True)).status == 0
         full = made(scene, change, *options, stdout=Stream(device=FULL))
         assert full.status == 3, full
         assert ("nothing was changed" in full.stderr) == ("table" in options)
@@ -190,18 +187,14 @@ def test_a_broker_that_stalls_or_dies_at_any_request_is_reported(scene: Scene, n
             made(scene, change, decide=only(number, move), timeout_s=1)
 
 
-def only(number: int, move: Move) -> Decide:
-    """A move of the request with a number; the others pass."""
-    return lambda at, _: move if at == number else Move.PASS
-
-
-def interrupting(number: int, sent: signal.Signals, move: Move) -> Decide:
-    """A signal, and then a move, of the request with a number; the others pass."""
+def only(number: int, move: Move, sent: signal.Signals | None = None) -> Decide:
+    """A move of the request with a number, after a signal if there is one; the others pass."""
 
     def decide(at: int, _: int) -> Move:
         if at != number:
             return Move.PASS
-        interrupt(sent)
+        if sent is not None:
+            interrupt(sent)
         return move
 
     return decide
@@ -215,7 +208,7 @@ def test_a_signal_at_any_request_ends_a_change_with_its_status_and_words(scene: 
     for number in range(len(scene.requests)):
         chosen = [(SIGNALS[number % 3], moves[number // 3 % 3])]
         for signal_number, move in product(SIGNALS, moves) if IS_LONG else chosen:
-            ended = made(scene, change, decide=interrupting(number, signal_number, move))
+            ended = made(scene, change, decide=only(number, move, signal_number))
             assert ended.status == 128 + signal_number, ended
             assert signal_number.name in ended.stderr, ended
             assert not CHANGING.intersection(scene.requests[number + 1 :]), ended
@@ -225,9 +218,7 @@ OFFSETS = ("reset", "shift", "import", "delete offsets", "delete", "apply")
 
 
 @pytest.mark.parametrize("name", OFFSETS)
-def test_a_commit_of_another_program_since_the_preview_is_reported(
-    scene: Scene, kohort: Kohort, name: str
-) -> None:
+def test_a_commit_since_the_preview_is_reported(scene: Scene, kohort: Kohort, name: str) -> None:
     change = CHANGES[name]
     made(scene, change)
     expected = scene.committed()
@@ -235,7 +226,6 @@ def test_a_commit_of_another_program_since_the_preview_is_reported(
     seen = []
 
     def commit(_: int, key: int) -> Move:
-        """Commit before the offsets are read for the second time."""
         seen.append(key)
         if key == OFFSET_FETCH.key and seen.count(key) == 2:
             scene.commit(5)
@@ -257,12 +247,9 @@ def asked(scene: Scene, kohort: Kohort, change: Change, meanwhile: Callable[[], 
     """The command on a terminal, with its output in a pipe; its question is answered with yes."""
     line = [os.fsdecode(word) for word in words(*change.line(scene))]
     return on_terminal(
-        [kohort.executable, *line, "--execute", "-b", scene.bootstrap],
-        kohort.env,
-        answers=["yes\n"],
-        meanwhile=meanwhile,
-        stdout=subprocess.PIPE,
-    )
+        [kohort.executable, *line, "--execute", "-b", scene.bootstrap], kohort.env, answers=["yes\n"],
+        meanwhile=meanwhile, stdout=subprocess.PIPE,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("at", ["preview", "consent", "commit"])

@@ -47,7 +47,6 @@ WRONG_FILES = {
 
 @pytest.fixture(scope="package")
 def places(kohort: Kohort, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Give the places that tables name."""
     home, here = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("here")
     (home / "kohort").symlink_to(sample)
     for name, text in WRONG_FILES.items():

@@ -58,7 +58,6 @@ class Table:
         self.check(case, kohort.quick(*map(os.fsencode, words[start + 1 :]), **env), places)
 
     def check(self, case: str, answer: Answer, places: Places) -> None:
-        """The answer is that of the table, and at most three lines."""
         mistake, stderr = self.mistakes[case], answer.stderr
         for name, value in sorted(places.items(), key=lambda item: -len(item[1])):
             stderr = stderr.replace(value, f"{{{name}}}")

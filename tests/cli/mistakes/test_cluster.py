@@ -14,9 +14,9 @@ from confluent_kafka import Consumer, TopicPartition
 
 from tests.cli.command import Kohort
 from tests.cli.mistakes.table import Places, Table
+from tests.cli.offset_rig import join
 from tests.cli.served_data import serving
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.wait import wait_until
 
 CLUSTER = Table("cluster")
 
@@ -51,22 +51,12 @@ def cluster(places: Places, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         idle.commit(offsets=[TopicPartition("orders", 0, 4)], asynchronous=False)
         idle.close()
         member = Consumer({**consumer, "group.id": "live", "client.id": "live-1"})
-        member.subscribe(["orders"])
-        wait_until(
-            lambda: member.poll(0.05) is not None or member.assignment(),
-            "the member has partitions",
-            every_s=0,
-        )
+        join(member, "orders")
         yield {
-            **places,
-            "broker": served.bootstrap,
-            "port": str(served.port),
-            "closed": f"{HOST}:{free_ports(1)[0]}",
-            "http": http,
-            "silent": f"{HOST}:{silent.getsockname()[1]}",
-            "served": str(data),
-            "member": member.memberid() or "",
-        }
+            **places, "broker": served.bootstrap, "port": str(served.port),
+            "closed": f"{HOST}:{free_ports(1)[0]}", "http": http, "silent": f"{HOST}:{silent.getsockname()[1]}",
+            "served": str(data), "member": member.memberid() or "",
+        }  # fmt: skip
         member.close()
 
 

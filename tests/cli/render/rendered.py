@@ -11,12 +11,10 @@ from groups.model import Problem
 
 
 def rendered(document: Document, output: OutputFormat = OutputFormat.TABLE) -> str:
-    """A document in one format."""
     stream = io.StringIO()
     render(document, output, stream)
     return stream.getvalue()
 
 
 def rendered_blocks(output: OutputFormat, *blocks: Block, errors: tuple[Problem, ...] = ()) -> str:
-    """The same of a document that has nothing else."""
     return rendered(Document(command="x", data={}, blocks=blocks, errors=errors), output)

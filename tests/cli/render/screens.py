@@ -11,7 +11,7 @@ from cli.render.lines import cut
 from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.watch.view import LogLine, View, view_lines
-from groups.model import GroupState
+from groups.model import Group, GroupState
 from groups.snapshot import read_snapshot
 from tests.cli.command import Kohort
 
@@ -20,15 +20,11 @@ FLEET = DIRECTORY / "fleet.yaml"
 START_MS = 1_795_665_401_085
 WIDTHS = (80, 120, 200)
 SCREENS = {
-    "list": "list",
-    "describe": "describe --all-groups",
-    "migration": "describe payments-audit --migration",
+    "list": "list", "describe": "describe --all-groups", "migration": "describe payments-audit --migration",
     "plan": "plan invoices-service-production --to cooperative --client java:3.7.0",
-    "blocked-plan": "plan payments-audit --to cooperative",
-    "gate": "gate {plan} --step 1 --round 1",
-    "diagnose": "diagnose --all-groups",
-    "dry-run": "dry-run invoices-service-production --compare",
-}
+    "blocked-plan": "plan payments-audit --to cooperative", "gate": "gate {plan} --step 1 --round 1",
+    "diagnose": "diagnose --all-groups", "dry-run": "dry-run invoices-service-production --compare",
+}  # fmt: skip
 """Commands by the name of their screen."""
 NAMES = (*SCREENS, "watch")
 
@@ -50,16 +46,13 @@ def _watched(columns: int) -> str:
     snapshot = read_snapshot(FLEET)
     group, topics = snapshot.groups["payments-audit"], snapshot.topics
     first = replace(group, state=GroupState.STABLE, group_epoch=4)
-    course, _ = WatchState().step(
-        WatchObservation(asked_ms=START_MS, at_ms=START_MS + 10, groups={group.id: first}, topics=topics)
-    )
-    later = WatchObservation(
-        asked_ms=START_MS + 1000, at_ms=START_MS + 1010, groups={group.id: group}, topics=topics
-    )
-    after, happened = course.step(later)
-    log = [
-        LogLine(at_ms=at_ms, group=name, text=text)
-        for at_ms, name, text in event_lines(happened, after.labels)
-    ]
+
+    def observed(at_ms: int, group: Group) -> WatchObservation:
+        return WatchObservation(asked_ms=at_ms, at_ms=at_ms + 10, groups={group.id: group}, topics=topics)
+
+    course, _ = WatchState().step(observed(START_MS, first))
+    after, happened = course.step(observed(START_MS + 1000, group))
+    lines = event_lines(happened, after.labels)
+    log = [LogLine(at_ms=at_ms, group=name, text=text) for at_ms, name, text in lines]
     shown = View(state=after, before=course, log=log, title="localhost:9092, every 1 s")
     return "".join(painted(cut(line, columns)) + "\n" for line in view_lines(shown, columns, 24))

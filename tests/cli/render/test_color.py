@@ -39,7 +39,6 @@ def luminance(color: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of WCAG 2, from 1 to 21."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -103,4 +102,5 @@ def test_who_gets_color(
 def test_the_option_is_before_or_after_the_command(kohort: Kohort, sample: object, line: str) -> None:
     answer = kohort.quick(f"{line} --embedded", str(sample)).succeeded()
     assert "\x1b[32mStable\x1b[0m" in answer.stdout
-    assert "\x1b" not in kohort.quick("list --embedded", str(sample)).stdout
+    for output in ("table", "json", "yaml", "csv", "markdown"):
+        assert "\x1b" not in kohort.quick("list --output", output, "--embedded", str(sample)).stdout

@@ -59,8 +59,7 @@ def check(kohort: Kohort, question: str, *source: str | Path) -> None:
         answer = kohort.quick(
             question, *source, "--output", output, "--columns", names[0], "--sort", names[0]
         )
-        assert answer.status == whole.status, answer.stderr
-        assert names[0].strip("#") in answer.stdout
+        assert (answer.status, names[0].strip("#") in answer.stdout) == (whole.status, True), answer.stderr
     wrong = kohort.quick(question, *source, "--columns", "NO-SUCH-COLUMN")
     wrong.assert_refused(f"there is no column 'NO-SUCH-COLUMN'; there are {names[0]}")
 
@@ -77,14 +76,10 @@ def test_on_what_changes_a_cluster(rig: OffsetRig, kohort: Kohort, tmp_path: Pat
     file = tmp_path / "offsets.csv"
     file.write_text(kohort.quick("offsets export", group, "-b", rig.broker.bootstrap).stdout)
     for question in (
-        f"offsets reset {group} --all-topics --to-earliest",
-        f"offsets clone {group} {other}",
-        f"offsets import {file} {group}",
-        f"offsets delete {group} --topic {topic}",
-        f"delete {group}",
-        f"config get {group}",
-        f"config set {group} consumer.session.timeout.ms=50000",
-    ):
+        f"offsets reset {group} --all-topics --to-earliest", f"offsets clone {group} {other}",
+        f"offsets import {file} {group}", f"offsets delete {group} --topic {topic}", f"delete {group}",
+        f"config get {group}", f"config set {group} consumer.session.timeout.ms=50000",
+    ):  # fmt: skip
         check(kohort, question, "-b", rig.broker.bootstrap)
     assert rig.committed(group) == {(topic, 0): 1, (topic, 1): 1}
 
@@ -95,9 +90,7 @@ def test_a_wrong_column_changes_nothing(rig: OffsetRig) -> None:
     group = rig.group({(topic, 0): 1})
     reset = f"offsets reset {group} --all-topics --to-latest --execute --yes"
     for option in ("--columns NONE", "--sort NONE", "--columns GROUP,", "--sort GROUP:up"):
-        answer = rig.ours(f"{reset} {option}", output="table")
-        assert (answer.status, answer.stdout) == (2, ""), answer.stderr
-    assert rig.ours(reset, "--no-header", output="json").status == 2
+        rig.ours(f"{reset} {option}", output="table").assert_refused()
     assert rig.committed(group) == {(topic, 0): 1}
     done = rig.ours(reset, "--columns", "PARTITION,TOPIC", "--no-header", output="table")
     assert (done.status, done.stdout.split()) == (0, ["0", topic])

@@ -8,7 +8,7 @@ import pytest
 
 from cli.render.cells import text_width
 from cli.render.document import Column, Table
-from cli.render.fit import LEAST_ID, column_widths, shortened_ids, stacked_heads, table_width
+from cli.render.fit import LEAST_ID, shortened_ids
 from cli.render.layout import table_lines, table_pieces
 from cli.render.lines import CUT, plain
 
@@ -43,20 +43,6 @@ def test_an_id_is_as_long_as_the_terminal_allows() -> None:
     assert shown(table, 66, whole=True)[2] == f"{ids[0]}    7"
 
 
-def test_headings_take_two_lines_before_ids_are_shortened() -> None:
-    columns = (Column("TOPIC"), Column("LOG-END-OFFSET", number=True), Column("COORDINATOR"))
-    rows = [["orders", "5", "b:9092 (1)"]]
-    stacked = stacked_heads(columns, rows)
-    assert [column.name for column in stacked] == ["TOPIC", "LOG-END-\nOFFSET", "COORDINATOR"]
-    assert table_width(column_widths(stacked, rows)) == 6 + 2 + 8 + 2 + 11
-    table = Table(columns=columns, rows=[("orders", 5, "b:9092 (1)")])
-    assert shown(table, 30) == [
-        "TOPIC   LOG-END-  COORDINATOR",
-        "          OFFSET",
-        "orders         5  b:9092 (1)",
-    ]
-
-
 def test_ids_in_wide_letters_are_shortened_by_columns() -> None:
     table = Table(columns=IDS, rows=[("処理サービス請求書", "consumer-1", 7)])
     assert shown(table, 34) == [
@@ -78,16 +64,6 @@ def test_sentences_are_below_their_rows_rather_than_in_records() -> None:
         "  The version is unknown.",
         "jobs     ready",
     ]
-
-
-def test_many_sections_are_avoided() -> None:
-    columns = (Column("GROUP"), Column("HOST"), Column("CONSUMER-ID"), Column("LAG", number=True))
-    rows = [
-        ("billing", f"host-{n // 2}.example.org", f"consumer-{n // 2}-5a0b4c1d9d55", n) for n in range(10)
-    ]
-    lines = shown(Table(columns=columns, rows=rows), 40)
-    assert lines[0] == "GROUP  billing"
-    assert len(lines) == 12
 
 
 def test_a_sentence_is_folded_and_an_id_is_not() -> None:

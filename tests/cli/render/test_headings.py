@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.render.cells import Duration
-from cli.render.document import Table, columns, table_of
+from cli.render.document import Table, columns
 from cli.render.headings import DURATIONS
 from cli.render.output_format import OutputFormat
 from tests.cli.render.rendered import rendered_blocks
@@ -54,17 +54,8 @@ def test_no_two_headings_mean_the_same_and_none_has_a_blank() -> None:
     assert [name for name in HEADINGS if not re.fullmatch(r"#?[A-Z]+(?:[-/][A-Z]+)*", name)] == []
 
 
-def test_the_tables_of_kafkas_tool_keep_its_headings() -> None:
-    text = "".join(file.read_text(encoding="utf-8") for file in (CLI / "dropin").glob("*.py"))
-    assert all(name in text for name in ("COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "CONSUMER-ID"))
-
-
 @pytest.mark.parametrize("name", sorted(DURATIONS))
 def test_a_duration_has_its_unit_in_the_heading_of_csv(name: str) -> None:
     table = Table(columns=columns(f"#{name}"), rows=[(Duration(308_250),)])
     assert rendered_blocks(OutputFormat.TABLE, table).split("\n")[0].strip() == name
     assert rendered_blocks(OutputFormat.CSV, table).split() == [f"{name}-S", "308.250"]
-
-
-def test_a_duration_s_column_shows_the_seconds_of_its_field() -> None:
-    assert table_of([{"lasted_s": 2, "gain_s": None}], "#LASTED", "#GAIN").rows == [[Duration(2000), None]]

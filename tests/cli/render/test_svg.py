@@ -29,12 +29,9 @@ def check_colors(css: str) -> None:
     assert painted
 
 
-def test_each_paint_of_a_drawing_has_a_literal_first() -> None:
+def test_each_paint_has_a_literal_first() -> None:
     check_colors(DRAWING)
     check_colors(KINDS)
-
-
-def test_the_pictures_of_the_documentation_have_them_too() -> None:
     pictures = [file.read_text() for file in DOCS.rglob("*.svg")]
     drawn = [text for text in pictures if "var(" in text]
     assert drawn
@@ -51,9 +48,7 @@ def test_the_pictures_of_the_documentation_have_them_too() -> None:
         "simulate rolling-bounce --svg {svg}",
     ],
 )
-def test_a_picture_is_for_dark_screens_and_programs_without_css(
-    kohort: Kohort, sample: Path, tmp_path: Path, line: str
-) -> None:
+def test_a_picture_is_for_dark_screens_too(kohort: Kohort, sample: Path, tmp_path: Path, line: str) -> None:
     kohort.quick(line.format(svg=tmp_path / "x.svg", sample=sample)).succeeded()
     root = ElementTree.parse(tmp_path / "x.svg").getroot()
     css = "".join(element.text or "" for element in root.iter() if element.tag.endswith("style"))

@@ -18,22 +18,17 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def shown_to_people(kohort: Kohort, *arguments: str | Path) -> str:
-    """What a command prints on a terminal."""
     return on_terminal(
         [kohort.executable, *arguments], kohort.env, columns=COLUMNS, stderr=subprocess.DEVNULL
     ).terminal
 
 
 TABLES: Sequence[list[str]] = (
-    ["list"],
-    ["list", "--verbose"],
-    ["describe", "billing", "--offsets"],
+    ["list"], ["list", "--verbose"], ["describe", "billing", "--offsets"],
     ["describe", "--match", "billing|checkout", "--offsets", "--verbose"],
-    ["describe", "checkout", "--members"],
-    ["describe", "--all-groups", "--members", "--verbose"],
-    ["describe", "--all-groups", "--state", "--verbose"],
-    ["validate-regex", ".*", "^audit-.*"],
-)
+    ["describe", "checkout", "--members"], ["describe", "--all-groups", "--members", "--verbose"],
+    ["describe", "--all-groups", "--state", "--verbose"], ["validate-regex", ".*", "^audit-.*"],
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
@@ -60,21 +55,6 @@ def _pieces(word: str, shown: str) -> Iterator[str]:
         assert length > 3 or length == len(rest) or len(rest) < len(word), f"{word!r} is in shreds"
         yield rest[:length]
         rest = rest[length:]
-
-
-@pytest.mark.parametrize(
-    "arguments", [["list", "--protocol", "uniform"], ["describe", "checkout", "--state"]], ids=" ".join
-)
-def test_a_table_that_fits_is_not_folded(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
-    shown = STYLE.sub("", shown_to_people(kohort, *arguments, "--embedded", sample))
-    piped = kohort.quick(*arguments, "--embedded", sample).stdout
-    assert [line.rstrip() for line in shown.splitlines()] == piped.splitlines()
-
-
-@pytest.mark.parametrize("arguments", [["list"], ["plan", "billing", "--to", "cooperative"]], ids=" ".join)
-def test_a_pipe_gets_no_color(kohort: Kohort, sample: Path, arguments: list[str]) -> None:
-    for output in ("table", "json", "yaml", "csv", "markdown"):
-        assert "\x1b" not in kohort.quick(*arguments, "--embedded", sample, "--output", output).stdout
 
 
 @pytest.mark.parametrize("output", ["csv", "json", "yaml", "markdown"])

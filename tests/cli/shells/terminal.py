@@ -114,22 +114,15 @@ class Terminal:
     def _environment(home: Path) -> dict[str, str]:
         programs = (home / "bin", Path(sys.executable).parent, "/usr/bin", "/bin")
         return {
-            "HOME": str(home),
-            "ZDOTDIR": str(home),
-            "PATH": ":".join(map(str, programs)),
-            "TERM": "linux",
-            "LC_ALL": "C.UTF-8",
-            "XDG_CACHE_HOME": str(home / "cache"),
-            "XDG_CONFIG_HOME": str(home / "config"),
+            "HOME": str(home), "ZDOTDIR": str(home), "PATH": ":".join(map(str, programs)), "TERM": "linux",
+            "LC_ALL": "C.UTF-8", "XDG_CACHE_HOME": str(home / "cache"), "XDG_CONFIG_HOME": str(home / "config"),
             "XDG_DATA_HOME": str(home / "data"),
-        }
+        }  # fmt: skip
 
     def type(self, keys: str) -> None:
-        """Press keys."""
         os.write(self._controller, keys.encode())
 
     def screen(self) -> str:
-        """The current contents of the screen."""
         while select.select([self._controller], [], [], 0)[0]:
             try:
                 said = os.read(self._controller, 65536)
@@ -143,13 +136,11 @@ class Terminal:
         return self.shown()
 
     def shown(self) -> str:
-        """The screen's lines, without what is empty at their ends."""
         # Not pyte's `display`: it takes most of a test to look at each cell that nothing was ever written to.
         lines = [_text(self._screen.buffer[number]) for number in range(LINES)]
         return "\n".join(lines).rstrip()
 
     def wait(self, check: Callable[[str], bool], what: str) -> str:
-        """Wait until the screen is as it must be, and return it."""
         deadline = time.monotonic() + PATIENCE_S
         while not check(shown := self.screen()):
             if time.monotonic() > deadline:
@@ -158,7 +149,6 @@ class Terminal:
         return shown
 
     def clear(self) -> None:
-        """Give the line up, and begin with an empty screen."""
         self.type(KILL_LINE + CLEAR_SCREEN)
         self.wait(lambda shown: shown == PROMPT, "nothing but the prompt")
 

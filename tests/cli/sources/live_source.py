@@ -12,7 +12,6 @@ from wire.client.security import ConnectionSettings
 
 @contextmanager
 def live_source(broker: RunningBroker, timeout_ms: int = 30_000) -> Iterator[WireSource]:
-    """Open it; closed after the block."""
     source = WireSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=timeout_ms))
     try:
         yield source

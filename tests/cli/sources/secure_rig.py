@@ -13,22 +13,18 @@ class SecureRig:
     """Runs our command against a listener, with a file of properties."""
 
     def __init__(self, *, secure: SecureBroker, kohort: Kohort, scratch: Path) -> None:
-        """Files go to `scratch`."""
         self.secure, self.kohort, self._scratch = secure, kohort, scratch
 
     @property
     def trust(self) -> str:
-        """The trusted certificates."""
         return f"ssl.ca.location={self.secure.files}/ca.pem\n"
 
     def file(self, text: str) -> Path:
-        """A file with these properties."""
         path = self._scratch / "client.properties"
         path.write_text(text, encoding="utf-8")
         return path
 
     def run(self, at: str, properties: str, *command: str | Path, timeout_ms: int = 20_000) -> Answer:
-        """Our command, at `host:port`."""
         answer = self.kohort.quick(*command, *self.source(at, properties, timeout_ms))
         assert not answer.traceback, answer.stderr
         shown = answer.stdout + answer.stderr
@@ -36,11 +32,9 @@ class SecureRig:
         return answer
 
     def source(self, at: str, properties: str, timeout_ms: int = 20_000) -> list[str]:
-        """The options that name the cluster."""
         return ["-b", at, "--command-config", str(self.file(properties)), "--timeout", str(timeout_ms)]
 
     def as_user(self, name: str, *command: str | Path) -> Answer:
-        """Our command, by a user with a password."""
         password = PASSWORDS[name].replace("\\", "\\\\")
         login = f"sasl.mechanism=PLAIN\nsasl.username={name}\nsasl.password={password}\n"
         properties = f"security.protocol=SASL_SSL\n{login}{self.trust}"

@@ -13,13 +13,7 @@ POLICY = "group.consumer.migration.policy"
 
 def test_settings_on_which_brokers_agree() -> None:
     reported: dict[str, dict[str, str | None]] = {
-        "1": {
-            POLICY: "bidirectional",
-            "group.max.size": "5",
-            "group.share.max.size": "9",
-            "log.dirs": "/a",
-            "group.x": None,
-        },
+        "1": {POLICY: "bidirectional", "group.max.size": "5", "group.share.max.size": "9", "group.x": None},
         "2": {POLICY: "disabled", "group.max.size": "5"},
     }
     cluster = with_settings(Cluster(id="c"), reported, {})
@@ -42,22 +36,10 @@ def test_brokers_that_do_not_tell() -> None:
 @pytest.mark.parametrize(
     ("level", "release"),
     [
-        (None, None),
-        (7, "3.3"),
-        (9, "3.5"),
-        (21, "3.9"),
-        (22, "4.0"),
-        (25, "4.0"),
-        (26, "4.1"),
-        (27, "4.1"),
-        (29, "4.2"),
-        (30, "4.3"),
-        (31, "4.4"),
-        (33, "4.4"),
-        (34, "4.5 or later"),
-        (99, "4.5 or later"),
+        (None, None), (7, "3.3"), (9, "3.5"), (21, "3.9"), (22, "4.0"), (25, "4.0"), (26, "4.1"), (27, "4.1"),
+        (29, "4.2"), (30, "4.3"), (31, "4.4"), (33, "4.4"), (34, "4.5 or later"), (99, "4.5 or later"),
     ],
-)
+)  # fmt: skip
 def test_a_release_by_its_metadata_version(level: int | None, release: str | None) -> None:
     assert release_of(level) == release
 
@@ -71,8 +53,6 @@ def test_a_real_broker(broker: RunningBroker) -> None:
     with live_source(broker) as source, admin_only(broker) as admin:
         cluster, by_admin = source.cluster(), admin.cluster()
     assert cluster.settings == by_admin.settings
-    assert cluster.settings is not None
-    assert cluster.settings[POLICY] == "bidirectional"
-    assert cluster.settings["group.consumer.min.session.timeout.ms"] == "6000"
+    assert (cluster.settings or {})[POLICY] == "bidirectional"
     assert (cluster.kafka, cluster.consumer_protocol) == (kafka_version().rpartition(".")[0], True)
     assert cluster.settings_problem is None

@@ -54,39 +54,14 @@ def test_syntax_as_java_reads_it(text: str) -> None:
 
 def test_comments_and_line_numbers() -> None:
     entries = parse_properties("# c\n ! d \\\n\na=1\nb=2\\\n  3\n\nc=4\n")
-    assert [(entry.key, entry.value, entry.line) for entry in entries] == [
-        ("a", "1", 4),
-        ("b", "23", 5),
-        ("c", "4", 8),
-    ]
+    read = [(entry.key, entry.value, entry.line) for entry in entries]
+    assert read == [("a", "1", 4), ("b", "23", 5), ("c", "4", 8)]
 
 
 @pytest.mark.parametrize("text", [r"a=\u12", r"a=\uxyzw", r"a=\u"])
 def test_a_broken_unicode_escape(text: str) -> None:
     with pytest.raises(BadProperty, match="four hexadecimal digits"):
         parse_properties(text)
-
-
-# As JaasConfig of kafka-clients 4.3.1 reads them.
-@pytest.mark.parametrize(
-    ("options", "username", "password"),
-    [
-        ('username="alice" password="a b;=c"', "alice", "a b;=c"),
-        ("username=alice password=s3cr_et-$x", "alice", "s3cr_et-$x"),
-        ("username='al\"ice' password=\"it's\"", 'al"ice', "it's"),
-        (r'username="a\"b\\c" password="\t\n\101\7z\q"', 'a"b\\c', "\t\nA\7zq"),
-        ('username="a" // comment "x\n /* more */ password="p"', "a", "p"),
-        ('username="a" username="b" password="http://x/*y*/"', "b", "http://x/*y*/"),
-        ("username=user.name password=pass.word", "user.name", "pass.word"),
-    ],
-)
-def test_jaas(options: str, username: str, password: str) -> None:
-    module = parse_jaas(f"org.x.PlainLoginModule required {options};")
-    assert (module.name, module.short_name) == ("org.x.PlainLoginModule", "PlainLoginModule")
-    assert {key: value.reveal() for key, value in module.options.items()} == {
-        "username": username,
-        "password": password,
-    }
 
 
 @pytest.mark.parametrize(
@@ -124,7 +99,7 @@ def refused(tmp_path: Path, text: str) -> str:
 
 
 def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
-    assert load(tmp_path, "") == ConnectionSettings()
+    assert load(tmp_path, "\ufeff") == ConnectionSettings()
 
 
 def test_every_java_key_we_use(tmp_path: Path) -> None:
@@ -153,33 +128,22 @@ def test_every_java_key_we_use(tmp_path: Path) -> None:
         sasl_username="bob",
         sasl_password=Secret('s3"cret'),
         tls=TlsSettings(
-            ca_path="/etc/ca.pem",
-            certificate_path="/etc/client.pem",
-            key_path="/etc/client.pem",
-            key_password=Secret("k3y"),
-            verify_hostname=False,
+            ca_path="/etc/ca.pem", certificate_path="/etc/client.pem", key_path="/etc/client.pem",
+            key_password=Secret("k3y"), verify_hostname=False,
         ),
         client_id="ops",
         connection_setup_timeout_ms=3000,
         request_timeout_ms=5000,
         api_timeout_ms=20_000,
-    )
+    )  # fmt: skip
     assert librdkafka_config(settings) == {
-        "bootstrap.servers": "a:9092,b:9092",
-        "security.protocol": "SASL_SSL",
-        "sasl.mechanism": "SCRAM-SHA-512",
-        "sasl.username": "bob",
-        "sasl.password": 's3"cret',
-        "ssl.ca.location": "/etc/ca.pem",
-        "ssl.certificate.location": "/etc/client.pem",
-        "ssl.key.location": "/etc/client.pem",
-        "ssl.key.password": "k3y",
-        "ssl.endpoint.identification.algorithm": "none",
-        "enable.ssl.certificate.verification": "true",
-        "client.id": "ops",
-        "socket.timeout.ms": "5000",
-        "socket.connection.setup.timeout.ms": "3000",
-    }
+        "bootstrap.servers": "a:9092,b:9092", "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "bob", "sasl.password": 's3"cret',
+        "ssl.ca.location": "/etc/ca.pem", "ssl.certificate.location": "/etc/client.pem",
+        "ssl.key.location": "/etc/client.pem", "ssl.key.password": "k3y",
+        "ssl.endpoint.identification.algorithm": "none", "enable.ssl.certificate.verification": "true",
+        "client.id": "ops", "socket.timeout.ms": "5000", "socket.connection.setup.timeout.ms": "3000",
+    }  # fmt: skip
 
 
 def test_inline_pem(tmp_path: Path) -> None:
@@ -210,15 +174,12 @@ def test_a_librdkafka_file(tmp_path: Path) -> None:
         sasl_username="alice",
         sasl_password=Secret("s3cret"),
         tls=TlsSettings(
-            ca_path="/etc/ca.pem",
-            certificate_path="/etc/c.pem",
-            key_path="/etc/c.key",
-            key_password=Secret("k3y"),
-            verify_certificate=False,
+            ca_path="/etc/ca.pem", certificate_path="/etc/c.pem", key_path="/etc/c.key",
+            key_password=Secret("k3y"), verify_certificate=False,
         ),
         request_timeout_ms=4000,
         extra=(("ssl.crl.location", Secret("/etc/crl.pem")), ("broker.address.family", Secret("v4"))),
-    )
+    )  # fmt: skip
     config = librdkafka_config(settings)
     assert (config["ssl.crl.location"], config["broker.address.family"]) == ("/etc/crl.pem", "v4")
     assert config["enable.ssl.certificate.verification"] == "false"
@@ -234,9 +195,8 @@ def test_a_mechanism_that_only_librdkafka_speaks_is_kept(tmp_path: Path) -> None
     )
     assert settings.oauth is None
     config = librdkafka_config(settings)
-    assert config["sasl.mechanism"] == "OAUTHBEARER"
-    assert config["sasl.oauthbearer.token.endpoint.url"] == "https://login"
-    assert "sasl.jaas.config" not in config
+    expected = {"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "https://login"}
+    assert (config.items() >= expected.items(), "sasl.jaas.config" in config) == (True, False)
 
 
 def test_secrets_do_not_show(tmp_path: Path) -> None:
@@ -322,9 +282,7 @@ OF_OTHERS = {
 
 
 @pytest.mark.parametrize(("text", "said"), OF_OTHERS.items())
-def test_keys_of_other_programs_and_newer_clients_are_ignored(
-    tmp_path: Path, text: str, said: str | None
-) -> None:
+def test_keys_of_other_programs_are_ignored(tmp_path: Path, text: str, said: str | None) -> None:
     settings = load(tmp_path, text)
     if said is None:
         assert settings.remarks == ()
@@ -340,15 +298,10 @@ def test_keys_of_other_programs_and_newer_clients_are_ignored(
 @pytest.mark.parametrize(
     "key",
     [
-        "zzz",
-        "Security.Protocol",
-        "security_protocol",
-        "sasl.pasword",
-        "security.protocoll",
-        "my own.key",
+        "zzz", "Security.Protocol", "security_protocol", "sasl.pasword", "security.protocoll", "my own.key",
         "a..b",
     ],
-)
+)  # fmt: skip
 def test_a_misspelt_key_is_refused(tmp_path: Path, key: str) -> None:
     escaped = key.replace(" ", "\\ ")
     assert f"line 1: {key!r} is not a Kafka client property" in refused(tmp_path, f"{escaped}=1")
@@ -364,21 +317,15 @@ def test_the_command_names_the_keys_that_it_ignores(kohort: Kohort, tmp_path: Pa
 
 
 def test_the_command_ends_with_what_is_wrong(kohort: Kohort, tmp_path: Path) -> None:
-    file, latin = tmp_path / "client.properties", tmp_path / "latin.properties"
-    file.write_text(
-        "security.protocol=SSL\nssl.truststore.location=/etc/trust.jks\nssl.truststore.password=hush\n"
-    )
+    latin = tmp_path / "latin.properties"
     latin.write_bytes("client.id=a\nsasl.username=müller\n".encode("latin-1"))
     for path, reason in (
-        (file, f"{file}, line 2: "),
         (latin, f"{latin}, line 2: byte 27 is not UTF-8. Save the file as UTF-8"),
-        (tmp_path / "none", f"{tmp_path}/none: the file does not exist. Check the path."),
         (tmp_path, f"{tmp_path}: this is a directory. Name a properties file in it."),
     ):
-        answer = kohort.quick("list -b localhost:1 --command-config", path)
-        assert (answer.status, answer.stdout, answer.traceback) == (3, "", False)
-        assert answer.stderr.startswith(f"kohort: {reason}")
-        assert "hush" not in answer.stderr
+        kohort.quick("list -b localhost:1 --command-config", path).assert_refused(
+            f"kohort: {reason}", status=3
+        )
 
 
 @pytest.mark.parametrize(
@@ -408,12 +355,11 @@ def test_what_a_property_says_wins_over_the_login_module(tmp_path: Path) -> None
         'sasl.jaas.config=x.OAuthBearerLoginModule required clientId=a clientSecret="s3cret" scope=kafka '
         "extension_logicalCluster=other extension_identityPoolId=pool;\n",
     )
-    assert settings.oauth == OAuthSettings(
-        source=TokenEndpoint(
-            url="https://login", client_id="own", client_secret=Secret("s3cret"), scope="kafka"
-        ),
-        extensions=(("identityPoolId", "pool"), ("logicalCluster", "lkc-1")),
+    endpoint = TokenEndpoint(
+        url="https://login", client_id="own", client_secret=Secret("s3cret"), scope="kafka"
     )
+    extensions = ("identityPoolId", "pool"), ("logicalCluster", "lkc-1")
+    assert settings.oauth == OAuthSettings(source=endpoint, extensions=extensions)
     assert "s3cret" not in repr(settings)
     config = librdkafka_config(settings)
     assert callable(config["oauth_cb"])
@@ -426,17 +372,9 @@ def test_librdkafka_is_handed_a_keytab_of_javas_login_module(tmp_path: Path) -> 
         "security.protocol=SASL_SSL\nsasl.mechanism=GSSAPI\nsasl.jaas.config=x.Krb5LoginModule required "
         'useKeyTab=true keyTab="/k" principal="me@REALM" serviceName=brokers;\n',
     )
-    config = librdkafka_config(settings)
-    kerberos = {key: text for key, text in config.items() if key.startswith("sasl.kerberos.")}
-    assert kerberos == {
-        "sasl.kerberos.service.name": "brokers",
-        "sasl.kerberos.principal": "me@REALM",
-        "sasl.kerberos.keytab": "/k",
-    }
-
-
-def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
-    assert load(tmp_path, "\ufeffclient.id=a").client_id == "a"
+    kerberos = {"service.name": "brokers", "principal": "me@REALM", "keytab": "/k"}
+    expected = {f"sasl.kerberos.{name}": text for name, text in kerberos.items()}
+    assert librdkafka_config(settings).items() >= expected.items()
 
 
 def test_reading_properties_imports_nothing_heavy() -> None:

@@ -57,13 +57,10 @@ def properties(stores: Path, keys: str = "keys.jks", *, password: str = ODD, tru
     )
 
 
-def test_both_clients_log_in_with_stores_of_keytool(
-    secure: SecureBroker, kohort: Kohort, stores: Path, tmp_path: Path
-) -> None:
+def test_both_clients_log_in(secure: SecureBroker, kohort: Kohort, stores: Path, tmp_path: Path) -> None:
     rig = SecureRig(secure=secure, kohort=kohort, scratch=tmp_path)
-    for command in (["list"], ["config", "get", "any"]):
-        answer = rig.run(secure.at("MUTUAL"), properties(stores), *command)
-        assert answer.status == 0, answer.stderr
+    for command in ("list", "config get any"):
+        rig.run(secure.at("MUTUAL"), properties(stores), command).succeeded()
     settings = load_properties(rig.file(properties(stores)))
     assert "PRIVATE KEY" not in repr(settings)
     assert "ssl.keystore.location" not in librdkafka_config(settings), "librdkafka would want its type too"
@@ -74,7 +71,7 @@ MISTAKES = {
     "no store": (("missing.p12", ODD), "missing.p12: No such file or directory."),
     "a trust store": (
         ("trust.p12", "changeit"),
-        "it contains no private key with a certificate; it may be a trust store",
+        "it contains no private key with a certificate; it may be a trust",
     ),
     "an expired certificate": (("expired.p12", "changeit"), "its certificate, CN=expired, expired on 20"),
     "JKS": (("old.jks", "changeit"), "keytool -importkeystore -srckeystore"),
@@ -88,15 +85,13 @@ def test_a_key_store_that_cannot_be_used(stores: Path, tmp_path: Path, case: str
     file.write_text(properties(stores, keys, password=password))
     with pytest.raises(ConfigFileError) as caught:
         load_properties(file)
-    assert said in str(caught.value)
-    assert "line 2: ssl.keystore.location" in str(caught.value)
-    assert "secret" not in str(caught.value)
+    text = str(caught.value)
+    assert (said in text, "line 2: ssl.keystore.location" in text, "secret" in text) == (True, True, False)
 
 
 def test_a_trust_store_without_a_certificate(stores: Path, tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
-    text = properties(stores, trust="expired.p12")
-    file.write_text(text)
+    file.write_text(properties(stores, trust="expired.p12"))
     with pytest.raises(ConfigFileError, match="it contains no trusted certificate"):
         load_properties(file)
 

@@ -46,11 +46,11 @@ def test_both_tell_the_same(
     assert reported == by_admin.topics(names, **options)
     assert [topic.name for topic in reported.items] == sorted([filled, empty])
     by_name = {topic.name: topic for topic in reported.items}
-    assert by_name[filled].id is not None
-    assert by_name[filled].racks == {0: ("a",), 1: ("a",), 2: ("a",)}
-    assert by_name[filled].start_offsets == ({0: 1, 1: 0, 2: 0} if offsets else None)
-    assert by_name[filled].end_offsets == ({0: 3, 1: 2, 2: 0} if offsets else None)
-    assert by_name[filled].stable_offsets == ({0: 3, 1: 2, 2: 0} if offsets else None)
+    topic, ends = by_name[filled], {0: 3, 1: 2, 2: 0}
+    assert (topic.id is not None, topic.racks) == (True, {0: ("a",), 1: ("a",), 2: ("a",)})
+    read = (topic.start_offsets, topic.end_offsets, topic.stable_offsets)
+    assert read == (({0: 1, 1: 0, 2: 0}, ends, ends) if offsets else (None, None, None))
+    assert source.topics([], **options).items == by_admin.topics([], **options).items == ()
 
 
 def test_all_topics_include_internal_ones(
@@ -66,20 +66,19 @@ def test_all_topics_include_internal_ones(
         assert by_name.get(topic.name, topic) == topic
 
 
-def test_no_names_are_no_topics(source: LiveSource, by_admin: LiveSource) -> None:
-    assert source.topics([], end_offsets=True) == by_admin.topics([], end_offsets=True)
-    assert source.topics([], end_offsets=True).items == ()
-
-
-def test_the_admin_client_is_not_even_made_for_them(broker: RunningBroker, source: LiveSource) -> None:
+def test_no_admin_client_is_made_for_groups_and_topics(broker: RunningBroker, source: LiveSource) -> None:
     name, group = fresh_topic(broker), fresh_name("group")
     send_commits(broker, [commit_request(group, name, [7])])
     assert group in {listing.id for listing in source.list_groups().items}
     (described,) = source.describe([group], offsets=True).items
     assert described.offsets is not None
     assert described.offsets[name][0].offset == 7
-    assert source.topics([name], end_offsets=True).items
+    (topic,) = source.topics([name], end_offsets=True).items
     assert "admin" not in vars(source)
+    (timed,) = source.with_commit_times([described]).items
+    assert timed.offsets is not None
+    committed = timed.offsets[name][0]
+    assert (committed.timestamp is not None, committed.topic_id) == (True, topic.id)
 
 
 @pytest.mark.parametrize(
@@ -88,16 +87,3 @@ def test_the_admin_client_is_not_even_made_for_them(broker: RunningBroker, sourc
 def test_nothing_heavy_is_imported_for_them(broker: RunningBroker, command: list[str]) -> None:
     loaded, answer = imported(HEAVY, running(*command, "-b", broker.bootstrap, "--output", "json"))
     assert (loaded, answer.status) == ([], 0)
-
-
-def test_commits_are_known_with_the_topic_that_they_were_made_to(
-    broker: RunningBroker, source: LiveSource
-) -> None:
-    name, group = fresh_topic(broker), fresh_name("group")
-    send_commits(broker, [commit_request(group, name, [7])])
-    (topic,) = source.topics([name], end_offsets=False).items
-    (timed,) = source.with_commit_times(source.describe([group], offsets=True).items).items
-    assert timed.offsets is not None
-    committed = timed.offsets[name][0]
-    assert committed.timestamp is not None
-    assert committed.topic_id == topic.id

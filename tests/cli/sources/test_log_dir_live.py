@@ -1,6 +1,6 @@
 """`--log-dir` on the directories of a broker that was killed: what Kafka's tools and Kohort had said of it live."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ UNKNOWN_COLUMNS = {
 
 @pytest.fixture(params=[0, 1], ids=["first", "last"])
 def moment(request: pytest.FixtureRequest, real_log: RealLog) -> Moment:
-    """Each moment that was noted."""
     noted: Moment = real_log.moments[request.param]
     return noted
 
@@ -41,15 +40,7 @@ class Log:
 
     def ask(self, *args: str) -> Answer:
         """A command that must succeed, and has nothing to complain about."""
-        answer = self.kohort.quick(*args, "--log-dir", self.data, *self.as_of)
-        assert answer.status == 0, answer.stderr
-        return answer
-
-    def listing(self) -> list[Group]:
-        """Rows of `list`, but for the group that never rests."""
-        document = self.ask("list", "--output", "json").document
-        assert document["errors"] == []
-        return [row for row in document["groups"] if row["group"] != BUSY]
+        return self.kohort.quick(*args, "--log-dir", self.data, *self.as_of).succeeded()
 
     def groups(self) -> dict[str, Group]:
         """What `describe` says of all groups but the one that never rests."""
@@ -65,16 +56,16 @@ def log(kohort: Kohort, real_log: RealLog, moment: Moment) -> Log:
 
 
 def test_list_says_what_it_said_live(log: Log, moment: Moment) -> None:
-    rows = [row for row in moment.kohort_list["groups"] if row["group"] != BUSY]
-    assert log.listing() == [_as_offline(row) for row in rows]
+    document = log.ask("list", "--output", "json").document
+    assert document["errors"] == []
+    listed = [row for row in document["groups"] if row["group"] != BUSY]
+    assert listed == [_as_offline(row) for row in moment.kohort_list["groups"] if row["group"] != BUSY]
 
 
 def test_describe_says_what_it_said_live(log: Log, moment: Moment) -> None:
-    groups = log.groups()
     expected = {name: _as_offline(group) for name, group in _groups(moment.kohort_describe).items()}
-    assert list(groups) == list(expected)
-    for name, group in expected.items():
-        assert groups[name] == group
+    groups = log.groups()
+    assert (list(groups), groups) == (list(expected), expected)
 
 
 def _groups(document: Mapping[str, Any]) -> dict[str, Group]:
@@ -100,9 +91,7 @@ def _as_offline(live: Mapping[str, Any]) -> Group:
     return group
 
 
-def test_a_moment_in_between_is_the_same_at_its_begin_and_end(
-    kohort: Kohort, real_log: RealLog, moment: Moment
-) -> None:
+def test_a_moment_is_the_same_at_its_begin_and_end(kohort: Kohort, real_log: RealLog, moment: Moment) -> None:
     begin = Log(kohort, real_log.data, moment.before_ms).groups()
     assert begin == Log(kohort, real_log.data, moment.after_ms).groups()
 
@@ -116,19 +105,17 @@ def test_a_dry_run_of_the_log_equals_the_live_one(log: Log, moment: Moment) -> N
 @pytest.mark.parametrize("mode", MODES)
 def test_describe_shows_what_kafkas_tool_showed(log: Log, moment: Moment, mode: str) -> None:
     reported = moment.rows("consumer", mode)
-    expected = {key: _known_offline(row, mode) for key, row in _stable_only(reported).items()}
+    # In the cells of what cannot be known offline there is a dash.
+    expected = {
+        key: row | dict.fromkeys(UNKNOWN_COLUMNS[mode] & row.keys(), MISSING)
+        for key, row in _stable_only(reported).items()
+    }
     describe = ["describe", *sorted({row["GROUP"] for row in reported}), mode, "--verbose"]
     for shown in (parse(log.ask(*describe).stdout), log.ask(*describe, "--output", "csv").rows):
         rows = _stable_only(shown)
         assert set(rows) == set(expected)
         for key, row in expected.items():
             assert {name: rows[key].get(name, MISSING) for name in row} == row
-
-
-def _known_offline(row: Row, mode: str) -> Row:
-    """What of a tool's row can be known offline; in the other cells there is a dash."""
-    unknown = UNKNOWN_COLUMNS[mode]
-    return {name: MISSING if name in unknown else cell for name, cell in row.items()}
 
 
 def _stable_only(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
@@ -147,12 +134,9 @@ def test_list_shows_what_kafkas_tools_showed(log: Log, moment: Moment) -> None:
 
 def test_members_of_share_and_streams_groups_are_what_their_tools_showed(log: Log, moment: Moment) -> None:
     groups = log.groups()
-    assert _ids(groups["share"]) == {row["CONSUMER-ID"] for row in moment.rows("share", "--members")}
-    assert _ids(groups["streams"]) == {row["MEMBER"] for row in moment.rows("streams", "--members")}
-
-
-def _ids(group: Group) -> set[str]:
-    return {member["id"] for member in group["members"]}
+    for kind, heading in (("share", "CONSUMER-ID"), ("streams", "MEMBER")):
+        shown = {row[heading] for row in moment.rows(kind, "--members")}
+        assert {member["id"] for member in groups[kind]["members"]} == shown
 
 
 def test_the_last_commits_before_the_kill_are_there(kohort: Kohort, real_log: RealLog) -> None:
@@ -161,11 +145,6 @@ def test_the_last_commits_before_the_kill_are_there(kohort: Kohort, real_log: Re
     (row,) = group["offsets"]
     # The last one may have been written and not answered.
     assert row["committed"] - real_log.busy_acknowledged in (0, 1)
-
-
-def test_the_features_are_those_of_the_cluster(kohort: Kohort, real_log: RealLog) -> None:
-    snapshot = kohort.quick("snapshot", "--log-dir", real_log.data)
-    assert "group.version: 1" in snapshot.stdout
 
 
 def test_a_generation_is_counted_on(kohort: Kohort, real_log: RealLog) -> None:
@@ -193,13 +172,10 @@ def test_a_compacted_log_says_the_same(kohort: Kohort, real_log: RealLog, compac
     }
 
 
-def test_nothing_is_written(kohort: Kohort, real_log: RealLog) -> None:
-    before = dict(_files(real_log.data))
-    Log(kohort, real_log.data).groups()
-    assert dict(_files(real_log.data)) == before
+def test_nothing_is_written_and_features_are_known(kohort: Kohort, real_log: RealLog) -> None:
+    def files() -> dict[Path, tuple[int, int]]:
+        return {file: (file.stat().st_mtime_ns, file.stat().st_size) for file in real_log.data.rglob("*")}
 
-
-def _files(directory: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
-    for path in sorted(directory.rglob("*")):
-        status = path.stat()
-        yield path, (status.st_mtime_ns, status.st_size)
+    before = files()
+    assert "group.version: 1" in Log(kohort, real_log.data).ask("snapshot").stdout
+    assert files() == before

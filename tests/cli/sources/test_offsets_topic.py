@@ -41,20 +41,13 @@ def test_the_leader_is_the_one_that_the_broker_writes_down(broker: RunningBroker
     wait_group(broker, group, members=2)
     with live_source(broker) as live:
         (described,) = live.with_leaders(live.describe([group], offsets=False).items)
+        listed = {row.id for row in live.list_groups().items}
     assert (described.leader, described.leader_problem) == (first.member_id(), None)
-    assert described.generation is not None
-    assert described.generation >= 2
+    assert (described.generation or 0) >= 2
+    assert offsets_topic.READER not in listed
 
 
-def test_a_group_without_a_record_is_distinguished(broker: RunningBroker) -> None:
-    why = leaders(broker, "never-seen-here")["never-seen-here"]
-    assert isinstance(why, Unavailable)
-    assert "contains no record of it" in why.why or "it does not exist" in why.why
-
-
-def test_the_record_is_found_however_far_back_it_stands(
-    broker: RunningBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_is_found_far_back(broker: RunningBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offsets_topic, "FIRST_WINDOW", 2)
     groups = [RawGroup(broker=broker) for _ in range(3)]
     for group in groups:
@@ -68,9 +61,7 @@ def test_the_record_is_found_however_far_back_it_stands(
         )
 
 
-def test_a_group_that_was_converted_has_no_leader_in_its_newest_record(
-    broker: RunningBroker, members: Members
-) -> None:
+def test_a_converted_group_has_no_leader(broker: RunningBroker, members: Members) -> None:
     topic, group = fresh_topic(broker), fresh_name("converted")
     first = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
     first.wait_assignment({topic: [0]})
@@ -100,20 +91,9 @@ def test_an_unauthorized_reader_gets_the_reason(start_broker: StartBroker, kohor
         return isinstance(reported, Unavailable) and "authoriz" in reported.why.lower()
 
     wait_until(refused, "the denial holds")
-    answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap)
-    assert answer.status == 0, answer.stderr
+    answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap).succeeded()
     words = " ".join(answer.stdout.split())
     assert re.search(r"Leader: not known \(__consumer_offsets(-\d)? cannot be read: .*[aA]uthoriz", words)
-
-
-def test_reading_leaves_no_group_behind(broker: RunningBroker) -> None:
-    group = RawGroup(broker=broker)
-    group.grow(1)
-    leaders(broker, group.id)
-    with live_source(broker) as live:
-        listed = {row.id for row in live.list_groups().items}
-    assert group.id in listed
-    assert offsets_topic.READER not in listed
 
 
 def test_the_time_between_two_commits_is_read_with_the_last(broker: RunningBroker) -> None:
@@ -129,22 +109,15 @@ def test_the_time_between_two_commits_is_read_with_the_last(broker: RunningBroke
         (both,) = live.with_commit_times([group]).items
         once = replace(group, offsets={topic: {1: CommittedOffset(offset=1)}})
         (alone,) = live.with_commit_times([once]).items
-    assert both.commit_gap_ms is not None
-    assert 50 <= both.commit_gap_ms < 60_000
+    assert 50 <= (both.commit_gap_ms or 0) < 60_000
     assert alone.commit_gap_ms is None
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(
-    broker: RunningBroker, protocol: str
-) -> None:
+def test_repeated_commits_and_the_last_rebalance(broker: RunningBroker, protocol: str) -> None:
     name, topic = fresh_name("commits"), fresh_topic(broker, 2)
-    settings = {
-        "bootstrap.servers": broker.bootstrap,
-        "group.id": name,
-        "group.protocol": protocol,
-        "enable.auto.commit": False,
-    }
+    settings = {"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False}
+    settings["group.protocol"] = protocol
     first, second = Consumer(settings), Consumer(settings)
     position = TopicPartition(topic, 0, 1)
     first.subscribe([topic])
@@ -156,8 +129,7 @@ def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(
         (alone,) = live.with_commit_times(live.describe([name], offsets=True).items).items
         second.subscribe([topic])
         wait_until(
-            lambda: (first.poll(0.1), second.poll(0.1)) and len(second.assignment()) == 1,
-            "the second has its own",
+            lambda: (first.poll(0.1), second.poll(0.1)) and len(second.assignment()) == 1, "both have one"
         )
         (joined,) = live.with_commit_times(live.describe([name], offsets=True).items).items
     first.close()
@@ -169,8 +141,7 @@ def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(
     assert alone.commit_gap_ms is not None
     # The gap is between the times of the records, which a coordinator writes right after it has the commits.
     assert abs(alone.commit_gap_ms - (commit.timestamp - commit.same_since_ms)) <= 50
-    assert joined.rebalanced_ms is not None
-    assert joined.rebalanced_ms >= commit.timestamp
+    assert (joined.rebalanced_ms or 0) >= commit.timestamp
 
 
 def described(state: GroupState, *ids: str) -> Group:

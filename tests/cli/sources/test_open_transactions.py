@@ -21,17 +21,10 @@ def source(broker: RunningBroker) -> Iterator[LiveSource]:
         yield live
 
 
-def test_an_open_transaction_has_a_name_a_begin_and_a_timeout(
-    broker: RunningBroker, source: LiveSource
-) -> None:
+def test_an_open_transaction_is_described(broker: RunningBroker, source: LiveSource) -> None:
     topic, name = fresh_topic(broker, 2), fresh_name("till")
-    producer = Producer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "transactional.id": name,
-            "transaction.timeout.ms": TIMEOUT_MS,
-        }
-    )
+    settings = {"bootstrap.servers": broker.bootstrap, "transactional.id": name}
+    producer = Producer({**settings, "transaction.timeout.ms": TIMEOUT_MS})
     producer.init_transactions(30)
     producer.begin_transaction()
     producer.produce(topic, b"", partition=0)
@@ -42,26 +35,19 @@ def test_an_open_transaction_has_a_name_a_begin_and_a_timeout(
     assert answer.problems == ()
     assert answer.by_partition[topic, 1] == ()
     (one,) = answer.by_partition[topic, 0]
-    assert (one.start_offset, one.transactional_id, one.state, one.timeout_ms) == (
-        0,
-        name,
-        "Ongoing",
-        TIMEOUT_MS,
-    )
+    facts = (one.start_offset, one.transactional_id, one.state, one.timeout_ms)
+    assert facts == (0, name, "Ongoing", TIMEOUT_MS)
     assert one.begun_ms is not None
     assert one.last_write_ms is not None
     assert abs(one.last_write_ms - one.begun_ms) < 60_000
     producer.abort_transaction(30)
-    wait_until(
-        lambda: source.open_transactions([(topic, 0)]).by_partition == {(topic, 0): ()},
-        "no transaction is open",
-    )
+    ended = {(topic, 0): ()}
+    wait_until(lambda: source.open_transactions([(topic, 0)]).by_partition == ended, "no transaction is open")
 
 
 def test_a_partition_that_is_not_there_is_a_problem(broker: RunningBroker, source: LiveSource) -> None:
-    answer = source.open_transactions([(fresh_topic(broker), 7)])
-    assert answer.by_partition == {}
-    assert [problem.message for problem in answer.problems] == [
-        f"open transactions are not known: {answer.problems[0].subject.removesuffix('-7')} has no partition 7"
-    ]
+    topic = fresh_topic(broker)
+    answer = source.open_transactions([(topic, 7)])
+    (problem,) = answer.problems
+    assert problem.message == f"open transactions are not known: {topic} has no partition 7"
     assert source.open_transactions([]).by_partition == {}

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -56,40 +55,25 @@ def _classic_member(name: str, *partitions: int, user_data: bytes | None = None)
         version=3, partitions={"orders": partitions}, user_data=b"given" if user_data else None
     )
     return ClassicMemberValue(
-        member=name,
-        instance=f"seat-{name}",
-        client_id=f"client-{name}",
-        host="/10.0.0.1",
-        rebalance_timeout_ms=300_000,
-        session_timeout_ms=45_000,
-        subscription=write_subscription(subscribed),
+        member=name, instance=f"seat-{name}", client_id=f"client-{name}", host="/10.0.0.1",
+        rebalance_timeout_ms=300_000, session_timeout_ms=45_000, subscription=write_subscription(subscribed),
         assignment=write_assignment(assigned),
-    )
+    )  # fmt: skip
 
 
 def _classic(group: str, *members: ClassicMemberValue, kind: str = "consumer") -> ClassicGroupRecord:
     value = ClassicGroupValue(
-        protocol_type=kind,
-        generation=7,
-        protocol="sticky" if members else None,
-        leader=members[0].member if members else None,
-        state_since_ms=START_MS,
-        members=members,
-    )
+        protocol_type=kind, generation=7, protocol="sticky" if members else None,
+        leader=members[0].member if members else None, state_since_ms=START_MS, members=members,
+    )  # fmt: skip
     return ClassicGroupRecord(group=group, value=value)
 
 
 def _consumer_member(group: str, member: str, **fields: Any) -> ConsumerMemberRecord:
     usual: dict[str, Any] = {
-        "instance": None,
-        "rack": None,
-        "client_id": f"client-{member}",
-        "host": "/10.0.0.2",
-        "topics": ("orders",),
-        "regex": "",
-        "rebalance_timeout_ms": 300_000,
-        "assignor": None,
-    }
+        "instance": None, "rack": None, "client_id": f"client-{member}", "host": "/10.0.0.2",
+        "topics": ("orders",), "regex": "", "rebalance_timeout_ms": 300_000, "assignor": None,
+    }  # fmt: skip
     return ConsumerMemberRecord(group=group, member=member, value=ConsumerMemberValue(**usual | fields))
 
 
@@ -124,7 +108,6 @@ def _consumer_group(group: str) -> list[Record]:
 
 
 def _save(directory: Path, *batches: Sequence[Record]) -> Path:
-    """A log of a batch per second; the log directory."""
     log = Written()
     for number, records in enumerate(batches):
         log.batch(pairs(*records), timestamp=START_MS + 1000 * number)
@@ -259,14 +242,10 @@ def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path
 @pytest.mark.parametrize(
     ("as_of", "committed"),
     [
-        ("2026-01-01T00:00:00Z", 0),
-        ("2026-01-01T00:00:01.999Z", 1),
-        ("2026-01-01T00:00:02", 2),
-        ("2026-01-01T01:00:02+01:00", 2),
-        (str(START_MS + 1000), 1),
-        ("2027-01-01", 4),
+        ("2026-01-01T00:00:00Z", 0), ("2026-01-01T00:00:01.999Z", 1), ("2026-01-01T00:00:02", 2),
+        ("2026-01-01T01:00:02+01:00", 2), (str(START_MS + 1000), 1), ("2027-01-01", 4),
     ],
-)
+)  # fmt: skip
 def test_as_of_a_moment(kohort: Kohort, tmp_path: Path, as_of: str, committed: int) -> None:
     directory = _save(tmp_path, *([commit("g", "orders", 0, number)] for number in range(5)))
     answer = kohort.quick("describe --all-groups --output json --log-dir", directory, "--as-of", as_of)
@@ -343,29 +322,6 @@ def test_a_file_that_names_no_topics(kohort: Kohort, tmp_path: Path, data: bytes
     if data is not None:
         file.write_bytes(data)
     kohort.quick("list --log-dir", directory, "--topics", file).assert_refused(reason, status=3)
-
-
-def test_the_number_of_partitions_may_be_a_guess(kohort: Kohort, tmp_path: Path) -> None:
-    directory = _save(tmp_path, _consumer_group("new"))
-    _topic(directory, "orders", ORDERS, 3)
-    kohort.quick("dry-run new --log-dir", directory).assert_said(
-        0,
-        "orders: assumed to have the partitions that these directories show",
-        "new: the members name no assignor",
-    )
-
-
-def test_a_topic_of_unknown_size_is_left_out_and_named(kohort: Kohort, tmp_path: Path) -> None:
-    value = commit("g", "orders", 0, 1).value
-    assert value is not None
-    record = replace(commit("g", "orders", 0, 1), value=value._replace(topic_id=ORDERS))
-    directory = _save(tmp_path, [record])
-    described = kohort.quick("describe", "g", "--log-dir", directory)
-    assert (described.status, "orders" in described.stdout) == (0, True)
-    matched = kohort.quick("validate-regex", "^o", "--log-dir", directory, "--output", "json")
-    assert matched.status == 3
-    assert matched.document["errors"][0]["subject"] == "orders"
-    assert "name it with --topics FILE" in matched.document["errors"][0]["message"]
 
 
 def test_directories_of_several_brokers_are_one_cluster(kohort: Kohort, tmp_path: Path) -> None:
@@ -445,15 +401,6 @@ def test_records_of_unknown_types_are_counted(kohort: Kohort, tmp_path: Path) ->
     log.batch([*pairs(commit("g", "orders", 0, 1)), (b"\0\x63x", b""), (b"\0\x63y", b"")])
     said = "kohort: 2 records of the unknown type 99 are skipped, as a broker does\n"
     kohort.quick("list --log-dir", save_log(log, tmp_path)).succeeded(stderr=said)
-
-
-def test_an_embedded_directory_is_read_as_a_broker_s(kohort: Kohort, tmp_path: Path) -> None:
-    directory = _save(tmp_path, _consumer_group("new"))
-    _topic(directory, "orders", ORDERS, 3)
-    assert list(_describe(kohort, "--embedded", directory)) == ["new"]
-    # All partitions of its topics are there.
-    run = kohort.quick("dry-run new --embedded", directory).succeeded()
-    assert "assumed to have the partitions" not in run.stderr
 
 
 def test_an_embedded_directory_without_groups_names_the_next_step(kohort: Kohort, tmp_path: Path) -> None:

@@ -16,12 +16,7 @@ topics: {orders: {partitions: 1, end_offsets: {0: 9}}}
 groups: {stays: {type: classic, protocol_type: consumer, state: Empty, offsets: {orders: {0: {offset: 5}}}}}
 """
 GONE = GroupListing(
-    id="gone",
-    type=GroupType.CLASSIC,
-    state=GroupState.EMPTY,
-    protocol_type="consumer",
-    protocol=None,
-    members=0,
+    id="gone", type=GroupType.CLASSIC, state=GroupState.EMPTY, protocol_type="consumer", members=0
 )
 
 
@@ -35,7 +30,6 @@ class Late(SavedSource):
 
 @pytest.fixture
 def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A snapshot whose groups go while they are read."""
     file = tmp_path / "saved.yaml"
     file.write_text(SNAPSHOT)
     monkeypatch.setattr(saved_source, "SavedSource", Late)
@@ -51,15 +45,8 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_group_that_is_gone_since_it_was_listed(kohort: Kohort, saved: Path, line: str) -> None:
     for selection in ("--all-groups", "--match s|g"):
-        answer = kohort.quick(f"{line} {selection}", "--snapshot", saved)
-        assert "gone" not in answer.stdout + answer.stderr, answer
-        assert "stays" in answer.stdout + answer.stderr
-        assert answer.status == 0, answer
+        answer = kohort.quick(f"{line} {selection}", "--snapshot", saved).succeeded()
+        text = answer.stdout + answer.stderr
+        assert ("gone" in text, "stays" in text) == (False, True), answer
     named = kohort.quick(f"{line} stays gone", "--snapshot", saved)
     assert "gone" in named.stdout + named.stderr
-
-
-def test_a_named_group_is_an_error_in_json(kohort: Kohort, saved: Path) -> None:
-    answer = kohort.quick("describe stays gone --output json --snapshot", saved)
-    assert answer.status == 3
-    assert [error["subject"] for error in answer.document["errors"]] == ["gone"]

@@ -13,6 +13,7 @@ import pytest
 
 from cli.app import app
 from cli.dropin.parse import FLAGS
+from cli.options import SourceOptions
 from cli.verbs.completion.answer import HELP, command_of, complete, first_sentence, split_line
 from cli.verbs.completion.command import Shell
 from cli.verbs.completion.values import ANY, typed_options, values_of
@@ -36,7 +37,6 @@ FREE_TEXT = {
 
 
 def _commands() -> Iterator[Any]:
-    """A context of each command of both programs."""
     from typer import Context
 
     pending = [
@@ -55,18 +55,11 @@ def _words(line: str) -> list[str]:
     return [prefix + item.value for item in items]
 
 
-def test_every_shell_has_its_script() -> None:
-    assert set(SCRIPTS) == set(SHELLS)
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_command_prints_what_is_in_the_folder(kohort: Kohort, shell: str) -> None:
+    assert set(SCRIPTS) == set(SHELLS)
     answer = kohort.quick("completion", shell).succeeded(stderr="")
     assert answer.stdout == SCRIPTS[shell].read_text(encoding="utf-8"), "run `make completions`"
-
-
-def test_a_shell_that_is_not_known(kohort: Kohort) -> None:
-    assert kohort.quick("completion tcsh").status == 2
 
 
 def test_every_command_is_offered() -> None:
@@ -101,15 +94,20 @@ def test_it_is_known_what_options_take() -> None:
     )
 
 
-def test_names_are_asked_for_only_where_there_is_a_source() -> None:
+def test_names_are_asked_for_where_there_is_a_source() -> None:
     asked = 0
     for context in _commands():
         for parameter in context.command.params:
-            values = values_of(context, parameter)
-            if values is not None and values.of_source:
+            values = values_of(context, parameter) or ANY
+            if values.of_source:
                 asked += 1
                 assert any("--bootstrap-server" in param.opts for param in context.command.params)
+            else:
+                assert len(list(values.names(context))) != 1 or parameter.name == "scenario"
     assert asked > 20
+    assert typed_options({"log_dirs": ["a"], "topics_file": "b", "context": "c"}, 1000) == SourceOptions(
+        log_dirs=[Path("a")], topics_file=Path("b"), context="c", timeout_ms=1000
+    )
 
 
 def test_a_description_is_cut_to_its_space() -> None:
@@ -119,39 +117,15 @@ def test_a_description_is_cut_to_its_space() -> None:
     assert first_sentence("word " * 40).endswith("word…")
 
 
-def test_every_option_of_a_source_is_handed_on() -> None:
-    fields = {
-        "bootstrap_server": "--bootstrap-server", "command_config": "--command-config",
-        "snapshot": "--snapshot", "embedded": "--embedded", "context": "--context",
-        "as_of": "--as-of", "topics_file": "--topics", "log_dirs": "--log-dir",
-    }  # fmt: skip
-    context = next(command for command in _commands() if command.command_path == "kohort list")
-    for option in fields.values():
-        assert any(option in param.opts for param in context.command.params)
-    options = typed_options(
-        {field: [option] if field == "log_dirs" else option for field, option in fields.items()}, 1000
-    )
-    assert options.timeout_ms == 1000
-    for field, option in fields.items():
-        value = getattr(options, field)
-        assert str(value[0] if field == "log_dirs" else value) == option
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", [""]),
-        ("a  b", ["a", "b"]),
-        ("a ", ["a", ""]),
-        ("a 'b c", ["a", "b c"]),
-        ("a 'b c' ", ["a", "b c", ""]),
-        ('a "b\\" \\c', ["a", 'b" \\c']),
-        ("a b\\ c", ["a", "b c"]),
+        ("", [""]), ("a  b", ["a", "b"]), ("a ", ["a", ""]), ("a 'b c", ["a", "b c"]),
+        ("a 'b c' ", ["a", "b c", ""]), ('a "b\\" \\c', ["a", 'b" \\c']), ("a b\\ c", ["a", "b c"]),
         ("$X ${X}y \"$X\" '$X' $(touch x)", ["1 2", "1 2y", "1 2", "$X", "$(touch", "x)"]),
-        ("~/a ~b a~ '~/a'", ["/home/u/a", "~b", "a~", "~/a"]),
-        ("a '' b", ["a", "", "b"]),
+        ("~/a ~b a~ '~/a'", ["/home/u/a", "~b", "a~", "~/a"]), ("a '' b", ["a", "", "b"]),
     ],
-)
+)  # fmt: skip
 def test_a_line_is_split_as_a_shell_does(line: str, words: list[str]) -> None:
     assert [word.text for word in split_line(line, {"X": "1 2", "HOME": "/home/u"}, "")] == words
 
@@ -159,21 +133,16 @@ def test_a_line_is_split_as_a_shell_does(line: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("typed", "word", "rest"),
     [
-        ("a", "a b", "a\\ b"),
-        ("'a", "a'b c", "a'\\''b c"),
-        ('"a', 'a"b$c!', 'a\\"b\\$c"\\!""'),
-        ("d:eu:b", "d:eu:billing", "billing"),
-        ("m@h", "m@host", "@host"),
-        ("--output=m", "--output=markdown", "markdown"),
-        ("S,", "S,~x", "S,\\~x"),
+        ("a", "a b", "a\\ b"), ("'a", "a'b c", "a'\\''b c"), ('"a', 'a"b$c!', 'a\\"b\\$c"\\!""'),
+        ("d:eu:b", "d:eu:billing", "billing"), ("m@h", "m@host", "@host"),
+        ("--output=m", "--output=markdown", "markdown"), ("S,", "S,~x", "S,\\~x"),
     ],
-)
+)  # fmt: skip
 def test_bash_is_given_the_rest_of_a_word_quoted(typed: str, word: str, rest: str) -> None:
     assert split_line(typed, {}, " \t\n\"'@><=;|&(:")[-1].rest_for_bash(word) == rest
 
 
 def _ask(home: Path, line: str, limit_ms: int = 40_000) -> Answer:
-    """What a script is answered."""
     done = subprocess.run(
         [Path(sys.executable).parent / "kohort", f"kohort {line}"], capture_output=True, text=True, timeout=60,
         env={"HOME": str(home), "_KOHORT_COMPLETE": "zsh", "KOHORT_COMPLETION_MS": str(limit_ms), "LC_ALL": "C.UTF-8"},
@@ -201,10 +170,7 @@ def _write_config(home: Path, text: str) -> Path:
 
 
 def test_contexts(tmp_path: Path) -> None:
-    _write_config(
-        tmp_path,
-        "kohort: 1\ncontexts:\n  staging: {bootstrap_server: 'a:9092'}\n  live: {snapshot: x.yaml}\n",
-    )
+    _write_config(tmp_path, "contexts: {staging: {bootstrap_server: 'a:9092'}, live: {snapshot: x.yaml}}\n")
     for line in ("context use ", "list --context "):
         lines = _ask(tmp_path, line).stdout.splitlines()
         assert [text.split("\t")[0] for text in lines] == ["words", "live", "staging"]
@@ -213,17 +179,11 @@ def test_contexts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "describe --snapshot nothing.yaml ",
-        "describe --snapshot a --embedded b ",
-        "describe --embedded nothing ",
-        "describe --log-dir nothing --as-of never ",
-        "describe --bootstrap-server 'not an address' ",
-        "describe --context missing ",
-        "describe --command-config nothing ",
-        "config get --snapshot nothing group ",
-        "dry-run --rack ",
+        "describe --snapshot nothing.yaml ", "describe --snapshot a --embedded b ",
+        "describe --log-dir nothing --as-of never ", "describe --bootstrap-server 'not an address' ",
+        "describe --context missing ", "dry-run --rack ",
     ],
-)
+)  # fmt: skip
 def test_there_is_no_word_where_there_is_no_answer(line: str, tmp_path: Path) -> None:
     assert _ask(tmp_path, line) == NOTHING
 
@@ -244,15 +204,15 @@ def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
     properties = (
         "{security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p}"
     )
-    config = _write_config(
-        tmp_path,
-        f"contexts: {{a: {{bootstrap_server: '127.0.0.1:1', properties: {properties}}}, b: {{snapshot: saved}}}}",
-    )
+    live = f"{{bootstrap_server: '127.0.0.1:1', properties: {properties}}}"
+    config = _write_config(tmp_path, f"contexts: {{a: {live}, b: {{snapshot: saved}}}}")
     (config.parent / "saved").write_text("kohort: 1\ngroups: {g: {type: classic, later: 1}}\n")
     kohort = Kohort(tmp_path)
     assert "keep them in files" in kohort("list --context a").stderr
     assert "later" in kohort("list --context b").stderr
     assert _ask(tmp_path, "describe --context a ") == NOTHING
     asked = _ask(tmp_path, "describe --context b ")
-    assert [line.partition("\t")[0] for line in asked.stdout.splitlines()] == ["words", "g"]
-    assert asked.stderr == ""
+    assert ([line.partition("\t")[0] for line in asked.stdout.splitlines()], asked.stderr) == (
+        ["words", "g"],
+        "",
+    )

@@ -19,7 +19,7 @@ from tests.cli.shells.terminal import SCRIPTS, Terminal
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
-from tests.support.long import IS_LONG, LONG
+from tests.support.long import IS_LONG
 
 REQUIRE = "KOHORT_REQUIRE_SHELLS"
 LIMIT, PATIENT = "KOHORT_COMPLETION_MS", "40000"
@@ -72,14 +72,12 @@ def _missing(shell: str) -> NoReturn:
 
 @pytest.fixture(scope="module", params=SCRIPTS)
 def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """A shell that waits for every answer."""
     with closing(Terminal(_shell(request), tmp_path_factory.mktemp("home"), {LIMIT: PATIENT})) as terminal:
         yield terminal
 
 
 @pytest.fixture
 def hurried(terminal: Terminal) -> Iterator[Terminal]:
-    """The shell as everybody has it: with the limit of 300 ms."""
     terminal.set_variable(LIMIT, None)
     yield terminal
     terminal.set_variable(LIMIT, PATIENT)
@@ -87,7 +85,6 @@ def hurried(terminal: Terminal) -> Iterator[Terminal]:
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with two groups and two topics."""
     file = tmp_path_factory.mktemp("snapshot") / "saved.yaml"
     file.write_text(SNAPSHOT)
     return file
@@ -170,9 +167,7 @@ def odd_names(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, str,
     return cases
 
 
-def test_odd_names_reach_the_command_as_they_are(
-    terminal: Terminal, odd_names: list[tuple[Path, str, str]]
-) -> None:
+def test_odd_names_stay_as_they_are(terminal: Terminal, odd_names: list[tuple[Path, str, str]]) -> None:
     quotes = ("", "'", '"')
     shell = list(SCRIPTS).index(terminal.shell)
     for number, (file, begun, name) in enumerate(odd_names):
@@ -182,34 +177,12 @@ def test_odd_names_reach_the_command_as_they_are(
             assert terminal.completed(f"kohort describe --snapshot {file} {quote}{begun}")[-1] == name
 
 
-@LONG
-def test_the_rest_of_an_odd_name(terminal: Terminal, odd_names: list[tuple[Path, str, str]]) -> None:
-    begun = {
-        "a words": ("a\\ w", "'a w", '"a w'),
-        "d:eu:billing": ("d:eu:b", "'d:e", '"d:eu:'),
-        "m@host": ("m@h",),
-        "l=value": ("l=v", "l="),
-        "hïnïcødé-日本": ("hïn",),
-        "bt's": ("bt\\'", "\"bt'"),
-    }
-    files = {name: file for file, _, name in odd_names}
-    for name, beginnings in begun.items():
-        for beginning in beginnings:
-            assert terminal.completed(f"kohort describe --snapshot {files[name]} {beginning}")[-1] == name
-
-
-def test_a_name_like_an_option_is_offered_after_two_hyphens_only(terminal: Terminal, tmp_path: Path) -> None:
-    file = tmp_path / "dash.yaml"
-    file.write_text("kohort: 1\ngroups: {-x-group: {type: classic}, plain: {type: classic}}\n")
+def test_names_like_options_and_with_control_characters(terminal: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "odd.yaml"
+    names = ["-x-group", "plain", "a\nb", "a\tb", "a\x1b[31mb"]
+    file.write_text(json.dumps({"kohort": 1, "groups": {name: {"type": "classic"} for name in names}}))
     assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == "plain"
     assert terminal.completed(f"kohort describe --snapshot {file} -- -x")[-1] == "-x-group"
-
-
-def test_names_that_no_line_can_hold_are_left_out(terminal: Terminal, tmp_path: Path) -> None:
-    file = tmp_path / "control.yaml"
-    names = ["a\nb", "a\tb", "a\x1b[31mb", "usable"]
-    file.write_text(json.dumps({"kohort": 1, "groups": {name: {"type": "classic"} for name in names}}))
-    assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == "usable"
 
 
 def test_names_of_a_broker(terminal: Terminal, broker: Broker) -> None:
