@@ -397,12 +397,9 @@ def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> Non
 def group_fields(group: Group, **more: object) -> dict[str, object]:
     """The document's fields of a group to change, with `more` before its members."""
     return {
-        "group": group.id,
-        "type": group.type.value,
-        "state": group.state.value,
-        **more,
+        "group": group.id, "type": group.type.value, "state": group.state.value, **more,
         "members": [member.id for member in group.members],
-    }
+    }  # fmt: skip
 
 
 def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:

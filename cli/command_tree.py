@@ -236,10 +236,9 @@ _IDS = frozenset({"GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"})
 
 
 def check_values(parameters: Iterable[Any], values: Mapping[str, object]) -> None:
-    """Refuse what no option means: a value of nothing, as of a variable of a script that is not set, and NUL. The
-    metavar of an option or argument is its statement: ids may be blank, `VALUE` after a name may be empty, and parts
-    that a metavar separates by `=`, `:` or commas may not. Everything else needs a value. :param values: the words of
-    the command line, by the name of a parameter, before they are converted :raises UsageError: for the first one"""
+    """UsageError for a value of nothing, as of a variable of a script that is not set, and for NUL. The metavar of an
+    option says what may be empty: ids may be blank, `VALUE` after a name may be empty, parts that a metavar separates
+    by `=`, `:` or commas may not. `values`: the words of the command line, by the name of a parameter."""
     for parameter in parameters:
         words = values.get(parameter.name)
         for word in words if isinstance(words, list | tuple) else [words]:

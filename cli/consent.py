@@ -26,14 +26,9 @@ class ConsentOptions:
         bool, _consent("--execute", "Make the change; without this option it is only shown.")
     ] = False
     yes: Annotated[bool, _consent("--yes -y", "With --execute: do not ask for confirmation.")] = False
-    confirm: Annotated[
-        str | None,
-        _consent(
-            "--confirm",
-            "With --execute: name of the protected context, instead of typing it when asked.",
-            "CONTEXT",
-        ),
-    ] = None
+    confirm: Annotated[str | None, _consent(
+        "--confirm", "With --execute: name of the protected context, instead of typing it when asked.", "CONTEXT",
+    )] = None  # fmt: skip
     place: SourceOrigin | None = None
     """Not an option: the source to change, if the command line itself does not name it."""
     wait_empty: str | None = None
@@ -49,18 +44,14 @@ class ConsentOptions:
 class EmptyGroupConsent(ConsentOptions):
     """Consent to a change of groups without members."""
 
-    wait_empty: Annotated[
-        str | None,
-        _consent(
-            "--wait-empty", "With --execute: wait up to this long for members to leave: 60s, 5m.", "DURATION"
-        ),
-    ] = None
+    wait_empty: Annotated[str | None, _consent(
+        "--wait-empty", "With --execute: wait up to this long for members to leave: 60s, 5m.", "DURATION",
+    )] = None  # fmt: skip
 
 
 def check_consent(consent: ConsentOptions) -> None:
-    """UsageError if consent is impossible, or is given for another context. Rule of protected contexts: nothing is
-    changed there until the context's name is given, in answer to the question or as --confirm NAME. --yes is not
-    enough."""
+    """UsageError if consent is impossible, or is given for another context. Nothing is changed in a protected context
+    until its name is given, in answer to the question or as --confirm NAME."""
     if consent.wait_empty is not None:
         if not consent.execute:
             raise UsageError("--wait-empty needs --execute: without it nothing is changed")

@@ -69,9 +69,8 @@ class _Line:
 
 
 class Progress(_Line):
-    """Shows how much is done; shows nothing if stdout is a terminal too, where it would mix with data. With
-    `before_data`, nothing else is printed until the work is done, and stdout may be a terminal. with
-    Progress("reading", total=size) as progress: progress.at(position)"""
+    """Shows how much is done; shows nothing if stdout is a terminal too, where it would mix with data, unless nothing
+    else is printed until the work is done (`before_data`)."""
 
     def __init__(self, doing: str, total: int, *, before_data: bool = False) -> None:
         is_free = before_data or sys.stdout is None or not sys.stdout.isatty()
@@ -90,8 +89,7 @@ class Progress(_Line):
 
 
 class Spinner(_Line):
-    """Shows what is being done and for how long, with a turning sign; a thread draws it once a second has passed. with
-    Spinner("reading groups") as spinner: spinner.show("planning 12 groups")"""
+    """Shows what is being done and for how long, with a turning sign; a thread draws it once a second has passed."""
 
     def __init__(self, doing: str, *, is_quiet: bool = False) -> None:
         super().__init__(is_shown=not is_quiet)

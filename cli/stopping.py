@@ -1,7 +1,5 @@
-"""Signals that stop a change: SIGINT (Ctrl-C), SIGTERM, and SIGHUP (the terminal is closed). Before the change is sent,
-a signal ends the command, and nothing is changed. While answers are awaited, the first one stops sending and waits up
-to GRACE_S for the answers to what was sent; the second one does not wait. The exit status is 128 and the signal's
-number, whatever the answers are."""
+"""Signals that stop a change. Before it is sent, a signal ends the command, and nothing is changed. While answers are
+awaited, the first one stops sending and waits up to GRACE_S for them; the second one does not wait."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Columns and order that a user chose, and CSV: RFC 4180 with line feeds. Unknown cells are empty, and durations are in
-seconds. A text that a spreadsheet would run as a formula (`=cmd|…`) gets an apostrophe before it: ids and metadata are
-untrusted. So does a text that already begins with apostrophes before such a character: removing one gives the text
-again. Numbers stay numbers."""
+seconds. A text that a spreadsheet would run as a formula gets an apostrophe before it: ids are untrusted."""
 
 from __future__ import annotations
 

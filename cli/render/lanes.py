@@ -1,6 +1,5 @@
-"""Lanes over time, as SVG: this component draws the pictures of plans, recordings and rebalances. A caller describes
-its picture (`Drawing`): lanes below one another over one axis, in each lane spans, bars and texts, and a legend. Colors
-are classes of the page's style sheet. A title is shown when the pointer is on its element."""
+"""Lanes over time, as SVG: a caller describes its picture (`Drawing`), with spans, bars and texts in each lane, over
+one axis, and a legend. Colors are classes of the page's style sheet."""
 
 from __future__ import annotations
 

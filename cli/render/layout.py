@@ -1,7 +1,6 @@
 """A document as lines for a terminal of some width. A table that fits has columns. Otherwise, ids lose their middle,
-then the longest text is folded. If that is not enough, values that repeat from row to row are taken out and shown once
-above their rows, or the sentences of the last column are shown below their rows. As a last resort, each row becomes a
-record with a line per column. No text is cut."""
+then the longest text is folded, then values that repeat are shown once above their rows, or the sentences of the last
+column below their rows. As a last resort, each row becomes a record with a line per column."""
 
 from __future__ import annotations
 

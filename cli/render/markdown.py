@@ -1,6 +1,5 @@
-"""GitHub-flavored Markdown, to paste into runbooks. Names from a cluster or a file are shown as they are: no character
-of theirs is markup, and GitHub links no `@name` and no `#1` in them. Backslashes do not prevent those links, code spans
-do."""
+"""GitHub-flavored Markdown. No character of a name from a cluster or a file is markup, and GitHub links no `@name` and
+no `#1` in them: backslashes do not prevent those links, code spans do."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from confluent_kafka import (
@@ -26,31 +26,17 @@ from cli.sources.librdkafka import librdkafka_config
 from cli.sources.live import LiveSource
 from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
 from cli.sources.source import AuthorizedOperations, ReadResult
+from groups import model
 from groups.listing import GroupFilter
-from groups.model import (
-    Cause,
-    Client,
-    Cluster,
-    CommittedOffset,
-    Group,
-    GroupListing,
-    GroupState,
-    GroupType,
-    Member,
-    Node,
-    Offsets,
-    Partitions,
-    PendingOffsets,
-    Problem,
-    Topic,
-    usual_protocol,
-)
 from groups.settings import with_settings
 from wire.client import offsets as wire_offsets
 from wire.client.errors import Answers
-from wire.client.offsets import EARLIEST, LATEST, NewOffset, Outcomes
+from wire.client.offsets import EARLIEST, LATEST, Outcomes
 from wire.client.security import ConnectionSettings
 from wire.errors import Failure
+
+if TYPE_CHECKING:
+    from cli.sources.live import Committed, LogOffsets, NewOffsets, Places
 
 K = TypeVar("K")
 _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
@@ -101,12 +87,12 @@ class AdminSource(LiveSource):
             f"epochs, subscriptions and share, streams and connect groups are not shown: {login}"
         )
 
-    def cluster(self) -> Cluster:
+    def cluster(self) -> model.Cluster:
         """The cluster's id and the brokers' settings of groups; features and version are not available here."""
         metadata = self._metadata()
         settings, failures = brokers_settings(self.admin, metadata.brokers, self.timeout_s)
         failed = {broker: failure_reason(error) for broker, error in failures.items()}
-        return with_settings(Cluster(id=metadata.cluster_id), settings, failed)
+        return with_settings(model.Cluster(id=metadata.cluster_id), settings, failed)
 
     def cluster_id(self) -> str | None:
         reported: str | None = self._metadata().cluster_id
@@ -124,7 +110,7 @@ class AdminSource(LiveSource):
         except KafkaException as error:
             raise CommandError(f"{self.name}: {failure_reason(error)}") from None
 
-    def _bare_topics(self, names: Collection[str] | None) -> tuple[ReadResult[Topic], None]:
+    def _bare_topics(self, names: Collection[str] | None) -> tuple[ReadResult[model.Topic], None]:
         """The named topics that exist, or all, by name, with ids and racks."""
         if names is None:
             names = self._metadata().topics.keys()
@@ -140,12 +126,8 @@ class AdminSource(LiveSource):
         return ReadResult(tuple(_topic(topics[name]) for name in sorted(topics)), unread), None
 
     def offsets_at(
-        self,
-        places: Collection[tuple[str, int]],
-        specs: Sequence[wire_offsets.OffsetSpec],
-        _leaders: object = None,
-        /,
-    ) -> Answers[tuple[str, int], tuple[int, ...]]:
+        self, places: Places, specs: Sequence[wire_offsets.OffsetSpec], _leaders: object = None, /
+    ) -> LogOffsets:
         """Like the wire client's `offsets_at`, one spec after another."""
         answers = [self._offsets_at(places, spec) for spec in specs]
         failed = {partition: why for answer in reversed(answers) for partition, why in answer.failed.items()}
@@ -159,7 +141,7 @@ class AdminSource(LiveSource):
         )
 
     def _offsets_at(
-        self, places: Collection[tuple[str, int]], offset_spec: wire_offsets.OffsetSpec
+        self, places: Places, offset_spec: wire_offsets.OffsetSpec
     ) -> Answers[tuple[str, int], int]:
         """One request per leader; partitions whose leader has just moved are requested again."""
         spec = _SPECS.get(offset_spec.timestamp) or OffsetSpec.for_timestamp(offset_spec.timestamp)
@@ -191,9 +173,7 @@ class AdminSource(LiveSource):
                 time.sleep(pause_s)
         return Answers(found=log_offsets, failed=failed)
 
-    def committed(
-        self, groups: Sequence[Group]
-    ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
+    def committed(self, groups: Sequence[model.Group]) -> Committed:
         """Committed offsets by group; librdkafka sends one request per group, all concurrently. Without the metadata:
         confluent-kafka 2.16.1 reads beyond the end of what the broker sent."""
         asked: dict[str, Future[object]] = {}
@@ -210,9 +190,7 @@ class AdminSource(LiveSource):
             ]
         return {name: _offsets(result) for name, result in results.items()}, {}, tuple(problems)
 
-    def commit_offsets(
-        self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]], _topic_ids: object = None, /
-    ) -> Answers[str, Outcomes]:
+    def commit_offsets(self, offsets: NewOffsets, _topic_ids: object = None, /) -> Answers[str, Outcomes]:
         """Like the wire client's `commit_offsets`, one request per group, but without metadata."""
         asked: dict[str, Future[object]] = {}
         for group, new_offsets in offsets.items():
@@ -246,23 +224,25 @@ class AdminSource(LiveSource):
             failed={group: failure_of(error.args[0]) for group, error in failed.items()},
         )
 
-    def _listed(self, _filter: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
+    def _listed(self, _filter: GroupFilter, /, **_: bool) -> ReadResult[model.GroupListing]:
         """Classic and consumer groups; librdkafka silently omits the other types."""
         with self._asking():
             result = self.admin.list_consumer_groups(request_timeout=self.timeout_s).result()
         listings = [
-            GroupListing(
+            model.GroupListing(
                 id=group.group_id,
-                type=GroupType.parse(group.type.name) if group.type else GroupType.UNKNOWN,
+                type=model.GroupType.parse(group.type.name) if group.type else model.GroupType.UNKNOWN,
                 state=_state(group.state),
                 protocol_type="consumer",
             )
             for group in result.valid
         ]
-        problems = [Problem(subject=self.name, message=failure_reason(error)) for error in result.errors]
+        problems = [
+            model.Problem(subject=self.name, message=failure_reason(error)) for error in result.errors
+        ]
         return ReadResult(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
 
-    def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
+    def _described(self, groups: Sequence[str]) -> ReadResult[model.Group]:
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
             return ReadResult(())
@@ -271,15 +251,15 @@ class AdminSource(LiveSource):
         )
         problems = [replace(_problem(group, error), group=group) for group, error in failed.items()]
         dead = [
-            Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
+            model.Problem(subject=name, message="no such group", cause=model.Cause.ABSENT, group=name)
             for name, group in results.items()
-            if _state(group.state) is GroupState.DEAD
+            if _state(group.state) is model.GroupState.DEAD
         ]
         alive = [_group(results[name]) for name in groups if name in results]
-        described = tuple(group for group in alive if group.state is not GroupState.DEAD)
+        described = tuple(group for group in alive if group.state is not model.GroupState.DEAD)
         return ReadResult(described, (*problems, *dead))
 
-    def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
+    def authorized_operations(self, groups: Sequence[model.Group], /) -> AuthorizedOperations:
         if not groups:
             return AuthorizedOperations()
         results, failed = _results(
@@ -333,9 +313,9 @@ def failure_of(error: KafkaError) -> Failure:
     return Failure(message=message, code=error.code() if error.code() > 0 else None, name=error.name())
 
 
-def _problem(subject: str, error: KafkaException | KafkaError) -> Problem:
+def _problem(subject: str, error: KafkaException | KafkaError) -> model.Problem:
     reason = error.args[0] if isinstance(error, KafkaException) else error
-    return Problem(subject=subject, message=failure_reason(error), cause=cause_of(reason.name()))
+    return model.Problem(subject=subject, message=failure_reason(error), cause=cause_of(reason.name()))
 
 
 def is_silence(error: KafkaException) -> bool:
@@ -350,17 +330,15 @@ def failure_reason(error: KafkaException | KafkaError, needs: Needs = READING) -
     return with_missing_operations(reason.name(), f"{reason.str()} ({reason.name()})", needs)
 
 
-def _topic(described: Any) -> Topic:
+def _topic(described: Any) -> model.Topic:
     racks = {
         partition.id: tuple(node.rack for node in partition.replicas if node.rack)
         for partition in described.partitions
     }
-    most, least = (
-        described.topic_id.get_most_significant_bits(),
-        described.topic_id.get_least_significant_bits(),
-    )
+    id_ = described.topic_id
+    most, least = id_.get_most_significant_bits(), id_.get_least_significant_bits()
     number = (most & (2**64 - 1)) << 64 | (least & (2**64 - 1))
-    return Topic(
+    return model.Topic(
         name=described.name,
         partitions=len(described.partitions),
         id=UUID(int=number) if number else None,
@@ -368,53 +346,50 @@ def _topic(described: Any) -> Topic:
     )
 
 
-def _offsets(result: Any) -> Offsets:
-    offsets: dict[str, dict[int, CommittedOffset]] = {}
+def _offsets(result: Any) -> model.Offsets:
+    offsets: dict[str, dict[int, model.CommittedOffset]] = {}
     for entry in result.topic_partitions:
         if entry.error is not None:
-            offsets.setdefault(entry.topic, {})[entry.partition] = CommittedOffset(offset=None)
+            offsets.setdefault(entry.topic, {})[entry.partition] = model.CommittedOffset(offset=None)
         elif entry.offset != _NO_OFFSET:
-            offsets.setdefault(entry.topic, {})[entry.partition] = CommittedOffset(
+            offsets.setdefault(entry.topic, {})[entry.partition] = model.CommittedOffset(
                 offset=entry.offset,
                 leader_epoch=None if entry.leader_epoch in (None, -1) else entry.leader_epoch,
             )
     return offsets
 
 
-def _state(state: Any) -> GroupState:
+def _state(state: Any) -> model.GroupState:
     try:
-        return GroupState.parse(state.name)
+        return model.GroupState.parse(state.name)
     except (ValueError, AttributeError):
-        return GroupState.UNKNOWN
+        return model.GroupState.UNKNOWN
 
 
-def _group(described: Any) -> Group:
-    kind = GroupType.parse(described.type.name) if described.type else GroupType.UNKNOWN
+def _group(described: Any) -> model.Group:
+    kind = model.GroupType.parse(described.type.name) if described.type else model.GroupType.UNKNOWN
     node = described.coordinator
-    return Group(
-        id=described.group_id,
-        type=kind,
-        state=_state(described.state),
-        protocol_type="consumer",
+    return model.Group(
+        id=described.group_id, type=kind, state=_state(described.state), protocol_type="consumer",
         protocol=described.partition_assignor or None,
-        coordinator=node and Node(id=node.id, host=node.host, port=node.port, rack=node.rack),
+        coordinator=node and model.Node(id=node.id, host=node.host, port=node.port, rack=node.rack),
         members=tuple(_member(member, kind) for member in described.members),
-    )
+    )  # fmt: skip
 
 
-def _member(member: Any, kind: GroupType) -> Member:
+def _member(member: Any, kind: model.GroupType) -> model.Member:
     target = member.target_assignment
-    return Member(
+    return model.Member(
         id=member.member_id,
         instance=member.group_instance_id or None,
-        client=Client(id=member.client_id, host=member.host),
-        protocol=usual_protocol(kind) if kind is GroupType.CLASSIC else None,
+        client=model.Client(id=member.client_id, host=member.host),
+        protocol=model.usual_protocol(kind) if kind is model.GroupType.CLASSIC else None,
         owned=_partitions(member.assignment),
         target=None if target is None else _partitions(target),
     )
 
 
-def _partitions(assignment: Any) -> Partitions:
+def _partitions(assignment: Any) -> model.Partitions:
     partitions: dict[str, list[int]] = {}
     for entry in assignment.topic_partitions:
         partitions.setdefault(entry.topic, []).append(entry.partition)

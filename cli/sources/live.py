@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cli.errors import CommandError
 from cli.sources.live_answers import SHOWN, in_lines, problem_of, with_offsets
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from wire.client.errors import Answers
     from wire.client.metadata import ClusterMetadata
     from wire.client.offsets import NewOffset, OffsetSpec, Outcomes
+
+    Places: TypeAlias = Collection[tuple[str, int]]
+    LogOffsets: TypeAlias = Answers[tuple[str, int], tuple[int, ...]]
+    NewOffsets: TypeAlias = Mapping[str, Mapping[tuple[str, int], NewOffset]]
+    Committed: TypeAlias = tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]
 
 
 class LiveSource(Source):
@@ -58,9 +63,7 @@ class LiveSource(Source):
         """The named groups."""
 
     @abstractmethod
-    def committed(
-        self, groups: Sequence[Group]
-    ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
+    def committed(self, groups: Sequence[Group]) -> Committed:
         """Committed offsets by group, or a share group's start offsets, once it has any; and pending offsets."""
 
     @abstractmethod
@@ -69,20 +72,13 @@ class LiveSource(Source):
 
     @abstractmethod
     def offsets_at(
-        self,
-        places: Collection[tuple[str, int]],
-        specs: Sequence[OffsetSpec],
-        leaders: ClusterMetadata | None = None,
-        /,
-    ) -> Answers[tuple[str, int], tuple[int, ...]]:
+        self, places: Places, specs: Sequence[OffsetSpec], leaders: ClusterMetadata | None = None, /
+    ) -> LogOffsets:
         """The offsets of each partition that meet the specs."""
 
     @abstractmethod
     def commit_offsets(
-        self,
-        offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]],
-        topic_ids: Mapping[str, UUID] | None = None,
-        /,
+        self, offsets: NewOffsets, topic_ids: Mapping[str, UUID] | None = None, /
     ) -> Answers[str, Outcomes]:
         """Commit offsets of groups without members."""
 

@@ -1,11 +1,7 @@
-"""Facts about groups that no API reports, from the newest records in `__consumer_offsets` of a live cluster.
-
-All records of a group are in one partition, with those of other groups. It is searched from the end backwards, in
-growing windows, once for all its keys, by a consumer that joins no group and commits nothing. Leaders of classic
-groups: key type 2. Times of commits: key type 1; the newest record with exactly the offset that the broker reports
-counts: one with another offset was written meanwhile, or its transaction is open or aborted. Times when last members
-left: key types 2, 3, 11 and 17; a classic group's record has `currentStateTimestamp`, others come with the epoch.
-Source: GroupCoordinatorService.partitionFor, GroupMetadataValue, OffsetCommitValue."""
+"""Facts about groups that no API reports, from the newest records in `__consumer_offsets` of a live cluster. A group's
+partition is searched from the end backwards, in growing windows, by a consumer that joins no group and commits nothing.
+Of commits, the newest record with exactly the offset that the broker reports counts: one with another offset was
+written meanwhile, or its transaction is open or aborted. Source: GroupCoordinatorService.partitionFor."""
 
 from __future__ import annotations
 
@@ -108,18 +104,11 @@ def read_newest(
 
 
 _READING: Settings = {
-    "group.id": READER,
-    "group.protocol": "classic",
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "enable.partition.eof": True,
-    "auto.offset.reset": "earliest",
-    "isolation.level": "read_uncommitted",
-    "allow.auto.create.topics": False,
-    "fetch.wait.max.ms": 20,
-    "queued.max.messages.kbytes": 16 * 1024,
-    "log_level": 0,
-}
+    "group.id": READER, "group.protocol": "classic", "enable.auto.commit": False,
+    "enable.auto.offset.store": False, "enable.partition.eof": True, "auto.offset.reset": "earliest",
+    "isolation.level": "read_uncommitted", "allow.auto.create.topics": False, "fetch.wait.max.ms": 20,
+    "queued.max.messages.kbytes": 16 * 1024, "log_level": 0,
+}  # fmt: skip
 
 
 def _read(

@@ -1,6 +1,5 @@
-"""Open transactions and ACLs of a live cluster, as brokers report them. confluent-kafka's AdminClient 2.16.1 ignores
-the error of the response about ACLs, so that a cluster without an authorizer, one that refuses the request, and one
-without entries look the same."""
+"""Open transactions and ACLs of a live cluster. confluent-kafka's AdminClient 2.16.1 ignores the error of the response
+about ACLs, so that a cluster without an authorizer and one without entries look the same."""
 
 from __future__ import annotations
 

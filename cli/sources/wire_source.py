@@ -6,22 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cli.sources import live_answers
 from cli.sources.live import LiveSource
-from cli.sources.live_answers import (
-    SHOWN,
-    described_by_kind,
-    fetched_offsets,
-    group_problem,
-    in_lines,
-    listed_facts,
-    listed_group,
-    next_records,
-    nodes_of,
-    offsets_of,
-    problem_of,
-    problems_of,
-    topic_of,
-)
 from cli.sources.permissions import READING_CONFIGS, cause_of, with_missing_operations
 from cli.sources.source import (
     AuthorizedOperations,
@@ -43,11 +29,12 @@ from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from groups.model import Cluster, Group, Offsets, PendingOffsets, Topic
+    from cli.sources.live import Committed, LogOffsets, NewOffsets, Places
+    from groups.model import Cluster, Group, Topic
     from migration.access import Access
     from wire.client.errors import Answers
     from wire.client.metadata import ClusterMetadata
-    from wire.client.offsets import NewOffset, OffsetSpec, Outcomes
+    from wire.client.offsets import OffsetSpec, Outcomes
 
 _SHARE_FETCH = 78
 """The key of an API whose newest supported version helps to find the Kafka release."""
@@ -67,7 +54,9 @@ class WireSource(LiveSource):
 
     def cluster(self) -> Cluster:
         from groups.model import Cluster
-        from groups.settings import release_of
+        from groups.settings import release_of, with_settings
+        from wire.acls import ConfigResourceType
+        from wire.client.settings import describe_configs
 
         home = self.client.home()
         metadata = self.client.metadata([])
@@ -77,24 +66,16 @@ class WireSource(LiveSource):
             features=dict(home.features.levels),
             consumer_protocol=home.supports(CONSUMER_GROUP_DESCRIBE),
         )
-        return self._with_settings(self.client, bare, [str(broker.node_id) for broker in metadata.brokers])
-
-    def _with_settings(self, client: KafkaClient, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
-        from groups.settings import with_settings
-        from wire.acls import ConfigResourceType
-        from wire.client.settings import describe_configs
-
-        answers = describe_configs(client, ConfigResourceType.BROKER, brokers)
+        brokers = [str(broker.node_id) for broker in metadata.brokers]
+        answers = describe_configs(self.client, ConfigResourceType.BROKER, brokers)
         by_broker = {
             broker: {name: entry.value for name, entry in settings.items()}
             for broker, settings in answers.found.items()
         }
-        return with_settings(
-            cluster, by_broker, {name: failure.message for name, failure in answers.failed.items()}
-        )
+        failed = {name: failure.message for name, failure in answers.failed.items()}
+        return with_settings(bare, by_broker, failed)
 
     def _listed(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
-        """The groups on every broker that answers; may include some that the filter excludes."""
         listing = list_groups(
             self.client,
             states=() if GroupState.UNKNOWN in query.states else [state.value for state in query.states],
@@ -107,30 +88,34 @@ class WireSource(LiveSource):
         # Only a describe request returns assignors, and the states that brokers before 2.6 do not list.
         has_states = not query.states or all(group.group_state for group in listing.groups)
         on_list = replace(query, protocols=frozenset(), states=query.states if has_states else frozenset())
-        listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
+        listed = [group for group in listing.groups if on_list.passes(live_answers.listed_group(group))]
         if has_states and not described and not query.protocols:
-            return ReadResult(tuple(map(listed_group, listed)), problems_of(listing.failed))
-        facts, problems = listed_facts(
+            return ReadResult(
+                tuple(map(live_answers.listed_group, listed)), live_answers.problems_of(listing.failed)
+            )
+        facts, problems = live_answers.listed_facts(
             self.client, {group.group_id: type_of(group.group_type) for group in listed}
         )
         self._explain_dead(name for name, (state, *_) in facts.items() if state_of(state) is GroupState.DEAD)
-        rows = (listed_group(group, *facts.get(group.group_id, ())) for group in listed)
-        return ReadResult(tuple(rows), (*problems_of(listing.failed), *problems))
+        rows = (live_answers.listed_group(group, *facts.get(group.group_id, ())) for group in listed)
+        return ReadResult(tuple(rows), (*live_answers.problems_of(listing.failed), *problems))
 
     def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
         from groups.described import as_group
 
         listing = list_groups(self.client)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
-        nodes = nodes_of(self.client)
+        nodes = live_answers.nodes_of(self.client)
         described: dict[str, Group] = {}
         problems: list[Problem] = []
-        for kind, answers in described_by_kind(self.client, groups, kinds):
+        for kind, answers in live_answers.described_by_kind(self.client, groups, kinds):
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
                 described[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
                 problems += oddities
-            problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+            problems += [
+                live_answers.group_problem(name, failure) for name, failure in answers.failed.items()
+            ]
         at = self.client.known_coordinators(name for name in groups if name not in kinds)
         unlisted = {name: str(address) for name, address in at.items() if str(address) in listing.failed}
         problems = [_of_unknown_type(problem, unlisted, listing.failed) for problem in problems]
@@ -142,7 +127,7 @@ class WireSource(LiveSource):
     def _explain_dead(self, listed: Iterable[str]) -> None:
         """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist. Not
         needed if groups of the consumer protocol can be described: then none is described as a classic group."""
-        names = first_names(sorted(listed), SHOWN)
+        names = first_names(sorted(listed), live_answers.SHOWN)
         if not names or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
             return
         self.notices.add(
@@ -153,7 +138,7 @@ class WireSource(LiveSource):
 
     def _explain_missing(self, unlisted: Iterable[str]) -> None:
         """Explain Dead for a group that is not listed: brokers before 4.0 report it for groups that do not exist."""
-        names = first_names(sorted(unlisted), SHOWN)
+        names = first_names(sorted(unlisted), live_answers.SHOWN)
         if names:
             self.notices.add(
                 f"{names}: not listed, and described as Dead: no such group, or the cluster does not list "
@@ -167,7 +152,7 @@ class WireSource(LiveSource):
         from groups.described import with_nodes
 
         answers = describe_groups(self.client, STREAMS_GROUP_DESCRIBE, topologies, nodes=True)
-        problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
+        problems = [live_answers.group_problem(name, failure) for name, failure in answers.failed.items()]
         described = {}
         for name, answer in answers.found.items():
             # The response of brokers before 4.4 lacks the field.
@@ -184,8 +169,8 @@ class WireSource(LiveSource):
         )
 
     def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
-        read = next_records(self.client, offsets)
-        return replace(read, problems=in_lines(read.problems))
+        read = live_answers.next_records(self.client, offsets)
+        return replace(read, problems=live_answers.in_lines(read.problems))
 
     def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
         from cli.sources.transactions import read_open_transactions
@@ -198,36 +183,32 @@ class WireSource(LiveSource):
         if not groups:
             return tuple(groups)
         selected = [group for group in groups if group.type is not GroupType.SHARE]
-        _, pending = fetched_offsets(self.client, selected, places or {})
+        _, pending = live_answers.fetched_offsets(self.client, selected, places or {})
         return tuple(replace(group, pending=pending.get(group.id)) for group in groups)
 
-    def committed(
-        self, groups: Sequence[Group]
-    ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
-        """Committed offsets by group, or a share group's start offsets, once it has any; and pending offsets."""
+    def committed(self, groups: Sequence[Group]) -> Committed:
         from groups.described import committed_offsets, share_offsets
         from wire.client.offsets import fetch_share_offsets
 
         share = [group.id for group in groups if group.type is GroupType.SHARE]
-        answers, pending = fetched_offsets(
+        answers, pending = live_answers.fetched_offsets(
             self.client, [group for group in groups if group.type is not GroupType.SHARE], {}
         )
-        committed, problems = offsets_of(answers, committed_offsets)
+        committed, problems = live_answers.offsets_of(answers, committed_offsets)
         if not share:
             return committed, pending, problems
-        started, unread = offsets_of(fetch_share_offsets(self.client, share), share_offsets)
+        started, unread = live_answers.offsets_of(fetch_share_offsets(self.client, share), share_offsets)
         return committed | started, pending, problems + unread
 
     def _bare_topics(self, names: Collection[str] | None) -> tuple[ReadResult[Topic], ClusterMetadata | None]:
-        """Topics without end offsets, and the leaders of their partitions if they are known."""
         metadata = self.client.metadata(None if names is None else sorted(names))
         problems = [
-            problem_of(name, failure, topics=(name,))
+            live_answers.problem_of(name, failure, topics=(name,))
             for name, failure in sorted(metadata.failed.items())
             if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         ]
         racks = {broker.node_id: broker.rack for broker in metadata.brokers}
-        topics = [topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
+        topics = [live_answers.topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
         return ReadResult(tuple(topics), tuple(problems)), metadata
 
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
@@ -260,7 +241,7 @@ class WireSource(LiveSource):
             for group, failure in answers.failed.items()
             if failure.code != ErrorCode.INVALID_REQUEST  # brokers before 4.0 have no such settings
         ]
-        return SettingsOfGroups(by_group=by_group, problems=in_lines(problems))
+        return SettingsOfGroups(by_group=by_group, problems=live_answers.in_lines(problems))
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
         from wire.client.settings import operations_in
@@ -268,12 +249,14 @@ class WireSource(LiveSource):
         by_group: dict[str, tuple[str, ...]] = {}
         problems: list[Problem] = []
         kinds = {group.id: group.type for group in groups}
-        for _, answers in described_by_kind(self.client, kinds, kinds, operations=True):
+        for _, answers in live_answers.described_by_kind(self.client, kinds, kinds, operations=True):
             for name, group in answers.found.items():
                 operations = operations_in(group.authorized_operations)
                 if operations is not None:
                     by_group[name] = operations
-            problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+            problems += [
+                live_answers.group_problem(name, failure) for name, failure in answers.failed.items()
+            ]
         return AuthorizedOperations(by_group=by_group, problems=tuple(problems))
 
     def access(self) -> Access | None:
@@ -282,21 +265,14 @@ class WireSource(LiveSource):
         return read_access(self.client)
 
     def offsets_at(
-        self,
-        places: Collection[tuple[str, int]],
-        specs: Sequence[OffsetSpec],
-        leaders: ClusterMetadata | None = None,
-        /,
-    ) -> Answers[tuple[str, int], tuple[int, ...]]:
+        self, places: Places, specs: Sequence[OffsetSpec], leaders: ClusterMetadata | None = None, /
+    ) -> LogOffsets:
         from wire.client.offsets import offsets_at
 
         return offsets_at(self.client, places, specs, leaders=leaders)
 
     def commit_offsets(
-        self,
-        offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]],
-        topic_ids: Mapping[str, UUID] | None = None,
-        /,
+        self, offsets: NewOffsets, topic_ids: Mapping[str, UUID] | None = None, /
     ) -> Answers[str, Outcomes]:
         from wire.client.offsets import commit_offsets
 

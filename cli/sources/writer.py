@@ -10,16 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cli.errors import UsageError
+from cli.sources import permissions
 from cli.sources.live import LiveSource
-from cli.sources.permissions import (
-    COMMITTING,
-    DELETING_GROUPS,
-    DELETING_OFFSETS,
-    DELETING_TOPICS,
-    REMOVING_MEMBERS,
-    Needs,
-    with_missing_operations,
-)
 from cli.sources.source import Source
 from cli.sources.wire_source import WireSource
 from groups.model import Group, GroupType, Member, Problem, TopicPartition
@@ -84,7 +76,7 @@ class ClusterWriter:
         if not offsets:
             return {}
         answers = self._source.commit_offsets(offsets, topic_ids)
-        return _results(offsets, answers, COMMITTING)
+        return _results(offsets, answers, permissions.COMMITTING)
 
     def alter_share_offsets(
         self, changes: Mapping[str, Sequence[OffsetChange]]
@@ -97,7 +89,7 @@ class ClusterWriter:
         client = self._client("offsets of share groups cannot be set")
         offsets = {group: {item.place: item.after for item in items} for group, items in changes.items()}
         answers = alter_share_group_offsets(client, offsets)
-        return _results(offsets, answers, COMMITTING)
+        return _results(offsets, answers, permissions.COMMITTING)
 
     def delete_offsets(
         self, places: Mapping[str, Sequence[TopicPartition]]
@@ -107,7 +99,7 @@ class ClusterWriter:
         if not places:
             return {}
         answers = delete_offsets(self._client("offsets cannot be deleted"), places)
-        return _results(places, answers, DELETING_OFFSETS)
+        return _results(places, answers, permissions.DELETING_OFFSETS)
 
     def delete_share_offsets(
         self, places: Mapping[str, Sequence[TopicPartition]]
@@ -124,7 +116,7 @@ class ClusterWriter:
             group: {partition: results.get(partition[0], _LEFT_OUT) for partition in places[group]}
             for group, results in answers.found.items()
         }
-        return _results(places, Answers(found=by_place, failed=answers.failed), DELETING_OFFSETS)
+        return _results(places, Answers(found=by_place, failed=answers.failed), permissions.DELETING_OFFSETS)
 
     def committed(
         self, groups: Sequence[Group]
@@ -156,7 +148,7 @@ class ClusterWriter:
         from wire.client.settings import delete_topics
 
         failed = delete_topics(self._client("topics cannot be deleted"), topics).failed
-        return {topic: _failed(failed.get(topic), DELETING_TOPICS) for topic in topics}
+        return {topic: _failed(failed.get(topic), permissions.DELETING_TOPICS) for topic in topics}
 
     def _client(self, undone: str) -> KafkaClient:
         """The wire client, for changes that the AdminClient cannot make."""
@@ -169,7 +161,7 @@ class ClusterWriter:
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         failed = self._source.delete_groups(groups).failed
-        return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
+        return {group: _failed(failed.get(group), permissions.DELETING_GROUPS) for group in groups}
 
     def remove_members(
         self, group: Group, members: Sequence[Member], reason: str
@@ -190,7 +182,9 @@ class ClusterWriter:
         answers = remove_members(client, {group.id: leaving}, reason, by=heartbeats.get(group.type))
         whole, parts = answers.failed.get(group.id), answers.found.get(group.id, {})
         return {
-            member.id: _failed(whole or parts.get(member.id, _LEFT_OUT), REMOVING_MEMBERS, _OF_MEMBERS)
+            member.id: _failed(
+                whole or parts.get(member.id, _LEFT_OUT), permissions.REMOVING_MEMBERS, _OF_MEMBERS
+            )
             for member in members
         }
 
@@ -201,7 +195,7 @@ _LEFT_OUT = Failure(message="the coordinator's answer does not contain it")
 def _results(
     places: Mapping[str, Iterable[TopicPartition]],
     answers: Answers[str, dict[TopicPartition, Failure | None]],
-    needs: Needs,
+    needs: permissions.Needs,
 ) -> dict[str, dict[TopicPartition, Failed | None]]:
     results: dict[str, dict[TopicPartition, Failed | None]] = {}
     for group, keys in places.items():
@@ -211,7 +205,7 @@ def _results(
     return results
 
 
-def failed_of(error: KafkaException, needs: Needs) -> Failed:
+def failed_of(error: KafkaException, needs: permissions.Needs) -> Failed:
     """The failure for an AdminClient exception; `needs` are the operations that the request requires."""
     from cli.sources.admin import failure_of
 
@@ -219,7 +213,9 @@ def failed_of(error: KafkaException, needs: Needs) -> Failed:
     return failed or Failed(message=str(error), refused=False)
 
 
-def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | None = None) -> Failed | None:
+def _failed(
+    failure: Failure | None, needs: permissions.Needs, hints: Mapping[str, str] | None = None
+) -> Failed | None:
     """The outcome for one partition, group or member. With a code, a broker refused; `hints` are by its name."""
     if failure is None:
         return None
@@ -228,7 +224,7 @@ def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | No
         why = f"no answer in time ({failure.name})." if failure.name else failure.message
         return Failed(message=why, refused=False, is_unknown=not failure.is_unsent)
     hint = (_HINTS if hints is None else hints).get(failure.name or "", "")
-    message = with_missing_operations(failure.name, failure.message, needs)
+    message = permissions.with_missing_operations(failure.name, failure.message, needs)
     is_unknown = failure.code in _UNDECIDED
     return Failed(message=f"{message}{hint}", refused=not failure.retriable, is_unknown=is_unknown)
 

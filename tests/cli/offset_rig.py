@@ -96,10 +96,8 @@ class OffsetRig:
     def consumer(self, group: str) -> Iterator[Consumer]:
         """A consumer of this process that may `join`, and leaves after the block."""
         settings = {
-            "bootstrap.servers": self.broker.bootstrap,
-            "group.id": group,
-            "enable.auto.commit": False,
-        }
+            "bootstrap.servers": self.broker.bootstrap, "group.id": group, "enable.auto.commit": False,
+        }  # fmt: skip
         with closing(Consumer(settings)) as consumer:
             yield consumer
 

@@ -155,15 +155,13 @@ def test_an_empty_variable_does_not_select_another_source(kohort: Kohort, variab
     [
         *(f"{key}: {value}" for key in ("bootstrap_server", "snapshot", "embedded") for value in ("", "' '")),
         *(
-            "bootstrap_server: 'b:1,'",
-            "bootstrap_server: [b:1, '']",
-            "command_config: ''",
+            "bootstrap_server: 'b:1,'", "bootstrap_server: [b:1, '']", "command_config: ''",
             "log_dirs: ['', logs]",
         ),
         *("{log_dirs: logs, topics: ''}", "{bootstrap_server: b:1, cluster_id: ''}", 'snapshot: "a\\0b"'),
         "{bootstrap_server: b:1, properties: {a: {env: }}}",
     ],
-)
+)  # fmt: skip
 def test_an_empty_value_of_a_context_is_refused(kohort: Kohort, tmp_path: Path, setting: str) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(f"current: a\ncontexts:\n  a:\n    {setting}\n")

@@ -21,11 +21,8 @@ ENDLESS = (
 )  # fmt: skip
 NAMES = ("grüße €😀", "=1+1", "-1", "+x", "@x", "'=x", "-", "plain")
 GROUP = {
-    "type": "classic",
-    "state": "Empty",
-    "protocol_type": "consumer",
-    "offsets": {"t": {0: {"offset": 1}}},
-}
+    "type": "classic", "state": "Empty", "protocol_type": "consumer", "offsets": {"t": {0: {"offset": 1}}},
+}  # fmt: skip
 TOPICS = {"t": {"partitions": 1, "end_offsets": {0: 5}}}
 SNAPSHOT = {"kohort": 1, "topics": TOPICS, "groups": dict.fromkeys(NAMES, GROUP)}
 

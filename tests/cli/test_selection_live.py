@@ -11,22 +11,8 @@ from tests.cli.sources.live_source import admin_only, live_source
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
-from wire.client.cluster import KafkaClient
-from wire.client.groups import list_groups
-from wire.client.security import ConnectionSettings
 
 GROUPS = "org.apache.kafka.tools.GroupsCommand"
-
-
-@pytest.mark.kafka
-def test_a_broker_filters_by_type_and_state(fleet: Fleet) -> None:
-    with KafkaClient(ConnectionSettings(bootstrap_servers=(fleet.broker.bootstrap,))) as client:
-        shared = list_groups(client, types=["share"]).groups
-        empty = list_groups(client, states=["Empty"], types=["classic"]).groups
-    assert fleet.groups["share"] in {group.group_id for group in shared}
-    assert {group.group_type for group in shared} == {"share"}
-    assert fleet.groups["simple"] in {group.group_id for group in empty}
-    assert {(group.group_type, group.group_state) for group in empty} == {("classic", "Empty")}
 
 
 @pytest.mark.kafka

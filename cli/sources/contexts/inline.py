@@ -20,11 +20,9 @@ COMMAND_TIMEOUT_MS = 30_000
 """Timeout of a command that prints a secret; some ask the user on another device."""
 
 _NOT_EVEN_GUESSED = frozenset({"sasl.jaas.config", "sasl.mechanism", "sasl.mechanisms", "security.protocol"})
-_CHOICES = {
-    "enable.ssl.certificate.verification": "true",
-    "ssl.keystore.type": "PEM",
-    "ssl.truststore.type": "PEM",
-}
+_CHOICES = {"enable.ssl.certificate.verification": "true"} | dict.fromkeys(
+    ("ssl.keystore.type", "ssl.truststore.type"), "PEM"
+)
 
 
 @dataclass(frozen=True, slots=True)

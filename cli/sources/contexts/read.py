@@ -58,6 +58,9 @@ _LISTS = ("bootstrap_server", "log_dirs")
 """Keys with a value or a list of values."""
 
 
+_Timeout = Annotated[int, Between(int(TIMEOUT_BOUNDS_S[0] * 1000), int(TIMEOUT_BOUNDS_S[1] * 1000), "ms")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
     """A context as its file contains it, without its properties."""
@@ -70,9 +73,7 @@ class _Entry:
     log_dirs: tuple[str, ...] = ()
     as_of: str | None = None
     topics: str | None = None
-    timeout_ms: (
-        Annotated[int, Between(int(TIMEOUT_BOUNDS_S[0] * 1000), int(TIMEOUT_BOUNDS_S[1] * 1000), "ms")] | None
-    ) = None
+    timeout_ms: _Timeout | None = None
     output: OutputFormat | None = None
     protected: bool = False
 
@@ -85,22 +86,15 @@ class _Blank(Malformed):
 
 
 def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
-    """The contexts of the directory or the single file; None if there is neither.
-
-    `may_be_missing`: also None if KOHORT_CONFIG names something that does not exist.
-    :raises ConfigFileError: they cannot be read, are malformed, contain secrets that others can read, or cannot be
-        trusted; KOHORT_CONFIG names a file that does not exist
-    """
+    """The contexts of the directory or the single file; None if there is neither. ConfigFileError if they cannot be
+    read or trusted, or, unless it `may_be_missing`, if KOHORT_CONFIG names something that does not exist."""
     location = context_location()
     if location is None:
         return None
     if not os.path.lexists(location.path):
         if os.environ.get(VARIABLE) and not may_be_missing:
-            raise ConfigFileError(
-                location.file or location.directory,
-                None,
-                f"{VARIABLE} names this file, but it does not exist. Check the path.",
-            )
+            missing = f"{VARIABLE} names this file, but it does not exist. Check the path."
+            raise ConfigFileError(location.file or location.directory, None, missing)
         return None
     return contexts_at(location)
 
@@ -132,7 +126,7 @@ class ContextFiles(Mapping[str, Context]):
             file = self._files[name]
             text = config_text(file)
             origin = ContextOrigin(file=file, text=text, steps=())
-            self._read[name] = _read_context(name, _loaded(file, text), origin, self.directory.parent)
+            self._read[name] = read_context(name, _loaded(file, text), origin, self.directory.parent)
             check_privacy([self._read[name]])
         return self._read[name]
 
@@ -176,17 +170,12 @@ def read_single(path: Path, text: str) -> Contexts:
         if not is_name(name):
             raise refused(f"this is not a valid context name: {NAME_RULE}", "contexts", name)
         origin = ContextOrigin(file=path, text=text, steps=("contexts", name))
-        contexts[name] = _read_context(name, entry, origin, path.parent.absolute())
+        contexts[name] = read_context(name, entry, origin, path.parent.absolute())
     if current is not None and (not isinstance(current, str) or current not in contexts):
         near = suggestion(str(current), contexts) or f"; the file contains {listed_names(contexts)}"
         raise refused(f"there is no such context{near}", CURRENT)
     check_privacy(contexts.values())
     return Contexts(path=path, current=current, by_name=contexts)
-
-
-def read_context(name: str, tree: object, file: Path) -> Context:
-    """The context that a file with this tree gives. ConfigFileError if it is invalid."""
-    return _read_context(name, tree, ContextOrigin(file=file, text="", steps=()), file.parent)
 
 
 def check_privacy(contexts: Iterable[Context]) -> None:
@@ -225,8 +214,8 @@ def _refuse_references(path: Path, text: str) -> None:
                 raise ConfigFileError(path, line, message, column=column)
 
 
-def _read_context(name: str, tree: object, origin: ContextOrigin, base: Path) -> Context:
-    """A context from its tree; relative paths start at `base`."""
+def read_context(name: str, tree: object, origin: ContextOrigin, base: Path) -> Context:
+    """A context from its tree; relative paths start at `base`. ConfigFileError if it is invalid."""
     try:
         if not isinstance(tree, dict):
             raise Malformed(f"the context {name} must be a mapping: lines of NAME: VALUE")

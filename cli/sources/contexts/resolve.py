@@ -31,12 +31,9 @@ Typed = Callable[[str], bool]
 
 
 def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, object]:
-    """The arguments of a command, with its options dataclasses completed.
-
-    :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change that
-        cannot be confirmed
-    :raises ConfigFileError: a context is needed and cannot be used
-    """
+    """The arguments of a command, with its options dataclasses completed. :raises UsageError: two names for the source
+    on one level; a context that does not exist; a change that cannot be confirmed :raises ConfigFileError: a context
+    is needed and cannot be used"""
     from cli.consent import ConsentOptions, check_consent
 
     resolved = dict(arguments)
@@ -162,11 +159,8 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
 def _from_environment(options: SourceOptions, values: Mapping[str, str]) -> SourceOptions:
     if SNAPSHOT_VARIABLE in values:
         file = Path(values[SNAPSHOT_VARIABLE])
-        return replace(
-            options,
-            snapshot=file,
-            place=SourceOrigin(where=str(file), named_by=SNAPSHOT_VARIABLE, is_typed=False),
-        )
+        place = SourceOrigin(where=str(file), named_by=SNAPSHOT_VARIABLE, is_typed=False)
+        return replace(options, snapshot=file, place=place)
     config = options.command_config or (Path(values[CONFIG_VARIABLE]) if CONFIG_VARIABLE in values else None)
     server = values.get(SERVER_VARIABLE)
     where = server or f"the bootstrap.servers of {config}"
@@ -187,9 +181,8 @@ def _current(options: SourceOptions) -> SourceOptions:
     if contexts is None or contexts.current is None:
         return options
     named_by = f"the current one of {contexts.path}"
-    return _in_context(
-        options, context_named(contexts, contexts.current, named_by)[1], named_by, is_typed=False
-    )
+    _, context = context_named(contexts, contexts.current, named_by)
+    return _in_context(options, context, named_by, is_typed=False)
 
 
 def _named(name: str, named_by: str) -> Context:

@@ -1,9 +1,6 @@
-"""Answers to a shell on Tab, computed by Typer's own completion from the commands.
-
-A script runs `_KOHORT_COMPLETE=SHELL kohort LINE [WORDBREAKS]`, LINE being the command line up to the cursor as it is
-typed. The answer is a line with its kind (`words`, `more`: no space follows, `files` or `directories`), and a line for
-each word: with a description after a tab, or for bash with the quotes of the line. Requests that cannot be answered, or
-not in time, get an empty answer."""
+"""Answers to a shell on Tab: a script runs `_KOHORT_COMPLETE=SHELL kohort LINE [WORDBREAKS]`, LINE being the command
+line up to the cursor. The answer is a line with its kind (`words`, `more`: no space follows, `files`, `directories`),
+and a line for each word, with a description after a tab. What cannot be answered in time gets an empty answer."""
 
 from __future__ import annotations
 
@@ -184,44 +181,28 @@ def split_line(line: str, variables: Mapping[str, str], breaks: str) -> list[Wor
 PROGRAM = "kohort-consumer-groups"
 
 HELP: Mapping[str, str] = {
-    "all-groups": "All consumer groups.",
-    "all-topics": "All topics that the group has offsets of.",
+    "all-groups": "All consumer groups.", "all-topics": "All topics that the group has offsets of.",
     "bootstrap-server": "The cluster: HOST:PORT,…",
-    "by-duration": "Reset to what was written since PnDTnHnMnS ago.",
-    "command-config": "Client properties.",
-    "delete": "Delete groups without members.",
-    "delete-offsets": "Delete committed offsets of topics.",
+    "by-duration": "Reset to what was written since PnDTnHnMnS ago.", "command-config": "Client properties.",
+    "delete": "Delete groups without members.", "delete-offsets": "Delete committed offsets of topics.",
     "describe": "Show offsets and lag, members or state of groups.",
-    "dry-run": "Show what a reset would do (the default).",
-    "execute": "Make the reset.",
-    "export": "Print the offsets of a reset as CSV.",
-    "from-file": "Reset to the offsets of a CSV file.",
-    "group": "A group; repeatable.",
-    "help": "Print the usage.",
-    "list": "List groups.",
-    "members": "Describe members and what they own.",
-    "offsets": "Describe offsets and lag (the default).",
-    "reset-offsets": "Reset committed offsets.",
-    "shift-by": "Shift by N records; back if N < 0.",
-    "state": "Show states; with list, only groups in these.",
-    "timeout": "How long to wait, in milliseconds.",
+    "dry-run": "Show what a reset would do (the default).", "execute": "Make the reset.",
+    "export": "Print the offsets of a reset as CSV.", "from-file": "Reset to the offsets of a CSV file.",
+    "group": "A group; repeatable.", "help": "Print the usage.", "list": "List groups.",
+    "members": "Describe members and what they own.", "offsets": "Describe offsets and lag (the default).",
+    "reset-offsets": "Reset committed offsets.", "shift-by": "Shift by N records; back if N < 0.",
+    "state": "Show states; with list, only groups in these.", "timeout": "How long to wait, in milliseconds.",
     "to-current": "Reset to the committed offset.",
     "to-datetime": "Reset to the first record since YYYY-MM-DDTHH:mm:SS.sss.",
-    "to-earliest": "Reset to the first record.",
-    "to-latest": "Reset to the end of the log.",
-    "to-offset": "Reset to this offset.",
-    "topic": "A topic, or topic:0,1; repeatable.",
+    "to-earliest": "Reset to the first record.", "to-latest": "Reset to the end of the log.",
+    "to-offset": "Reset to this offset.", "topic": "A topic, or topic:0,1; repeatable.",
     "type": "Show types; with list, only groups of these.",
     "validate-regex": "Check a regex with the broker's engine.",
-    "verbose": "Describe with epochs, targets and assignments.",
-    "version": "Print the version.",
-}
+    "verbose": "Describe with epochs, targets and assignments.", "version": "Print the version.",
+}  # fmt: skip
 METAVARS: Mapping[str, str] = {
-    "command-config": "FILE",
-    "from-file": "FILE",
-    "group": "GROUP",
-    "topic": "TOPIC",
-}
+    "command-config": "FILE", "from-file": "FILE", "group": "GROUP", "topic": "TOPIC",
+}  # fmt: skip
 REPEATABLE = ("group", "topic")
 
 

@@ -105,16 +105,12 @@ def typed_options(parameters: Mapping[str, Any], timeout_ms: int) -> SourceOptio
         return None if parameters.get(name) is None else Path(parameters[name])
 
     return SourceOptions(
-        bootstrap_server=parameters.get("bootstrap_server"),
-        command_config=file("command_config"),
-        snapshot=file("snapshot"),
-        embedded=file("embedded"),
+        bootstrap_server=parameters.get("bootstrap_server"), command_config=file("command_config"),
+        snapshot=file("snapshot"), embedded=file("embedded"),
         log_dirs=[Path(directory) for directory in parameters.get("log_dirs") or ()] or None,
-        as_of=parameters.get("as_of"),
-        topics_file=file("topics_file"),
-        context=parameters.get("context"),
+        as_of=parameters.get("as_of"), topics_file=file("topics_file"), context=parameters.get("context"),
         timeout_ms=timeout_ms,
-    )
+    )  # fmt: skip
 
 
 def _groups(context: Context) -> Described:

@@ -11,13 +11,13 @@ from cli.output import notice
 from cli.render.document import Document, Table, columns
 from cli.sources.contexts.inline import InlineProperties
 from cli.sources.contexts.location import context_location, read_secret_file
-from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
+from cli.sources.contexts.model import NAME_RULE, Context, ContextOrigin, Contexts, is_name, is_secret
 from cli.sources.contexts.origin import SourceOrigin
 from cli.sources.contexts.read import SUFFIX, load_contexts, read_context
 from cli.sources.contexts.resolve import CONTEXT_VARIABLE, context_named, source_variables
 from cli.verbs.context.options import ContextOptions
 from cli.verbs.context.store import NO_HOME, ContextStore, ask_for, change_contexts, drop, keep, own_files
-from cli.verbs.context.view import list_document, problems_of, show_document
+from cli.verbs.context.view import list_document, show_document
 from wire.client.config.config_file import ConfigFileError
 
 
@@ -60,7 +60,7 @@ def shown(name: str | None) -> Document:
         )
     contexts, context = context_named(loaded, name)
     _warn_of_secrets(context)
-    return show_document(contexts, context, problems_of(context))
+    return show_document(contexts, context)
 
 
 def make_current(name: str | None) -> None:
@@ -198,19 +198,14 @@ def _value(option: str, key: str, value: str) -> str | dict[str, str]:
 def _fragment(options: ContextOptions, properties: dict[str, Any]) -> dict[str, Any]:
     """The content of the file, with absolute paths."""
     fragments: dict[str, Any] = {
-        "bootstrap_server": options.bootstrap_server,
-        "command_config": _path(options.command_config),
-        "cluster_id": options.cluster_id,
-        "properties": properties or None,
-        "snapshot": _path(options.snapshot),
+        "bootstrap_server": options.bootstrap_server, "command_config": _path(options.command_config),
+        "cluster_id": options.cluster_id, "properties": properties or None, "snapshot": _path(options.snapshot),
         "embedded": _path(options.embedded),
         "log_dirs": [str(directory.absolute()) for directory in options.log_dirs or ()] or None,
-        "as_of": options.as_of,
-        "topics": _path(options.topics_file),
-        "timeout_ms": options.timeout_ms,
+        "as_of": options.as_of, "topics": _path(options.topics_file), "timeout_ms": options.timeout_ms,
         "output": None if options.output is None else options.output.value,
         "protected": options.protected or None,
-    }
+    }  # fmt: skip
     return {key: value for key, value in fragments.items() if value is not None}
 
 
@@ -223,7 +218,8 @@ def _checked(name: str, fragment: dict[str, Any]) -> Context:
     location = context_location()
     file = (Path() if location is None else location.directory) / f"{name}{SUFFIX}"
     try:
-        context = read_context(name, fragment, file)
+        origin = ContextOrigin(file=file, text="", steps=())
+        context = read_context(name, fragment, origin, file.parent)
         for text in InlineProperties(context).check():
             notice(text)
     except ConfigFileError as error:

@@ -137,27 +137,23 @@ def _locked(directory: Path) -> Iterator[None]:
         raise CommandError(f"{directory}: cannot be read: {error.strerror or error}") from None
     until = time.monotonic() + LOCK_WAIT_S
     try:
-        while not _takes_lock(descriptor, directory):
-            if time.monotonic() > until:
-                waited = seconds_text(LOCK_WAIT_S)
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    message = f"another kohort has been changing files here for {seconds_text(LOCK_WAIT_S)}; try again"
+                    raise CommandError(f"{directory}: {message}") from None
+                time.sleep(0.02)
+            except OSError as error:
+                reason = error.strerror or error
                 raise CommandError(
-                    f"{directory}: another kohort has been changing files here for {waited}; try again"
-                )
-            time.sleep(0.02)
+                    f"{directory}: cannot be locked ({reason}); edit its files by hand"
+                ) from None
         yield
     finally:
         os.close(descriptor)
-
-
-def _takes_lock(descriptor: int, directory: Path) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        reason = error.strerror or error
-        raise CommandError(f"{directory}: cannot be locked ({reason}); edit its files by hand") from None
-    return True
 
 
 DIRECTORY = "secrets"

@@ -275,12 +275,9 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
         target = TargetEpochValue(epoch=story.first_epoch, assigned_ms=start_ms)
         return ConsumerGroupRecord(group=GROUP, value=group), TargetEpochRecord(group=GROUP, value=target)
     value = ClassicGroupValue(
-        protocol_type="consumer",
-        generation=story.first_epoch,
-        protocol=None,
-        leader=None,
+        protocol_type="consumer", generation=story.first_epoch, protocol=None, leader=None,
         state_since_ms=start_ms,
-    )
+    )  # fmt: skip
     return (ClassicGroupRecord(group=GROUP, value=value),)
 
 

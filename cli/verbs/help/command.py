@@ -50,10 +50,7 @@ def help_(
 
 
 def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:
-    """The text to print, as `text`, `markdown` or `json`.
-
-    :raises UsageError: there is no such topic, term or command; names the closest one
-    """
+    """The text to print, as `text`, `markdown` or `json`. UsageError if there is no such topic, term or command."""
     pages = {name: page_source(name) for name in page_names()}
     if not words:
         return _as_json(pages) if form == "json" else _contents(pages, form)
@@ -90,14 +87,11 @@ def _as_json(pages: Mapping[str, str]) -> str:
 
     data = [
         {
-            "topic": name,
-            "title": title_of(source),
-            "text": plain(source),
-            "commands": commands_in(source),
+            "topic": name, "title": title_of(source), "text": plain(source), "commands": commands_in(source),
             "see_also": links_in(source),
         }
         for name, source in pages.items()
-    ]
+    ]  # fmt: skip
     stream = io.StringIO()
     render(Document(command="help", data={"topics": data}, blocks=()), OutputFormat.JSON, stream)
     return stream.getvalue()

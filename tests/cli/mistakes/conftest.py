@@ -61,11 +61,9 @@ def places(kohort: Kohort, sample: Path, tmp_path_factory: pytest.TempPathFactor
         answer = kohort.quick(line, "--embedded", sample)
         (here / file).write_text(answer.stdout, encoding="utf-8")
     return {
-        "config": str(tmp_path_factory.mktemp("config")),
-        "data": f"{home}/kohort",
-        "home": str(home),
+        "config": str(tmp_path_factory.mktemp("config")), "data": f"{home}/kohort", "home": str(home),
         "here": str(here),
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture

@@ -18,10 +18,8 @@ pytestmark = pytest.mark.kafka
 
 Group = dict[str, Any]
 UNKNOWN_COLUMNS = {
-    "--offsets": {"LOG-END-OFFSET", "LAG"},
-    "--members": set[str](),
-    "--state": {"COORDINATOR"},
-}
+    "--offsets": {"LOG-END-OFFSET", "LAG"}, "--members": set[str](), "--state": {"COORDINATOR"},
+}  # fmt: skip
 """What no log of the coordinator says, by mode: there the cell is empty."""
 
 
