@@ -205,7 +205,7 @@ def changes(case: DiagnosisCase) -> Iterator[MembershipChange]:
     """In order of the observations, departures before joins; a static member with a new id did neither (KIP-345)."""
     for (earlier, before), (later, after) in pairwise(case.seen):
         was, now = ({_key(member): member for member in group.members} for group in (before, after))
-        for key in [*(was.keys() - now.keys()), *(now.keys() - was.keys())]:
+        for key in (*(key for key in was if key not in now), *(key for key in now if key not in was)):
             came = key in now
             member = now[key] if came else was[key]
             yield MembershipChange(member=member, came=came, since_ms=earlier.at_ms, at_ms=later.at_ms)

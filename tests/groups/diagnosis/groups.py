@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from groups.diagnosis.case import Observation, Thresholds
-from groups.diagnosis.diagnose import diagnose
-from groups.findings import Finding
+from groups.diagnosis.case import Observation
 from groups.model import (
     Client,
     Group,
@@ -88,9 +85,3 @@ def observations(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> l
         Observation(at_ms=START_MS + position * every_ms, group=state, **facts)
         for position, state in enumerate(groups)
     ]
-
-
-def findings(seen: Sequence[Observation], **limits: Any) -> dict[str, Finding]:
-    reported = diagnose("payments", seen, replace(Thresholds(), **limits)).findings
-    assert len({finding.rule for finding in reported}) == len(reported), reported
-    return {finding.rule: finding for finding in reported}
