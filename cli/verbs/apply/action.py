@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -127,18 +128,10 @@ class DesiredStateChange:
     @property
     def errors(self) -> tuple[Problem, ...]:
         """Problems of each kind of change, in the order of the changes, and of the skipped groups."""
-        held = {
-            plan.group
-            for part in self._parts
-            for plan in part.plans
-            if plan.applicable and plan.group in part.held
-        }
-        return merged(
-            [
-                *(error for part in self._parts for error in part.errors),
-                *(Problem(subject=group, message=_HELD) for group in sorted(held)),
-            ]
-        )
+        plans = [(plan, part.held) for part in self._parts for plan in part.plans]
+        held = sorted({plan.group for plan, held in plans if plan.applicable and plan.group in held})
+        errors = (error for part in self._parts for error in part.errors)
+        return merged([*errors, *(Problem(subject=group, message=_HELD) for group in held)])
 
     def document(self) -> Document:
         data = self._data()
@@ -158,24 +151,16 @@ class DesiredStateChange:
             rows = [self.offsets.change_data(plan.group, change) for change in plan.changes]
             offsets.setdefault(plan.group, []).extend(rows)
         for cleared in self.cleared.plans:
-            offsets.setdefault(cleared.group, []).extend(
-                {
-                    **_CLEARED,
-                    "topic": topic,
-                    "partition": number,
-                    "before": offset,
-                    "applied": self.cleared.applied(cleared.group, (topic, number)),
-                }
-                for (topic, number), offset in cleared.offsets
-            )
+            for place, offset in cleared.offsets:
+                applied = self.cleared.applied(cleared.group, place)
+                row = {"topic": place[0], "partition": place[1], "before": offset, "applied": applied}
+                offsets.setdefault(cleared.group, []).append({**_CLEARED, **row})
         deleted = {plan.group for plan in self.deletions.plans}
         return [
             {
                 **group_fields(group, exists=group.id not in self.absent),
                 "settings": settings.get(group.id, []),
-                "offsets": sorted(
-                    offsets.get(group.id, []), key=lambda row: (row["topic"], row["partition"])
-                ),
+                "offsets": sorted(offsets.get(group.id, []), key=itemgetter("topic", "partition")),
                 "delete": group.id in deleted,
                 "deleted": self.deletions.applied(group.id),
             }
@@ -293,13 +278,11 @@ def _cleared(
     for entry in entries:
         scopes = [scope for scope, scenario in entry.offsets.items() if scenario is None]
         committed = groups[entry.group].offsets or {}
+        places = {scope: committed_in([scope], committed) for scope in scopes}
         there = [
             scope
             for scope in scopes
-            if any(
-                committed[topic][n].offset != NOTHING_COMMITTED
-                for topic, n in committed_in([scope], committed)
-            )
+            if any(committed[topic][n].offset != NOTHING_COMMITTED for topic, n in places[scope])
         ]
         problems = read.problems.get(entry.group, ()) if scopes else ()
         if there or problems:

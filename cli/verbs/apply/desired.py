@@ -102,7 +102,10 @@ def _with_fields(value: object, *known: str) -> dict[str, object]:
 
 def _group(group: str, value: object) -> DesiredGroup:
     tree = _with_fields(value, "settings", "offsets", "delete")
-    delete = _flag(tree.get("delete", False))
+    delete = tree.get("delete", False)
+    if not isinstance(delete, bool) and delete not in ("true", "false"):
+        raise Malformed(f"expected true or false, found {shown(delete)}", "delete")
+    delete = delete in (True, "true")
     if delete:
         for other in ("settings", "offsets"):
             if other in tree:
@@ -113,12 +116,6 @@ def _group(group: str, value: object) -> DesiredGroup:
         settings=_at(_settings, tree["settings"], "settings") if "settings" in tree else {},
         offsets=_at(_offsets, tree["offsets"], "offsets") if "offsets" in tree else {},
     )
-
-
-def _flag(value: object) -> bool:
-    if isinstance(value, bool) or value in ("true", "false"):
-        return value in (True, "true")
-    raise Malformed(f"expected true or false, found {shown(value)}", "delete")
 
 
 def _settings(tree: object) -> dict[str, str | None]:

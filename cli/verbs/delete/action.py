@@ -103,14 +103,10 @@ class GroupDeletions(CommittedChange[PlannedChange]):
             "offsets": _offsets(plan.described),
             "applicable": plan.applicable,
             "deleted": self.applied(plan.group),
-            **self._last_use(plan.described),
+            **({} if self.lags is None else last_use_data(last_use(plan.described))),
+            **({} if self.lags is None else {"lag": self.lags.get(plan.group)}),
             **topics_data(self, plan),
         }
-
-    def _last_use(self, group: Group) -> dict[str, object]:
-        if self.lags is None:
-            return {}
-        return {**last_use_data(last_use(group)), "lag": self.lags.get(group.id)}
 
 
 def _offsets(group: Group) -> int | None:

@@ -37,7 +37,11 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
     """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once; UNREADABLE if `--once` was incomplete."""
     guard = guard_of(options)
     textfile = _textfile(options)
-    interval_ms = _interval_ms(options.interval)
+    interval_ms = milliseconds(options.interval, "--interval")
+    if not LEAST_INTERVAL_MS <= interval_ms <= MOST_INTERVAL_MS:
+        raise UsageError(
+            f"--interval {options.interval}: polls are at least a second and at most a day apart"
+        )
     scope = Scope(
         commit_times=options.commit_times or not is_live(source),
         is_live=is_live(source),
@@ -58,7 +62,9 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
             if newest.state.problems:
                 raise typer.Exit(int(ExitStatus.UNREADABLE))
             return
-        stack.enter_context(_ended_by_sigterm())
+        # SIGTERM acts like Ctrl-C: a poll may wait half a minute, and a service manager kills the process before.
+        stack.callback(signal.signal, signal.SIGTERM, signal.getsignal(signal.SIGTERM))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         if guard is not None:
             stack.enter_context(_serving(guard, newest))
         with suppress(KeyboardInterrupt):
@@ -98,11 +104,13 @@ class _Poller:
     def poll(self) -> None:
         """Poll once. :raises WireError: :raises CommandError: nothing can be read"""
         started = time.monotonic()
-        with _without_collector():
-            reading = read_groups(
-                self._opened.get(), self._scope, self._groups or frozenset(), self._times, now_ms
-            )
+        gc.disable()  # it would take a third of a poll's time: its many objects have no cycles
+        try:
+            groups = self._groups or frozenset()
+            reading = read_groups(self._opened.get(), self._scope, groups, self._times, now_ms)
             self.newest.put(reading, started)
+        finally:
+            gc.enable()
         self._opened.print_notices()
         self._groups = frozenset(reading.groups)
         self._report_new([f"{problem.subject}: {problem.message}" for problem in reading.problems])
@@ -129,23 +137,6 @@ class _Poller:
         self._reported = frozenset(lines)
 
 
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Disable the cycle collector, which would take a third of a poll's time: its many objects have no cycles."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def _interval_ms(text: str) -> int:
-    interval_ms = milliseconds(text, "--interval")
-    if not LEAST_INTERVAL_MS <= interval_ms <= MOST_INTERVAL_MS:
-        raise UsageError(f"--interval {text}: polls are at least a second and at most a day apart")
-    return interval_ms
-
-
 def _textfile(options: ExporterOptions) -> Path | None:
     """The file to write, checked as far as possible before the first poll."""
     file = options.textfile
@@ -156,16 +147,6 @@ def _textfile(options: ExporterOptions) -> Path | None:
     if not file.parent.is_dir():
         raise UsageError(f"--textfile {file}: {file.parent} is not a directory")
     return file
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM acts like Ctrl-C: a poll may wait half a minute, and a service manager kills the process before."""
-    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, former)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import binascii
 import hmac
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -102,7 +103,12 @@ class ExporterPages:
             if self.newest.state.last_ms is None:
                 return WebPage(status=HTTPStatus.SERVICE_UNAVAILABLE, pieces=[b"no poll has succeeded yet\n"])
             return WebPage(pieces=[b"ready\n"])
-        if not self._is_let_in(request):
+        try:
+            is_let_in = self.login.allows(request.headers.get("Authorization", ""), request.certificate)
+        except (OSError, ValueError) as error:
+            self.report(f"--token-file cannot be read: {reason(error)}")
+            is_let_in = False
+        if not is_let_in:
             return WebPage(
                 status=HTTPStatus.UNAUTHORIZED,
                 pieces=[b"login required\n"],
@@ -115,13 +121,6 @@ class ExporterPages:
         return WebPage(
             status=HTTPStatus.NOT_FOUND, pieces=[f"not found; see / {METRICS} {HEALTHY} {READY}\n".encode()]
         )
-
-    def _is_let_in(self, request: PageRequest) -> bool:
-        try:
-            return self.login.allows(request.headers.get("Authorization", ""), request.certificate)
-        except (OSError, ValueError) as error:
-            self.report(f"--token-file cannot be read: {reason(error)}")
-            return False
 
     def _metrics(self, request: PageRequest) -> WebPage:
         exposition = self.newest.exposition(
@@ -162,16 +161,9 @@ def guard_of(options: ExporterOptions) -> Guard | None:
     if options.once and options.listen is not None:
         raise UsageError("--once and --listen cannot be used together")
     if options.listen is None and (options.textfile is not None or options.once):
-        guarding = {
-            "--tls-certificate": options.tls_certificate,
-            "--tls-key": options.tls_key,
-            "--tls-client-ca": options.tls_client_ca,
-            "--access": options.access,
-            "--token-file": options.token_file,
-        }
-        for name, value in guarding.items():
-            if value is not None:
-                raise UsageError(f"{name} needs --listen HOST:PORT")
+        for name in ("tls_certificate", "tls_key", "tls_client_ca", "access", "token_file"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} needs --listen HOST:PORT")
         return None
     listen = DEFAULT_LISTEN if options.listen is None else options.listen
     if "://" in listen:
@@ -238,12 +230,8 @@ def _context(settings: TlsSettings) -> ssl.SSLContext:
 
 def _stamp(settings: TlsSettings) -> object:
     """A value that changes when the files do."""
-    files = (settings.certificate_path, settings.key_path, settings.ca_path)
-    return [_modified(path) for path in files if path is not None]
-
-
-def _modified(path: str) -> int:
-    try:
-        return Path(path).stat().st_mtime_ns
-    except OSError:
-        return 0
+    stamps: list[int] = []
+    for path in filter(None, (settings.certificate_path, settings.key_path, settings.ca_path)):
+        with suppress(OSError):
+            stamps.append(Path(path).stat().st_mtime_ns)
+    return stamps

@@ -143,19 +143,13 @@ def _lag(rows: Iterable[PartitionLag]) -> float | None:
 
 def _unsubscribed_lag(facts: GroupFacts) -> float | None:
     """None if a member may read topics that no other member reads, as while a classic group rebalances."""
-    if unsubscribed_topics(facts.group) is None:
-        return None
-    return total_lag(row.lag for row in facts.rows if not row.is_subscribed) or 0
+    unread = (row.lag for row in facts.rows if not row.is_subscribed)
+    return None if unsubscribed_topics(facts.group) is None else total_lag(unread) or 0
 
 
 def _lost(rows: Iterable[PartitionLag]) -> float | None:
     known = [lost for row in rows if (lost := row.lost) is not None]
     return sum(known) if known else None
-
-
-def _pending(facts: GroupFacts) -> float | None:
-    pending = facts.group.pending
-    return None if pending is None else sum(map(len, pending.partitions.values()))
 
 
 def _lag_seconds(rows: Iterable[PartitionLag]) -> float | None:
@@ -182,21 +176,12 @@ def _progress_verdict(history: GroupHistory) -> Values:
     return None if progress is None or progress.verdict is None else {(progress.verdict.value,): 1}
 
 
-def _verdict(history: GroupHistory) -> Values:
-    return None if history.diagnosis is None else {(history.diagnosis.verdict.value,): 1}
-
-
 def _findings(history: GroupHistory) -> Values:
     if history.diagnosis is None:
         return None
     return dict[Labels, float](
         Counter((finding.rule, finding.level.value) for finding in history.diagnosis.findings)
     )
-
-
-def _blocked(facts: GroupFacts) -> Values:
-    blockers = blocking_upgrade(facts.group)
-    return None if blockers is None else len(blockers)
 
 
 READABLE = MetricFamily[str | None, Values](
@@ -260,7 +245,7 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
               lambda facts: _lost(facts.rows)),
     _of_facts("kohort_group_offsets_pending_partitions",
               "Partitions with an offset in an open transaction: consumers that start there wait for its end.",
-              _pending),
+              lambda facts: None if facts.group.pending is None else len(facts.group.pending.places)),
     _of_facts("kohort_group_lag_unknown_partitions",
               "Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
               lambda facts: sum(row.lag is None for row in facts.rows)),
@@ -282,12 +267,13 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
                 _progress_verdict, labels=("verdict",)),
     _of_history("kohort_group_verdict",
                 "Verdict of kohort diagnose over the last polls: ok, warning, error; the value is 1.",
-                _verdict, labels=("verdict",)),
+                lambda history: None if history.diagnosis is None else {(history.diagnosis.verdict.value,): 1},
+                labels=("verdict",)),
     _of_history("kohort_group_findings", "Findings of kohort diagnose by rule and level (error, warning, note).",
                 _findings, labels=("rule", "level")),
     _of_facts("kohort_group_upgrade_blockers",
               "Members of a classic group whose assignments carry user data, which blocks an online upgrade; 0: none.",
-              _blocked),
+              lambda facts: None if (blockers := blocking_upgrade(facts.group)) is None else len(blockers)),
 )  # fmt: skip
 OF_TOPICS: tuple[MetricFamily[Sequence[PartitionLag], float | None], ...] = (
     _of_rows("kohort_topic_lag_records", "Records of a topic after the group's committed offsets.", _lag),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from threading import Lock
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from prometheus_client.utils import floatToGoString
 
@@ -171,19 +171,12 @@ def _add(samples: Samples, family: families.AnyFamily, values: families.Values, 
 
 def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
     ordered = sorted(seen.rows, key=attrgetter("topic"))
-    by_topic = [(topic, list(rows)) for topic, rows in groupby(ordered, key=attrgetter("topic"))]
     group = escaped(seen.id)
-    return [
-        (
-            family,
-            [
-                f'{family.sample}{{group="{group}",topic="{escaped(topic)}"}} {text(value)}\n'
-                for topic, rows in by_topic
-                if (value := family.values(rows)) is not None
-            ],
-        )
-        for family in families.OF_TOPICS
+    labeled = [
+        (f'group="{group}",topic="{escaped(topic)}"', list(rows))
+        for topic, rows in groupby(ordered, key=attrgetter("topic"))
     ]
+    return [(family, _lines(family, labeled)) for family in families.OF_TOPICS]
 
 
 def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
@@ -192,16 +185,14 @@ def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHi
     labeled = [
         (f'group="{group}",topic="{topics[row.topic]}",partition="{row.partition}"', row) for row in seen.rows
     ]
+    return [(family, _lines(family, labeled)) for family in families.OF_PARTITIONS]
+
+
+def _lines(family: families.AnyFamily, labeled: Sequence[tuple[str, Any]]) -> list[str]:
     return [
-        (
-            family,
-            [
-                f"{family.sample}{{{labels}}} {text(value)}\n"
-                for labels, row in labeled
-                if (value := family.values(row)) is not None
-            ],
-        )
-        for family in families.OF_PARTITIONS
+        f"{family.sample}{{{labels}}} {text(value)}\n"
+        for labels, rows in labeled
+        if (value := family.values(rows)) is not None
     ]
 
 

@@ -112,9 +112,8 @@ def _is_final(record: lag.NextRecord, partition: tuple[str, int], topics: Mappin
     topic = topics.get(partition[0])
     if record.offset is None or topic is None:
         return False
-    start, stable = (
-        (offsets or {}).get(partition[1]) for offsets in (topic.start_offsets, topic.stable_offsets)
-    )
+    start = (topic.start_offsets or {}).get(partition[1])
+    stable = (topic.stable_offsets or {}).get(partition[1])
     return (start is None or record.offset >= start) and (stable is None or record.offset < stable)
 
 
@@ -135,6 +134,9 @@ def read_groups(
     rows = {name: _rows(group, topics, scope) for name, group in groups.items()}
     records, untimed, left_out = lag_times.of(source, lag.unread_offsets(rows.values()), topics)
     at_ms = now_ms()
+    names_of_all = None
+    if scope.is_live and any(map(has_regexes, groups.values())):
+        names_of_all = frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
     errors = _errors(problems, groups)
     if listed.problems:
         # A broker that does not answer lists none of its groups, but they still exist.
@@ -154,7 +156,7 @@ def read_groups(
         },
         topics=topics,
         missing_topics=frozenset(names - topics.keys() - unread_topics) if scope.is_live else None,
-        topic_names=_topic_names(source, groups.values()) if scope.is_live else None,
+        topic_names=names_of_all,
         problems=(
             *listed.problems,
             *problems,
@@ -169,13 +171,6 @@ def read_groups(
 def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[lag.PartitionLag]:
     rows = lag.each_once(lag.partition_lags(group, topics))
     return [row for row in rows if scope.topics is None or scope.topics(row.topic)]
-
-
-def _topic_names(source: Source, groups: Iterable[Group]) -> frozenset[str] | None:
-    """The names of all topics, if a member has a regex."""
-    if not any(map(has_regexes, groups)):
-        return None
-    return frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
 
 
 def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[str, str]:
@@ -249,9 +244,8 @@ def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms
     kept = _recent(observations, at_ms, kept_ms)
     if seen.group is None:
         # Earlier observations do not show the current state of the group.
-        return replace(
-            before, observations=kept, progress=None, diagnosis=_judged_unread(seen.id, observations)
-        )
+        diagnosis = _judged(seen, observations, None)
+        return replace(before, observations=kept, progress=None, diagnosis=diagnosis)
     readings = (
         *_within(before.readings, at_ms, WINDOW_MS),
         (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics)),
@@ -264,20 +258,20 @@ def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms
         observations=kept,
         readings=_within(readings, at_ms, kept_ms),
         progress=progress and progress._replace(partitions={}),
-        diagnosis=_judged(seen.id, observations, progress),
+        diagnosis=_judged(seen, observations, progress),
     )
 
 
 def _judged(
-    group: str, observations: Sequence[Observation], progress: GroupProgress | None
+    seen: PolledGroup, observations: Sequence[Observation], progress: GroupProgress | None
 ) -> Diagnosis | None:
-    return diagnose(group, observations, _THRESHOLDS, progress=progress) if len(observations) > 1 else None
-
-
-def _judged_unread(group: str, observations: Sequence[Observation]) -> Diagnosis | None:
-    """The verdict from observations without the group; None if nothing was found, which does not mean healthy."""
+    """The verdict; from observations without the group only if something was found: else it may not be healthy."""
+    if seen.group is not None:
+        return (
+            diagnose(seen.id, observations, _THRESHOLDS, progress=progress) if len(observations) > 1 else None
+        )
     unread = list(takewhile(lambda observation: observation.group is None, reversed(observations)))
-    diagnosis = diagnose(group, unread[::-1], _THRESHOLDS)
+    diagnosis = diagnose(seen.id, unread[::-1], _THRESHOLDS)
     return diagnosis if diagnosis.findings else None
 
 
@@ -300,7 +294,14 @@ def _observation(seen: PolledGroup, reading: PollResult) -> Observation:
 def _recent(observations: Sequence[Observation], at_ms: int, window_ms: int) -> tuple[Observation, ...]:
     """The observations in the window, and always the newest; only the newest keeps its offsets."""
     older, newest = observations[:-1], observations[-1:]
-    return (*(_bare(old) for old in older if at_ms - old.at_ms <= window_ms), *newest)
+    recent = (old for old in older if at_ms - old.at_ms <= window_ms)
+    bare = (
+        replace(old, group=replace(old.group, offsets=None), topics=None)
+        if old.group is not None and old.group.offsets is not None
+        else old
+        for old in recent
+    )
+    return (*bare, *newest)
 
 
 def _within(
@@ -308,12 +309,6 @@ def _within(
 ) -> tuple[tuple[int, Readings], ...]:
     """The readings in the window, and always the newest."""
     return tuple(of_poll for of_poll in readings if at_ms - of_poll[0] <= window_ms) or readings[-1:]
-
-
-def _bare(observation: Observation) -> Observation:
-    if observation.group is None or observation.group.offsets is None:
-        return observation
-    return replace(observation, group=replace(observation.group, offsets=None), topics=None)
 
 
 def rebalances_between(before: Group, after: Group) -> int:
@@ -328,11 +323,8 @@ def rebalances_between(before: Group, after: Group) -> int:
     was, now = before.state in _REBALANCING, after.state in _REBALANCING
     if now or was:
         return int(now and not was)
-    return int(_holdings(before) != _holdings(after))
-
-
-def _holdings(group: Group) -> Mapping[str, object]:
-    return {member.id: member.owned for member in group.members}
+    owned, owned_later = ({member.id: member.owned for member in group.members} for group in (before, after))
+    return int(owned != owned_later)
 
 
 def _has_moved(readings: Sequence[tuple[int, Readings]]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import typer
@@ -75,13 +75,11 @@ def plan_deletions(
     if all_topics == bool(scopes):
         raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
     read = find_groups(source, names, named=named, types=types)
-    missing = with_close_names(
-        source,
-        tuple(
-            Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
-            for name in sorted(read.absent)
-        ),
+    absent = (
+        Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
+        for name in sorted(read.absent)
     )
+    missing = with_close_names(source, tuple(absent))
     plans = [
         plan_offsets_deletion(
             group, _topics_of(group) if all_topics else scopes, read.problems.get(group.id, ())
@@ -131,20 +129,14 @@ def exported(
     rows: list[tuple[str, TopicPartition, int]] = []
     problems: list[Problem] = []
     for group in groups:
-        for partition, offset in _offsets(group, scopes):
+        committed = group.offsets or {}
+        for topic, number in committed_in(scopes, committed):
+            partition, offset = (topic, number), committed[topic][number].offset
             if offset == NOTHING_COMMITTED:
                 continue  # a share group has not started to deliver this partition
             if offset is None or offset < 0:
-                subject = f"{group.id}, {partition[0]}-{partition[1]}"
-                problems.append(
-                    Problem(subject=subject, message=f"its committed offset is {offset or 'not known'}")
-                )
+                message = f"its committed offset is {offset or 'not known'}"
+                problems.append(Problem(subject=f"{group.id}, {topic}-{number}", message=message))
             else:
                 rows.append((group.id, partition, offset))
     return rows, tuple(problems)
-
-
-def _offsets(group: Group, scopes: Sequence[TopicScope]) -> Iterator[tuple[TopicPartition, int | None]]:
-    committed = group.offsets or {}
-    for topic, number in committed_in(scopes, committed):
-        yield (topic, number), committed[topic][number].offset

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 from cli.changing import CommittedChange, Outcome, Part, group_fields
@@ -115,20 +116,8 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         remarks = any(change.remark for _, change in changes)
         names = ["GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET", "#NEW-OFFSET", "#LOG-END-OFFSET"]
         names += ["#LAG", "#NEW-LAG", *["REMARK"] * remarks]
-        rows = [
-            (
-                group,
-                change.topic,
-                change.partition,
-                change.before,
-                change.after,
-                change.end,
-                change.lag_before,
-                change.lag_after,
-                *[change.remark or ""] * remarks,
-            )
-            for group, change in changes
-        ]
+        fields_of = attrgetter("topic", "partition", "before", "after", "end", "lag_before", "lag_after")
+        rows = [(group, *fields_of(change), *[change.remark or ""] * remarks) for group, change in changes]
         table = Table(columns=columns(*names), rows=rows)
         return self.with_states(table, ((group, change.place) for group, change in changes))
 
@@ -162,12 +151,12 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
             "applicable": plan.applicable,
             "offsets": [
                 {
-                    "topic": topic,
-                    "partition": number,
+                    "topic": place[0],
+                    "partition": place[1],
                     "committed": offset,
-                    "deleted": self.applied(plan.group, (topic, number)),
+                    "deleted": self.applied(plan.group, place),
                 }
-                for (topic, number), offset in plan.offsets
+                for place, offset in plan.offsets
             ],
         }
 
@@ -180,12 +169,7 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         subject = group if comma else problem.subject
         places.setdefault((subject, problem.message, problem.cause), []).extend([partition] if comma else [])
     return tuple(
-        Problem(
-            subject=", ".join(
-                [group, *([first_names([*dict.fromkeys(partitions)], _NAMED)] if partitions else [])]
-            ),
-            message=message,
-            cause=cause,
-        )
-        for (group, message, cause), partitions in places.items()
-    )
+        Problem(subject=f"{group}, {first_names([*dict.fromkeys(those)], _NAMED)}" if those else group, message=message,
+                cause=cause)
+        for (group, message, cause), those in places.items()
+    )  # fmt: skip

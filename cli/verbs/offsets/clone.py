@@ -52,7 +52,12 @@ def clone_offsets(
     """Copy the offsets of one group to another, in the same cluster unless `cluster` names the target's."""
     scopes = parse_scopes(topics)
     if cluster.source is None:
-        check_alone(cluster)
+        for name in ("topic_prefix", "renamed", "search", "unproved"):
+            if getattr(cluster, name):
+                option = "map" if name == "renamed" else name.replace("_", "-")
+                raise UsageError(
+                    f"--{option} is for another cluster; name it with --to-context or --to-bootstrap-server"
+                )
         with opened_for_change(source, execute=consent.execute) as (groups, writer):
             wait_until_empty(groups, [target], consent)
             carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
@@ -91,21 +96,6 @@ def plan_clone(
         writer=writer,
         topic_ids=topics.ids,
     )
-
-
-def check_alone(copy: TargetClusterOptions) -> None:
-    """UsageError for options of another cluster if none is named."""
-    options = {
-        "--topic-prefix": copy.topic_prefix,
-        "--map": copy.renamed,
-        "--search": copy.search,
-        "--unproved": copy.unproved,
-    }
-    for name, value in options.items():
-        if value:
-            raise UsageError(
-                f"{name} is for another cluster; name it with --to-context or --to-bootstrap-server"
-            )
 
 
 def copy_request(
@@ -238,19 +228,18 @@ class _PartitionPairs:
                 if not problem.subject.startswith(tuple(f"{topic}-" for topic in unequal))
             ),
         )
-        self.refused = tuple(self._unequal(topic, group) for topic in unequal)
+        why = (
+            "records with the same key may be in another partition; reset this topic by time instead "
+            "(offsets reset --to-datetime)"
+        )
+        for topic in unequal:
+            numbers = "{} partitions in the source and {} in the target".format(*self._counts(topic))
+            subject = f"{group}, {self.names.in_target((topic, 0))[0]}"
+            self.refused += (Problem(subject=subject, message=f"{numbers}: {why}"),)
 
     def _counts(self, topic: str) -> tuple[int | None, int | None]:
         copy, _ = self.names.in_target((topic, 0))
         return self.originals.count(topic), self.copies.count(copy)
-
-    def _unequal(self, topic: str, group: str) -> Problem:
-        here, there = self._counts(topic)
-        message = (
-            f"{here} partitions in the source and {there} in the target: records with the same key may be in another "
-            "partition; reset this topic by time instead (offsets reset --to-datetime)"
-        )
-        return Problem(subject=f"{group}, {self.names.in_target((topic, 0))[0]}", message=message)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -94,24 +94,16 @@ def find_groups(
     for problem in problems:  # changes of offsets do not depend on what members sent
         if problem.error == MALFORMED:
             notice(f"{problem.subject}: {problem.message}")
-    problems = tuple(problem for problem in problems if problem.error != MALFORMED)
-    of_groups, others = _sorted_out(problems, [group.id for group in kept], gone)
-    return FoundGroups(groups=tuple(kept), absent=gone, problems=of_groups, others=others)
-
-
-def _sorted_out(
-    problems: Iterable[Problem], groups: Sequence[str], gone: frozenset[str]
-) -> tuple[dict[str, tuple[Problem, ...]], tuple[Problem, ...]]:
-    """Problems of groups' offsets by group, and the other problems. A missing group is not a problem here."""
     of_groups: dict[str, tuple[Problem, ...]] = {}
     others: list[Problem] = []
+    ids = {group.id for group in kept}
     for problem in problems:
-        owner = problem.group
-        if owner is None or owner not in groups:
-            others.append(problem)
-        elif owner not in gone:
-            of_groups[owner] = (*of_groups.get(owner, ()), problem)
-    return of_groups, tuple(others)
+        if problem.error != MALFORMED:
+            if problem.group is None or problem.group not in ids:
+                others.append(problem)
+            elif problem.group not in gone:  # a missing group is not a problem here
+                of_groups[problem.group] = (*of_groups.get(problem.group, ()), problem)
+    return FoundGroups(groups=tuple(kept), absent=gone, problems=of_groups, others=tuple(others))
 
 
 @dataclass(slots=True)
@@ -128,9 +120,8 @@ class PartitionCounts:
     def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
         """The partitions that scopes select."""
         self._ask({scope.topic for scope in scopes})
-        places, problems = places_in(
-            [scope for scope in scopes if scope.topic not in self._unread], self._counts
-        )
+        read = [scope for scope in scopes if scope.topic not in self._unread]
+        places, problems = places_in(read, self._counts)
         return places, tuple(map(self._with_close_name, problems))
 
     def existing(
@@ -139,9 +130,8 @@ class PartitionCounts:
         """The partitions that exist, and a problem for each of the others."""
         partitions = list(places)
         self._ask({topic for topic, _ in partitions})
-        return existing(
-            [partition for partition in partitions if partition[0] not in self._unread], self._counts
-        )
+        read = [partition for partition in partitions if partition[0] not in self._unread]
+        return existing(read, self._counts)
 
     def _with_close_name(self, problem: Problem) -> Problem:
         if problem != unknown_topic(problem.subject):

@@ -75,15 +75,9 @@ def reset_offsets(
         named = bool(selection.groups)
         wait_until_empty(groups, chosen, consent, leaving_out=left_out(types, named=named))
         change = plan_resets(
-            groups,
-            request,
-            chosen,
-            named=named,
-            types=types,
+            groups, request, chosen, named=named, writer=writer, problems=problems, types=types,
             internal_topics=internal_topics,
-            writer=writer,
-            problems=problems,
-        )
+        )  # fmt: skip
         carry_out(change, consent, output)
 
 
@@ -95,14 +89,9 @@ def import_offsets(
     request, groups = ResetRequest(name="from-file", file=offsets), _groups_of(offsets, names)
     with opened_for_change(source, execute=consent.execute) as (cluster, writer):
         wait_until_empty(cluster, groups, consent)
+        command, facts = "offsets import", {"file": str(file)}
         change = plan_resets(
-            cluster,
-            request,
-            groups,
-            named=True,
-            writer=writer,
-            command="offsets import",
-            facts={"file": str(file)},
+            cluster, request, groups, named=True, writer=writer, command=command, facts=facts
         )
         carry_out(change, consent, output)
 
@@ -132,14 +121,9 @@ def reset_request(
     (name,) = scenarios
     _check_scope(name, scopes, all_topics=all_topics)
     made = _MAKERS[name](options[name])
-    return ResetRequest(
-        name=name,
-        scenario=made if not isinstance(made, OffsetFile | str) else None,
-        file=made if isinstance(made, OffsetFile) else None,
-        group=made if isinstance(made, str) else None,
-        scopes=scopes,
-        all_topics=all_topics,
-    )
+    field = "file" if isinstance(made, OffsetFile) else "group" if isinstance(made, str) else "scenario"
+    of_kind: dict[str, Any] = {field: made}
+    return ResetRequest(name=name, scopes=scopes, all_topics=all_topics, **of_kind)
 
 
 def _groups_of(file: OffsetFile, named: Sequence[str]) -> list[str]:
@@ -280,28 +264,21 @@ def _places(
     if request.all_topics:
         places, problems = topics.existing(all_places(group))
         if not places and not problems:
-            problems = (
-                Problem(
-                    subject=group.id,
-                    message=f"shows no committed offsets; name topics (--topic){pattern_hint(group.id)}",
-                ),
-            )
+            message = f"shows no committed offsets; name topics (--topic){pattern_hint(group.id)}"
+            problems = (Problem(subject=group.id, message=message),)
         return places, problems
     return topics.of(request.scopes)
 
 
 def _resolved(source: Source, request: ResetRequest, read: FoundGroups) -> Scenario:
     """The scenario; resolves scenarios that depend on more than the groups themselves."""
-    if request.file is not None:
-        return ToListed(_by_group(request.file, [group.id for group in read.groups]))
-    return ToGroup(request.group or "", committed_of(source, request.group or "").offsets or {})
-
-
-def _by_group(file: OffsetFile, groups: Sequence[str]) -> Mapping[str, Mapping[TopicPartition, int]]:
-    if file.by_group is not None:
-        return file.by_group
-    if len(groups) > 1:
+    file, groups = request.file, [group.id for group in read.groups]
+    if file is None:
+        return ToGroup(request.group or "", committed_of(source, request.group or "").offsets or {})
+    if file.by_group is None and len(groups) > 1:
         raise UsageError(
             f"the file names no groups (topic,partition,offset), so it is for one group, not for {len(groups)}"
         )
-    return dict.fromkeys(groups, file.of_one_group or {})
+    return ToListed(
+        dict.fromkeys(groups, file.of_one_group or {}) if file.by_group is None else file.by_group
+    )

@@ -164,17 +164,13 @@ def _partitions_text(observed: ObservedEvent, labels: Mapping[str, str]) -> str:
     what = f"{event.topic}:{ranges_text(event.partitions)}"
     old, new = _owners(event.before, labels), _owners(event.after, labels)
     if event.kind is EventKind.PARTITIONS_LOST:
-        return f"{what} without an owner; {old} had {_pronoun(event)}"
+        return f"{what} without an owner; {old} had {'it' if len(event.partitions) == 1 else 'them'}"
     gap = f", {span_text(span)} without an owner" if span is not None else ""
     if event.kind is EventKind.PARTITIONS_ASSIGNED:
         return f"{what} to {new}{gap}"
     more = event.epochs is not None and event.epochs > 1
     least = f" (at least: {event.epochs} epochs passed between two observations)" if more else ""
     return f"{what} moved from {old} to {new}{gap}{least}"
-
-
-def _pronoun(event: WatchEvent) -> str:
-    return "it" if len(event.partitions) == 1 else "them"
 
 
 def _owners(owners: EventValue, labels: Mapping[str, str]) -> str:

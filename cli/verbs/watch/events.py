@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
-from groups.model import CommittedOffset, Group, GroupType, Member, Offsets
+from groups.model import Group, GroupType, Member, Offsets
 
 Place: TypeAlias = tuple[str, int]  # Topic and partition
 Owners: TypeAlias = Mapping[Place, tuple[str, ...]]
@@ -140,15 +140,11 @@ def _completed_offsets(before: Offsets | None, after: Offsets | None) -> Offsets
         return before if after is None else after
     return {
         topic: {
-            partition: _known(before.get(topic, {}).get(partition), offset)
-            for partition, offset in partitions.items()
+            number: before.get(topic, {}).get(number, offset) if offset.offset is None else offset
+            for number, offset in partitions.items()
         }
         for topic, partitions in after.items()
     }
-
-
-def _known(before: CommittedOffset | None, after: CommittedOffset) -> CommittedOffset:
-    return before if after.offset is None and before is not None else after
 
 
 def _of_group(before: Group, after: Group) -> Iterator[WatchEvent]:
@@ -195,17 +191,13 @@ def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iter
             yield WatchEvent(kind=EventKind.MEMBER_JOINED, group=after.id, member=name, after=member.instance)
     for name, member in new.items():
         earlier = old.get(name, _NO_MEMBER)
-        protocols = _protocol(earlier), _protocol(member)
+        protocols = earlier.protocol and earlier.protocol.value, member.protocol and member.protocol.value
         yield from _changed(after, EventKind.MEMBER_PROTOCOL_CHANGED, *protocols, name)
         subscriptions = subscription_names(earlier), subscription_names(member)
         yield from _changed(after, EventKind.SUBSCRIPTION_CHANGED, *subscriptions, name)
 
 
 _NO_MEMBER = Member(id="")
-
-
-def _protocol(member: Member) -> str | None:
-    return member.protocol and member.protocol.value
 
 
 def _of_epochs(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
@@ -236,10 +228,13 @@ def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> I
         old, new = was.get(partition, ()), now.get(partition, ())
         if old != new:
             changes.setdefault((partition[0], old, new), []).append(partition[1])
-    epochs = _epochs_passed(before, after)
+    first, last = _epoch(before), _epoch(after)
+    is_known = first is not None and last is not None and before.type is after.type
+    epochs = max((last or 0) - (first or 0), 0) if is_known else None
     for kind in (EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED):
         for (topic, old, new), numbers in changes.items():
-            if _kind_of_change(old, new) is kind:
+            taken = EventKind.PARTITIONS_MOVED if old else EventKind.PARTITIONS_ASSIGNED
+            if (taken if new else EventKind.PARTITIONS_LOST) is kind:
                 yield WatchEvent(
                     kind=kind,
                     group=after.id,
@@ -249,19 +244,6 @@ def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> I
                     after=new,
                     epochs=epochs,
                 )
-
-
-def _kind_of_change(old: tuple[str, ...], new: tuple[str, ...]) -> EventKind:
-    if not new:
-        return EventKind.PARTITIONS_LOST
-    return EventKind.PARTITIONS_MOVED if old else EventKind.PARTITIONS_ASSIGNED
-
-
-def _epochs_passed(before: Group, after: Group) -> int | None:
-    old, new = _epoch(before), _epoch(after)
-    if old is None or new is None or before.type is not after.type:
-        return None
-    return max(new - old, 0)
 
 
 def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[WatchEvent]:

@@ -14,9 +14,9 @@ from typing import IO, Any, TextIO, TypeAlias
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
 from cli.verbs.watch.event_text import text_of_event
-from cli.verbs.watch.state import Gap, ObservedEvent, WatchObservation, lags_of
+from cli.verbs.watch.state import ObservedEvent, WatchObservation, lags_of
 from groups.lag import total_lag
-from groups.model import Group, PendingOffsets, Problem
+from groups.model import PendingOffsets, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
 from groups.times import format_moment, read_moment
 from groups.trees import Malformed, PartitionNumbers, Trees
@@ -57,7 +57,9 @@ def header_document(header: Header) -> dict[str, object]:
 def observation_document(observation: WatchObservation) -> dict[str, object]:
     """A line for one observation, without user data of assignors, which is not shown."""
     there = {
-        name: _without_user_data(group) for name, group in observation.groups.items() if group is not None
+        name: replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
+        for name, group in observation.groups.items()
+        if group is not None
     }
     tree = snapshot_tree(Snapshot(groups=there, topics=observation.topics))
     return {
@@ -65,7 +67,13 @@ def observation_document(observation: WatchObservation) -> dict[str, object]:
         "asked": format_moment(observation.asked_ms),
         "groups": {name: tree["groups"].get(name) for name in observation.groups},
         "topics": tree["topics"],
-        "lag": {name: _lag(observation, group) for name, group in there.items()},
+        "lag": {
+            name: {
+                topic: total_lag(lags_of(observation, group, topic).values())
+                for topic in sorted(group.offsets or {})
+            }
+            for name, group in there.items()
+        },
         "pending": {
             name: {topic: list(numbers) for topic, numbers in group.pending.partitions.items()}
             for name, group in there.items()
@@ -77,20 +85,23 @@ def observation_document(observation: WatchObservation) -> dict[str, object]:
 
 def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[str, object]:
     """A line for an event; `cli.verbs.watch.events.EventKind` describes `before` and `after` of each kind."""
-    event = observed.event
+    event, span = observed.event, observed.span
+    before, after = (
+        list(value) if isinstance(value, tuple) else value for value in (event.before, event.after)
+    )
     return {
         **_begin("event", observed.at_ms),
         "since": format_moment(observed.since_ms),
         "group": event.group,
         "event": event.kind.value,
         "member": event.member,
-        "label": labels.get(event.member) if event.member is not None else None,
+        "label": labels.get(event.member or ""),
         "topic": event.topic,
         "partitions": list(event.partitions),
-        "before": _json_value(event.before),
-        "after": _json_value(event.after),
+        "before": before,
+        "after": after,
         "epochs": event.epochs,
-        "duration_ms": _span(observed.span),
+        "duration_ms": span and {"least": span.least_ms, "most": span.most_ms},
         "text": text_of_event(observed, labels),
     }
 
@@ -259,22 +270,3 @@ def _moment(tree: Mapping[str, object], name: str) -> int:
 
 def _begin(kind: str, at_ms: int) -> dict[str, object]:
     return {"kohort": FORMAT_VERSION, "command": COMMAND, "kind": kind, "at": format_moment(at_ms)}
-
-
-def _without_user_data(group: Group) -> Group:
-    return replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
-
-
-def _lag(observation: WatchObservation, group: Group) -> dict[str, int | None]:
-    """Lag by topic, summed over the partitions whose lag is known."""
-    return {
-        topic: total_lag(lags_of(observation, group, topic).values()) for topic in sorted(group.offsets or {})
-    }
-
-
-def _json_value(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _span(span: Gap | None) -> dict[str, int | None] | None:
-    return None if span is None else {"least": span.least_ms, "most": span.most_ms}

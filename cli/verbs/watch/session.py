@@ -16,7 +16,7 @@ from cli.options import SourceOptions
 from cli.output import notice, write_next, write_out
 from cli.render.output_format import StreamOutput
 from cli.selection import ReusableSource, choose_groups
-from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
+from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed
 from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
 from cli.verbs.watch.redraw import can_draw
@@ -97,23 +97,6 @@ def _until(options: WatchOptions) -> Until | None:
     return None if options.until is None else Until.parse(options.until)
 
 
-def _keeper(options: WatchOptions, feed: Feed, stack: ExitStack) -> Callable[[TimedObservation], None]:
-    """A function that records each observation; the file is created for the first one."""
-    recorder: Recorder | None = None
-
-    def keep(timed: TimedObservation) -> None:
-        nonlocal recorder
-        if options.record is None:
-            return
-        if recorder is None:
-            recorder = Recorder.create(options.record, force=options.force)
-            stack.callback(recorder.close)
-            recorder.write(header_document(feed.header))
-        recorder.write(observation_document(timed.observation))
-
-    return keep
-
-
 def _sink(options: WatchOptions, write: Write, feed: Feed, stack: ExitStack) -> Sink:
     if options.output is StreamOutput.JSON:
         return JsonSink(write, feed)
@@ -131,14 +114,19 @@ def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitSt
     recording ends, before the condition was met. KeyboardInterrupt is raised if nothing was shown, or there is a
     condition."""
     state = WatchState()
-    keep = _keeper(options, feed, stack)
+    recorder: Recorder | None = None
     shown: Sink | None = None
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
     unmet = ExitStatus.DONE if until is None else ExitStatus.FALSE
     try:
         for timed in feed.observations():
             state, happened = state.step(timed.observation)
-            keep(timed)
+            if options.record is not None:  # the file is created for the first observation
+                if recorder is None:
+                    recorder = Recorder.create(options.record, force=options.force)
+                    stack.callback(recorder.close)
+                    recorder.write(header_document(feed.header))
+                recorder.write(observation_document(timed.observation))
             shown = shown or _sink(options, write_next if until is None else write_out, feed, stack)
             shown.show(timed, state, happened)
             if until is not None and until.is_met(state):

@@ -3,7 +3,7 @@ Durations have bounds, because events between two observations have no exact tim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cli.sources.source import Source
@@ -109,13 +109,16 @@ class WatchState:
             if after.merged is not None:
                 labels |= labels_of(after.merged)
             if before is not None:
-                happened += _observed_events(before, after)
-        return (
-            WatchState(
-                groups=groups, window=_window(self.window, observation), labels=labels, last=observation
-            ),
-            tuple(happened),
-        )
+                times = {"since_ms": before.at_ms, "at_ms": after.at_ms}
+                happened += [
+                    ObservedEvent(event=event, span=_span(event, before, after), **times)
+                    for event in events(before.merged, after.merged)
+                ]
+        window = self.window
+        if observation.groups:
+            oldest_ms = observation.at_ms - RATE_WINDOW_MS
+            window = (*(earlier for earlier in window if earlier.at_ms >= oldest_ms), observation)
+        return WatchState(groups=groups, window=window, labels=labels, last=observation), tuple(happened)
 
 
 def owners_are_shown(group: Group) -> bool:
@@ -188,16 +191,9 @@ def _unstable_since(before: WatchedGroup | None, shown: Group, at_ms: int) -> tu
     return None
 
 
-def _observed_events(before: WatchedGroup, after: WatchedGroup) -> Iterator[ObservedEvent]:
-    for event in events(before.merged, after.merged):
-        yield ObservedEvent(
-            event=event, since_ms=before.at_ms, at_ms=after.at_ms, span=_span(event, before, after)
-        )
-
-
 def _span(event: WatchEvent, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
     if event.kind is EventKind.STATE_CHANGED and event.after == GroupState.STABLE.value:
-        return _bounds(before.unstable_since, before, after)
+        return before.unstable_since and _bounds(before.unstable_since, before, after)
     if event.kind is EventKind.PARTITIONS_MOVED and before.owners_known_ms is not None:
         return Gap(least_ms=0, most_ms=max(after.at_ms - before.owners_known_ms, 0))
     if event.kind is EventKind.PARTITIONS_ASSIGNED:
@@ -205,33 +201,19 @@ def _span(event: WatchEvent, before: WatchedGroup, after: WatchedGroup) -> Gap |
         spans = [
             _bounds((gap.owned_until_ms, gap.since_ms), before, after) for gap in gaps if gap is not None
         ]
-        known = [span for span in spans if span is not None]
-        if not known or any(span.most_ms is None for span in known):
+        if not spans or any(span.most_ms is None for span in spans):
             return None
         return Gap(
-            least_ms=min(span.least_ms for span in known), most_ms=max(span.most_ms or 0 for span in known)
+            least_ms=min(span.least_ms for span in spans), most_ms=max(span.most_ms or 0 for span in spans)
         )
     return None
 
 
-def _bounds(began: tuple[int | None, int] | None, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
+def _bounds(began: tuple[int | None, int], before: WatchedGroup, after: WatchedGroup) -> Gap:
     """Bounds of a duration that started between two observations, and ended between the last two."""
-    if began is None:
-        return None
     earliest, latest = began
     most = None if earliest is None else max(after.at_ms - earliest, 0)
     return Gap(least_ms=max(before.asked_ms - latest, 0), most_ms=most)
-
-
-def _window(
-    window: tuple[WatchObservation, ...], observation: WatchObservation
-) -> tuple[WatchObservation, ...]:
-    if not observation.groups:
-        return window
-    return (
-        *(earlier for earlier in window if earlier.at_ms >= observation.at_ms - RATE_WINDOW_MS),
-        observation,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

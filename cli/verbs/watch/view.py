@@ -25,7 +25,6 @@ from cli.verbs.watch.recording import event_document, header_document, line_of, 
 from cli.verbs.watch.redraw import Screen, marked, shortened
 from cli.verbs.watch.state import (
     ObservedEvent,
-    TopicLag,
     WatchedGroup,
     WatchState,
     owners_are_shown,
@@ -36,7 +35,7 @@ from groups.listing import shown_id
 from groups.model import Group, GroupState, GroupType, Partitions
 from groups.times import duration_text, format_moment, seconds_text
 from groups.transactions import pending_text
-from migration.inspection import InspectedMember, inspect
+from migration.inspection import inspect
 
 LONGEST_LOG = 500  # Maximum number of log lines kept for a screen
 _TICK_S = 1.0
@@ -67,14 +66,9 @@ class ScreenSink(Sink):
         self._screen = stack.enter_context(Screen(sys.stdout))
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
-        self._log.extend(
-            LogLine(at_ms=at_ms, group=group, text=text)
-            for at_ms, group, text in event_lines(happened, state.labels, commits=self._commits)
-        )
-        if timed.failure:
-            self._failing_since = self._failing_since or time.monotonic()
-        else:
-            self._failing_since = None
+        for at_ms, group, text in event_lines(happened, state.labels, commits=self._commits):
+            self._log.append(LogLine(at_ms=at_ms, group=group, text=text))
+        self._failing_since = (self._failing_since or time.monotonic()) if timed.failure else None
         self._failure = timed.failure
         self._shown = replace(self._shown, state=state, before=self._shown.state, log=tuple(self._log))
         self._screen.draw(self._lines)
@@ -104,14 +98,26 @@ class LinesSink(Sink):
         self._pending: dict[str, frozenset[tuple[str, int]]] = {}
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
-        self._report_problem(timed)
+        observation, at_ms = timed.observation, timed.observation.at_ms
+        problems = (f"{problem.subject}: {problem.message}" for problem in observation.problems)
+        printed = timed.failure or "\n".join(problems)  # a reason is printed once while it lasts
+        if printed and printed != self._failure:
+            notice(printed)
+        elif self._failure and not printed:
+            notice("the cluster answers again")
+        self._failure = printed
         lines = [
-            (timed.observation.at_ms, name, _summary(state, name))
-            for name in timed.observation.groups
-            if name not in self._known
+            (at_ms, name, _summary(state, name)) for name in observation.groups if name not in self._known
         ]
-        lines += self._pending_lines(timed)
-        self._known |= timed.observation.groups.keys()
+        self._known |= observation.groups.keys()
+        for name, group in observation.groups.items():
+            if group is not None and group.pending is not None:
+                before, self._pending[name] = self._pending.get(name, frozenset()), group.pending.places
+                if group.pending.places != before:
+                    text = (
+                        pending_text(group.pending, at_ms) or "no offset is pending in a transaction any more"
+                    )
+                    lines.append((at_ms, name, text))
         lines += event_lines(happened, state.labels, commits=self._commits)
         if lines:
             text = "".join(
@@ -119,29 +125,6 @@ class LinesSink(Sink):
                 for at_ms, group, line in lines
             )
             self._write(lambda stream: stream.write(text))
-
-    def _pending_lines(self, timed: TimedObservation) -> Iterator[tuple[int, str, str]]:
-        """Lines on offsets in open transactions, when their partitions have changed."""
-        at_ms = timed.observation.at_ms
-        for name, group in timed.observation.groups.items():
-            if group is None or group.pending is None:
-                continue
-            places, before = group.pending.places, self._pending.get(name, frozenset())
-            self._pending[name] = places
-            if places != before:
-                text = pending_text(group.pending, at_ms) or "no offset is pending in a transaction any more"
-                yield at_ms, name, text
-
-    def _report_problem(self, timed: TimedObservation) -> None:
-        """Print why something could not be read; a reason is printed once while it lasts."""
-        printed = timed.failure or "\n".join(
-            f"{problem.subject}: {problem.message}" for problem in timed.observation.problems
-        )
-        if printed and printed != self._failure:
-            notice(printed)
-        elif self._failure and not printed:
-            notice("the cluster answers again")
-        self._failure = printed
 
 
 class JsonSink(Sink):
@@ -257,15 +240,12 @@ def _group_lines(shown: View, name: str, before: WatchedGroup | None, width: int
     lags = _lags_table(shown.state, name, state, width)
     if lags.rows:
         earlier = _lags_table(shown.before, name, before, width) if shown.before and before else None
-        yield from _table_lines(lags, earlier)
+        yield from column_lines(lags.columns, marked(lags, earlier))
     yield from _waits_lines(group, width)
     if group.members:
         earlier = _members_table(before.merged, width) if before and before.merged else None
-        yield from _table_lines(_members_table(state.merged, width), earlier)
-
-
-def _table_lines(table: Table, before: Table | None) -> Iterator[Line]:
-    return column_lines(table.columns, marked(table, before))
+        members = _members_table(state.merged, width)
+        yield from column_lines(members.columns, marked(members, earlier))
 
 
 def _state_lines(group: Group, before: Group | None, partitions: int, width: int) -> Iterator[Line]:
@@ -293,7 +273,7 @@ def _members_table(group: Group, width: int) -> Table:
     has_targets = any(member.member.target is not None for member in inspected.members)
     names = short_names((member.label for member in inspected.members), _most_of_a_name(width))
     return table_of(
-        sorted(inspected.members, key=_by_label),
+        sorted(inspected.members, key=lambda member: (member.label, member.member.id)),
         ("MEMBER", lambda member: names[member.label]),
         ("PROTOCOL", lambda member: member.member.protocol and member.member.protocol.value),
         ("#CURRENT-EPOCH", "epoch"),
@@ -306,10 +286,6 @@ def _members_table(group: Group, width: int) -> Table:
 
 def _count(owned: Partitions | None) -> int | None:
     return None if owned is None else sum(map(len, owned.values()))
-
-
-def _by_label(member: InspectedMember) -> tuple[str, str]:
-    return member.label, member.member.id
 
 
 def _without(partitions: Partitions | None, others: Partitions | None) -> str | None:
@@ -326,33 +302,23 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     """Lines on what members wait for; none for settled groups."""
     if group.state in _SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return
-    inspected = inspect(group)
-    labels = {member.member.id: member.label for member in inspected.members}
-    waiting = [member for member in inspected.members if member.waits]
+    members = inspect(group).members
+    labels = {member.member.id: member.label for member in members}
     together: dict[str, list[str]] = {}
-    for member in waiting:
-        together.setdefault(waits_text(member, labels) or "", []).append(member.label)
+    for member in members:
+        if member.waits:
+            together.setdefault(waits_text(member, labels) or "", []).append(member.label)
     for text, names in together.items():
         who = names[0] if len(names) == 1 else f"Each of {len(names)} members"
         yield from folded(safe_text(f"{who} waits for {text}"), width)
     if not owners_are_shown(group):
-        yield (
-            Piece(
-                "Brokers do not show who owns what during this rebalance: CURRENT-ASSIGNMENT is from before.",
-                Role.FAINT,
-            ),
-        )
+        text = "Brokers do not show who owns what during this rebalance: CURRENT-ASSIGNMENT is from before."
+        yield (Piece(text, Role.FAINT),)
 
 
 def _lags_table(state: WatchState, name: str, watched: WatchedGroup, width: int) -> Table:
-    partitions, unowned = (
-        Counter(topic for topic, _ in places) for places in (watched.wanted, watched.unowned)
-    )
-
-    def zero_in(lag: TopicLag) -> str | None:
-        seconds = lag.seconds_to_zero
-        return seconds_text(seconds) if seconds else None
-
+    partitions = Counter(topic for topic, _ in watched.wanted)
+    unowned = Counter(topic for topic, _ in watched.unowned)
     lags = topic_lags(name, state.window, partitions)
     names = short_names((lag.topic for lag in lags), _most_of_a_name(width))
     return table_of(
@@ -360,7 +326,8 @@ def _lags_table(state: WatchState, name: str, watched: WatchedGroup, width: int)
         ("#UNOWNED", lambda lag: unowned[lag.topic]), "#LAG",
         ("##LAG-UNKNOWN", lambda lag: lag.unknown or None),
         ("#READ/S", lambda lag: _rate(lag.consumed_per_s)),
-        ("#WRITTEN/S", lambda lag: _rate(lag.produced_per_s)), ("#ZERO-IN", zero_in),
+        ("#WRITTEN/S", lambda lag: _rate(lag.produced_per_s)),
+        ("#ZERO-IN", lambda lag: seconds_text(lag.seconds_to_zero) if lag.seconds_to_zero else None),
     )  # fmt: skip
 
 
