@@ -34,14 +34,14 @@ from wire.client.metadata import (
     no_leader,
 )
 from wire.client.security import ConnectionSettings
-from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
+from wire.client.steps import Deadline, Expired, Replies, SocketWait, Steps, run, run_all
 from wire.errors import ErrorCode, Failure
 
 T = TypeVar("T")
 Locate = Callable[[list[K], bool], dict[K, Address | Failure]]
 """The broker that serves each key; True requests a fresh lookup."""
 
-Ask = Callable[[Connection, list[K], Deadline], Steps[dict[K, T | Failure]]]
+Ask = Callable[[Connection, list[K], Deadline], Replies[K, T]]
 """One broker's results for some keys."""
 
 Question = Callable[[Connection, Deadline], Steps[T]]
@@ -123,7 +123,7 @@ class KafkaClient:
         def locate(pending: list[Address], _fresh: bool) -> dict[Address, Address | Failure]:
             return {address: address for address in pending}
 
-        def ask(broker: Connection, _: list[Address], limit: Deadline) -> Steps[dict[Address, T | Failure]]:
+        def ask(broker: Connection, _: list[Address], limit: Deadline) -> Replies[Address, T]:
             return {broker.address: (yield from question(broker, limit))}
 
         return self._ask_and_repeat(addresses, locate, ask, deadline)
@@ -199,7 +199,7 @@ class KafkaClient:
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
             return self._located(pending, deadline, fresh=True)
 
-        def ask(broker: Connection, keys: list[str], _: Deadline) -> Steps[dict[str, Address | Failure]]:
+        def ask(broker: Connection, keys: list[str], _: Deadline) -> Replies[str, Address]:
             yield from ()
             return dict.fromkeys(keys, broker.address)
 

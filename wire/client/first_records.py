@@ -15,7 +15,7 @@ from wire.client.errors import Answers
 from wire.client.log_searches import LogSearch, search_all
 from wire.client.metadata import TopicPartition
 from wire.client.offsets import READ_COMMITTED, READ_UNCOMMITTED
-from wire.client.steps import Deadline, Steps
+from wire.client.steps import Deadline, Replies
 from wire.errors import Failure
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def first_records(
 
     def ask(
         leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline
-    ) -> Steps[dict[TopicPartition, FirstRecords | Failure]]:
+    ) -> Replies[TopicPartition, FirstRecords]:
         searches = {partition: _Search(partition, offsets[partition]) for partition in partitions}
         yield from search_all(searches.values(), leader, deadline)
         return {partition: search.outcome for partition, search in searches.items()}

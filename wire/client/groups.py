@@ -12,7 +12,7 @@ from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.errors import Answers, batches, raise_if_silent, refused
 from wire.client.metadata import ClusterMetadata, brokers_with_failures, offline_coordinators
-from wire.client.steps import Deadline, Steps
+from wire.client.steps import Deadline, Replies, Steps
 from wire.errors import Failure, HasErrorCode, outcome
 from wire.messages.definition import Api
 from wire.messages.schemas.admin import DESCRIBE_LOG_DIRS
@@ -87,9 +87,7 @@ def _failed_directories(client: KafkaClient, metadata: ClusterMetadata) -> dict[
     """The failed log directories of brokers that run, if partitions without a leader were in them; none without
     permission."""
 
-    def ask(
-        broker: Connection, nodes: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, tuple[str, ...] | Failure]]:
+    def ask(broker: Connection, nodes: Sequence[str], deadline: Deadline) -> Replies[str, tuple[str, ...]]:
         (response,) = yield from broker.ask(DESCRIBE_LOG_DIRS, [{"topics": []}], deadline)
         return dict.fromkeys(nodes, tuple(entry.log_dir for entry in response.results if entry.error_code))
 
@@ -114,9 +112,7 @@ def describe_groups(
     key = "groups" if api.key == DESCRIBE_GROUPS.key else "group_ids"
     more = {"include_authorized_operations": operations, "include_topology_description": nodes}
 
-    def ask(
-        broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, G_co | Failure]]:
+    def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, G_co]:
         requests = [{key: batch, **more} for batch in batches(groups)]
         responses = yield from broker.ask(api, requests, deadline)
         return {group.group_id: outcome(group) or group for answer in responses for group in answer.groups}
@@ -127,9 +123,7 @@ def describe_groups(
 def delete_groups(client: KafkaClient, groups: Iterable[str]) -> Answers[str, bool]:
     """Delete groups of any type that have no members; True for each deleted group."""
 
-    def ask(
-        broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, bool | Failure]]:
+    def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, bool]:
         (response,) = yield from broker.ask(DELETE_GROUPS, [{"groups_names": groups}], deadline)
         return {result.group_id: outcome(result) or True for result in response.results}
 
@@ -154,9 +148,7 @@ def remove_members(
     share or streams groups: their members leave with epoch -1; LeaveGroup is refused with UNKNOWN_MEMBER_ID (Kafka
     4.3.1)."""
 
-    def leave(
-        broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, Departures | Failure]]:
+    def leave(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, Departures]:
         yield from broker.open(deadline)
         if broker.version(LEAVE_GROUP) < _FIRST_REMOVING_SEVERAL:
             pairs = [(group, member) for group in groups for member in members[group]]
@@ -177,7 +169,7 @@ def remove_members(
 
     def leave_by_heartbeat(
         broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, Departures | Failure]]:
+    ) -> Replies[str, Departures]:
         pairs = [(group, member) for group in groups for member in members[group]]
         requests = [
             {

@@ -17,7 +17,7 @@ from wire.client.connection import Connection
 from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
 from wire.client.metadata import TopicPartition, topic_entries
 from wire.client.offsets import EARLIEST, READ_COMMITTED, READ_UNCOMMITTED, list_offsets
-from wire.client.steps import Deadline, Steps
+from wire.client.steps import Deadline, Replies, Steps
 from wire.errors import ErrorCode, Failure, outcome
 from wire.messages.schemas.log_records import FETCH
 
@@ -174,7 +174,7 @@ def fetch(
     partition_max_bytes: int,
     deadline: Deadline,
     isolation_level: int = READ_UNCOMMITTED,
-) -> Steps[dict[TopicPartition, FetchResponseResponsePartition | Failure]]:
+) -> Replies[TopicPartition, FetchResponseResponsePartition]:
     """Fetch the bytes at one offset of each partition from one leader, without a fetch session; it answers at once. A
     broker returns one whole batch of the first partition that has records, however long it is; of every other no more
     than `partition_max_bytes`, and nothing if that would cut its first batch. The last batch may be cut off (KIP-74). A

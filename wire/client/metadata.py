@@ -13,7 +13,7 @@ from uuid import UUID
 from wire.client.address import Address
 from wire.client.connection import Connection
 from wire.client.errors import batches, refused
-from wire.client.steps import Deadline, Steps
+from wire.client.steps import Deadline, Replies, Steps
 from wire.errors import ErrorCode, Failure, outcome, refusal
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.groups import FIND_COORDINATOR
@@ -142,7 +142,7 @@ def _failure(code: ErrorCode, message: str) -> Failure:
 
 def find_coordinators(
     groups: Sequence[str], connection: Connection, deadline: Deadline
-) -> Steps[dict[str, Address | Failure]]:
+) -> Replies[str, Address]:
     """Ask one broker for the coordinators of `groups` of any type; brokers before 3.0 are asked one group at a time."""
     yield from connection.open(deadline)
     if connection.version(FIND_COORDINATOR) < _FIRST_FINDING_SEVERAL:

@@ -14,7 +14,7 @@ from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.errors import Answers, AnswerTooLong, batches
 from wire.client.metadata import ClusterMetadata, TopicPartition, by_topic, topic_entries
-from wire.client.steps import Deadline, Steps
+from wire.client.steps import Deadline, Replies
 from wire.errors import Failure, outcome
 from wire.messages.definition import Api
 from wire.messages.layout import NO_UUID
@@ -101,9 +101,7 @@ def fetch_offsets(
             "topics": topics and [{"name": name, "partition_indexes": numbers} for name, numbers in topics],
         }
 
-    def ask(
-        broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, CommittedOffsets | Failure]]:
+    def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, CommittedOffsets]:
         yield from broker.open(deadline)
         version = broker.version(OFFSET_FETCH)
         stable = {"require_stable": True} if require_stable and version >= _FIRST_STABLE else {}
@@ -140,7 +138,7 @@ def _commit(
     broker: Connection,
     groups: Sequence[str],
     deadline: Deadline,
-) -> Steps[dict[str, Outcomes | Failure]]:
+) -> Replies[str, Outcomes]:
     yield from broker.open(deadline)
     topics = {topic for group in groups for topic, _ in offsets[group]}
     by_id = topics <= topic_ids.keys() and broker.supports(OFFSET_COMMIT_BY_ID)
@@ -202,7 +200,7 @@ def fetch_share_offsets(
 
     def ask(
         broker: Connection, groups: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, DescribeShareGroupOffsetsResponseGroup | Failure]]:
+    ) -> Replies[str, DescribeShareGroupOffsetsResponseGroup]:
         requests = [
             {"groups": [{"group_id": group, "topics": None} for group in batch]} for batch in batches(groups)
         ]
@@ -255,7 +253,7 @@ def _ask_groups(
 ) -> Answers[str, T]:
     """Ask the coordinators with a request per group about some `topics`; the failure or the `results` of each."""
 
-    def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Steps[dict[str, T | Failure]]:
+    def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, T]:
         requests = [{"group_id": group, "topics": topics(group)} for group in groups]
         answers = yield from broker.ask(api, requests, deadline)
         return {
@@ -290,7 +288,7 @@ def list_offsets(
     broker: Connection,
     partitions: Sequence[TopicPartition],
     deadline: Deadline,
-) -> Steps[dict[TopicPartition, tuple[int, ...] | Failure]]:
+) -> Replies[TopicPartition, tuple[int, ...]]:
     """Ask one leader for offsets of each partition, in the order of `specs`, or -1. There is one request per spec,
     answered in this order: an end offset requested last is never before the last stable offset. A partition fails if
     one of its offsets is refused."""

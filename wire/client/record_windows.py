@@ -15,7 +15,7 @@ from wire.client.connection import Connection
 from wire.client.errors import Answers
 from wire.client.log_searches import LogSearch, search_all
 from wire.client.metadata import TopicPartition
-from wire.client.steps import Deadline, Steps
+from wire.client.steps import Deadline, Replies
 from wire.errors import Failure
 from wire.log.log_records import RecordDigest, RecordWindow, digest
 
@@ -47,7 +47,7 @@ def record_windows(
 
     def ask(
         leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline
-    ) -> Steps[dict[TopicPartition, RecordWindow | Failure]]:
+    ) -> Replies[TopicPartition, RecordWindow]:
         windows = {partition: _Window(partition, requests[partition]) for partition in partitions}
         while ranges := [window.next for window in windows.values() if window.next is not None]:
             yield from search_all(ranges, leader, deadline)

@@ -11,8 +11,8 @@ from wire.acls import ConfigResourceType, Operation
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.errors import Answers, batches, refused
-from wire.client.steps import Deadline, Steps
-from wire.errors import ErrorCode, Failure, outcome, refusal
+from wire.client.steps import Deadline, Replies, Steps
+from wire.errors import ErrorCode, outcome, refusal
 from wire.messages.layout import NO_UUID
 from wire.messages.schemas.admin import DELETE_TOPICS
 from wire.messages.schemas.cluster import DESCRIBE_CONFIGS
@@ -33,9 +33,7 @@ def describe_configs(
 ) -> Answers[str, Settings]:
     """All settings of groups, topics or brokers (a broker's name is its node id)."""
 
-    def ask(
-        broker: Connection, names: Sequence[str], deadline: Deadline
-    ) -> Steps[dict[str, Settings | Failure]]:
+    def ask(broker: Connection, names: Sequence[str], deadline: Deadline) -> Replies[str, Settings]:
         asked = {"resource_type": kind, "configuration_keys": None}
         requests = [
             {"resources": [{"resource_name": name, **asked} for name in batch]} for batch in batches(names)
@@ -88,7 +86,7 @@ def delete_topics(client: KafkaClient, topics: Mapping[str, UUID | None]) -> Ans
     """Delete topics; True for each that is gone. A topic whose id is known is deleted only if it has this id (Kafka
     2.8)."""
 
-    def ask(broker: Connection, names: Sequence[str], deadline: Deadline) -> Steps[dict[str, bool | Failure]]:
+    def ask(broker: Connection, names: Sequence[str], deadline: Deadline) -> Replies[str, bool]:
         yield from broker.open(deadline)
         takes_ids = broker.version(DELETE_TOPICS) >= _FIRST_DELETING_BY_ID
         ids = {name: id_ for name in names if takes_ids and (id_ := topics[name]) is not None}

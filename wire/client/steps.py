@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeVar
 
 from wire.client.errors import RequestTimedOut, WireError
+from wire.errors import Failure
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
@@ -71,6 +72,8 @@ class Expired(Exception):
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 Steps = Generator[SocketWait, None, T]
+Replies = Steps[dict[K, T | Failure]]
+"""One broker's results for some keys."""
 
 
 def ready(sock: Stream, events: int, deadline: Deadline, address: object, activity: str) -> Steps[None]:

@@ -11,8 +11,8 @@ from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.errors import Answers, batches, refused
 from wire.client.metadata import TopicPartition, by_topic
-from wire.client.steps import Deadline, Steps
-from wire.errors import Failure, outcome
+from wire.client.steps import Deadline, Replies, Steps
+from wire.errors import outcome
 from wire.messages.schemas.transactions import DESCRIBE_PRODUCERS, DESCRIBE_TRANSACTIONS, LIST_TRANSACTIONS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def open_transactions(
 
     def ask(
         broker: Connection, partitions: Sequence[TopicPartition], deadline: Deadline
-    ) -> Steps[dict[TopicPartition, OpenTransactions | Failure]]:
+    ) -> Replies[TopicPartition, OpenTransactions]:
         topics = [{"name": topic, "partition_indexes": numbers} for topic, numbers in by_topic(partitions)]
         (response,) = yield from broker.ask(DESCRIBE_PRODUCERS, [{"topics": topics}], deadline)
         return {
