@@ -276,8 +276,7 @@ class Assignment:
 
     @classmethod
     def from_pairs(cls, group: DenseGroup, keys: Ints) -> Assignment:
-        """An assignment from `member * (partition_count + strays) + partition` of every pair; pairs and partitions may
-        repeat."""
+        """An assignment from `member * (partition_count + strays) + partition` of every pair; pairs may repeat."""
         total = group.partition_count + len(group.strays)
         members, values = np.divmod(np.unique(keys), max(1, total))
         start = np.searchsorted(members, np.arange(len(group.spec.members) + 1))
@@ -323,8 +322,7 @@ class Result:
     assignment: Assignment
     undetermined: tuple[Undetermined, ...] = ()
     map_order: Callable[[], list[list[int]]] | None = None
-    """On the broker: topics by member, those that share a bin in the order of its target's map. Others may be
-    included."""
+    """On the broker: topics by member, those that share a bin in the order of its target's map, and others."""
 
 
 def level_fill(loads: Ints, amount: int) -> Ints:

@@ -54,8 +54,7 @@ class RebalanceSeries:
 
 
 def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection[str]) -> Procedure:
-    """How partitions move between these members: cooperatively if the assignor supports it and not all of them are
-    `eager`."""
+    """How partitions move: cooperatively if the assignor supports it and not all members are `eager`."""
     if assignor.side is Side.BROKER:
         return Procedure.CONSUMER
     cooperates = RebalanceProtocol.COOPERATIVE in assignor.protocols

@@ -58,8 +58,7 @@ def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:
 
 
 def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
-    """The assignor of that name. `leader` counts on the client side only: None means Java. :raises
-    UnknownAssignorError:"""
+    """The assignor of that name. `leader` counts on the client side: None means Java. :raises UnknownAssignorError:"""
     for assignor in BUILT_IN:
         if assignor.name == name and _fits(assignor, side, leader):
             return assignor

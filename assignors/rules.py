@@ -70,8 +70,7 @@ def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
 
 
 def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
-    """An assignment from names, for custom assignors; members left out get nothing. :raises RuleBrokenError: unknown
-    names"""
+    """An assignment from names; members left out get nothing. :raises RuleBrokenError: unknown names"""
     member_index = {member.id: i for i, member in enumerate(group.spec.members)}
     rows: list[list[int]] = [[] for _ in group.spec.members]
     for member, topics in named.items():

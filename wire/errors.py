@@ -8,8 +8,7 @@ from typing import ClassVar, Protocol
 
 
 class WireError(Exception):
-    """The root of the expected errors of `wire`, whose messages are for users. `address` is the broker's ``host:port``,
-    or None."""
+    """The root of the expected errors of `wire`, for users. `address` is the broker's ``host:port``, or None."""
 
     is_refusal: ClassVar[bool] = False  # whether the cluster was reached and refused the user
     is_unsent: bool = False  # whether no part of the request can have reached a broker

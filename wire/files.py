@@ -12,8 +12,7 @@ MEBIBYTE = 2**20
 
 
 def read_bounded(file: Path | BinaryIO, most: int) -> bytes:
-    """The content of at most `most` bytes of a file, pipe or stream. :raises OSError: unreadable or longer; `strerror`
-    is for people"""
+    """The content of at most `most` bytes of a file, pipe or stream. :raises OSError: unreadable or longer"""
     if isinstance(file, Path):
         with _openable(file).open("rb") as stream:
             return read_bounded(stream, most)

@@ -78,8 +78,7 @@ class Property:
 
 
 def parse_properties(text: str) -> list[Property]:
-    r"""All entries in order, repeated keys too (in Java the last one counts). :raises BadProperty: a malformed
-    ``\uXXXX``"""
+    r"""All entries in order, repeated keys too. :raises BadProperty: a malformed ``\uXXXX``"""
     return [_property(line, logical) for line, logical in _logical_lines(text)]
 
 

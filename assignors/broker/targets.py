@@ -67,8 +67,7 @@ def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]
 
 
 def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
-    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`, which also has room for missing
-    names."""
+    """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`, with room for missing names."""
     topics = named_topics(group, member, java)
     ids = [topic_id(group, topic) for topic in topics]
     by_id = map_order(
@@ -80,8 +79,7 @@ def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list
 
 
 def homogeneous(group: DenseGroup) -> bool:
-    """Whether the broker considers subscriptions equal (subscriptionType): missing topics count, topics of regular
-    expressions never."""
+    """Whether the broker considers subscriptions equal: missing topics count, topics of regular expressions never."""
     members = group.spec.members
     if any(member.by_regex for member in members):
         return False
@@ -171,8 +169,7 @@ class TargetMaps:
     def revoke(
         self, member: int, topics: Sequence[bool], given_up: Mapping[int, Sequence[int]] = NOTHING
     ) -> None:
-        """Walk through a target: remove revoked partitions (`given_up`, by topic), and unwanted topics (False by topic,
-        or deleted)."""
+        """Remove revoked partitions (`given_up`, by topic), and unwanted topics (False by topic, or deleted)."""
         if self._gone[member]:
             self._copy(member)
         for topic in self._present[member]:

@@ -84,8 +84,7 @@ def presized_capacity(initial: int) -> int:
 
 
 def copied_capacity(size: int, *, java: int = 17) -> int:
-    """Array length of `new HashSet(collection)`: since Java 19 for `ceil(size / 0.75)` keys, which differs for 12, 24,
-    48, …."""
+    """Array length of `new HashSet(collection)`: since Java 19 for `ceil(size / 0.75)` keys: 12, 24, 48, … differ."""
     needed = int(np.float32(size) / np.float32(0.75)) + 1 if java < 19 else -(-max(size, 12) * 4 // 3)
     return presized_capacity(max(needed, DEFAULT_CAPACITY))
 
@@ -460,8 +459,7 @@ _LONG = 2**64
 
 
 def timeline_order(ids: Sequence[str], capacity: int = FIRST_SLOTS) -> list[int]:
-    """Indices into distinct ids, inserted in order, in iteration order. `capacity` is the number of slots at the
-    start."""
+    """Indices into distinct ids, inserted in order, in iteration order. `capacity`: the slots at the start."""
     bits = grown_slots(capacity, len(ids)).bit_length() - 1
     slots = [(int(hash_) * _GOLDEN % _LONG) >> (64 - bits) for hash_ in string_hashes(ids).tolist()]
     return sorted(range(len(ids)), key=lambda index: (slots[index], -index))

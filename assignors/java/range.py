@@ -101,8 +101,7 @@ def _needs_racks(
 def give_together(
     topics: Sequence[RangeTopic], racks: Sequence[str | None], *, rackless_match: bool = True
 ) -> None:
-    """Co-partitioned topics: one member takes partition p of all of them, if one fits. `racks` are those of the
-    subscribers."""
+    """Co-partitioned topics: one member takes partition p of all of them, if one fits. `racks`: the subscribers'."""
     quota = Quota(topics[0].partitions, len(racks))
     owners = np.full(topics[0].partitions, -1)
     # Room only ever shrinks, so the search for each set of racks resumes where it stopped.

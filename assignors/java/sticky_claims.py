@@ -102,8 +102,7 @@ class StickyOutcome:
 
 
 def take_unassigned(inputs: StickyInput, held: Holdings, topics: Ints) -> Ints:
-    """Ids that Java considers unassigned, topics in the given order, partitions ascending. Kept ones become first
-    copies."""
+    """Ids that Java considers unassigned, by topic in the given order. Kept ones become first copies."""
     everything = inputs.partitions_of(topics)
     stall = _stall(inputs, held, topics)
     if stall >= len(everything):

@@ -203,8 +203,7 @@ class Balancing:
 
 
 def _previous_owners(inputs: StickyInput) -> Ints | None:
-    """By id, the claimant in the newest generation before the group's newest, the first in map order; None if there is
-    no such claim."""
+    """By id, the claimant in the newest generation before the group's newest, the first in map order; or None."""
     newest = max(NO_GENERATION, int(inputs.since.max()))
     late = inputs.since < newest
     ids, claimants = inputs.claims.values, inputs.claims.row_of

@@ -20,8 +20,7 @@ from assignors.model import Ints, level_fill, places
 
 
 def assign_general(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> StickyOutcome:
-    """Granted claims become holdings in place. :raises AssignorFailedError: Java looks up a member that it has set
-    aside"""
+    """Granted claims become holdings in place. :raises AssignorFailedError: Java looks up a member set aside"""
     subscribers = subscribers_of(inputs)
     held = Holdings(granted.owner)
     revoked = _drop_unsuitable(inputs, subscribers, held, racks)

@@ -23,8 +23,7 @@ from assignors.model import Ints, places
 
 
 def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> Holdings:
-    """Granted claims become holdings in place. :raises AssignorFailedError: claims of missing partitions leave no
-    places"""
+    """Granted claims become holdings in place. :raises AssignorFailedError: claims of missing partitions"""
     held = Holdings(granted.owner)
     topics = inputs.by_name[inputs.takes_part[inputs.by_name]]
     total = int(np.diff(inputs.group.topic_start)[topics].sum())

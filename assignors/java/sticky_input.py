@@ -30,8 +30,7 @@ class StickyInput:
 
     @cached_property
     def sent(self) -> Ints:
-        """The generation of each member's subscription, for comparison with later members' claims; Java reads negative
-        ones as none."""
+        """The generation of each member's subscription, for later members' claims; Java ignores negative ones."""
         return np.maximum(self.group.owned.generations, NO_GENERATION)
 
     @property
@@ -50,8 +49,7 @@ class StickyInput:
 
     @cached_property
     def owners_order(self) -> Ints:
-        """Members in the order of the HashMap of owners, filled in the order of the other one: it differs only if bins
-        become trees."""
+        """Members in the order of the HashMap of owners, which differs only if bins become trees."""
         first = self.hash_order
         return first[hash_map_order([self.group.spec.members[i] for i in first.tolist()])]
 

@@ -36,8 +36,7 @@ FREED = (
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like the `cooperative-sticky` of a librdkafka leader. :raises AssignorFailedError: its process would
-    crash"""
+    """Assign like a librdkafka leader. :raises AssignorFailedError: its process would crash"""
     group = without_unreadable(group)
     members = [m for m, member in enumerate(group.spec.members) if readable(member)]
     if not members:
@@ -124,8 +123,7 @@ class _Plan:
         return np.concatenate((self._round_robin(owned), rest[self.owner[rest] < 0]))
 
     def _round_robin(self, owned: Ints) -> Ints:
-        """Repeatedly one partition of the member with most left (the last by id among equals), those with previous
-        owners first."""
+        """Repeatedly one partition of the member with most left (the last by id), those with previous owners first."""
         members = self.owner[owned]
         by_member = np.lexsort((self.claims.previous[owned] < 0, members))
         owned, members = owned[by_member], members[by_member]

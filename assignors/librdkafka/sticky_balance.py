@@ -144,8 +144,7 @@ class Rebalancer:
     # ---- the test for balance ----
 
     def is_balanced(self) -> bool:
-        """Whether members are within one partition of each other, or no member could take a partition from a member
-        with more."""
+        """Whether loads differ by one at most, or no member could take a partition from a member with more."""
         counts = self.counts[self.board.active]
         if counts.min() >= counts.max() - 1:
             return True
@@ -193,8 +192,7 @@ Pair = tuple[int, int]  # the members from which and to which a partition moved
 
 
 class FreedMemoryError(Exception):
-    """librdkafka reads memory that it has freed; confluent-kafka 2.16.1 on Linux crashed every time that a test reached
-    this."""
+    """librdkafka reads memory that it has freed; confluent-kafka 2.16.1 crashed whenever a test reached this."""
 
 
 @dataclass(slots=True, eq=False)

@@ -57,8 +57,7 @@ class _Maker:
         self.racks = [f"rack-{i}" for i in range(rng.choice((0, 0, 0, 1, 2, 3, 5)))]
         self.equal = rng.random() < 0.5
         self.sharing = rng.choice((None, None, None, 16, 64, 1024)) if self.broker else None
-        """The hash codes of topic ids are mostly multiples of it: ids share bins of the maps of targets, and some bins
-        become trees."""
+        """The hash codes of topic ids are mostly multiples of it: ids share bins, some of which become trees."""
         self.twist = rng.random() < (0.6 if self.sharing else 0.3)  # whether claims are spoilt between rounds
 
     # ---- the first round ----

@@ -128,9 +128,8 @@ class Comparison:
             return True
 
     def compared(self, leader: LibrdkafkaLeader, led: Led) -> Led:
-        """The round, which came out as we say. What hangs on freed memory comes out so wherever no other thread of the
-        leader took that memory meanwhile, as happens on a busy machine: then the same is asked of new processes. What
-        we say wrongly, they say, too."""
+        """What hangs on freed memory comes out as we say wherever no other thread of the leader took that memory
+        meanwhile: otherwise the same is asked of new processes."""
         same, undetermined = self.same(led)
         for _ in range(ATTEMPTS if undetermined and GLIBC else 0):
             if same:

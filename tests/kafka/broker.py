@@ -53,9 +53,8 @@ class Broker:
         features: Mapping[str, int] | None = None,
         classes: Path | None = None,
     ) -> None:
-        """`settings` are server properties that win over the defaults of `settings.py`; `options` are of its JVM;
-        `classes` is a directory of more of its classes; `features` are finalized at other levels than the version's
-        own."""
+        """`settings` are server properties that win over `settings.py`; `options` are of its JVM; `classes` is a
+        directory of more classes; `features` are finalized at other levels than the version's own."""
         self.jars = jars
         self.directory = directory
         self.log = directory / "broker.log"
@@ -100,8 +99,7 @@ class Broker:
                 return
 
     def stop(self, *, kill_after_s: float = 20.0) -> int | None:
-        """Stop it, kill it after a while; data and ports stay. Returns the exit status, negative where it had to be
-        killed, or None."""
+        """Stop it, kill it after a while; data and ports stay. Returns the exit status, negative where killed."""
         return None if self._process is None else end(self._process, kill_after_s=kill_after_s)
 
     def crash(self) -> None:

@@ -76,8 +76,7 @@ def running_broker(
     options: Sequence[str] = (),
     classes: Path | None = None,
 ) -> Iterator[Broker]:
-    """Run a broker with a coordinator; in the end it is killed. `port` is where the rig connects, for other
-    listeners."""
+    """Run a broker with a coordinator; in the end it is killed. `port` is where the rig connects."""
     broker = Broker(jars, directory, settings, options=options, classes=classes)
     try:
         broker.start()

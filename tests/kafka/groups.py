@@ -19,8 +19,7 @@ GROUP_KEY = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberView:
-    """A member as the broker shows it. `assignment` is empty for a classic member of another protocol type than
-    consumer."""
+    """A member as the broker shows it; `assignment` is empty for another protocol type than consumer."""
 
     member_id: str
     client_id: str

@@ -37,8 +37,7 @@ _LENGTH_BYTES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """What differs from the broker: API keys that are not there, the newest versions by key, and changes of answers by
-    key."""
+    """What differs from the broker: API keys that are not there, newest versions and changes of answers by key."""
 
     hidden: frozenset[int] = frozenset()
     newest: Mapping[int, int] = field(default_factory=dict)

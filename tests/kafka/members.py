@@ -35,8 +35,7 @@ def fresh_name(prefix: str) -> str:
 
 class Members:
     """Starts consumers and ends those that are left. Settings are keyword arguments with `_` for the `.` of Kafka's
-    names. Every consumer has its name as client id, reads from the beginning and, in a classic group, sends a heartbeat
-    every 0.5 s."""
+    names. Consumers read from the beginning and, in a classic group, send a heartbeat every 0.5 s."""
 
     def __init__(self, shared: JavaHost, jars: Path, scratch: Path) -> None:
         self._shared = shared
@@ -158,8 +157,7 @@ class Members:
         counts: bool = False,
         **settings: Setting,
     ) -> Member:
-        """A Kafka Streams application; `group` is its id. One that `counts` has two subtopologies and a changelog
-        topic."""
+        """A Kafka Streams application; `group` is its id. One that `counts` has two subtopologies."""
         name = name or fresh_name("streams")
         config = {
             "application.id": group,

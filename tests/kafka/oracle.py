@@ -31,8 +31,7 @@ class Timing:
 
 class Oracle(Answerer):
     def assign(self, side: str, assignor: str, spec: GroupSpec) -> Named:
-        """What Java assigns, members without partitions included; on the broker's side topics are in the order of the
-        target's map."""
+        """What Java assigns; on the broker's side topics are in the order of the target's map."""
         answer = self.answer({"side": side, "assignor": assignor, **as_json(spec)})
         return {
             member: {topic: partitions for topic, partitions in topics.items() if partitions}
@@ -46,8 +45,7 @@ class Oracle(Answerer):
     def order(
         self, kind: str, keys: Sequence[Any], *, copied: bool = False, capacity: int | None = None
     ) -> tuple[list[int], list[int]]:
-        """Iteration order of a HashSet of the keys (as indices) and their hash codes. `kind`: string, integer, uuid or
-        partition."""
+        """Iteration order of a HashSet of the keys (as indices) and their hash codes."""
         question: dict[str, Any] = {"type": kind, "strings": list(keys), "copied": copied}
         if capacity is not None:
             question["capacity"] = capacity

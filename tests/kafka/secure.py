@@ -39,8 +39,7 @@ _PROTOCOLS: Mapping[str, str] = {
     "PLAINTEXT": "PLAINTEXT", "SSL": "SSL", "EXPIRED": "SSL", "MUTUAL": "SSL",
     "SASL_PLAINTEXT": "SASL_PLAINTEXT", "SASL_SSL": "SASL_SSL",
 }  # fmt: skip
-"""Listeners and what they speak. The certificate of EXPIRED has expired; SASL_PLAINTEXT takes tokens and
-SCRAM-SHA-512."""
+"""Listeners and what they speak. SASL_PLAINTEXT takes tokens and SCRAM-SHA-512."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

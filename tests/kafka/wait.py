@@ -16,8 +16,7 @@ def wait_until(
     timeout_s: float = PATIENCE_S,
     every_s: float = 0.05,
 ) -> Found:
-    """Return the first answer of `check` that is true. `what`: what is waited for, said when the time is up; a function
-    is asked only then."""
+    """Return the first answer of `check` that is true; `what` is said when the time is up."""
     deadline = time.monotonic() + timeout_s
     while True:
         answer = check()

@@ -129,8 +129,7 @@ class KafkaClient:
         return self._ask_and_repeat(addresses, locate, ask, deadline)
 
     def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
-        """Ask the coordinators of all groups in parallel; one that moved is looked up again. :raises WireError: as
-        `home`"""
+        """Ask all coordinators in parallel; one that moved is looked up again. :raises WireError: as `home`"""
         deadline = self._deadline()
 
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
@@ -153,8 +152,7 @@ class KafkaClient:
         *,
         known: ClusterMetadata | None = None,
     ) -> Answers[TopicPartition, T]:
-        """Ask the leaders of all partitions in parallel, first those in `known`, if given. :raises WireError: as
-        `home`"""
+        """Ask all leaders in parallel, first those in `known`, if given. :raises WireError: as `home`"""
         deadline = self._deadline()
 
         def locate(pending: list[TopicPartition], fresh: bool) -> dict[TopicPartition, Address | Failure]:
@@ -192,8 +190,7 @@ class KafkaClient:
         return self._ask_and_repeat(keys, locate, ask, deadline)
 
     def find_coordinators(self, groups: Iterable[str]) -> Answers[str, Address]:
-        """The coordinator of every group, also of one that does not exist, looked up now. :raises WireError: as
-        `home`"""
+        """The coordinator of every group, existing or not, looked up now. :raises WireError: as `home`"""
         deadline = self._deadline()
 
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:

@@ -26,8 +26,7 @@ _LONGEST_COMPLAINT = 300
 
 
 def in_time(call: Callable[[], T], deadline: Deadline) -> T:
-    """The result of `call` or its exception, run in a thread that is abandoned at the deadline. :raises
-    TimeoutError:"""
+    """The result of `call`, run in a thread that is abandoned at the deadline. :raises TimeoutError:"""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -56,8 +55,7 @@ class CommandLate(CommandFailed):
 
 
 def printed_by(arguments: Sequence[str], deadline: Deadline) -> str:
-    """The output of a command, stripped. :raises CommandFailed: it cannot be run, fails, or prints nothing. :raises
-    CommandLate:"""
+    """The output of a command, stripped. :raises CommandFailed: it cannot be run, fails, or prints nothing"""
     status, output, complaint = _run(arguments, deadline)
     text = output.decode("utf-8", "replace").strip()
     said = clipped(masked(complaint, [text] if len(text) > 1 else ()), _LONGEST_COMPLAINT)

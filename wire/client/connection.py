@@ -40,16 +40,14 @@ _BROKER_REGISTRATION = 62  # the key of a request that only controllers answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalizedFeatures:
-    """The cluster's finalized features ("group.version": 1), and the highest level of each that this broker
-    supports."""
+    """The cluster's finalized features ("group.version": 1), and the highest levels that this broker supports."""
 
     levels: dict[str, int]
     supported: dict[str, int]
 
 
 class Connection:
-    """A connection to one broker, opened on first use, reopened once if it was closed while idle. Its methods are
-    steps."""
+    """A connection to one broker, opened on first use, reopened if it was closed while idle. Methods are steps."""
 
     def __init__(
         self,
@@ -103,8 +101,7 @@ class Connection:
             )
 
     def open(self, deadline: Deadline) -> Steps[None]:
-        """Connect and log in, if necessary, or again shortly before the login expires (KIP-368). An error closes the
-        connection."""
+        """Connect and log in, if necessary, or again before the login expires (KIP-368)."""
         if self._transport is not None:
             if self._session is None or self._session.remaining_ms():
                 return
@@ -154,8 +151,7 @@ class Connection:
         deadline: Deadline,
         limit_ms: int | None = None,
     ) -> Steps[list[ResponseT]]:
-        """`ask` for requests that are not safe to send twice. `limit_ms`: a timeout other than the settings' request
-        timeout."""
+        """`ask` for requests that are not safe to send twice. `limit_ms`: another timeout than the settings'."""
         yield from self.open(deadline)
         if Deadline.is_stopping():
             raise NotSent(self.address, api.name)
@@ -171,8 +167,7 @@ class Connection:
         return responses
 
     def _remember_timeout(self, error: BaseException, began: float) -> None:
-        """Remember a broker that did not answer for a while, unlike a request sent just before the deadline: a command
-        waits once."""
+        """Remember a broker that did not answer for a while: a command waits only once."""
         if isinstance(error, RequestTimedOut) and time.monotonic() - began >= _PATIENCE_S:
             self._silence = error.activity, Deadline(_SILENT_FOR_MS)
 

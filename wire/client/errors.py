@@ -91,8 +91,7 @@ class UnsupportedApi(WireError):
 
 
 class KafkaError(WireError):
-    """The broker refused a whole request. `code` is Kafka's error code, `name` its name
-    (GROUP_AUTHORIZATION_FAILED)."""
+    """The broker refused a whole request, with Kafka's error code and its name (GROUP_AUTHORIZATION_FAILED)."""
 
     def __init__(self, address: object, code: int, name: str, message: str) -> None:
         super().__init__(f"{address}: {message}", address=address)

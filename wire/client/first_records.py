@@ -51,8 +51,7 @@ FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]  # the res
 def first_records(
     client: KafkaClient, offsets: Mapping[TopicPartition, Collection[int]]
 ) -> Answers[TopicPartition, FirstRecords]:
-    """The first record at or after each of some offsets of each partition; those found in time are returned next to
-    failures."""
+    """The first record at or after some offsets of each partition; those found in time are next to failures."""
 
     def ask(
         leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline

@@ -48,8 +48,7 @@ _DIRECTORIES_TIMEOUT_MS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedGroups:
-    """The groups of all brokers, by id. `failed`: brokers that did not answer, and partitions of `__consumer_offsets`
-    without a leader."""
+    """The groups of all brokers, by id. `failed`: silent brokers, and partitions without a leader."""
 
     groups: tuple[ListGroupsResponseGroup, ...]
     failed: dict[str, Failure]
@@ -84,8 +83,7 @@ def list_groups(
 
 
 def _failed_directories(client: KafkaClient, metadata: ClusterMetadata) -> dict[int, tuple[str, ...]]:
-    """The failed log directories of brokers that run, if partitions without a leader were in them; none without
-    permission."""
+    """The failed log directories of running brokers, if partitions without a leader were in them."""
 
     def ask(broker: Connection, nodes: Sequence[str], deadline: Deadline) -> Replies[str, tuple[str, ...]]:
         (response,) = yield from broker.ask(DESCRIBE_LOG_DIRS, [{"topics": []}], deadline)
@@ -106,9 +104,8 @@ def describe_groups(
     operations: bool = False,
     nodes: bool = False,
 ) -> Answers[str, G_co]:
-    """Describe groups with the request of their type. With `operations`, the answers contain what this user may do.
-    With `nodes`, those of streams groups contain the graph of their topology, if the broker stores it (KIP-1331, Kafka
-    4.4)."""
+    """Describe groups with the request of their type. With `operations`, the answers contain what this user may do;
+    with `nodes`, the graph of a streams group's topology, if the broker stores it (KIP-1331, Kafka 4.4)."""
     key = "groups" if api.key == DESCRIBE_GROUPS.key else "group_ids"
     more = {"include_authorized_operations": operations, "include_topology_description": nodes}
 
@@ -145,8 +142,7 @@ def remove_members(
     client: KafkaClient, members: Mapping[str, Sequence[LeavingMember]], reason: str, *, by: Api | None = None
 ) -> Answers[str, Departures]:
     """Remove members by LeaveGroup, whose reason the broker logs from version 5 on (KIP-800), or `by` the heartbeat of
-    share or streams groups: their members leave with epoch -1; LeaveGroup is refused with UNKNOWN_MEMBER_ID (Kafka
-    4.3.1)."""
+    share or streams groups: their members leave with epoch -1, as LeaveGroup is refused (Kafka 4.3.1)."""
 
     def leave(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, Departures]:
         yield from broker.open(deadline)

@@ -151,8 +151,7 @@ def _aborted_batches(aborted: Iterable[tuple[int, int]], records: bytes) -> Call
 
 
 def search_all(searches: Collection[LogSearch], connection: Connection, deadline: Deadline) -> Steps[None]:
-    """Ask one leader until every search is done; when time or connection run out, the rest give up. :raises WireError:
-    no result"""
+    """Ask one leader until every search is done, or gives up at the deadline. :raises WireError: no result"""
     try:
         queues = _Queues(searches)
         while chunk := queues.next_chunk():

@@ -90,9 +90,8 @@ def fetch_offsets(
     require_stable: bool = False,
 ) -> Answers[str, CommittedOffsets]:
     """The committed offsets of groups of any type, of all partitions or `only` of some; an unknown group has none. With
-    `require_stable`, a partition with an offset in an open transaction fails with UNSTABLE_OFFSET_COMMIT (since 2.5,
-    KIP-447). Brokers before 3.0 are asked one group at a time, as are those whose responses would be too long
-    otherwise."""
+    `require_stable`, a partition with an offset in an open transaction fails with UNSTABLE_OFFSET_COMMIT (KIP-447).
+    Brokers before 3.0 are asked one group at a time, as are those whose responses would be too long."""
 
     def requested(group: str) -> dict[str, object]:
         topics = None if only is None else by_topic(only[group])
@@ -182,8 +181,7 @@ def _commit(
 def delete_offsets(
     client: KafkaClient, partitions: Mapping[str, Sequence[TopicPartition]]
 ) -> Answers[str, Outcomes]:
-    """Delete committed offsets, by group, except of topics that a member subscribes to. A partition without one is no
-    error."""
+    """Delete committed offsets, by group, except of topics that a member subscribes to."""
 
     def topics(group: str) -> list[dict[str, object]]:
         return topic_entries(partitions[group], "name", lambda key: {"partition_index": key[1]})
@@ -213,8 +211,7 @@ def fetch_share_offsets(
 def alter_share_group_offsets(
     client: KafkaClient, offsets: Mapping[str, Mapping[TopicPartition, int]]
 ) -> Answers[str, Outcomes]:
-    """Set start offsets of share groups. The coordinator requires a group without members, and creates a missing
-    one."""
+    """Set start offsets of share groups: without members; a missing group is created."""
 
     def topics(group: str) -> list[dict[str, object]]:
         starts = offsets[group]
@@ -278,8 +275,7 @@ def offsets_at(
     *,
     leaders: ClusterMetadata | None = None,
 ) -> Answers[TopicPartition, tuple[int, ...]]:
-    """Offsets of the log of each partition, in the order of `specs`, or -1. `leaders`: fresh metadata, which saves a
-    lookup."""
+    """Offsets of each log, in the order of `specs`, or -1. `leaders`: fresh metadata, which saves a lookup."""
     return client.ask_leaders(partitions, partial(list_offsets, specs), known=leaders)
 
 
@@ -290,8 +286,8 @@ def list_offsets(
     deadline: Deadline,
 ) -> Replies[TopicPartition, tuple[int, ...]]:
     """Ask one leader for offsets of each partition, in the order of `specs`, or -1. There is one request per spec,
-    answered in this order: an end offset requested last is never before the last stable offset. A partition fails if
-    one of its offsets is refused."""
+    answered in order: an end requested last is never before the last stable offset. A partition fails if one offset is
+    refused."""
 
     def entry(spec: OffsetSpec | OffsetsAtTimes, key: TopicPartition) -> dict[str, object]:
         timestamp = spec.timestamp if isinstance(spec, OffsetSpec) else spec.times[key]

@@ -95,8 +95,7 @@ def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline)
 
 
 def why_unsupported(settings: ConnectionSettings) -> str | None:
-    """Why this client does not support the mechanism of `settings` (OAUTHBEARER if only librdkafka can get the token),
-    and what to do; None: it does."""
+    """Why this client does not support the mechanism (a token that only librdkafka can get); None: it does."""
     mechanism = settings.sasl_mechanism or DEFAULT_MECHANISM
     if mechanism in _WITH_PASSWORD or (mechanism == "OAUTHBEARER" and settings.oauth is not None):
         return None

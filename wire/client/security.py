@@ -112,8 +112,7 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerberosSettings:
-    """The service and principal of sasl.mechanism GSSAPI. Without a `keytab`, a ticket is used: of `ccache`, or the
-    default one."""
+    """sasl.mechanism GSSAPI. Without a `keytab`, a ticket is used: of `ccache`, or the default one."""
 
     service_name: str
     principal: str | None = None

@@ -61,8 +61,7 @@ def operations_in(bits: int) -> tuple[str, ...] | None:
 
 
 def describe_acls(client: KafkaClient, kind: acls.ResourceType) -> tuple[DescribeAclsResponseResource, ...]:
-    """All topics or groups, or patterns of them, with their access control entries, `acls`. :raises KafkaError: 54,
-    31"""
+    """All topics or groups, or patterns of them, with their access control entries. :raises KafkaError: 54, 31"""
     request = {
         "resource_type_filter": kind,
         "resource_name_filter": None,
@@ -83,8 +82,7 @@ def describe_acls(client: KafkaClient, kind: acls.ResourceType) -> tuple[Describ
 
 
 def delete_topics(client: KafkaClient, topics: Mapping[str, UUID | None]) -> Answers[str, bool]:
-    """Delete topics; True for each that is gone. A topic whose id is known is deleted only if it has this id (Kafka
-    2.8)."""
+    """Delete topics; True for each that is gone. One whose id is known is deleted only if it has it (Kafka 2.8)."""
 
     def ask(broker: Connection, names: Sequence[str], deadline: Deadline) -> Replies[str, bool]:
         yield from broker.open(deadline)

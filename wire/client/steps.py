@@ -31,8 +31,7 @@ class Deadline:
 
     @classmethod
     def stop_all(cls, within_s: float | None) -> None:
-        """Send no more requests, and wait at most this long for answers; None: continue as usual. Safe in a signal
-        handler."""
+        """Send no more requests, and wait at most this long for answers. Safe in a signal handler."""
         cls._last = math.inf if within_s is None else time.monotonic() + within_s
 
     @classmethod
@@ -94,8 +93,7 @@ def run(steps: Steps[T]) -> T:
 def run_all(
     conversations: Mapping[K, Steps[T]], enough: Callable[[T | WireError], bool] = lambda _: False
 ) -> dict[K, T | WireError]:
-    """Run all conversations; a `WireError` replaces a result. When `enough` accepts an outcome, the others are
-    closed."""
+    """Run all conversations; a `WireError` replaces a result. When `enough` accepts one, the others are closed."""
     outcomes: dict[K, T | WireError] = {}
     waiting: dict[K, SocketWait] = {}
     with selectors.DefaultSelector() as selector:

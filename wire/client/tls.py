@@ -134,8 +134,7 @@ def _certificate_refused(address: Address, error: OSError) -> AuthenticationFail
 
 
 def context(settings: TlsSettings) -> ssl.SSLContext:
-    """The TLS context for `settings`. :raises TlsFailed: a certificate or key cannot be read, or its password is
-    wrong"""
+    """The TLS context. :raises TlsFailed: a certificate or key cannot be read, or its password is wrong"""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.check_hostname = settings.verify_certificate and settings.verify_hostname
     made.verify_mode = ssl.CERT_REQUIRED if settings.verify_certificate else ssl.CERT_NONE

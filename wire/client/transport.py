@@ -34,8 +34,7 @@ class Transport:
         self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
-        """Send `data` while reading, until `answers` frames have arrived. :raises Unreachable, RequestTimedOut,
-        ProtocolError:"""
+        """Send `data` while reading, until `answers` frames have arrived. :raises WireError:"""
         unsent = memoryview(data)
         frames: list[bytes] = []
         while len(frames) < answers:
@@ -100,8 +99,7 @@ def _explain(bad: BadFrame) -> str:
 
 
 def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
-    """Make a TCP connection, trying every address of the host in the resolver's order. :raises NotConnected,
-    RequestTimedOut:"""
+    """Make a TCP connection, trying every address of the host. :raises NotConnected, RequestTimedOut:"""
     candidates = _resolve(address)
     last: NotConnected | RequestTimedOut | None = None
     for index, (family, sockaddr) in enumerate(candidates):

@@ -61,8 +61,7 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
     def encode_request(
         self, version: int, correlation_id: int, client_id: str | None, fields: RequestFields
     ) -> bytes:
-        """A request with its header; fields that the version does not have are left out. :raises ValueError: a value
-        does not fit"""
+        """A request with its header. :raises ValueError: a value does not fit"""
         out = bytearray(HEAD.pack(self.key, version, correlation_id))
         # The client id has the old encoding in every header, so that a broker can read it before the version.
         message_writer(_CLIENT_ID, 0)(out, {"client_id": client_id})
@@ -92,8 +91,7 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
         return bytes(out)
 
     def decode_response(self, version: int, answer: bytes) -> ResponseT:
-        """The body of a response that starts after the correlation id. :raises DecodeError: also if bytes are left
-        over"""
+        """The body of a response, after the correlation id. :raises DecodeError: also if bytes are left over"""
         position = 0
         if self._has_tags_in_response_header(version):
             _, position = _read_tags(answer, 0)

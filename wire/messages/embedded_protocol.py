@@ -32,9 +32,8 @@ _GENERATION = struct.Struct(">i")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSubscription:
-    """A member's subscription and owned partitions, in the order sent, with the `version` sent, even a newer one.
-    `owned` is empty below version 1 (and from eager members), `generation` -1 below version 2, `rack` None below
-    version 3."""
+    """A member's subscription and owned partitions, in the order sent. `owned` is empty below version 1 (and from eager
+    members), `generation` -1 below version 2, `rack` None below version 3."""
 
     version: int
     topics: tuple[str, ...]
@@ -67,8 +66,7 @@ def read_subscription(data: bytes) -> EmbeddedSubscription:
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
-    """Read the assignment that a leader sent in SyncGroup, or that the broker computed. :raises DecodeError: as
-    above"""
+    """Read the assignment that a leader sent, or that the broker computed. :raises DecodeError: as above"""
     version, read = _read(ASSIGNMENT, data)
     return EmbeddedAssignment(
         version=version, partitions=_by_topic(read.assigned_partitions), user_data=read.user_data
@@ -88,8 +86,7 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
 
 
 def write_subscription(subscription: EmbeddedSubscription) -> bytes:
-    """The bytes of a subscription; a version above the newest is written as the newest, as in Java. :raises
-    ValueError:"""
+    """The bytes of a subscription; a version above the newest is written as it, as in Java. :raises ValueError:"""
     fields: ConsumerProtocolSubscriptionFields = {
         "topics": subscription.topics,
         "user_data": subscription.user_data,
@@ -101,8 +98,7 @@ def write_subscription(subscription: EmbeddedSubscription) -> bytes:
 
 
 def write_assignment(assignment: EmbeddedAssignment) -> bytes:
-    """The bytes of an assignment; a version above the newest is written as the newest, as in Java. :raises
-    ValueError:"""
+    """The bytes of an assignment; a version above the newest is written as it, as in Java. :raises ValueError:"""
     fields: ConsumerProtocolAssignmentFields = {
         "assigned_partitions": _topic_partitions(assignment.partitions),
         "user_data": assignment.user_data,
@@ -149,8 +145,7 @@ def write_sticky(partitions: Mapping[str, Sequence[int]], generation: int | None
 
 
 def read_sticky(data: bytes) -> tuple[dict[str, tuple[int, ...]], int]:
-    """Partitions by topic, and the generation, -1 in version 0: bytes that are not version 1 are read as that, as in
-    Java. :raises DecodeError:"""
+    """Partitions by topic, and the generation, -1 in version 0, for all that is not version 1, as in Java."""
     try:
         read, _ = message_reader(STICKY_USER_DATA, 1, OBJECTS)(data, 0)
         generation = read.generation

@@ -84,8 +84,7 @@ Type: TypeAlias = Scalar | Array | Struct
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """One field of versions `since` to `until`, both included; from `null_since` on it may be null. Without a
-    `default`, an omitted tagged field is the zero of its type, nullable or not: this is how Kafka reads its
-    definitions."""
+    `default`, an omitted tagged field is the zero of its type, nullable or not, as Kafka reads its definitions."""
 
     name: str
     type: Type
@@ -104,8 +103,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Message(Generic[Decoded, Encoded]):
-    """A struct that is a complete message. `flexible_since` None: no version is. The stubs of `schemas/` declare its
-    types."""
+    """A struct that is a complete message. `flexible_since` None: no version is."""
 
     name: str
     layout: str

@@ -51,8 +51,7 @@ class DecodeError(ValueError):
 
 
 class Frame(bytes):
-    """The bytes of one message; its arrays may have `elements` elements together, which take a hundred times their
-    bytes in memory."""
+    """The bytes of one message; its arrays may have `elements` elements together: these take much more memory."""
 
     elements: int
 
@@ -70,8 +69,7 @@ class Frame(bytes):
 
 
 class Fields(tuple[object, ...]):
-    """A struct whose fields are attributes, under Kafka's names in snake case. A field that the version does not have
-    has its default."""
+    """A struct with Kafka's names in snake case as attributes, with defaults for those of other versions."""
 
     __slots__ = ()
     names: tuple[str, ...] = ()
@@ -117,8 +115,7 @@ def message_reader(message: Message, version: int, form: Form) -> Reader:
 
 
 def read_varint(buffer: bytes, position: int) -> tuple[int, int]:
-    """Read a varint of at most five bytes into 32 bits, signed as in Java. :raises IndexError, DecodeError: it is cut,
-    or longer"""
+    """Read a varint of at most five bytes into 32 bits, signed as in Java. :raises IndexError, DecodeError:"""
     byte = buffer[position]
     if byte < 0x80:
         return byte, position + 1

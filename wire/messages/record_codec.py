@@ -44,15 +44,13 @@ class UnknownKeyType(ValueError):
 
 
 def decode_key(key: bytes) -> tuple[int, Fields]:
-    """The record type of a key, and its fields. :raises UnknownKeyType: no schema. :raises DecodeError: not a key of
-    its type"""
+    """The record type of a key, and its fields. :raises UnknownKeyType, DecodeError:"""
     number = _number(key, "a key")
     return number, _codec(number)[0](key, _INT16.size)[0]
 
 
 def decode_value(key_type: int, value: bytes) -> tuple[int, Fields]:
-    """The version of a value under a key of type `key_type`, and its fields. :raises UnknownKeyType, DecodeError: as
-    `decode_key`"""
+    """The version of a value, and its fields. :raises UnknownKeyType, DecodeError:"""
     version = _number(value, "a value of type", key_type)
     return version, _codec(key_type, version)[0](value, _INT16.size)[0]
 
@@ -63,8 +61,7 @@ def encode_key(key_type: int, fields: Mapping[str, object]) -> bytes:
 
 
 def encode_value(key_type: int, version: int, fields: Mapping[str, object]) -> bytes:
-    """The bytes of a value. Tagged fields may be missing; fields of other versions are left out. :raises: as
-    `encode_key`"""
+    """The bytes of a value; fields of other versions are left out. :raises: as `encode_key`"""
     return _write(version, _codec(key_type, version)[1], fields)
 
 
@@ -76,8 +73,7 @@ def json_key(key: bytes) -> Fields:
 
 
 def json_value(key_type: int, value: bytes) -> Fields:
-    """The tool's output after ``payload:``; for a tombstone it is ``<DELETE>``. :raises UnknownKeyType, DecodeError: as
-    `json_key`"""
+    """The tool's output after ``payload:``; for a tombstone it is ``<DELETE>``. :raises: as `json_key`"""
     version, fields = decode_value(key_type, value)
     data = message_json(_type(key_type).value, version)(fields)
     if key_type == _CLASSIC_GROUP and fields["protocolType"] == _EMBEDDED_PROTOCOL_TYPE:

@@ -25,8 +25,7 @@ _KEYS_FROM_PKCS12 = "  openssl pkcs12 -in {source} -out {target}"
 
 
 def tls_settings(properties: Properties) -> TlsSettings:
-    """All settings of certificates and keys. :raises ConfigFileError: a store cannot be used; with commands to convert
-    it"""
+    """All settings of certificates and keys. :raises ConfigFileError: with the commands to convert a store"""
     trusts_pkcs12 = _is_pkcs12(properties, _TRUST)
     trusted, key, chain, kind = None, None, None, _TRUST
     try:

@@ -43,15 +43,13 @@ _OF_HANDLERS: Mapping[str, str] = {
     "KafkaOAuth2AuthenticateCallbackHandler": "azure",
     "GcpLoginCallbackHandler": "gcp",
 }
-"""Providers that replace Java classes: of software.amazon.msk.auth.iam, com.azure.spring.cloud…,
-com.google.cloud.hosted…"""
+"""Providers that replace Java classes: of Amazon, com.azure.spring.cloud and com.google.cloud.hosted."""
 _KAFKAS_HANDLERS = frozenset({"OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler"})
 
 
 def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthSettings | None:
-    """The source of the token: a token command or provider, or else an endpoint; None if only librdkafka can get one. A
-    property takes precedence over the login module's option, as in Java. :raises ConfigFileError: no source, or a
-    malformed one"""
+    """The source of the token: a command or provider, or else an endpoint; None if only librdkafka can get one. A
+    property takes precedence over the login module's option, as in Java. :raises ConfigFileError:"""
     options = module.options if module is not None and module.short_name in (MODULE, IAM_MODULE) else {}
     extensions = _extensions(properties, options)
     command = properties.text(COMMAND)

@@ -57,8 +57,7 @@ _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
 
 def load_properties(path: Path) -> ConnectionSettings:
     """Read a client properties file. Keys that matter to other programs are ignored, unknown ones are listed in
-    `remarks`. :raises ConfigFileError: it cannot be read, a line is malformed, a key misspelt, a value out of range, a
-    store not PEM"""
+    `remarks`. :raises ConfigFileError: it cannot be read; a key is misspelt, a value out of range, a store not PEM"""
     return settings_of(path, read_entries(path))
 
 
@@ -88,8 +87,7 @@ def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
 
 
 def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
-    """The last entry of each known key, under Java's name; each entry keeps its own key. :raises ConfigFileError: a
-    misspelt key"""
+    """The last entry of each known key, under Java's name. :raises ConfigFileError: a misspelt key"""
     known = {_ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in ALL_KEYS}
     by_key = {entry.key: entry for entry in entries}
     unknown = [entry for key, entry in by_key.items() if key not in ALL_KEYS]
@@ -180,8 +178,7 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
 
 
 def _kerberos(properties: Properties, module: LoginModule | None) -> KerberosSettings:
-    """The options of Java's Krb5LoginModule, and librdkafka's sasl.kerberos.*. :raises ConfigFileError: they do not fit
-    together"""
+    """The options of Java's Krb5LoginModule, and librdkafka's sasl.kerberos.*. :raises ConfigFileError:"""
     options = (
         {name: value.reveal() for name, value in module.options.items()}
         if module is not None and module.short_name == KERBEROS_MODULE

@@ -122,8 +122,7 @@ def msk_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, 
 
 
 def web_identity_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """A JSON web token that AWS has signed (GetWebIdentityToken of STS). The options are those of Confluent's
-    clients."""
+    """A JSON web token that AWS has signed (GetWebIdentityToken of STS), with Confluent's options."""
     import boto3
 
     if not options.get("audience"):
@@ -184,9 +183,8 @@ def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str
 
 
 def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """The access token of the application's default credentials, in the form that Google's brokers accept: a JSON web
-    token with it instead of a signature. The option `principal` is the account, if the credentials do not contain
-    one."""
+    """The access token of the application's default credentials, as Google's brokers accept it: a JSON web token with
+    it instead of a signature. The option `principal` is the account, if the credentials contain none."""
     import google.auth
     import google.auth.transport.requests
 

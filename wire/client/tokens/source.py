@@ -75,8 +75,7 @@ def _read(url: str) -> Token:
 
 
 def _printed(command: TokenCommand, deadline: Deadline) -> Token:
-    """The token that a command prints: alone, or in a JSON object. :raises AuthenticationFailed: it fails. :raises
-    Unreachable:"""
+    """The token that a command prints: alone, or in a JSON object. :raises AuthenticationFailed, Unreachable:"""
     from wire.client.commands import CommandFailed, CommandLate, printed_by
 
     where = f"the token command {command.arguments[0]}"

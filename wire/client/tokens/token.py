@@ -46,8 +46,7 @@ def token_of(text: str, where: str, *, expires_s: float | None = None, client_id
 
 
 def token_in(fields: Mapping[str, object], where: str, *, client_id: str = "") -> Token | None:
-    """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or the format of Azure's tools. None: it
-    has none."""
+    """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or Azure's format; or None."""
     text = fields.get("access_token") or fields.get("accessToken") or fields.get("id_token")
     if not isinstance(text, str) or not text:
         return None
