@@ -80,6 +80,11 @@ def places(order: Ints) -> Ints:
     return inverse
 
 
+def sorted_indices(keys: Sequence[bytes]) -> Ints:
+    """The indices sorted by their keys."""
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
 def stable_order(keys: Ints) -> Ints:
     """The indices sorted by their keys, indices with equal keys ascending; no key may be negative."""
     # Sixteen-bit keys are radix sorted, an order of magnitude faster than wider ones.
@@ -210,6 +215,10 @@ class DenseGroup:
         cells = np.zeros((len(self.spec.members), len(self.spec.topics)), dtype=bool)
         cells[self.subscriptions.row_of, self.subscriptions.values] = True
         return cells
+
+    def label(self, partition: int) -> str:
+        """`topic-3` of a dense id."""
+        return "{}-{}".format(*self.name_of(partition))
 
     def name_of(self, partition: int) -> tuple[str, int]:
         """Topic name and partition number of a dense id."""

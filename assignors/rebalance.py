@@ -14,7 +14,7 @@ from typing import TypeAlias
 from assignors.assignor import Assignor, RebalanceProtocol, Side
 from assignors.errors import AssignorFailedError, NoCommonProtocolError
 from assignors.java.hash_map import map_order, string_hashes
-from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Undetermined
+from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Undetermined
 
 Place: TypeAlias = tuple[str, int]  # A topic and a partition number
 Owners: TypeAlias = dict[Place, tuple[str, ...]]
@@ -82,7 +82,10 @@ def run_rebalances(
                 raise
             failure = str(error)
             break
-        assignment = _named(result)
+        assignment: dict[str, Partitions] = {
+            member: {topic: tuple(numbers) for topic, numbers in topics.items()}
+            for member, topics in result.assignment.named().items()
+        }
         undetermined |= dict.fromkeys(result.undetermined)
         new = owners_in(assignment)
         # Members that have left cannot revoke, and do not rejoin.
@@ -99,9 +102,7 @@ def run_rebalances(
                 assignment=assignment,
                 moved=moved_between(latest, new),
                 revoked=len({partition for partition, _ in taken}),
-                without_owner=sum(
-                    1 for partition, count in given_up_by.items() if count == len(owners[partition])
-                ),
+                without_owner=sum(count == len(owners[place]) for place, count in given_up_by.items()),
             )
         )
         rests = assignor.side is Side.BROKER or all(owner in eager for _, owner in taken)
@@ -109,11 +110,6 @@ def run_rebalances(
     return RebalanceSeries(
         rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined), failure=failure
     )
-
-
-def _named(result: Result) -> dict[str, Partitions]:
-    named = result.assignment.named()
-    return {m: {topic: tuple(p) for topic, p in topics.items()} for m, topics in named.items()}
 
 
 def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
@@ -130,9 +126,8 @@ def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
 def moved_between(latest: Owners, new: Owners) -> int:
     """The number of partitions that had an owner and are now assigned to a member that was not an owner."""
     return sum(
-        1
-        for partition, holders in new.items()
-        if (had := latest.get(partition, holders)) != holders and not set(holders) <= set(had)
+        (had := latest.get(place, holders)) != holders and not set(holders) <= set(had)
+        for place, holders in new.items()
     )
 
 

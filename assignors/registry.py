@@ -114,22 +114,13 @@ def _message(name: str, side: Side, leader: Leader | None) -> str:
     if name == STREAMS and side is Side.CLIENT:
         return "'stream' is the assignor of Kafka Streams: it assigns tasks, which cannot be computed here"
     names = known(side, leader)
-    where = "the broker" if side is Side.BROKER else f"a {(leader or Leader.JAVA).value} leader"
-    message = f"{where} has no assignor {name!r}"
-    nearest = _nearest(name, names)
-    if nearest is not None:
-        return f"{message}; did you mean {nearest}?"
-    elsewhere = sorted({_place(a) for a in BUILT_IN if a.name == name})
+    message = f"{_place(side, leader)} has no assignor {name!r}"
+    if nearest := get_close_matches(name.lower().replace("_", "-"), names, n=1):
+        return f"{message}; did you mean {nearest[0]}?"
+    elsewhere = sorted({_place(a.side, a.leader) for a in BUILT_IN if a.name == name})
     hint = f". {name!r} exists for {' and '.join(elsewhere)}." if elsewhere else ""
     return f"{message}; it has {', '.join(names)}{hint}"
 
 
-def _nearest(name: str, names: Sequence[str]) -> str | None:
-    matches = get_close_matches(name.lower().replace("_", "-"), names, n=1)
-    return matches[0] if matches else None
-
-
-def _place(assignor: Assignor) -> str:
-    if assignor.side is Side.BROKER:
-        return "the broker"
-    return f"a {assignor.leader.value} leader" if assignor.leader else "a client"
+def _place(side: Side, leader: Leader | None) -> str:
+    return "the broker" if side is Side.BROKER else f"a {(leader or Leader.JAVA).value} leader"

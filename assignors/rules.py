@@ -10,7 +10,7 @@ import numpy as np
 
 from assignors.assignor import Assignor, RebalanceProtocol
 from assignors.errors import AssignmentRule, RuleBrokenError
-from assignors.model import Assignment, DenseGroup, Result, Rows
+from assignors.model import Assignment, DenseGroup, Ints, Result, Rows
 
 
 def checked(assignor: Assignor) -> Assignor:
@@ -28,45 +28,32 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
     """Raise RuleBrokenError for the first rule that is broken."""
     group, rows = assignment.group, assignment.partitions
     members = group.spec.members
+
+    def broken(rule: AssignmentRule, places: Ints) -> None:
+        if len(places):
+            detail = _partition_and_member(group, rows, int(places[0]))
+            raise RuleBrokenError(assignor.name, rule, detail)
+
     if len(rows) != len(members):
-        raise RuleBrokenError(
-            assignor.name, AssignmentRule.NON_MEMBER, f"{len(rows)} assignments for {len(members)} members"
-        )
+        detail = f"{len(rows)} assignments for {len(members)} members"
+        raise RuleBrokenError(assignor.name, AssignmentRule.NON_MEMBER, detail)
     partitions, owners = rows.values, rows.row_of
-    beyond = np.flatnonzero((partitions < 0) | (partitions >= group.partition_count))
-    if len(beyond):
-        raise RuleBrokenError(
-            assignor.name,
-            AssignmentRule.NO_SUCH_PARTITION,
-            _partition_and_member(group, rows, int(beyond[0])),
-        )
+    beyond = (partitions < 0) | (partitions >= group.partition_count)
+    broken(AssignmentRule.NO_SUCH_PARTITION, np.flatnonzero(beyond))
     pairs = owners * group.partition_count + partitions if assignor.may_share else partitions
     distinct, counts = np.unique(pairs, return_counts=True)
     again = distinct[counts > 1] % max(1, group.partition_count)
     if len(again):
         raise RuleBrokenError(assignor.name, AssignmentRule.TWICE, _name(group, int(again.min())))
-    unsubscribed = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])
-    if len(unsubscribed):
-        raise RuleBrokenError(
-            assignor.name,
-            AssignmentRule.NON_SUBSCRIBER,
-            _partition_and_member(group, rows, int(unsubscribed[0])),
-        )
+    unsubscribed = ~group.subscribed()[owners, group.partition_topic[partitions]]
+    broken(AssignmentRule.NON_SUBSCRIBER, np.flatnonzero(unsubscribed))
     if RebalanceProtocol.COOPERATIVE in assignor.protocols:
-        _check_handover(assignor, assignment)
-
-
-def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
-    """ConsumerCoordinator.validateCooperativeAssignment: no member may lose what another gains."""
-    group, rows, claims = assignment.group, assignment.partitions, assignment.group.owned.partitions
-    size = group.partition_count + len(group.strays)
-    has, had = rows.row_of * size + rows.values, claims.row_of * size + claims.values
-    lost = claims.values[~np.isin(had, has)]
-    taken = np.flatnonzero(~np.isin(has, had) & np.isin(rows.values, lost))
-    if len(taken):
-        raise RuleBrokenError(
-            assignor.name, AssignmentRule.HANDED_OVER, _partition_and_member(group, rows, int(taken[0]))
-        )
+        # ConsumerCoordinator.validateCooperativeAssignment: no member may lose what another gains.
+        claims, size = group.owned.partitions, group.partition_count + len(group.strays)
+        has, had = owners * size + partitions, claims.row_of * size + claims.values
+        lost = claims.values[~np.isin(had, has)]
+        taken = ~np.isin(has, had) & np.isin(partitions, lost)
+        broken(AssignmentRule.HANDED_OVER, np.flatnonzero(taken))
 
 
 def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
@@ -96,5 +83,4 @@ def _partition_and_member(group: DenseGroup, rows: Rows, position: int) -> str:
 def _name(group: DenseGroup, partition: int) -> str:
     if not 0 <= partition < group.partition_count + len(group.strays):
         return f"partition id {partition}"
-    topic, number = group.name_of(partition)
-    return f"{topic}-{number}"
+    return group.label(partition)

@@ -24,9 +24,9 @@ from assignors.java.hash_map import (
     map_order,
     presized_capacity,
     spread,
-    string_hashes,
-    utf16,
+    string_order,
     uuid_hashes,
+    uuid_order,
     uuid_sort_key,
 )
 from assignors.model import Assignment, DenseGroup, Ints, MemberSpec
@@ -58,24 +58,15 @@ def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]
     """Topics of the member in the order of its set of names, which is also the order of `subscribedTopicIds()`."""
     index = group.topic_index
     names = list(dict.fromkeys(member.topics))
-    order = map_order(
-        string_hashes(names),
-        capacity=java.copied_capacity(len(member.topics)),
-        keys=[utf16(name) for name in names],
-    )
-    return [index[names[i]] for i in order.indices.tolist() if names[i] in index]
+    order = string_order(names, java.copied_capacity(len(member.topics)))
+    return [index[names[i]] for i in order.tolist() if names[i] in index]
 
 
 def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
     """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`, with room for missing names."""
     topics = named_topics(group, member, java)
     ids = [topic_id(group, topic) for topic in topics]
-    by_id = map_order(
-        uuid_hashes(ids),
-        capacity=java.copied_capacity(len(set(member.topics))),
-        keys=[uuid_sort_key(uuid) for uuid in ids],
-    )
-    return [topics[i] for i in by_id.indices.tolist()]
+    return [topics[i] for i in uuid_order(ids, java.copied_capacity(len(set(member.topics)))).tolist()]
 
 
 def homogeneous(group: DenseGroup) -> bool:
@@ -113,7 +104,7 @@ class Targets:
         order = map_order(
             self.hashes[in_order],
             capacity=grown_capacity(len(in_order) + gone) if gone else DEFAULT_CAPACITY,
-            keys=[self._key(int(topic)) for topic in in_order],
+            keys=[uuid_sort_key(topic_id(self.group, int(topic))) for topic in in_order],
         )
         return [int(topic) for topic in in_order[order.indices]]
 
@@ -131,9 +122,6 @@ class Targets:
         numbers = np.array([self.group.name_of(p)[1] for p in distinct.tolist()], dtype=np.int64)
         capacity = self.java.copied_capacity(len(ids))
         return distinct[map_order(numbers, capacity=capacity, keys=numbers.tolist()).indices]
-
-    def _key(self, topic: int) -> tuple[int, int]:
-        return uuid_sort_key(topic_id(self.group, topic))
 
 
 NOTHING: Mapping[int, Sequence[int]] = {}
@@ -162,25 +150,21 @@ class TargetMaps:
         self._gone = [targets.gone(member) for member in range(len(group.spec.members))]
         self._copies: dict[int, _Target] = {}
 
-    def copy(self, member: int) -> None:
-        """Copy a target even if nothing will be added to it; a later call copies nothing."""
-        self._copy(member)
-
     def revoke(
         self, member: int, topics: Sequence[bool], given_up: Mapping[int, Sequence[int]] = NOTHING
     ) -> None:
         """Remove revoked partitions (`given_up`, by topic), and unwanted topics (False by topic, or deleted)."""
         if self._gone[member]:
-            self._copy(member)
+            self.copy(member)
         for topic in self._present[member]:
             if not topics[topic]:
-                self._copy(member).drop(topic)
+                self.copy(member).drop(topic)
             elif topic in given_up:
                 self.remove(member, topic, given_up[topic])
 
     def add(self, member: int, topic: int, partitions: Sequence[int]) -> None:
         """Add at least one partition of a topic to a member, one at a time."""
-        target = self._copy(member)
+        target = self.copy(member)
         # The second partition can still make the array longer; all later ones only find their topic.
         for _ in partitions[:2]:
             target.topics.compute_if_absent(topic)
@@ -188,7 +172,7 @@ class TargetMaps:
 
     def remove(self, member: int, topic: int, partitions: Sequence[int]) -> None:
         """Remove partitions of a topic that a member revokes one at a time; its target contains the topic."""
-        target = self._copy(member)
+        target = self.copy(member)
         left = target.partitions[topic]
         left.difference_update(partitions)
         if not left:
@@ -201,7 +185,8 @@ class TargetMaps:
             for member, present in enumerate(self._present)
         ]
 
-    def _copy(self, member: int) -> _Target:
+    def copy(self, member: int) -> _Target:
+        """The target, copied by the first call."""
         if member not in self._copies:
             topics, gone = self._present[member], self._gone[member]
             capacity = presized_capacity(len(topics) + gone)
@@ -257,6 +242,4 @@ def _in_bins(assignment: Assignment, member: int, topics: Sequence[int], size: i
     has = set(group.partition_topic[row[row < group.partition_count]].tolist())
     present = [topic for topic in topics if topic in has]
     ids = [topic_id(group, topic) for topic in present]
-    capacity = presized_capacity(size * 4 // 3 + 1)
-    in_order = map_order(uuid_hashes(ids), capacity=capacity, keys=[uuid_sort_key(uuid) for uuid in ids])
-    return [present[i] for i in in_order.indices.tolist()]
+    return [present[i] for i in uuid_order(ids, presized_capacity(size * 4 // 3 + 1)).tolist()]

@@ -65,8 +65,7 @@ def _differences(ours: Assignment, other: Assignment) -> tuple[Undetermined, ...
         "Java 17 does, which changes its order"
     )
     different = np.flatnonzero(ours.owners() != other.owners())
-    names = [ours.group.name_of(partition) for partition in different.tolist()]
-    return tuple(Undetermined(subject=f"{topic}-{number}", why=why) for topic, number in names)
+    return tuple(Undetermined(subject=ours.group.label(id_), why=why) for id_ in different.tolist())
 
 
 def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:

@@ -54,7 +54,8 @@ def string_hashes(strings: Sequence[str]) -> Ints:
 
 def uuid_hashes(uuids: Sequence[UUID]) -> Ints:
     """`Uuid.hashCode`: both halves folded together."""
-    return np.array([_uuid_hash(uuid) for uuid in uuids], dtype=np.int64)
+    folded = [(uuid.int >> 64) ^ (uuid.int & (1 << 64) - 1) for uuid in uuids]
+    return _signed(np.array([(half >> 32 ^ half) & 0xFFFFFFFF for half in folded], dtype=np.int64))
 
 
 def topic_partition_hashes(topic_hashes: Ints, partitions: Ints) -> Ints:
@@ -130,11 +131,6 @@ def _overfull(spreads: Ints, capacity: int) -> bool:
 
 def _signed(hashes: NDArray[np.uint32] | Ints) -> Ints:
     return hashes.astype(np.uint32).astype(np.int32).astype(np.int64)
-
-
-def _uuid_hash(uuid: UUID) -> int:
-    folded = (uuid.int >> 64) ^ (uuid.int & (1 << 64) - 1)
-    return _signed_int((folded >> 32 ^ folded) & 0xFFFFFFFF)
 
 
 def _signed_int(unsigned: int) -> int:
@@ -427,10 +423,20 @@ class _Tree:
         return child
 
 
+def string_order(strings: Sequence[str], capacity: int = DEFAULT_CAPACITY) -> Ints:
+    """`map_order` of strings, which is always determined."""
+    return map_order(string_hashes(strings), capacity=capacity, keys=[utf16(s) for s in strings]).indices
+
+
+def uuid_order(uuids: Sequence[UUID], capacity: int = DEFAULT_CAPACITY) -> Ints:
+    """`map_order` of ids of topics, which is always determined."""
+    keys = [uuid_sort_key(uuid) for uuid in uuids]
+    return map_order(uuid_hashes(uuids), capacity=capacity, keys=keys).indices
+
+
 def hash_map_order(members: Sequence[MemberSpec]) -> Ints:
-    """Member indices in the order of the map of members. Always determined: member ids are Strings."""
-    ids = [member.id for member in members]
-    return map_order(string_hashes(ids), keys=[utf16(id_) for id_ in ids]).indices
+    """Member indices in the order of the map of members."""
+    return string_order([member.id for member in members])
 
 
 def static_first(members: Sequence[MemberSpec]) -> Ints:
@@ -443,12 +449,9 @@ def static_first(members: Sequence[MemberSpec]) -> Ints:
         return member.instance is None, utf16(member.id if member.instance is None else member.instance)
 
     instances = [member.instance for member in members if member.instance is not None]
-    unsorted = range(len(members)) if _distinct(instances) else hash_map_order(members).tolist()
+    is_distinct = len(set(instances)) == len(instances)
+    unsorted = range(len(members)) if is_distinct else hash_map_order(members).tolist()
     return np.array(sorted(unsorted, key=key), dtype=np.int64)
-
-
-def _distinct(instances: Sequence[str]) -> bool:
-    return len(set(instances)) == len(instances)
 
 
 FIRST_SLOTS = 2

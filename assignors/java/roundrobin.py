@@ -3,28 +3,24 @@ Topics are sorted by `String.compareTo`; a member that does not subscribe to the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from assignors.java.hash_map import static_first, utf16
-from assignors.model import Assignment, DenseGroup, Ints, Result
+from assignors.model import Assignment, DenseGroup, Ints, Result, sorted_indices
 
 
 def assign(group: DenseGroup) -> Result:
     members = static_first(group.spec.members)
-    names = [utf16(topic.name) for topic in group.spec.topics]
-    return Result(
-        assignment=assign_round_robin(group, members, sorted(range(len(names)), key=names.__getitem__))
-    )
+    topics = sorted_indices([utf16(topic.name) for topic in group.spec.topics])
+    return Result(assignment=assign_round_robin(group, members, topics))
 
 
-def assign_round_robin(group: DenseGroup, circle: Ints, topics: Sequence[int]) -> Assignment:
+def assign_round_robin(group: DenseGroup, circle: Ints, topics: Ints) -> Assignment:
     """Assign the topics in this order; `circle` is the order of the members."""
     subscribers = group.subscribers(circle)
     owners = np.full(group.partition_count, -1, dtype=np.int32)
     pointer = 0
-    for topic in topics:
+    for topic in topics.tolist():
         positions, count = subscribers[topic], group.spec.topics[topic].partitions
         if len(positions) == 0 or count == 0:
             continue

@@ -103,8 +103,8 @@ class Balancing:
             "the assignor undoes an earlier move of one of several partitions of the topic; Java stores them "
             "in a red-black tree, whose order depends on how it grew"
         )
-        names = [self.inputs.group.name_of(partition) for partition in self.movements.guessed]
-        return tuple(Undetermined(subject=f"{topic}-{number}", why=why) for topic, number in names)
+        label = self.inputs.group.label
+        return tuple(Undetermined(subject=label(id_), why=why) for id_ in self.movements.guessed)
 
     def _visit(self, blocks: list[tuple[Ints, int]]) -> bool:
         modified = False

@@ -27,7 +27,7 @@ def assign_general(inputs: StickyInput, granted: GrantedClaims, racks: Racks | N
     initializing = not (held.owner >= 0).any()
     rest = take_unassigned(inputs, held, subscribers.in_order)
     counts = held.counts(inputs.member_count)
-    _give(inputs, subscribers, held, rest, counts, racks)
+    _give(subscribers, held, rest, counts, racks)
     fixed = _excluded_members(inputs, subscribers, held, counts)
     loads = counts[~fixed]
     if not len(loads) or loads.min() >= loads.max() - 1:
@@ -35,7 +35,8 @@ def assign_general(inputs: StickyInput, granted: GrantedClaims, racks: Racks | N
     shared = subscribers.in_order[subscribers.potential[subscribers.in_order] > 1]
     movable = rest[subscribers.potential[inputs.topics_of(rest)] > 1]
     before, score = held.owner.copy(), balance_score(loads)
-    kind = Balancing if _all_real(inputs, held) else BalancingWithStrays
+    has_strays = held.first_copy is not None or (held.owner[inputs.group.partition_count :] >= 0).any()
+    kind = BalancingWithStrays if has_strays else Balancing
     balancing = kind(inputs, subscribers, held, counts, fixed, racks)
     if not revoked:
         balancing.reassign(movable)
@@ -53,10 +54,6 @@ def balance_score(counts: Ints) -> int:
     return (score + 2**31) % 2**32 - 2**31
 
 
-def _all_real(inputs: StickyInput, held: Holdings) -> bool:
-    return held.first_copy is None and not (held.owner[inputs.group.partition_count :] >= 0).any()
-
-
 def _drop_unsuitable(
     inputs: StickyInput, subscribers: Subscribers, held: Holdings, racks: Racks | None
 ) -> bool:
@@ -72,16 +69,9 @@ def _drop_unsuitable(
     return not suits.all()
 
 
-def _give(
-    inputs: StickyInput,
-    subscribers: Subscribers,
-    held: Holdings,
-    rest: Ints,
-    counts: Ints,
-    racks: Racks | None,
-) -> None:
+def _give(subscribers: Subscribers, held: Holdings, rest: Ints, counts: Ints, racks: Racks | None) -> None:
     """Assign the unassigned partitions, and count them."""
-    classes = subscribers.class_of[inputs.topics_of(rest)]
+    classes = subscribers.class_of[subscribers.inputs.topics_of(rest)]
     if racks is not None:
         receivers = _give_by_rack(subscribers, counts, classes.tolist(), racks.set_of[rest].tolist(), racks)
         held.owner[rest] = receivers

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.java.hash_map import hash_map_order, utf16
-from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows, places, stable_order
+from assignors.model import NO_GENERATION, DenseGroup, Ints, Rows, places, sorted_indices, stable_order
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,11 +55,11 @@ class StickyInput:
 
     @cached_property
     def by_id(self) -> Ints:
-        return _sorted_names(member.id for member in self.group.spec.members)
+        return sorted_indices([utf16(member.id) for member in self.group.spec.members])
 
     @cached_property
     def by_name(self) -> Ints:
-        return _sorted_names(topic.name for topic in self.group.spec.topics)
+        return sorted_indices([utf16(topic.name) for topic in self.group.spec.topics])
 
     @cached_property
     def takes_part(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -142,11 +142,6 @@ class StickyInput:
         shift: Ints = np.repeat(start - (ends - lengths), lengths)
         shift += np.arange(len(shift))
         return shift
-
-
-def _sorted_names(names: Iterable[str]) -> Ints:
-    keys = [utf16(name) for name in names]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -241,7 +236,8 @@ def racks_of(inputs: StickyInput) -> Racks | None:
         replicas, start = spec.topics[i].racks, int(inputs.group.topic_start[i])
         if replicas is not None:
             set_of[start : start + len(replicas)] = _interned(replicas, sets)
-    used = _used_sets(inputs, set_of)
+    partitions = inputs.partitions_of(np.flatnonzero(inputs.takes_part))
+    used = set(np.unique(set_of[partitions]).tolist())
     present = [racks for racks, i in sets.items() if i in used]
     union = frozenset[str]().union(*present)
     if union.isdisjoint(named) or all(racks == union for racks in present):
@@ -263,11 +259,6 @@ def _interned(racks: Iterable[tuple[str, ...]], sets: dict[frozenset[str], int])
             known = seen[names] = sets.setdefault(frozenset(names), len(sets))
         result.append(known)
     return result
-
-
-def _used_sets(inputs: StickyInput, set_of: Ints) -> set[int]:
-    partitions = inputs.partitions_of(np.flatnonzero(inputs.takes_part))
-    return set(np.unique(set_of[partitions]).tolist())
 
 
 def run_starts(keys: Ints) -> Ints:

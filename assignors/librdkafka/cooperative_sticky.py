@@ -27,7 +27,17 @@ from numpy.typing import NDArray
 
 from assignors.librdkafka.order import NO_MEMBER, metadata_order, readable, utf8, without_unreadable
 from assignors.librdkafka.sticky_balance import BalancingInput, FreedMemoryError, Rebalancer
-from assignors.model import Assignment, DenseGroup, Ints, Result, Rows, Undetermined, level_fill, places
+from assignors.model import (
+    Assignment,
+    DenseGroup,
+    Ints,
+    Result,
+    Rows,
+    Undetermined,
+    level_fill,
+    places,
+    sorted_indices,
+)
 
 FREED = (
     "librdkafka's leader reads memory that it has freed while it moves partitions back: its assignment of shared "
@@ -49,9 +59,8 @@ def assign(group: DenseGroup) -> Result:
     try:
         plan.balance()
     except FreedMemoryError:
-        undetermined = tuple(
-            Undetermined(subject=group.spec.members[m].id, why=FREED) for m in plan.active.tolist()
-        )
+        active = [group.spec.members[m] for m in plan.active.tolist()]
+        undetermined = tuple(Undetermined(subject=member.id, why=FREED) for member in active)
     return Result(assignment=_trimmed(group, plan.owner, claims.last_of_all), undetermined=undetermined)
 
 
@@ -62,8 +71,7 @@ class _Plan:
         self.group, self.members, self.claims = group, np.array(members, dtype=np.int64), claims
         plain = group.subscribers(np.arange(len(group.spec.members)))
         self.subscribers = [plain[t] for t in range(len(group.spec.topics))]
-        ids = [utf8(member.id) for member in group.spec.members]
-        self.rank = places(np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64))
+        self.rank = places(sorted_indices([utf8(member.id) for member in group.spec.members]))
         sizes = np.diff(group.topic_start)
         self.assignable = [t for t, subs in enumerate(self.subscribers) if len(subs) and sizes[t]]
         self.identical = all(len(self.subscribers[t]) == len(members) for t in self.assignable)
@@ -266,7 +274,7 @@ def judge_claims(group: DenseGroup, members: Sequence[int]) -> JudgedClaims:
     everything = group.partition_count + len(group.strays)
     owner, previous, last = (np.full(everything, NO_MEMBER, dtype=np.int64) for _ in range(3))
     rows = [group.owned.partitions[m] for m in members]
-    partitions = np.concatenate([*rows, np.empty(0, dtype=np.int64)])
+    partitions = _joined(rows)
     claimants = np.repeat(np.array(members, dtype=np.int64), [len(row) for row in rows])
     last[partitions] = claimants
     generations = group.owned.generations[claimants]

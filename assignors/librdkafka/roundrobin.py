@@ -7,7 +7,7 @@ import numpy as np
 
 from assignors.java.roundrobin import assign_round_robin
 from assignors.librdkafka.order import MemberOrder, no_order, readable, utf8, without_unreadable
-from assignors.model import DenseGroup, Result
+from assignors.model import DenseGroup, Result, sorted_indices
 
 
 def assign(group: DenseGroup) -> Result:
@@ -16,7 +16,7 @@ def assign(group: DenseGroup) -> Result:
     order = MemberOrder([group.spec.members[m] for m in taking_part])
     idle = np.setdiff1d(np.arange(len(group.spec.members)), taking_part)
     circle = np.concatenate([np.array(taking_part, dtype=np.int64)[order.all], idle])
-    names = [utf8(topic.name) for topic in group.spec.topics]
-    assignment = assign_round_robin(group, circle, sorted(range(len(names)), key=names.__getitem__))
+    topics = sorted_indices([utf8(topic.name) for topic in group.spec.topics])
+    assignment = assign_round_robin(group, circle, topics)
     doubtful = () if order.is_order else no_order([group.spec.members[m] for m in taking_part])
     return Result(assignment=assignment, undetermined=doubtful)
