@@ -248,10 +248,18 @@ class KohortBroker(_Ended):
         *,
         timeout: float = PATIENCE_S,
         polling: Callable[[], object] | None = None,
+        why: Callable[[], str] = lambda: "the condition is not met",
     ) -> None:
         """Wait until a condition is true; `polling` polls your consumers meanwhile. :raises NotInTime: after
         `timeout`"""
-        self._wait(condition, timeout, polling, lambda: "the condition is not met")
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end:
+                raise NotInTime(f"{why()}, after {timeout:g} s")
+            if polling is None:
+                time.sleep(PAUSE_S)
+            else:
+                polling()
 
     def wait_until_stable(
         self,
@@ -268,7 +276,10 @@ class KohortBroker(_Ended):
             state = self.group(group)
             return state.is_settled and members in (None, len(state.members))
 
-        self._wait(is_settled, timeout, polling, lambda: f"group {group} is not settled: {self.group(group)}")
+        def why() -> str:
+            return f"group {group} is not settled: {self.group(group)}"
+
+        self.wait_until(is_settled, timeout=timeout, polling=polling, why=why)
         return self.group(group)
 
     @property
@@ -292,22 +303,6 @@ class KohortBroker(_Ended):
         self._output.close()
         if self._process.stdout is not None:
             self._process.stdout.close()
-
-    def _wait(
-        self,
-        condition: Callable[[], object],
-        timeout: float,
-        polling: Callable[[], object] | None,
-        why: Callable[[], str],
-    ) -> None:
-        end = time.monotonic() + timeout
-        while not condition():
-            if time.monotonic() > end:
-                raise NotInTime(f"{why()}, after {timeout:g} s")
-            if polling is None:
-                time.sleep(PAUSE_S)
-            else:
-                polling()
 
     def _ask(self, do: str, **what: object) -> Any:
         """The answer of the process. :raises KohortBrokerError: it refuses, or has exited"""

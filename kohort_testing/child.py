@@ -74,7 +74,6 @@ class Tests:
         return self
 
     def asked(self, **request: Unpack[KohortFaultRequestFields]) -> KohortFaultResponse:
-        """The server's response to a KohortFault."""
         from wire.client.faults import ask_for_fault
 
         return ask_for_fault(self.source.client, TIMEOUT_MS, **request)
@@ -205,7 +204,6 @@ class JoinedConsumer:
         self._thread.start()
 
     def end(self) -> None:
-        """Leave the group."""
         self.ends.set()
         self._thread.join()
 

@@ -38,10 +38,6 @@ class Broker:
     endpoint: BrokerEndpoint | None = None
     fetch_sessions: FetchSessions = field(default_factory=no_sessions)
 
-    def advertise(self, host: str, port: int | None) -> None:
-        """Set the address that clients connect to; port None: the port that it listens on."""
-        self.host, self.port = host, self.port if port is None else port
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -53,7 +49,6 @@ class Caller:
 
     @property
     def address(self) -> str:
-        """The host as ACLs write it."""
         return self.host.removeprefix("/")
 
 
@@ -73,18 +68,15 @@ class Session:
 
     @property
     def client_id(self) -> str:
-        """The client id of the last request."""
         return self._caller.client_id
 
     def caller(self, client_id: str) -> Caller:
-        """The sender of a request on this connection."""
         if client_id != self._caller.client_id:
             self._caller = self._called(client_id)
         return self._caller
 
     @property
     def is_open(self) -> bool:
-        """Whether requests are answered."""
         return self.login is None or self.login.is_complete
 
     def receive(self, content: bytes, now_ms: int) -> Reply | None:

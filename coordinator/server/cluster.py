@@ -16,7 +16,7 @@ from uuid import uuid4
 from weakref import WeakSet
 
 from coordinator.configs.definitions import BROKER
-from coordinator.configs.effective import BrokerConfigs, TopicConfigs, check_others, of_consumer_groups
+from coordinator.configs.effective import BrokerConfigs, check_others, of_consumer_groups
 from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.engine.engine import Engine
@@ -132,7 +132,7 @@ class Cluster:
         logs: dict[str, TopicLog | TransactionsLog] = {}
         if data is not None and self._transactions_log is not None:
             logs = {OFFSETS_TOPIC: data.log.topic, TRANSACTIONS_TOPIC: self._transactions_log}
-        self.partitions = Partitions(self.topics.image, self.topic_configs.of, self._records, logs)
+        self.partitions = Partitions(self.topics.image, self.configs.topics.of, self._records, logs)
         for name, log in logs.items():
             log.appended = partial(self.partitions.appended, self._internal[name].id)
         # Larger than any that an earlier process has assigned.
@@ -159,11 +159,6 @@ class Cluster:
     def log_directory(self) -> Path | None:
         """The directory that holds everything; None: in memory."""
         return None if self._data is None else self._data.path
-
-    @property
-    def topic_configs(self) -> TopicConfigs:
-        """The effective topic configs."""
-        return self.configs.topics
 
     @property
     def serves_consumer_protocol(self) -> bool:

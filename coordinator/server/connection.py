@@ -47,7 +47,6 @@ def most_open_files() -> int:
 
 
 def most_connections() -> int:
-    """The number of connections that the limit of open files permits."""
     return max(1, most_open_files() - KEPT_FREE)
 
 
@@ -76,7 +75,6 @@ class Connections:
         self._open.discard(connection)
 
     async def close(self) -> None:
-        """Close all connections."""
         self._sweeper.cancel()
         await asyncio.gather(
             *(connection.close() for connection in tuple(self._open)), return_exceptions=True
@@ -126,7 +124,6 @@ class ClientConnection(asyncio.Protocol):
         self._transport.abort()
 
     async def close(self) -> None:
-        """Close it; a pending request is canceled."""
         self._transport.close()
         if self._task is not None:
             self._task.cancel()
@@ -325,7 +322,6 @@ class ClientConnection(asyncio.Protocol):
             self._rest()
 
     def _rest(self) -> None:
-        """Give other connections their turn."""
         self._had_its_share = True
         asyncio.get_running_loop().call_soon(self._continue)
 

@@ -78,7 +78,6 @@ class Exchange(Generic[Q]):
         return self.cluster.coordinators.refusal(self.broker.node_id, group)
 
     def coordinates(self, group: str) -> bool:
-        """Whether this broker coordinates the group."""
         return not self.cluster.coordinators.refusal(self.broker.node_id, group)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
@@ -89,11 +88,9 @@ class Exchange(Generic[Q]):
         )
 
     def hides(self, topic: str) -> bool:
-        """Whether the caller may not describe a topic."""
         return not self.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic)
 
     def allows_cluster(self, operation: Operation) -> bool:
-        """Whether the ACLs permit the caller an operation on the cluster."""
         return self.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
     def allows_some(self, operation: Operation, resource_type: ResourceType) -> bool:

@@ -44,7 +44,6 @@ CALLER = Caller(client_id="kohort-fault", host="/127.0.0.1")  # the sender of th
 ANSWER_TIMEOUT_S = 1.0
 """How long to wait for an answer: a JoinGroup may be parked, and no client reads its answer."""
 FENCED_FOR_S = 300.0  # how long a removed member is answered that it is fenced
-REPLACED = "another process has taken its place"
 
 
 class FaultRefused(CoordinatorError):
@@ -81,11 +80,9 @@ async def _expire(cluster: Cluster, event: Expire) -> str:
     members = _members(group, event.member)
     for member in members:
         cluster.groups.expire_session(group.id, member.id)
-    left = [member.id for member in members if group.has_member(member.id)]
+    left = [member for member in members if group.has_member(member.id)]
     if left:
-        raise FaultRefused(
-            f"{', '.join(left)} waits for an answer to JoinGroup or SyncGroup and cannot expire"
-        )
+        raise FaultRefused(f"{_listed(left)} waits for an answer to JoinGroup or SyncGroup and cannot expire")
     return f"the session of {_listed(members)} has expired"
 
 
@@ -99,7 +96,8 @@ async def _fence(cluster: Cluster, event: Fence) -> str:
             await _join(cluster, group.id, member, group.protocol_type, member)
         elif isinstance(member, ConsumerMember):
             await _take_place(cluster, group, member)
-    how = "removed" if all(member.instance is None for member in members) else f"fenced: {REPLACED}"
+    is_fenced = any(member.instance is not None for member in members)
+    how = "fenced: another process has taken its place" if is_fenced else "removed"
     return f"{_listed(members)} is {how}"
 
 
@@ -129,38 +127,34 @@ async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) ->
         )
         await _send(cluster, away)
     metadata = member.metadata
-    await _send(
-        cluster,
-        ConsumerGroupHeartbeat(
-            group=group.id,
-            member=format_uuid(uuid4()),
-            epoch=0,
-            instance=member.instance,
-            rack=metadata.rack,
-            rebalance_timeout_ms=metadata.rebalance_timeout_ms,
-            topics=metadata.topics,
-            regex=metadata.regex,
-            assignor=metadata.assignor,
-            owned={},
-        ),
+    joining = ConsumerGroupHeartbeat(
+        group=group.id,
+        member=format_uuid(uuid4()),
+        epoch=0,
+        instance=member.instance,
+        rack=metadata.rack,
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+        topics=metadata.topics,
+        regex=metadata.regex,
+        assignor=metadata.assignor,
+        owned={},
     )
+    await _send(cluster, joining)
 
 
 async def _join(cluster: Cluster, group: str, member: Any, protocol_type: str, offered: Any) -> None:
     """`offered` has the session timeout and the protocols of the member."""
     metadata = member if isinstance(member, ClassicMember) else member.metadata
-    await _send(
-        cluster,
-        JoinGroup(
-            group=group,
-            session_timeout_ms=offered.session_timeout_ms,
-            rebalance_timeout_ms=metadata.rebalance_timeout_ms,
-            member="",
-            instance=member.instance,
-            protocol_type=protocol_type,
-            protocols=offered.protocols,
-        ),
+    joining = JoinGroup(
+        group=group,
+        session_timeout_ms=offered.session_timeout_ms,
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+        member="",
+        instance=member.instance,
+        protocol_type=protocol_type,
+        protocols=offered.protocols,
     )
+    await _send(cluster, joining)
 
 
 async def _send(cluster: Cluster, request: Request[A]) -> None:
@@ -233,7 +227,6 @@ async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
 
 
 async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
-    """Move the coordinator of one group, or of all."""
     if event.fault is CoordinatorFault.CRASH:
         return _crash(cluster, event)
     coordinators = cluster.coordinators

@@ -51,16 +51,13 @@ class Counts:
     consumer_rebalances: int = 0  # New group epochs because a subscription or a subscribed topic changed
 
     def call(self, request: Request[Any], records: Sequence[Record]) -> None:
-        """Count the records of a call."""
         offsets = [record.value is None for record in records if isinstance(record, OffsetRecord)]
         self.offset_commits += offsets.count(False)
         if isinstance(request, OffsetDelete):
             self.offset_deletions += offsets.count(True)
         elif isinstance(request, SyncGroup):
             self.classic_rebalances += any(isinstance(record, ClassicGroupRecord) for record in records)
-        elif isinstance(request, JoinGroup) or (
-            isinstance(request, ConsumerGroupHeartbeat) and request.epoch >= 0
-        ):
+        elif isinstance(request, JoinGroup | ConsumerGroupHeartbeat) and getattr(request, "epoch", 0) >= 0:
             self.consumer_rebalances += bool(_with_new_epoch(records))
 
     def timers(self, records: Sequence[Record]) -> None:
@@ -72,11 +69,7 @@ class Counts:
 
 
 def _with_new_epoch(records: Iterable[Record]) -> set[str]:
-    return {
-        record.group
-        for record in records
-        if isinstance(record, ConsumerGroupRecord) and record.value is not None
-    }
+    return {one.group for one in records if isinstance(one, ConsumerGroupRecord) and one.value is not None}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,7 +166,6 @@ class GroupCoordinator:
 
     @property
     def state(self) -> EngineState:
-        """All groups and offsets, read-only."""
         return self._engine.state
 
     def expire_session(self, group: str, member: str) -> None:
@@ -226,7 +218,6 @@ class GroupCoordinator:
             then()
 
     def _set_alarm(self) -> None:
-        """Set the alarm to the engine's next deadline, or earlier."""
         deadline_ms = None if self._has_failed else self._engine.no_deadline_before()
         if self._alarm is not None:
             if deadline_ms == self._alarm_ms:
@@ -264,55 +255,44 @@ class Coordinators:
         self._now_ms = now_ms
         self._deliver = deliver
         self.load_times = LoadTimes()
-        self._loading: dict[int, asyncio.TimerHandle] = {}
-        self._partition_of = lru_cache(maxsize=100_000)(lambda group: partition_for(group, partitions))
-
-    def partition_of(self, group: str) -> int:
-        """The partition of `__consumer_offsets` that holds a group."""
-        return self._partition_of(group)
+        self.loading: dict[int, asyncio.TimerHandle] = {}
+        self.partition_of = lru_cache(maxsize=100_000)(lambda group: partition_for(group, partitions))
 
     def coordinator_of(self, group: str) -> int:
         """The node id of the broker that coordinates a group; `placement.NO_LEADER` when all are down."""
-        return self._placement.leader(OFFSETS_TOPIC, self._partition_of(group))
+        return self._placement.leader(OFFSETS_TOPIC, self.partition_of(group))
 
     def refusal(self, node_id: int, group: str) -> ErrorCode:
         """The error of a broker that does not coordinate a group; NONE if it does."""
-        partition = self._partition_of(group)
+        partition = self.partition_of(group)
         if self._placement.leader(OFFSETS_TOPIC, partition) != node_id:
             return ErrorCode.NOT_COORDINATOR
-        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition in self._loading else ErrorCode.NONE
-
-    @property
-    def loading(self) -> int:
-        """The number of partitions that are loading."""
-        return len(self._loading)
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition in self.loading else ErrorCode.NONE
 
     def is_loading(self, node_id: int) -> bool:
-        """Whether a broker is loading some of its groups."""
-        return any(self._placement.leader(OFFSETS_TOPIC, partition) == node_id for partition in self._loading)
+        return any(self._placement.leader(OFFSETS_TOPIC, partition) == node_id for partition in self.loading)
 
     def reload(self, partitions: Iterable[int], loading_ms: int) -> None:
         """Unload the groups of these partitions, and load them on their leaders, which may have changed."""
         some = frozenset(partitions)
-        self._deliver(self._engine.unload(lambda group: self._partition_of(group) in some, self._now_ms()))
+        self._deliver(self._engine.unload(lambda group: self.partition_of(group) in some, self._now_ms()))
         loop = asyncio.get_running_loop()
         for partition in some:
             self._stop_loading(partition)
-            self._loading[partition] = loop.call_later(loading_ms / 1000, self._load, partition, loop.time())
+            self.loading[partition] = loop.call_later(loading_ms / 1000, self._load, partition, loop.time())
             if not loading_ms:
                 self._load(partition, loop.time())
 
     def close(self) -> None:
-        """Cancel all loading."""
-        for partition in list(self._loading):
+        for partition in list(self.loading):
             self._stop_loading(partition)
 
     def _load(self, partition: int, began_s: float) -> None:
         self._stop_loading(partition)
-        self._deliver(self._engine.load(lambda group: self._partition_of(group) == partition, self._now_ms()))
+        self._deliver(self._engine.load(lambda group: self.partition_of(group) == partition, self._now_ms()))
         self.load_times.add(asyncio.get_running_loop().time() - began_s)
 
     def _stop_loading(self, partition: int) -> None:
-        handle = self._loading.pop(partition, None)
+        handle = self.loading.pop(partition, None)
         if handle is not None:
             handle.cancel()

@@ -80,7 +80,6 @@ class Journal:
         )
 
     async def close(self) -> None:
-        """Wait until nothing is pending."""
         if self._timer is not None:
             self._timer.cancel()
         if self._syncing is not None:

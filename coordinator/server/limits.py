@@ -91,7 +91,6 @@ class Limits:
             await asyncio.sleep(0)
 
     def received(self, connection: LimitedConnection, size: int) -> None:
-        """Count bytes of a long request."""
         before, _ = self._received.pop(connection, (0, 0.0))
         self._received[connection] = before + size, time.monotonic()
         self._received_bytes += size

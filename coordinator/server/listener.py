@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from typing import Self
@@ -57,7 +57,8 @@ def serve(
     end. :raises CannotListen: :raises StorageLost: :raises StorageFailed: :raises DamagedLog: at the end"""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
-        runner.run(_serve(cluster, host, port, listening, advertised, alongside))
+        listen = partial(_listen, cluster, host, port, advertised)
+        runner.run(_serve(cluster, listen, listening, alongside))
 
 
 def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -71,10 +72,8 @@ def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 async def _serve(
     cluster: Cluster,
-    host: str,
-    port: int,
+    listen: Callable[[], Awaitable[list[Address]]],
     listening: Callable[[Sequence[Address]], None],
-    advertised: Advertised | None,
     alongside: Sequence[AbstractAsyncContextManager[object]],
 ) -> None:
     stop_requested = asyncio.Event()
@@ -87,7 +86,7 @@ async def _serve(
             for task in alongside:
                 await stack.enter_async_context(task)
             stack.push_async_callback(close_all, cluster)
-            listening(await _listen(cluster, host, port, advertised))
+            listening(await listen())
             await _first_of(stop_requested, cluster.failed)
             if cluster.failure is not None:
                 await asyncio.sleep(LAST_ANSWERS_S)
@@ -101,30 +100,25 @@ async def _listen(cluster: Cluster, host: str, port: int, advertised: Advertised
     """Have every broker listen. Returns their addresses."""
     places = []
     for number, broker in enumerate(cluster.brokers.values()):
-        await _open(cluster, broker, host, port and port + number)
+        at = port and port + number
+        try:
+            await Listener.open(cluster, broker, host, at)
+        except OSError as error:
+            raise CannotListen(Address(host, at), error) from None
         places.append(Address(broker.host, broker.port))
         if advertised is not None:
-            name, first = advertised
-            broker.advertise(name, first and first + number)
+            broker.host, first = advertised
+            broker.port = broker.port if first is None else first + number
     return places
 
 
 async def close_all(cluster: Cluster) -> None:
-    """Close the listeners of all brokers."""
     for broker in cluster.brokers.values():
         if broker.endpoint is not None:
             await broker.endpoint.close()
 
 
-async def _open(cluster: Cluster, broker: Broker, host: str, port: int) -> None:
-    try:
-        await Listener.open(cluster, broker, host, port)
-    except OSError as error:
-        raise CannotListen(Address(host, port), error) from None
-
-
 async def _first_of(*events: asyncio.Event) -> None:
-    """Wait until one of the events is set."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -154,7 +148,6 @@ class Listener:
 
     @property
     def connections(self) -> int:
-        """The number of open connections."""
         return 0 if self._connections is None else len(self._connections)
 
     async def listen(self) -> None:

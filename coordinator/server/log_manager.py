@@ -45,7 +45,11 @@ class Compactor:
         await self._task
 
     async def _run(self) -> None:
-        while not await self._is_closed_within(self._backoff_s):
+        while not self._closing.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._backoff_s):
+                    await self._closing.wait()
+                    return
             try:
                 compact = partial(self._data.compact, self._now_ms(), self._stopped.is_set, self._in_loop)
                 while await asyncio.to_thread(compact):
@@ -93,13 +97,6 @@ class Compactor:
             call()
 
         asyncio.run_coroutine_threadsafe(called(), self._loop).result()
-
-    async def _is_closed_within(self, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._closing.wait()
-        except TimeoutError:
-            return False
 
 
 LONGEST_SLEEP_S = 86_400.0

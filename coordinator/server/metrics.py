@@ -48,7 +48,6 @@ class MetricDefinition:
     counts: bool = False
 
     def family(self, cluster: Cluster) -> Metric:
-        """The current values of the metric."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
         family = make(PREFIX + self.name, f"{self.help} ({self.kafka})", labels=self.label and [self.label])
         values = self.values(cluster)
@@ -83,7 +82,7 @@ def _counter(name: str, kafka: str, text: str, of: str | None = None) -> MetricD
 
 
 def _by_partition_state(cluster: Cluster) -> Values:
-    partitions, loading = cluster.coordinators.partitions, cluster.coordinators.loading
+    partitions, loading = cluster.coordinators.partitions, len(cluster.coordinators.loading)
     if cluster.failure is not None:
         return {"loading": 0, "active": 0, "failed": partitions}
     return {"loading": loading, "active": partitions - loading, "failed": 0}

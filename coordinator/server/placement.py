@@ -55,17 +55,14 @@ class Placement:
         return list(replicas) == usual
 
     def put(self, topic: str, replicas: Sequence[Replicas]) -> None:
-        """Assign all partitions of a topic."""
         self._given[topic] = replicas
 
     def forget(self, topic: str) -> None:
-        """Remove a deleted topic."""
         self._given.pop(topic, None)
         for key in [partition for partition in self._led if partition[0] == topic]:
             del self._led[key]
 
     def replicas(self, topic: str, partition: int) -> Replicas:
-        """The replicas of an existing partition."""
         assigned = self._given.get(topic)
         return _round_robin(self._order, topic, partition, 1) if assigned is None else assigned[partition]
 

@@ -78,11 +78,10 @@ async def api_versions(exchange: Exchange[ApiVersionsRequest | None]) -> AnswerF
     may ask in an unknown version: it is answered in version 0, with the known ones."""
     request = exchange.request
     if request is None:
-        return {
-            "error_code": ErrorCode.UNSUPPORTED_VERSION,
-            "api_keys": [_versions(SERVED[API_VERSIONS_KEY])],
-        }
-    if exchange.version >= WITH_SOFTWARE and not _is_valid(request):
+        known = _versions(SERVED[API_VERSIONS_KEY])
+        return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "api_keys": [known]}
+    software = (request.client_software_name, request.client_software_version)
+    if exchange.version >= WITH_SOFTWARE and not all(map(_SOFTWARE.fullmatch, software)):
         return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
     return {
         "error_code": ErrorCode.NONE,
@@ -103,34 +102,15 @@ def _versions(api: ServedApi) -> AnswerFields:
     return {"api_key": api.key, "min_version": api.oldest, "max_version": api.newest}
 
 
-def _is_valid(request: ApiVersionsRequest) -> bool:
-    return all(
-        _SOFTWARE.fullmatch(text) for text in (request.client_software_name, request.client_software_version)
-    )
-
-
 def _served(
-    api: Api[R],
-    answer: Handler[R],
-    *,
-    oldest: int | None = None,
-    newest: int | None = None,
-    grows: bool = False,
-    waits: bool = False,
+    api: Api[R], answer: Handler[R], *, grows: bool = False, waits: bool = False, **versions: int
 ) -> ServedApi:
-    first, last = api.versions
-    return ServedApi(
-        api=api,
-        answer=answer,
-        oldest=first if oldest is None else oldest,
-        newest=last if newest is None else newest,
-        grows=grows,
-        waits=waits,
-    )
+    """`versions`: `oldest` or `newest`, if it is not of the layouts."""
+    listed = {**dict(zip(("oldest", "newest"), api.versions, strict=True)), **versions}
+    return ServedApi(api=api, answer=answer, **listed, grows=grows, waits=waits)
 
 
 def apis_with_faults() -> frozenset[str]:
-    """The names of the APIs that faults can match."""
     return frozenset(served.api.name for served in SERVED.values())
 
 

@@ -163,7 +163,6 @@ class Topics:
         self._data.set_config(ConfigKind.ASSIGNMENT, name, {} if usual else by_partition)
 
     def _restore(self, topic: TopicInfo) -> None:
-        """Restore a topic's brokers, if all of them exist again."""
         if self._data is None:
             return
         kept = self._data.configs[ConfigKind.ASSIGNMENT].get(topic.name, {})

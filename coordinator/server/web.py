@@ -112,7 +112,6 @@ class WebServer(ThreadingHTTPServer):
             self._waiting[connection] = time.monotonic()
 
     def answers(self, connection: socket.socket) -> None:
-        """The connection's request is whole."""
         with self._lock:
             self._waiting.pop(connection, None)
             self._answered[connection] = time.monotonic()
@@ -153,7 +152,6 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_GET(self) -> None:
-        """Serve a page."""
         self.server.answers(self.connection)
         path, _, query = self.path.partition("?")
         connection = self.connection

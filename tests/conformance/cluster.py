@@ -24,14 +24,12 @@ class Cluster:
         self._peer = peer
 
     async def ask(self, api: str, version: int, **fields: Any) -> Any:
-        """Send a request and return its answer as plain fields."""
         return plain(await self._peer.send(request(api, version, **fields), response_type(api, version)))
 
     async def close(self) -> None:
         await self._peer.close()
 
     async def create(self, partitions: Mapping[str, int]) -> None:
-        """Create topics, and return when each partition has a leader."""
         topics = [
             {"name": name, "num_partitions": count, "replication_factor": 1}
             for name, count in partitions.items()
@@ -71,7 +69,6 @@ class Cluster:
         await self._shown(dict.fromkeys(gone, 0))
 
     async def ids(self, names: Iterable[str]) -> dict[str, UUID]:
-        """The id of every existing topic."""
         topics = [{"name": name, "topic_id": None} for name in names]
         if not topics:
             return {}

@@ -64,7 +64,6 @@ def _schema_field(field: Field[Any]) -> SchemaField:
     if array:
         hint = get_args(hint)[0]
     nested = isinstance(hint, type) and is_dataclass(hint)
-    tag = field.metadata.get("tag")
     kafka_type = None if nested else field.metadata["kafka_type"]
     return SchemaField(
         name=field.name,
@@ -72,7 +71,7 @@ def _schema_field(field: Field[Any]) -> SchemaField:
         entity=hint if nested else None,
         array=array,
         nullable=nullable,
-        tag=tag,
+        tag=field.metadata.get("tag"),
         default=_absent(field, hint, kafka_type, array),
     )
 
@@ -96,7 +95,6 @@ NOT_OF_KIO = {("ApiVersions", 5), ("DeleteGroups", 3), ("StreamsGroupDescribe", 
 
 
 def versions_of_kio(api: str, oldest: int, newest: int) -> list[int]:
-    """Those of an API's versions that kio knows."""
     return [version for version in range(oldest, newest + 1) if (api, version) not in NOT_OF_KIO]
 
 
@@ -106,7 +104,6 @@ def request_type(api: str, version: int) -> Any:
 
 
 def response_type(api: str, version: int) -> Any:
-    """The class of the answer to it."""
     return getattr(_schema(api, version, "response"), api + "Response")
 
 
@@ -206,17 +203,10 @@ def decoded(entity: Any, answer: bytes) -> Any:
 def plain(message: Any) -> Any:
     """A message as dictionaries, lists, numbers and texts; bytes, ids and times keep their type or are numbers."""
     if is_dataclass(message):
-        return {
-            field.name: plain(getattr(message, field.name))
-            for field in fields(message)
-            if field.name != "throttle_time"
-        }
+        names = [field.name for field in fields(message) if field.name != "throttle_time"]
+        return {name: plain(getattr(message, name)) for name in names}
     if isinstance(message, tuple | list):
         return [plain(one) for one in message]
     if isinstance(message, timedelta):
         return round(message.total_seconds() * 1000)
-    if isinstance(message, bool):
-        return message
-    if isinstance(message, int):
-        return int(message)
-    return message
+    return int(message) if isinstance(message, int) and not isinstance(message, bool) else message

@@ -65,7 +65,6 @@ class Normalizer:
         return self._value(self._served(api, fields), "", unordered)
 
     def expected(self, value: Any) -> Any:
-        """The same for what a script expects."""
         return self._value(value, "", frozenset())
 
     def _served(self, api: str, fields: Any) -> Any:

@@ -48,7 +48,6 @@ class Peer:
         self._writer.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
 
     async def ended(self) -> None:
-        """Wait until the server has closed the connection."""
         await asyncio.shield(self._task)
 
     async def close(self) -> None:

@@ -69,11 +69,8 @@ class Play:
         self._parked: dict[str, Sent] = {}
         self._topics = topic_names(script, server.tag)
         group = group_name(script, server.tag)
-        self._names: dict[str, Any] = {
-            "g": group,
-            **{f"g{number}": f"{group}-{number}" for number in range(2, 5)},
-            **self._topics,
-        }
+        groups = {f"g{number}": f"{group}-{number}" for number in range(2, 5)}
+        self._names: dict[str, Any] = {"g": group, **groups, **self._topics}
         self._sent = time.monotonic()
         self.transcript = Transcript()
 
@@ -90,7 +87,6 @@ class Play:
         return self.transcript
 
     async def begin(self) -> None:
-        """Learn the ids of the topics."""
         await self._learn_topics(self._script.topics)
 
     async def close(self) -> None:
@@ -101,7 +97,6 @@ class Play:
         await self._peers.pop(connection).close()
 
     def shown(self, sent: Sent) -> Any:
-        """The normal form of a received answer."""
         return self._normalizer.answer(sent.api, plain(sent.future.result()))
 
     async def _step(self, number: int, step: Mapping[str, Any]) -> None:
@@ -139,7 +134,6 @@ class Play:
         return None
 
     async def _prepare(self, step: Mapping[str, Any]) -> None:
-        """A step without an answer."""
         if "wait" in step:
             await asyncio.sleep(step["wait"] / 1000)
         elif "repeat" in step:
@@ -234,9 +228,8 @@ class Play:
         elif (now - started) * 1000 > high + LATE_MS:
             came = "too late"
         if came != "in time":
-            self.transcript.surprises.append(
-                f"{came}: {(now - started) * 1000:.0f} ms, {low} to {high} are expected"
-            )
+            took = f"{(now - started) * 1000:.0f} ms"
+            self.transcript.surprises.append(f"{came}: {took}, {low} to {high} are expected")
         return {**outcome, "came": came}
 
     async def _let_pass(self) -> None:
@@ -269,7 +262,6 @@ class Play:
 
 
 def group_name(script: Script, tag: str) -> str:
-    """The group of a script, the same on every server."""
     return re.sub(r"[^A-Za-z0-9-]+", "-", script.name.replace("/", "..")) + tag
 
 
@@ -304,16 +296,9 @@ def difference(expected: Any, actual: Any, path: str = "") -> str:
                 return deeper
         return ""
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        return next(
-            filter(
-                None,
-                (
-                    difference(one, other, f"{path}.{index}")
-                    for index, (one, other) in enumerate(zip(expected, actual, strict=True))
-                ),
-            ),
-            "",
-        )
+        both = enumerate(zip(expected, actual, strict=True))
+        inner = [difference(one, other, f"{path}.{index}") for index, (one, other) in both]
+        return next(filter(None, inner), "")
     return "" if expected == actual else f"{path or 'it'} is {actual!r}, expected {expected!r}"
 
 

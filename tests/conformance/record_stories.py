@@ -42,7 +42,6 @@ class Asker:
         self.answers: list[tuple[str, Any]] = []  # the answers, each with a label of the request
 
     def create(self, configs: Mapping[str, str] | None = None, partitions: int = 2) -> None:
-        """Create the topic, and wait until it has leaders."""
         named = [{"name": name, "value": value} for name, value in (configs or {}).items()]
         sizes = {"num_partitions": partitions, "replication_factor": 1, "assignments": ()}
         made = self.raw("CreateTopics", 7, topics=[{"name": self.topic, **sizes, "configs": named}])
@@ -51,7 +50,6 @@ class Asker:
         wait_until(lambda: all(map(self.is_led, range(partitions))), f"{self.topic} is led")
 
     def is_led(self, partition: int) -> bool:
-        """Whether the partition is served."""
         answer = self._listed(-1, version=7, partition=partition, epoch=-1)
         return bool(answer.topics[0].partitions[0].error_code == 0)
 
@@ -134,14 +132,12 @@ class Asker:
         return self.note(word, self.raw("Fetch", version, **self.fetch_fields(partitions, **fields)))
 
     def start_of(self, partition: int) -> int:
-        """The log start offset of a partition."""
         answer = self._listed(-2, version=7, partition=partition, epoch=-1)
         return int(answer.topics[0].partitions[0].offset)
 
     def list_offset(
         self, word: str, timestamp: int, *, version: int = 7, partition: int = 0, epoch: int = -1
     ) -> Any:
-        """ListOffsets of one partition."""
         return self.note(word, self._listed(timestamp, version=version, partition=partition, epoch=epoch))
 
     def _listed(self, timestamp: int, *, version: int, partition: int, epoch: int) -> Any:
@@ -150,7 +146,6 @@ class Asker:
         return self.raw("ListOffsets", version, **fields, topics=[{"name": self.topic, "partitions": [one]}])
 
     def end_of_epoch(self, word: str, epoch: int, *, current: int = -1, partition: int = 0) -> Any:
-        """OffsetForLeaderEpoch of one partition."""
         one = {"partition": partition, "current_leader_epoch": current, "leader_epoch": epoch}
         topics = [{"topic": self.topic, "partitions": [one]}]
         return self.note(word, self.raw("OffsetForLeaderEpoch", 4, replica_id=-1, topics=topics))
@@ -183,7 +178,6 @@ def plain(value: Any, asker: Asker) -> Any:
 
 
 def batch_of(*values: bytes | None, timestamp: int = START_MS, **fields: Any) -> bytes:
-    """A batch of records with these values and a key each."""
     return encode_batch([(b"key", value) for value in values], base_offset=0, timestamp=timestamp, **fields)
 
 
@@ -197,7 +191,6 @@ def patched(batch: bytes, position: int, layout: str, value: int, *, right: bool
 
 
 def tell_of_refused_records(asker: Asker) -> None:
-    """Batches that are refused."""
     asker.create({"max.message.bytes": "2000"})
     good = batch_of(b"a", b"b")
     asker.produce("empty", b"")
@@ -237,7 +230,6 @@ def tell_of_refused_records(asker: Asker) -> None:
 
 
 def tell_of_compacted_topic(asker: Asker) -> None:
-    """Required keys, and the broker's own timestamps and codec."""
     asker.create({"cleanup.policy": "compact", "message.timestamp.before.max.ms": "1000"})
     now_ms = int(time.time() * 1000)
     keyless = encode_batch([(b"k", b"v"), (None, b"v"), (None, b"w")], base_offset=0, timestamp=now_ms)
@@ -335,7 +327,6 @@ def tell_of_sessions(asker: Asker) -> None:
 
 
 def tell_of_append_times(asker: Asker) -> None:
-    """The broker's own timestamps."""
     asker.create({"message.timestamp.type": "LogAppendTime"})
     before = int(time.time() * 1000)
     asker.send_records(batch_of(b"a", b"b"), acks=1)
@@ -351,7 +342,6 @@ def tell_of_append_times(asker: Asker) -> None:
 
 
 def tell_of_settings(asker: Asker) -> None:
-    """Missing replicas, and the topic's own codec."""
     asker.create({"min.insync.replicas": "2", "compression.type": "gzip"})
     asker.produce("all replicas", batch_of(b"a"), acks=-1)
     asker.produce("the leader", batch_of(b"a" * 100), acks=1)

@@ -45,7 +45,6 @@ def scripts() -> tuple[Script, ...]:
 
 
 def load(name: str) -> Any:
-    """A YAML file next to the table."""
     return yaml.load((HERE / name).read_text(), yaml.CSafeLoader)
 
 

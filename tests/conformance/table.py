@@ -62,7 +62,6 @@ async def _at_home(control: Cluster, script: Script, server: Server) -> Server:
 
 
 def is_waiting(script: Script) -> bool:
-    """Whether it depends on time."""
     return any(WAITING & set(step) for step in script.steps)
 
 

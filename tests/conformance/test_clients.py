@@ -3,7 +3,6 @@ assigns walks the members in some order of their ids, and ids that the clients o
 order in every run. So every rest says in which order its members were walked (`Walk`): what each member kept is
 compared as it is, and what was given out in the order of those who got it."""
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,15 +11,13 @@ from enum import Enum
 
 import pytest
 
-from tests.conformance.cluster import Cluster
-from tests.conformance.peer import Peer
 from tests.conformance.servers import Embedded, kohort_serve
 from tests.kafka.broker import Broker
 from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.ports import HOST
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from tests.kafka.wire import ask
 
 pytestmark = pytest.mark.kafka
 
@@ -102,22 +99,24 @@ class Stage:
         self.configure("consumer.session.timeout.ms", str(LONG_SESSION_MS))
 
     def configure(self, name: str, value: str) -> None:
-        """Set a setting of the group, and wait until it applies."""
-        asyncio.run(self._configure(name, value))
-
-    async def _configure(self, name: str, value: str) -> None:
-        cluster = Cluster(await Peer.connect(HOST, self.broker.port))
         resource = {"resource_type": GROUP, "resource_name": self.group}
         setting = {"name": name, "config_operation": 0, "value": value}
-        await cluster.ask("IncrementalAlterConfigs", 1, resources=[{**resource, "configs": [setting]}])
-        async with asyncio.timeout(SETTLED_S):
-            while True:
-                query = {**resource, "configuration_keys": [name]}
-                answer = await cluster.ask("DescribeConfigs", 4, resources=[query])
-                if answer["results"][0]["configs"][0]["value"] == value:
-                    break
-                await asyncio.sleep(0.1)
-        await cluster.close()
+        query = {**resource, "configuration_keys": [name]}
+        ask(self.broker.port, "IncrementalAlterConfigs", 1, resources=[{**resource, "configs": [setting]}])
+
+        def applies() -> bool:
+            answer = ask(self.broker.port, "DescribeConfigs", 4, resources=[query])
+            return bool(answer.results[0].configs[0].value == value)
+
+        wait_until(applies, f"{name} applies", timeout_s=SETTLED_S)
+
+    def pair(self, *settings: Settings, static: bool = False) -> tuple[Member, Member, "list[Rest]"]:
+        """Start one member, then another."""
+        ids = [{"group_instance_id": f"i-{name}"} if static else {} for name in "ab"]
+        a = self.join("a", *settings, ids[0])
+        alone = self.settle(a)
+        b = self.join("b", *settings, ids[1])
+        return a, b, [alone, self.settle(a, b)]
 
 
 def _when_quiet(member: Member) -> int:
@@ -130,7 +129,6 @@ def _when_quiet(member: Member) -> int:
 
 
 def _short(member: Member) -> str:
-    """The name of a member in its scene."""
     return member.name.partition("-")[0]
 
 
@@ -168,7 +166,6 @@ class Rest:
 
 
 def bucket(text: str) -> int:
-    """Where java.util.HashMap of 16 buckets puts a string."""
     hashed = 0
     for character in text:
         hashed = (31 * hashed + ord(character)) & 0xFFFFFFFF
@@ -182,10 +179,7 @@ Scene = Callable[[Stage, Settings], list[Rest]]
 def out_and_in(stage: Stage, kind: Settings) -> list[Rest]:
     """One member, a second, a third; the second leaves."""
     stage.let_sessions_last()
-    a = stage.join("a", SLOW, kind)
-    seen = [stage.settle(a)]
-    b = stage.join("b", SLOW, kind)
-    seen.append(stage.settle(a, b))
+    a, b, seen = stage.pair(SLOW, kind)
     c = stage.join("c", SLOW, kind)
     seen.append(stage.settle(a, b, c))
     b.stop()
@@ -194,10 +188,7 @@ def out_and_in(stage: Stage, kind: Settings) -> list[Rest]:
 
 
 def crash(stage: Stage, kind: Settings) -> list[Rest]:
-    a = stage.join("a", QUICK, kind)
-    seen = [stage.settle(a)]
-    b = stage.join("b", QUICK, kind)
-    seen.append(stage.settle(a, b))
+    a, b, seen = stage.pair(QUICK, kind)
     b.crash()
     seen.append(stage.settle(a))
     return seen
@@ -207,10 +198,7 @@ def static_return(stage: Stage, kind: Settings) -> list[Rest]:
     """Two static members; one stops, returns and gets its partitions, and the other notices nothing. Under the consumer
     protocol it says that it goes (epoch -2); before, it crashes."""
     stage.let_sessions_last()
-    a = stage.join("a", SLOW, kind, group_instance_id="i-a")
-    seen = [stage.settle(a)]
-    b = stage.join("b", SLOW, kind, group_instance_id="i-b")
-    seen.append(stage.settle(a, b))
+    a, b, seen = stage.pair(SLOW, kind, static=True)
     calls = _when_quiet(a)
     b.stop() if kind is CONSUMER else b.crash()
     b = stage.join("b", SLOW, kind, group_instance_id="i-b")
@@ -222,10 +210,7 @@ def static_return(stage: Stage, kind: Settings) -> list[Rest]:
 def static_crash(stage: Stage, kind: Settings) -> list[Rest]:
     """A static member of the consumer protocol crashes: its instance id is released when its session has expired."""
     stage.configure("consumer.session.timeout.ms", "20000")
-    a = stage.join("a", kind, group_instance_id="i-a")
-    seen = [stage.settle(a)]
-    b = stage.join("b", kind, group_instance_id="i-b")
-    seen.append(stage.settle(a, b))
+    a, b, seen = stage.pair(kind, static=True)
     b.crash()
     refused = stage.join("early", kind, group_instance_id="i-b").wait_event("error", SETTLED_S)
     assert refused.reason is not None
@@ -295,7 +280,6 @@ def compare(
 
 
 def _apart(real: list[Rest], ours: list[Rest]) -> list[str]:
-    """The observed differences of the two servers."""
     differences = []
     before: tuple[Mapping[str, frozenset[int]], ...] = ({}, {})
     for number, (one, other) in enumerate(zip(real, ours, strict=True), 1):

@@ -34,7 +34,6 @@ class Played:
 
 @pytest.fixture(scope="module")
 def played(kafka_jars: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
-    """Play the whole table to both, once for all tests."""
     scratch = tmp_path_factory.mktemp("conformance")
     with real_brokers(fetch(), scratch) as brokers, kohort_servers(scratch) as servers:
         real, ours = asyncio.run(_play(brokers, servers))
@@ -63,7 +62,6 @@ async def _play(
 
 
 def _trouble(script: Script, real: Mapping[str, Transcript], ours: Mapping[str, Transcript]) -> str:
-    """Why a script is played again, if it is."""
     one, other = real[script.name], ours[script.name]
     if script.name in OTHERWISE:
         return one.fault
@@ -122,7 +120,6 @@ def test_kohort_answers_what_the_broker_answers(script: Script, played: Played) 
 
 
 def _report(script: Script, label: str, expected: object, outcome: object) -> str:
-    """The differences of the answers, and both answers."""
     return (
         f"{script.says}\nstep {label}: {difference(expected, outcome)}\n"
         f"Kafka:  {json.dumps(expected)}\nKohort: {json.dumps(outcome)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+from confluent_kafka import TopicPartition
 
 from tests.conformance.servers import kohort_serve
 from tests.conformance.transactional_stage import TIMEOUT_S, Stage
@@ -34,43 +34,6 @@ def stage(request: pytest.FixtureRequest) -> Stage:
     made = Stage(bootstrap=f"{HOST}:{port}", topic=fresh_name("payments"))
     made.create(made.topic)
     return made
-
-
-def test_consumers_of_committed_records_are_given_those_alone(stage: Stage) -> None:
-    producer = stage.producer(stage.topic)
-    stage.transact(producer, "a", "b", "c")
-    stage.transact(producer, "x", "y", commit=False)
-    stage.transact(producer, "d")
-    assert stage.values("read_committed") == ["a", "b", "c", "d"]
-    assert stage.values("read_uncommitted") == ["a", "b", "c", "x", "y", "d"]
-
-
-def test_an_open_transaction_holds_up_consumers_of_committed_records(stage: Stage) -> None:
-    producer, other = stage.producer(stage.topic), stage.producer(f"{stage.topic}.other")
-    stage.transact(producer, "a")
-    producer.begin_transaction()
-    producer.produce(stage.topic, "b")
-    assert producer.flush(TIMEOUT_S) == 0
-    stage.transact(other, "c")
-    assert stage.values("read_committed") == ["a"]
-    assert stage.values("read_uncommitted") == ["a", "b", "c"]
-    assert (stage.end(IsolationLevel.READ_COMMITTED), stage.end(IsolationLevel.READ_UNCOMMITTED)) == (2, 5)
-    producer.commit_transaction(TIMEOUT_S)
-    assert stage.values("read_committed") == ["a", "b", "c"]
-    assert stage.end(IsolationLevel.READ_COMMITTED) == stage.end(IsolationLevel.READ_UNCOMMITTED) == 6
-
-
-def test_a_second_producer_fences_the_first_and_aborts_its_transaction(stage: Stage) -> None:
-    first = stage.producer(stage.topic)
-    first.begin_transaction()
-    first.produce(stage.topic, "of the first")
-    assert first.flush(TIMEOUT_S) == 0
-    second = stage.producer(stage.topic)
-    stage.transact(second, "of the second")
-    with pytest.raises(KafkaException) as refused:
-        first.commit_transaction(TIMEOUT_S)
-    assert refused.value.args[0].fatal()
-    assert stage.values("read_committed") == ["of the second"]
 
 
 def test_records_are_taken_and_passed_on_exactly_once(stage: Stage) -> None:

@@ -72,7 +72,6 @@ class TransactionAsker(Asker):
         return {"producer_id": self.id, "producer_epoch": self.epoch, **fields}
 
     def add(self, word: str, *partitions: int, version: int = 3, topic: str = "", **more: Any) -> None:
-        """AddPartitionsToTxn of a client."""
         topics = [{"name": topic or self.topic, "partitions": partitions}]
         fields = {"transactional_id": self.topic, "topics": topics, **self.producer(), **more}
         old = {f"v3_and_below_{name}": value for name, value in fields.items()}
@@ -89,7 +88,6 @@ class TransactionAsker(Asker):
         transactional_id: str | None = "",
         **producer: int,
     ) -> None:
-        """Produce a batch of the producer."""
         of_producer = self.producer(**producer)
         records = encode_batch(
             [(b"key", value) for value in values or (b"value",)],
@@ -112,7 +110,6 @@ class TransactionAsker(Asker):
         return answer
 
     def completes(self) -> None:
-        """Wait until the markers are written."""
         wait_until(lambda: not self._state().startswith("Prepare"), "the transaction is complete")
 
     def _state(self) -> str:
@@ -137,7 +134,6 @@ class TransactionAsker(Asker):
             self.tell(f"{word}: the end, isolation {isolation}", "ListOffsets", 7, **asked)
 
     def describe(self, word: str, *transactional_ids: str) -> None:
-        """DescribeTransactions and DescribeProducers."""
         names = transactional_ids or (self.topic,)
         self.tell(word, "DescribeTransactions", 0, transactional_ids=names)
         topics = [{"name": self.topic, "partition_indexes": [0, 1, 9]}]
@@ -146,7 +142,6 @@ class TransactionAsker(Asker):
     def commit_offsets(
         self, word: str, *, version: int = 3, partitions: Iterable[int] = (0,), topic: str = "", **more: Any
     ) -> None:
-        """TxnOffsetCommit of offset 5."""
         entries = [
             {"partition_index": partition, "committed_offset": 5, "committed_metadata": "m"}
             for partition in partitions
@@ -156,12 +151,10 @@ class TransactionAsker(Asker):
         self.tell(word, "TxnOffsetCommit", version, **fields, topics=topics)
 
     def add_offsets(self, word: str, *, version: int = 3, **producer: int) -> None:
-        """AddOffsetsToTxn of the group."""
         fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(**producer)}
         self.tell(word, "AddOffsetsToTxn", version, **fields)
 
     def offsets(self, word: str) -> None:
-        """OffsetFetch, of stable offsets and of any."""
         for stable in (False, True):
             topics = [{"name": self.topic, "partition_indexes": [0, 1]}]
             group = {"group_id": self.topic, "topics": topics}
@@ -171,7 +164,6 @@ class TransactionAsker(Asker):
         return self._producers.setdefault(producer_id, f"producer {len(self._producers)}")
 
     def _shown(self, value: Any) -> Any:
-        """An answer without producer ids and times."""
         if isinstance(value, Mapping):
             shown = {name: self._shown(one) for name, one in value.items()}
             if value.get("producer_id", -1) > 0:
@@ -185,7 +177,6 @@ class TransactionAsker(Asker):
         return value
 
     def _batches(self, records: bytes) -> list[Any]:
-        """Kind, producer and offset of each batch."""
         return [
             (
                 batch.base_offset,
@@ -287,7 +278,6 @@ def tell_of_transactions_of_version_2(asker: TransactionAsker) -> None:
 
 
 def tell_of_fencing(asker: TransactionAsker) -> None:
-    """Another producer uses the same transactional id."""
     asker.create()
     asker.init("the first")
     old = asker.producer()
@@ -326,7 +316,6 @@ def tell_of_fencing(asker: TransactionAsker) -> None:
 
 
 def tell_of_partitions(asker: TransactionAsker) -> None:
-    """Missing partitions, and requests between brokers."""
     asker.create()
     asker.init("begins")
     asker.add("no topic", 0, topic="nowhere")
@@ -373,7 +362,6 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
 
 
 def tell_of_offsets(asker: TransactionAsker) -> None:
-    """Offsets of a group without members."""
     asker.create()
     asker.has_groups()
     asker.init("begins")
@@ -403,7 +391,6 @@ def tell_of_offsets(asker: TransactionAsker) -> None:
 
 
 def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
-    """Offsets of a group with members, of both protocols."""
     asker.create()
     asker.has_groups()
     asker.init("begins")

@@ -34,44 +34,25 @@ class Stage:
             made.result(TIMEOUT_S)
 
     def producer(self, transactional_id: str, **settings: Any) -> Producer:
-        """One that has begun with its transactional id."""
-        producer = Producer(
-            # Some outlive their server, and say so again and again.
-            {
-                "bootstrap.servers": self.bootstrap,
-                "transactional.id": transactional_id,
-                "log_level": 0,
-                **settings,
-            }
-        )
+        # Some outlive their server, and say so again and again.
+        fields = {"transactional.id": transactional_id, "log_level": 0, **settings}
+        producer = Producer({"bootstrap.servers": self.bootstrap, **fields})
         producer.init_transactions(TIMEOUT_S)
         return producer
 
     def transact(self, producer: Producer, *values: str, commit: bool = True) -> None:
-        """Write values in one transaction."""
         producer.begin_transaction()
         for value in values:
             producer.produce(self.topic, value)
         assert producer.flush(TIMEOUT_S) == 0
-        if commit:
-            producer.commit_transaction(TIMEOUT_S)
-        else:
-            producer.abort_transaction(TIMEOUT_S)
+        (producer.commit_transaction if commit else producer.abort_transaction)(TIMEOUT_S)
 
     def consumer(self, group: str, isolation: str = "read_committed") -> Consumer:
-        return Consumer(
-            {
-                "bootstrap.servers": self.bootstrap,
-                "group.id": group,
-                "isolation.level": isolation,
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-            }
-        )
+        reading = {"auto.offset.reset": "earliest", "enable.auto.commit": False, "enable.partition.eof": True}
+        at = {"bootstrap.servers": self.bootstrap, "group.id": group, "isolation.level": isolation}
+        return Consumer({**at, **reading})
 
     def values(self, isolation: str, topic: str | None = None) -> list[str]:
-        """All that a consumer is given, up to the end that it sees."""
         consumer = self.consumer(fresh_name("reader"), isolation)
         consumer.assign([TopicPartition(topic or self.topic, 0, 0)])
         try:
@@ -80,14 +61,12 @@ class Stage:
             consumer.close()
 
     def end(self, isolation: IsolationLevel) -> int:
-        """The end of the topic, as ListOffsets shows it."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         asked = {TopicPartition(self.topic, 0): OffsetSpec.latest()}  # type: ignore[no-untyped-call]
         (future,) = admin.list_offsets(asked, isolation_level=isolation).values()
         return int(future.result(TIMEOUT_S).offset)
 
     def committed(self, group: str) -> int:
-        """The offset that a group has committed for the topic."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         asked = ConsumerGroupTopicPartitions(group, [TopicPartition(self.topic, 0)])
         (future,) = admin.list_consumer_group_offsets([asked], require_stable=True).values()

@@ -9,11 +9,8 @@ RUNNING_OR_FETCHED = frozenset(
 
 
 class Page(HTMLParser):
-    """What a page holds: elements in their order, and texts by the element they are in.
-
-    Raises:
-        AssertionError: an element is closed that is not open, or stays open.
-    """
+    """What a page holds: elements in their order, and texts by the element they are in. :raises AssertionError: an
+    element is closed that is not open, or stays open"""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -41,7 +38,6 @@ class Page(HTMLParser):
             self.texts[self.open[-1]][-1] += data
 
     def check_harmless(self) -> None:
-        """Nothing runs, and nothing is fetched."""
         assert RUNNING_OR_FETCHED.isdisjoint(tag for tag, _ in self.tags)
         for tag, attributes in self.tags:
             assert not {"src", "href", "action", "xlink:href"} & attributes.keys(), tag

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from types import TracebackType
 
 SAMPLE_S = 0.02
 PAUSE_S = 0.18
@@ -31,7 +30,6 @@ class Sample:
 
     @property
     def slowness(self) -> float:
-        """1 if no other process wants the processor."""
         return max(1.0, (self.ended_ns - self.began_ns) / 1e9 / SAMPLE_S)
 
 
@@ -46,9 +44,7 @@ class Slowness:
     def __enter__(self) -> "Slowness":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.wait()
         self._output.seek(0)

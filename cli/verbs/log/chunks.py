@@ -70,12 +70,14 @@ class Chunk:
     @cached_property
     def key_sizes(self) -> Ints:
         """The size of each record's key in bytes; -1 means null."""
-        return _sizes(self.records.key_start, self.records.key_end)
+        records = self.records
+        return np.where(records.key_end < 0, -1, records.key_end - records.key_start)
 
     @cached_property
     def value_sizes(self) -> Ints:
         """The size of each record's value in bytes; -1 means null."""
-        return _sizes(self.records.value_start, self.records.value_end)
+        records = self.records
+        return np.where(records.value_end < 0, -1, records.value_end - records.value_start)
 
     @cached_property
     def sequences(self) -> Ints:
@@ -84,13 +86,7 @@ class Chunk:
         base = headers["base_sequence"][batch_of].astype(np.int64)
         # Sequence numbers restart at 0 after 2^31 - 1.
         sequence_numbers = (base + self.records.offsets - headers["base_offset"][batch_of]) & 0x7FFFFFFF
-        sequences: Ints = np.where(base < 0, -1, sequence_numbers)
-        return sequences
-
-
-def _sizes(starts: Ints, ends: Ints) -> Ints:
-    sizes: Ints = np.where(ends < 0, -1, ends - starts)
-    return sizes
+        return np.where(base < 0, -1, sequence_numbers)
 
 
 def chunks_of(segment: SegmentData, record_filter: RecordFilter) -> Iterator[Chunk | Problem]:
@@ -116,7 +112,6 @@ def chunks_of_part(
 
 
 def _chunk(file: str, records: Columns, record_filter: RecordFilter) -> Chunk:
-    """Select from some records, and decode the selected ones."""
     if not record_filter.any_key:
         chosen = [record_filter.key(_key(records, index)) for index in range(len(records))]
         records = records.select(np.flatnonzero(chosen))
@@ -222,7 +217,6 @@ class RecordFilter:
         return Batches(some.data, some.file, some.positions[kept], some.headers[kept])
 
     def rows(self, columns: Columns) -> Ints:
-        """The records of a chunk within the bounds."""
         within = (columns.offsets >= self.first_offset) & (columns.offsets <= self.last_offset)
         within &= (columns.timestamps >= self.first_ms) & (columns.timestamps <= self.last_ms)
         return np.flatnonzero(within)

@@ -109,5 +109,4 @@ def path_text(path: Path) -> str:
 
 
 def damage_of(damage: DamagedLog) -> Problem:
-    """The damage of a file, with its position."""
     return Problem(subject=f"{path_text(Path(damage.file))}, byte {damage.position}", message=damage.reason)

@@ -51,7 +51,6 @@ class KeyText:
 
 @lru_cache(maxsize=MOST_KEYS)
 def key_text(key: bytes) -> KeyText:
-    """The text of any key."""
     try:
         shown = json_key(key)
     except UnknownKeyType as error:
@@ -109,7 +108,6 @@ class PlainCommits:
 
 
 def plain_commits(records: Columns, candidates: NDArray[np.bool_]) -> PlainCommits:
-    """The plain commits among the candidates."""
     data, octets = records.data, np.frombuffer(records.data, dtype=np.uint8)
     keys = read_offset_keys(octets, records.key_start, records.key_end)
     values = read_offset_values(octets, records.value_start, records.value_end)

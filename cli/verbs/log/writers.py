@@ -164,7 +164,6 @@ BATCH_COLUMNS = columns(
 
 
 def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
-    """A row per record."""
     records = chunk.records
     producers = {
         index: producer(records.batches[index]) for index in dict.fromkeys(records.batch_of.tolist())
@@ -180,7 +179,6 @@ def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
 
 
 def _contents(chunk: Chunk) -> dict[int, tuple[str | None, str | None, str | None]]:
-    """Type, key and value of records by index."""
     tombstones = chunk.value_sizes < 0
     contents = {index: _content(read, bool(tombstones[index])) for index, read in chunk.others.items()}
     name = RECORD_TYPES[OFFSET_COMMIT].name
@@ -203,7 +201,6 @@ def _content(read: ReadRecord, tombstone: bool) -> tuple[str | None, str | None,
 
 
 def batch_rows(batches: Batches) -> Iterator[Sequence[Cell]]:
-    """A row per batch."""
     for batch, checksum in zip(batches, batches.headers["crc"].tolist(), strict=True):
         yield (
             batch.base_offset,

@@ -96,7 +96,6 @@ def metrics_address(text: str) -> ListenAddress:
 
 
 def metrics_served(cluster: Cluster, address: ListenAddress) -> AbstractAsyncContextManager[None]:
-    """Serve the metrics, and print their address."""
     from coordinator.server.metrics import serving_metrics  # its library takes time to load
 
     return serving_metrics(

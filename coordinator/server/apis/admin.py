@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from coordinator.configs.features import FEATURES, Features, FeatureUpdate, UpgradeType
@@ -91,28 +91,19 @@ def _nameless(name: str, error: int) -> AnswerFields:
 async def describe_log_dirs(exchange: Exchange[schemas.DescribeLogDirsRequest]) -> AnswerFields:
     """DescribeLogDirs v1–v5: sizes of this broker's partitions; disk space v4 (KIP-827), cordoned v5 (KIP-1066)."""
     directory = exchange.cluster.log_directory
-    total, usable = (-1, -1) if directory is None else _space(directory)
-    return {
+    total = usable = -1
+    with suppress(OSError):
+        if directory is not None:
+            total, _, usable = shutil.disk_usage(directory)
+    result = {
         "error_code": ErrorCode.NONE,
-        "results": [
-            {
-                "error_code": ErrorCode.NONE,
-                "log_dir": "memory" if directory is None else str(directory),
-                "topics": list(_sizes(exchange)),
-                "total_bytes": total,
-                "usable_bytes": usable,
-                "is_cordoned": False,
-            }
-        ],
+        "log_dir": "memory" if directory is None else str(directory),
+        "topics": list(_sizes(exchange)),
+        "total_bytes": total,
+        "usable_bytes": usable,
+        "is_cordoned": False,
     }
-
-
-def _space(directory: Path) -> tuple[int, int]:
-    try:
-        usage = shutil.disk_usage(directory)
-    except OSError:
-        return -1, -1
-    return usage.total, usage.free
+    return {"error_code": ErrorCode.NONE, "results": [result]}
 
 
 def _sizes(exchange: Exchange[schemas.DescribeLogDirsRequest]) -> Iterator[AnswerFields]:

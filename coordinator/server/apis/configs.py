@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -101,15 +102,15 @@ Found = tuple[str, Definition | None, Sequence[Synonym], str | None]
 
 
 def _of_topic(cluster: Cluster, topic: str) -> Iterator[Found]:
-    configs = cluster.topic_configs
+    configs = cluster.configs.topics
     for name, definition in TOPIC.items():
         text = configs.text(topic, name)
         if text is not None or not definition.internal:
-            synonyms = [
-                _shown(synonym, definition) if synonym.source is ConfigSource.TOPIC else synonym
-                for synonym in configs.synonyms(topic, name)
+            shown = [
+                replace(one, value=definition.shown(one.value)) if one.source is ConfigSource.TOPIC else one
+                for one in configs.synonyms(topic, name)
             ]
-            yield name, definition, synonyms, text
+            yield name, definition, shown, text
 
 
 def _of_all_brokers(cluster: Cluster) -> Iterator[Found]:
@@ -155,10 +156,6 @@ def _of_group(cluster: Cluster, group: str) -> Iterator[Found]:
         yield name, definition, inherited, inherited[0].value
 
 
-def _shown(synonym: Synonym, definition: Definition) -> Synonym:
-    return Synonym(name=synonym.name, value=definition.shown(synonym.value), source=synonym.source)
-
-
 def _entry(
     name: str,
     definition: Definition | None,
@@ -186,32 +183,25 @@ def _entry(
 
 def created(cluster: Cluster, topic_configs: Mapping[str, str]) -> list[AnswerFields]:
     """The configs of a new topic with these overrides, as CreateTopics returns them."""
-    configs = cluster.topic_configs
+    configs = cluster.configs.topics
     entries: list[AnswerFields] = []
     for name, definition in TOPIC.items():
-        inherited = configs.synonyms("", name)
-        source = inherited[0].source if inherited else ConfigSource.DEFAULT
+        source = next((one.source for one in configs.synonyms("", name)), ConfigSource.DEFAULT)
         text = topic_configs.get(name, configs.text("", name))
+        if name in topic_configs:
+            source = ConfigSource.TOPIC
+        elif text is not None:
+            text = definition.shown(text)
         if text is not None:
-            entries.append(
-                {
-                    "name": name,
-                    "value": text if name in topic_configs else definition.shown(text),
-                    "read_only": False,
-                    "config_source": ConfigSource.TOPIC if name in topic_configs else source,
-                    "is_sensitive": False,
-                }
-            )
+            fields = {"name": name, "value": text, "config_source": source}
+            entries.append({**fields, "read_only": False, "is_sensitive": False})
     return entries
 
 
 class ConfigOperation(IntEnum):
     """The operation on a config (AlterConfigOp.OpType)."""
 
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
+    SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
 Alteration: TypeAlias = "Exchange[schemas.AlterConfigsRequest | schemas.IncrementalAlterConfigsRequest]"

@@ -59,7 +59,6 @@ async def consumer_group_heartbeat(exchange: Exchange[schemas.ConsumerGroupHeart
 
 
 def _hides_some(exchange: Exchange, topics: Iterable[str]) -> bool:
-    """Whether the caller may not describe one of the topics."""
     may_describe = exchange.may_describe
     return may_describe is not None and not all(may_describe(topic) for topic in topics)
 

@@ -106,7 +106,6 @@ class _Reading:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the answer can be sent now."""
         return self._is_urgent or self._bytes >= self._wanted
 
     def read(self, requested: Sequence[tuple[PartitionKey, FetchRequestTopicPartition]]) -> None:

@@ -49,7 +49,6 @@ def judged(act: Callable[[], object]) -> dict[str, object]:
 
 
 def judged_partition(partition: tuple[int, ErrorCode]) -> AnswerFields:
-    """The result for a partition: its index and error."""
     number, error = partition
     return {"partition_index": number, "error_code": error}
 

@@ -188,15 +188,13 @@ async def elect_leaders(exchange: Exchange[admin_schemas.ElectLeadersRequest]) -
 
 
 def _elected(cluster: Cluster, kind: int, topic: str, number: int) -> AnswerFields:
-    error: int = ErrorCode.NONE
-    message = None
+    error, message = ErrorCode.NONE, None
     known = cluster.topics.image.topics.get(topic)
     if kind not in (PREFERRED, UNCLEAN):
         error, message = ErrorCode.INVALID_REQUEST, f"Unknown election type {kind}"
-    elif known is None:
-        error, message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {topic}"
-    elif not 0 <= number < known.partitions:
-        error, message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {topic}-{number}"
+    elif known is None or not 0 <= number < known.partitions:
+        what = f"topic as {topic}" if known is None else f"partition as {topic}-{number}"
+        error, message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such {what}"
     elif kind == UNCLEAN or not cluster.elect_preferred(topic, number):
         error, message = ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
     return {"partition_id": number, "error_code": error, "error_message": message}

@@ -57,7 +57,6 @@ async def offset_commit(exchange: Exchange[schemas.OffsetCommitRequest]) -> Answ
 
 
 def committed_offsets(request: schemas.OffsetCommitRequest | TxnOffsetCommitRequest) -> tuple[Offset, ...]:
-    """The offsets of a commit."""
     return tuple(
         Offset(
             topic=topic.name,

@@ -75,7 +75,6 @@ def requires_operation(operation: Operation, **fields: object) -> Callable[[Hand
 
 
 def not_elected(request: schemas.ElectLeadersRequest) -> Sequence[AnswerFields]:
-    """The results of a refused ElectLeaders, one per partition."""
     refused = _judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     return [
         {
@@ -97,7 +96,6 @@ def _judged(error: ErrorCode) -> dict[str, object]:
 
 
 def may_create(exchange: Exchange, name: str) -> bool:
-    """Whether the caller may create a topic of this name."""
     return exchange.allows_cluster(Operation.CREATE) or exchange.allows(
         Operation.CREATE, ResourceType.TOPIC, name
     )

@@ -152,7 +152,7 @@ def _own_settings(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic)
     try:
         if nulls:
             raise InvalidSetting(f"Null value not supported for topic configs: {', '.join(nulls)}")
-        cluster.topic_configs.check(settings)
+        cluster.configs.topics.check(settings)
     except InvalidSetting as error:
         raise RequestRefused(ErrorCode.INVALID_CONFIG, str(error)) from None
     return settings
@@ -273,7 +273,6 @@ async def delete_topics(exchange: Exchange[schemas.DeleteTopicsRequest]) -> Answ
 
 
 def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[AnswerFields]:
-    """Delete the topics that are named exactly once."""
     topics_by_name = {one: topics.find(*one) for one in requested}
     named = {
         topic.id for (name, _), topic in topics_by_name.items() if name is not None and topic is not None

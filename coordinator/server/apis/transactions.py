@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 
 FORBIDDEN = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-
 KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}
 """The first version whose clients know PRODUCER_FENCED (KIP-360)."""
 OF_BROKERS = 4  # the first AddPartitionsToTxn version for brokers, with several transactions
@@ -65,12 +64,13 @@ async def init_producer_id(exchange: Exchange[InitProducerIdRequest]) -> AnswerF
     expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
     outcome = await _settled(
         exchange,
+        "InitProducerId",
         transactional_id,
         lambda coordinator, now_ms: coordinator.init_producer_id(
             transactional_id, request.transaction_timeout_ms, expected, now_ms
         ),
     )
-    return _initialized(_error(exchange, "InitProducerId", outcome.error), outcome.producer)
+    return _initialized(outcome.error, outcome.producer)
 
 
 def _may_write(exchange: Exchange, transactional_id: str) -> bool:
@@ -129,25 +129,22 @@ async def _added(
         return {partition: verify(transactional_id, producer, partition) for partition in requested}
     outcome = await _settled(
         exchange,
+        "AddPartitionsToTxn",
         transactional_id,
         lambda coordinator, now_ms: coordinator.add_partitions(
             transactional_id, producer, requested, version, now_ms
         ),
     )
-    return dict.fromkeys(requested, _error(exchange, "AddPartitionsToTxn", outcome.error))
+    return dict.fromkeys(requested, outcome.error)
 
 
 def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[AnswerFields]:
-    return [
-        {
-            "name": topic,
-            "results_by_partition": [
-                {"partition_index": number, "partition_error_code": errors[topic, number]}
-                for number in numbers
-            ],
-        }
+    keys = ("partition_index", "partition_error_code")
+    results = [
+        (topic, [dict(zip(keys, (number, errors[topic, number]), strict=True)) for number in numbers])
         for topic, numbers in by_topic(errors)
     ]
+    return [{"name": topic, "results_by_partition": partitions} for topic, partitions in results]
 
 
 async def add_offsets_to_txn(exchange: Exchange[schemas.AddOffsetsToTxnRequest]) -> AnswerFields:
@@ -161,12 +158,13 @@ async def add_offsets_to_txn(exchange: Exchange[schemas.AddOffsetsToTxnRequest])
     partitions = [_offsets_partition(exchange, request.group_id)]
     outcome = await _settled(
         exchange,
+        "AddOffsetsToTxn",
         request.transactional_id,
         lambda coordinator, now_ms: coordinator.add_partitions(
             request.transactional_id, producer, partitions, TransactionVersion.TV_0, now_ms
         ),
     )
-    return {"error_code": _error(exchange, "AddOffsetsToTxn", outcome.error)}
+    return {"error_code": outcome.error}
 
 
 async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) -> AnswerFields:
@@ -202,10 +200,9 @@ async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) 
         except RequestRefused as error:
             judged = sorted(zip(call.offsets, known, strict=True), key=lambda entry: entry[1])
             unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            codes = [
-                (one.topic, one.partition, error.code if is_known else unknown) for one, is_known in judged
-            ]
-            return _committed([*hidden, *codes])
+            codes = [error.code if is_known else unknown for _, is_known in judged]
+            refused = [(one.topic, one.partition, code) for (one, _), code in zip(judged, codes, strict=True)]
+            return _committed([*hidden, *refused])
     committed = await exchange.ask(call)
     answered = [(topic, partition, error) for topic, _, partition, error in committed.partitions]
     return _committed([*hidden, *answered])
@@ -227,12 +224,13 @@ async def end_txn(exchange: Exchange[schemas.EndTxnRequest]) -> AnswerFields:
     version = TransactionVersion.TV_2 if exchange.version >= BUMPS_EPOCH else TransactionVersion.TV_0
     outcome = await _settled(
         exchange,
+        "EndTxn",
         request.transactional_id,
         lambda coordinator, now_ms: coordinator.end(
             request.transactional_id, producer, committed=request.committed, version=version, now_ms=now_ms
         ),
     )
-    return _initialized(_error(exchange, "EndTxn", outcome.error), outcome.producer)
+    return _initialized(outcome.error, outcome.producer)
 
 
 async def write_txn_markers(exchange: Exchange[schemas.WriteTxnMarkersRequest]) -> AnswerFields:
@@ -244,16 +242,12 @@ async def write_txn_markers(exchange: Exchange[schemas.WriteTxnMarkersRequest]) 
         end = EndTransactionMarker(
             one.producer_id, one.producer_epoch, one.transaction_result, one.coordinator_epoch
         )
-        topics = [
-            {
-                "name": topic.name,
-                "partitions": [
-                    {"partition_index": number, "error_code": _marked(exchange, topic.name, number, end)}
-                    for number in topic.partition_indexes
-                ],
-            }
-            for topic in one.topics
-        ]
+        topics = []
+        for topic in one.topics:
+            codes = [
+                (number, _marked(exchange, topic.name, number, end)) for number in topic.partition_indexes
+            ]
+            topics.append({"name": topic.name, "partitions": [judged_partition(entry) for entry in codes]})
         markers.append({"producer_id": one.producer_id, "topics": topics})
     await exchange.cluster.records_durable()
     return {"markers": markers}
@@ -398,22 +392,22 @@ def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
 
 
 async def _settled(
-    exchange: Exchange, transactional_id: str, decide: Callable[[TransactionCoordinator, int], Outcome]
+    exchange: Exchange,
+    api: str,
+    transactional_id: str,
+    decide: Callable[[TransactionCoordinator, int], Outcome],
 ) -> Outcome:
-    """The outcome, once it is stored. A storage failure or another coordinator's id is refused."""
+    """The outcome in terms of the request's version, once it is stored."""
     if not _coordinates(exchange, transactional_id):
         return Outcome(error=ErrorCode.NOT_COORDINATOR)
     try:
         transactions = exchange.cluster.transactions
-        return await transactions.settle(decide(transactions.coordinator, exchange.cluster.now_ms()))
+        outcome = await transactions.settle(decide(transactions.coordinator, exchange.cluster.now_ms()))
     except RequestRefused as error:
-        return Outcome(error=error.code)
-
-
-def _error(exchange: Exchange, api: str, error: ErrorCode) -> ErrorCode:
-    """The error in terms of the request's version."""
-    is_older = exchange.version < KNOWS_FENCED[api]
-    return ErrorCode.INVALID_PRODUCER_EPOCH if is_older and error is ErrorCode.PRODUCER_FENCED else error
+        outcome = Outcome(error=error.code)
+    if outcome.error is ErrorCode.PRODUCER_FENCED and exchange.version < KNOWS_FENCED[api]:
+        return replace(outcome, error=ErrorCode.INVALID_PRODUCER_EPOCH)
+    return outcome
 
 
 def _offsets_partition(exchange: Exchange, group: str) -> TopicPartition:

@@ -144,7 +144,6 @@ class Rules:
         return before - len(self.active)
 
     def in_force(self, now_ms: int) -> tuple[ActiveRule, ...]:
-        """The active rules, in the order in which they were added."""
         self.active = [rule for rule in self.active if not rule.is_over(now_ms)]
         return tuple(self.active)
 

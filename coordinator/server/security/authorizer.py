@@ -50,7 +50,6 @@ class _Entries:
             self.literal.setdefault(acl.name, []).append(acl)
 
     def about(self, name: str) -> Iterator[Acl]:
-        """The ACLs whose pattern matches the resource."""
         yield from self.literal.get(name, ())
         if not name.startswith(WILDCARD):  # Kafka treats `*` as a literal prefix there, and skips it
             yield from self.literal.get(WILDCARD, ())
@@ -72,11 +71,9 @@ class Authorizer:
 
     @property
     def acls(self) -> Iterable[Acl]:
-        """The ACLs, in the order in which they were added."""
         return self._acls.keys()
 
     def replace_all(self, acls: Iterable[Acl]) -> None:
-        """Replace all ACLs."""
         entries = dict.fromkeys(acls)
         by_type: dict[ResourceType, _Entries] = {}
         for acl in entries:

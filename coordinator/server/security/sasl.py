@@ -112,7 +112,6 @@ class SaslLogin:
 
     @property
     def is_complete(self) -> bool:
-        """Whether requests are answered."""
         return self._state is LoginState.COMPLETE
 
     def receive(self, content: bytes, now_ms: int) -> Reply | None:

@@ -12,7 +12,6 @@ STRANGER = "stranger"
 
 
 def listed(*names: str, topic: str = "$t") -> list[dict[str, Any]]:
-    """Protocols, preferred first, with a subscription to one topic."""
     return [{"name": name, "metadata": {"subscribed": [topic]}} for name in names]
 
 
@@ -82,7 +81,6 @@ class ClassicWalk(Walk):
         return True
 
     async def rebalance(self) -> bool:
-        """Mostly, all pending members and members rejoin."""
         group = self.group
         if group is None:
             return False

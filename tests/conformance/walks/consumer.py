@@ -63,7 +63,6 @@ class ConsumerWalk(Walk):
         return group if isinstance(group, ConsumerGroup) else None
 
     def fresh_id(self) -> str:
-        """As a client makes one."""
         return format_uuid(self.uuid())
 
     def subscription(self) -> Sequence[str]:
@@ -121,7 +120,6 @@ class ConsumerWalk(Walk):
         return True
 
     async def remove(self) -> bool:
-        """By an administrator."""
         client = self.often(*self.clients)
         named = self.often(("", client.instance), (client.id, None), (client.id, client.instance))
         members = [{"member_id": named[0], "group_instance_id": named[1]}]
@@ -163,7 +161,6 @@ class ConsumerWalk(Walk):
         return (self.group is None or not self.group.has_member(client.id)) and self.random.random() < 0.8
 
     def _joins_as(self, client: Client) -> str | None:
-        """The instance id of the request: mostly its own."""
         instance: str | None = self.often(
             client.instance, client.instance, client.instance, *self.other_instances
         )

@@ -63,7 +63,6 @@ class Following:
         self.engine = engine
 
     def coordinator(self, group: str) -> Server:
-        """The broker that coordinates a group."""
         broker = self._cluster.coordinator_of(group) or self._cluster.controller
         return Server(name="Kohort", host=HOST, port=broker.port)
 
@@ -77,7 +76,6 @@ class Following:
 
 @asynccontextmanager
 async def following(settings: Mapping[str, str], brokers: int) -> AsyncIterator[Following]:
-    """A cluster of brokers on free ports, until the end."""
     engines: list[FollowingEngine] = []
 
     def make(*args: Any, **settings: Any) -> FollowingEngine:

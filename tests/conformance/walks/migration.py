@@ -99,7 +99,6 @@ class MigrationWalk(ConsumerWalk):
         return True
 
     async def classic_sync(self) -> bool:
-        """A leader assigns each partition of $t once."""
         client = self.often(*self.classics)
         self._catch_up(client)
         if not client.id or self.waits(client.id):
@@ -179,7 +178,6 @@ class MigrationWalk(ConsumerWalk):
         ]
 
     def _owned(self, shown: str) -> dict[str, list[int]]:
-        """From an assignment as it is shown."""
         try:
             read = read_assignment(bytes.fromhex(shown.removeprefix("hex:")))
         except (ValueError, DecodeError):

@@ -53,7 +53,6 @@ class Pair:
 
     @classmethod
     async def open(cls, name: str, topics: Mapping[str, int], kafka: Server, kohort: Following) -> Self:
-        """Create the topics on both, with the same ids."""
         script = Script(name=name, says="", profile="", topics=topics, steps=())
         servers = kafka, kohort.coordinator(group_name(script, ""))
         clusters = [Cluster(await Peer.connect(one.host, one.port)) for one in servers]
@@ -165,7 +164,6 @@ class Pair:
             self._engine.follow(self.group_id, fresh)
 
     async def _newcomer(self) -> str:
-        """The member of the broker that Kohort does not have."""
         described = await self._clusters[0].ask("DescribeGroups", 5, groups=[self.group_id])
         known = getattr(self.group, "members", {})
         new = [one["member_id"] for one in described["groups"][0]["members"] if one["member_id"] not in known]

@@ -59,7 +59,6 @@ class Walked:
 def walked(
     kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mapping[type[Walk], Walked]]:
-    """Go all walks of all kinds, with a broker per kind."""
     brokers = {
         kind: Broker(kafka_jars, tmp_path_factory.mktemp(kind.__name__), {**SETTINGS, **kind.settings})
         for kind in KINDS
@@ -84,7 +83,6 @@ async def _walk_all(brokers: Mapping[type[Walk], Broker]) -> Mapping[type[Walk],
 
 
 async def _walk_kind(kind: type[Walk], broker: Broker, walked: Walked) -> None:
-    """Several at once, because a walk mostly waits."""
     kafka = Server(name="Kafka", host=HOST, port=broker.port)
     seeds = iter(range(SEED, SEED + max(1, STEPS // LENGTH)))
 

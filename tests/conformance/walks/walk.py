@@ -44,14 +44,12 @@ class Walk(ABC):
                 await self.show()
 
     async def show(self) -> None:
-        """Have both describe the group."""
         classic = await self.pair.look("DescribeGroups 6")
         consumer = await self.pair.look("ConsumerGroupDescribe 1")
         groups = [one for answer in (classic, consumer) for one in answer["groups"] if not one["error_code"]]
         self.seen.update(one["group_state"] for one in groups)
 
     def uuid(self) -> UUID:
-        """A random one, of this walk."""
         return UUID(int=self.random.getrandbits(128))
 
     def often(self, *choices: Any) -> Any:

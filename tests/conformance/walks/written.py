@@ -37,12 +37,10 @@ def by_broker(data: Path, group: str) -> list[str]:
 
 
 def by_kohort(records: Iterable[Record]) -> list[str]:
-    """The same from the records of an engine."""
     return _sorted_deletions(_shown(*encode_record(record)) for record in records)
 
 
 def difference(theirs: Sequence[str], ours: Sequence[str]) -> str | None:
-    """The first difference, with its neighboring records."""
     for i, (one, other) in enumerate(zip_longest(theirs, ours)):
         if one != other:
             around = slice(max(0, i - AROUND), i + 2 * AROUND)
@@ -51,8 +49,6 @@ def difference(theirs: Sequence[str], ours: Sequence[str]) -> str | None:
 
 
 def _sorted_deletions(shown: Iterable[str]) -> list[str]:
-    """The records, each run of deleted offsets sorted."""
-
     def deletes_offset(record: str) -> bool:
         return record.endswith(", null]") and record.startswith('[{"type": "1"')
 
@@ -79,7 +75,6 @@ def _loaded(field: Any) -> Any:
 
 
 def _ascending(topic: dict[str, Any]) -> dict[str, Any]:
-    """Its partitions, ascending, with their epochs if they have any."""
     lists = {name: numbers for name, numbers in topic.items() if isinstance(numbers, list)}
     rows = sorted(zip(*lists.values(), strict=True))
     return {**topic, **dict(zip(lists, zip(*rows, strict=True), strict=True))}

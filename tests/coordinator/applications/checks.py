@@ -90,9 +90,10 @@ def static_restart(stage: Stage) -> None:
     time.sleep(STATIC_QUIET_S)
     heard = first.running.events()[calls:]
     assert not heard, heard
-    assert {one.instance: one.assignment for one in stage.view().members} == {
-        one.instance: one.assignment for one in before.members
-    }
+    after, held_before = [
+        {one.instance: one.assignment for one in view.members} for view in (stage.view(), before)
+    ]
+    assert after == held_before
     stage.finish()
 
 
@@ -134,9 +135,7 @@ def described(stage: Stage) -> None:
     for member in shown.members:
         for one in member.assignment.topic_partitions:
             held.setdefault(member.client_id, {}).setdefault(one.topic, []).append(one.partition)
-    assert {
-        name: {topic: sorted(them) for topic, them in one.items()} for name, one in held.items()
-    } == expected
+    assert {name: {topic: sorted(one[topic]) for topic in one} for name, one in held.items()} == expected
     stage.finish()
 
 
@@ -215,15 +214,10 @@ def compresses(stage: Stage) -> None:
 
 
 def _read(stage: Stage) -> Mapping[Partition, Mapping[int, str]]:
-    """All records, as librdkafka reads them."""
     contents: dict[Partition, dict[int, str]] = {}
     total = sum(map(len, stage.producer.written.values()))
-    config = {
-        "bootstrap.servers": stage.server.bootstrap,
-        "group.id": "stranger",
-        "auto.offset.reset": "earliest",
-    }
-    with Consumer(config) as consumer:
+    config = {"bootstrap.servers": stage.server.bootstrap, "group.id": "stranger"}
+    with Consumer({**config, "auto.offset.reset": "earliest"}) as consumer:
         consumer.assign(stage.topic_partitions())
 
         def complete() -> bool:

@@ -14,19 +14,10 @@ OFTEN_MS = "300"  # how often offsets are committed and topics looked up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A row of the table.
-
-    Attributes:
-        library: `java`, `librdkafka` or one of OTHERS.
-        settings: what makes it another client than others of its library.
-        regex: how it subscribes to a regex: as a topic's name with `^`, by a `pattern` of the client's, by one of the
-            broker's (`re2`); None where none is looked up again.
-        static: whether it knows static members.
-        compressions: what it compresses with.
-        consumer: the settings of the consumer protocol, for a classic client that has it; None without.
-        metadata: its setting of how old metadata may be; None where it has none.
-        gives_the_end: whether its look-up of a time gives the end of the log where no record is so young.
-    """
+    """A row of the table. `library` is `java`, `librdkafka` or one of OTHERS. `regex`: how it subscribes to a regex: as
+    a topic's name with `^`, by a `pattern` of the client's, by one of the broker's (`re2`); None where none is looked
+    up again. `consumer` are the settings of the consumer protocol, for a classic client that has it; `metadata` is the
+    setting of how old metadata may be. `gives_the_end`: so does its look-up of a time without a later record."""
 
     library: str
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -39,7 +30,6 @@ class Client:
 
     @property
     def is_classic(self) -> bool:
-        """Whether it joins classic groups."""
         return self.settings.get("group.protocol") != "consumer"
 
     def subscription(self, prefix: str, topics: Sequence[str]) -> Subscription:

@@ -11,7 +11,6 @@ _passed: dict[Case, bool] = {}
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Keep the outcome of a case."""
     case = dict(report.user_properties).get("case")
     if case is not None and report.when == "call":
         server, client, check = map(str, case)  # type: ignore[call-overload]

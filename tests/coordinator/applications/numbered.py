@@ -17,7 +17,6 @@ class NumberedProducer:
     """Writes records whose keys name their partition and whose values count its records."""
 
     def __init__(self, broker: Broker) -> None:
-        """Nothing is written yet."""
         # Idempotent: a retry is no second record. One request at a time: see SteadyProducer.
         self._producer = Producer(
             {"bootstrap.servers": broker.bootstrap, "enable.idempotence": True, "max.in.flight": 1}
@@ -29,23 +28,14 @@ class NumberedProducer:
 
     def write(self, partitions: Sequence[Partition], count: int, first_at_ms: int = 0) -> None:
         """Write `count` records to each of `partitions`, and return when all are acknowledged. `first_at_ms` is the
-        timestamp of the first ones, the next ones being a millisecond younger; 0 is now.
-
-        Raises:
-            AssertionError: one was refused, or not answered within a minute.
-        """
+        timestamp of the first ones, the next ones being a millisecond younger; 0 is now."""
         for number in range(count):
             for topic, partition in partitions:
                 record = self._next[topic, partition]
                 self._next[topic, partition] += 1
-                self._producer.produce(
-                    topic,
-                    str(record),
-                    f"{topic}-{partition}",
-                    partition,
-                    on_delivery=self._delivered,
-                    timestamp=first_at_ms and first_at_ms + number,
-                )
+                at_ms = first_at_ms and first_at_ms + number
+                fields = (str(record), f"{topic}-{partition}", partition)
+                self._producer.produce(topic, *fields, on_delivery=self._delivered, timestamp=at_ms)
         assert not self._producer.flush(FLUSH_S), "records without an answer"
         assert not self._refused, self._refused
 
@@ -53,11 +43,6 @@ class NumberedProducer:
         if error is not None:
             self._refused.append(error)
             return
-        topic, partition, offset = message.topic(), message.partition(), message.offset()
-        key, value = message.key(), message.value()
-        assert topic is not None
-        assert partition is not None
-        assert offset is not None
-        assert isinstance(key, bytes)
-        assert isinstance(value, bytes)
-        self.written[topic, partition][offset] = f"{key.decode()}:{value.decode()}"
+        place = message.topic() or "", message.partition() or 0
+        key, value = message.key() or b"", message.value() or b""
+        self.written[place][message.offset() or 0] = f"{key.decode()}:{value.decode()}"

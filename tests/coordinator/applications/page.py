@@ -22,7 +22,6 @@ Case = tuple[str, str, str]  # a server, a client, a check
 
 
 def cases() -> Iterator[Case]:
-    """All that there is to try."""
     for server in SERVERS:
         for client, made in CLIENTS.items():
             for check, (_, can) in CHECKS.items():
@@ -31,7 +30,6 @@ def cases() -> Iterator[Case]:
 
 
 def table(passed: Mapping[Case, bool]) -> str:
-    """The table in Markdown."""
     rows = [["", *CHECKS], [":--", *[":-:"] * len(CHECKS)]]
     for client, made in CLIENTS.items():
         row = [f"{client} {_version(made.library)}"]
@@ -43,7 +41,6 @@ def table(passed: Mapping[Case, bool]) -> str:
 
 
 def write_page(passed: Mapping[Case, bool]) -> None:
-    """Put the table into the page."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}\n{table(passed)}\n\n{END}{after}", encoding="utf-8")

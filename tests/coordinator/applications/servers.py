@@ -21,6 +21,5 @@ SERVERS = (REAL, *SERVED)
 
 @contextmanager
 def served(server: str, directory: Path) -> Iterator[Broker]:
-    """Run one of SERVED, with the settings of the rig."""
     with kohort_serve(directory / "serve.log", {}, *SERVED[server](directory)) as port:
         yield Embedded(port, directory)

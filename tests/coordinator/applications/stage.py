@@ -31,14 +31,8 @@ LONG_SESSION_MS = "60000"  # longer than any machine takes to start a member aga
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
-    """What runs where.
-
-    Attributes:
-        topics: partitions of each topic.
-        group: of all its consumers.
-        prefix: what the names of its topics begin with.
-        applications: the consumers, in the order of their first start.
-    """
+    """What runs where. `topics` are numbers of partitions by name, which begins with `prefix`; `applications` are the
+    consumers of the group, in the order of their first start."""
 
     server: Broker
     client: Client
@@ -83,11 +77,9 @@ class Stage:
         return {"auto.commit.interval.ms": OFTEN_MS, **session, **metadata, **settings}
 
     def running(self) -> list[Application]:
-        """Those that are started and not stopped."""
         return [one for one in self.applications if one.running is not None]
 
     def partitions(self) -> list[Partition]:
-        """All partitions of all topics."""
         return [(topic, number) for topic, count in self.topics.items() for number in range(count)]
 
     def topic_partitions(self) -> list[TopicPartition]:
@@ -96,13 +88,10 @@ class Stage:
 
     def held(self) -> list[Partitions]:
         """What each of those that run holds, as its library says. ChildProcessError: one has ended"""
-        assignments = []
         for one in self.applications:
-            if one.running is not None:
-                if one.running.log.ended:
-                    raise ChildProcessError(f"{one.name} has ended: {one.running.log.tail()}")
-                assignments.append(one.running.assignment())
-        return assignments
+            if one.running is not None and one.running.log.ended:
+                raise ChildProcessError(f"{one.name} has ended: {one.running.log.tail()}")
+        return [one.running.assignment() for one in self.applications if one.running is not None]
 
     def view(self) -> GroupView:
         """The group as the server shows it. LookupError: it does not list it"""
@@ -118,9 +107,7 @@ class Stage:
         def rests() -> GroupView | None:
             held, view = self.held(), describe(self.server, self.group)
             seen[:] = held, view
-            owned = sorted(
-                (topic, number) for one in held for topic, numbers in one.items() for number in numbers
-            )
+            owned = sorted((topic, number) for one in held for topic in one for number in one[topic])
             if owned != sorted(self.partitions()) or not all(held) or view is None or view.state != "Stable":
                 return None
             shown = sorted(map(repr, (one.assignment for one in view.members)))
@@ -132,26 +119,14 @@ class Stage:
         """Write `count` records to every partition; `restless` ones may be consumed twice."""
         before = {partition: len(self.producer.written[partition]) for partition in self.partitions()}
         self.producer.write(self.partitions(), count)
-        if restless:
-            self._restless |= {
-                (partition, offset)
-                for partition, first in before.items()
-                for offset in sorted(self.producer.written[partition])[first:]
-            }
+        for partition, first in before.items() if restless else ():
+            offsets = sorted(self.producer.written[partition])[first:]
+            self._restless |= {(partition, offset) for offset in offsets}
 
     def wait_consumed(self) -> None:
-        """Wait until all that was written is consumed, and committed."""
-        wait_until(
-            lambda: not self._lost(), lambda: f"all is consumed; {self._lost()[:10]} is not", every_s=0.1
-        )
-        ends = {
-            partition: max(offsets) + 1 for partition, offsets in self.producer.written.items() if offsets
-        }
-        wait_until(
-            lambda: self.committed() == ends,
-            lambda: f"all is committed: {self.committed()} of {ends}",
-            every_s=0.1,
-        )
+        wait_until(lambda: not self._lost(), lambda: f"consumed: {self._lost()[:10]}", every_s=0.1)
+        ends = {place: max(offsets) + 1 for place, offsets in self.producer.written.items() if offsets}
+        wait_until(lambda: self.committed() == ends, lambda: f"{self.committed()} is {ends}", every_s=0.1)
 
     def committed(self) -> dict[Partition, int]:
         """The offsets that the group has committed, but for 0, which some libraries commit of an empty partition."""
@@ -160,7 +135,6 @@ class Stage:
         return {(one.topic, one.partition): one.offset for one in offsets if one.offset > 0}
 
     def journals(self) -> list[Journal]:
-        """What all consumers wrote down, of all their lives."""
         return [journal for one in self.applications for journal in one.journals()]
 
     def finish(self) -> None:
@@ -169,16 +143,17 @@ class Stage:
             one.stop()
         journals = self.journals()
         twice = [one for one in repeated(journals) if one[:2] not in self._restless]
+        written, entries = (
+            self.producer.written,
+            [entry for journal in journals for entry in records(journal)],
+        )
         wrong: dict[str, Sequence[object]] = {
             "two held a partition at once": overlaps(journals),
             "two consumed a partition at once": interleavings(journals),
             "lost": self._lost(),
             "consumed twice": twice,
             "not as it was written": [
-                entry
-                for journal in journals
-                for entry in records(journal)
-                if self.producer.written[entry.partition].get(entry.offset or 0) != entry.content
+                one for one in entries if written[one.partition].get(one.offset or 0) != one.content
             ],
         }
         problems = {what: them[:10] for what, them in wrong.items() if them}

@@ -95,7 +95,6 @@ def test_share_consumer_is_refused_by_a_broker_without_share_groups(
 
 
 def refusal(server: Broker, members: Members) -> str:
-    """The error of Java's share consumer."""
     consumer = members.share(server, fresh_name("app"), [fresh_topic(server)])
     return consumer.wait_event("error").reason or ""
 

@@ -20,7 +20,6 @@ LONGEST = 4_000
 
 
 def mutated(frames: Sequence[bytes], chance: Random) -> bytes:
-    """One of the frames, changed in one to four ways."""
     content = bytearray(chance.choice(frames)[:LONGEST])
     for _ in range(chance.choice((1, 1, 2, 4))):
         chance.choice(CHANGES)(content, frames, chance)

@@ -42,7 +42,6 @@ async def running_cluster(
     *,
     brokers: int = 1,
 ) -> AsyncIterator[Cluster]:
-    """Brokers that listen on free ports."""
     parsed = parse_settings({"group.initial.rebalance.delay.ms": "0", **(settings or {})})
     cluster = Cluster(*parsed, data, security, brokers=brokers)
     cluster.start()
@@ -116,13 +115,11 @@ def played_in(
 def on_cluster(
     settings: Mapping[str, str] | None = None, *, brokers: int = 1
 ) -> Callable[[Callable[Concatenate[Cluster, P], Awaitable[None]]], Callable[P, None]]:
-    """A test of a running cluster."""
     return played_in(partial(running_cluster, settings, brokers=brokers))
 
 
 @asynccontextmanager
 async def asking(broker: Broker) -> AsyncIterator[Client]:
-    """A client of a broker."""
     client = Client(await Peer.connect(HOST, broker.port))
     try:
         yield client

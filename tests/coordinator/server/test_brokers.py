@@ -41,7 +41,6 @@ def play(scene: Callable[[Cluster], Awaitable[None]], **settings: Any) -> None:
 
 
 def group_of(cluster: Cluster, broker: Broker, number: int = 0) -> str:
-    """A group that the broker coordinates."""
     names = (f"group-{index}" for index in range(1000))
     return [name for name in names if cluster.coordinator_of(name) is broker][number]
 
@@ -54,7 +53,6 @@ async def commit(broker: Broker, group: str, offset: int) -> int:
 
 
 async def committed(broker: Broker, group: str) -> tuple[int, int]:
-    """The offset of partition 0, and the error of the group."""
     asked = [{"group_id": group, "topics": [{"name": "orders", "partition_indexes": [0]}]}]
     answer = await ask(broker, "OffsetFetch", 8, groups=asked)
     (fetched,) = answer["groups"]

@@ -44,7 +44,6 @@ class Scene:
         return client
 
     async def fault(self, **event: Any) -> Any:
-        """The answer to the request for a fault."""
         return await self.operator.ask(KOHORT_FAULT, {"operation": DO, "event": json.dumps(event)})
 
     async def close(self) -> None:
@@ -129,14 +128,9 @@ async def test_what_cannot_be_done_is_refused_with_the_reason(
 async def test_an_error_of_partitions_is_answered_to_a_fetch_in_a_session(scene: Scene) -> None:
     await scene.fault(topic="orders", create=1)
     partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}
-    full: dict[str, Any] = {
-        "max_wait_ms": 0,
-        "min_bytes": 0,
-        "session_id": 0,
-        "session_epoch": 0,
-        "topics": [{"topic": "orders", "partitions": [partition]}],
-        "forgotten_topics_data": [],
-    }
+    session = {"max_wait_ms": 0, "min_bytes": 0, "session_id": 0, "session_epoch": 0}
+    topics = [{"topic": "orders", "partitions": [partition]}]
+    full: dict[str, Any] = {**session, "topics": topics, "forgotten_topics_data": []}
     client = await scene.client()
     begun = await client.ask(FETCH, full, 12)
     assert (begun.error_code, begun.session_id > 0) == (ErrorCode.NONE, True)
@@ -225,33 +219,22 @@ async def test_a_coordinator_that_moves_loads_its_groups(scene: Scene) -> None:
     assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.NONE
 
 
-def _joining(instance: str | None, member: str = "") -> dict[str, Any]:
-    return {
-        "group_id": "billing",
-        "session_timeout_ms": 45_000,
-        "rebalance_timeout_ms": 60_000,
-        "member_id": member,
-        "group_instance_id": instance,
-        "protocol_type": "consumer",
-        "protocols": [{"name": "range", "metadata": b""}],
-    }
+JOINING = {
+    "group_id": "billing", "session_timeout_ms": 45_000, "rebalance_timeout_ms": 60_000, "protocol_type": "consumer",
+    "protocols": [{"name": "range", "metadata": b""}],
+}  # fmt: skip
 
 
 async def _stable_classic_member(client: WireClient, instance: str | None) -> dict[str, Any]:
     """Create a classic group with one member. Returns the fields of its heartbeats."""
-    joined = await client.ask(JOIN_GROUP, _joining(instance))
+    fields = {**JOINING, "group_instance_id": instance, "member_id": ""}
+    joined = await client.ask(JOIN_GROUP, fields)
     if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
-        joined = await client.ask(JOIN_GROUP, _joining(instance, joined.member_id))
-    heart = {
-        "group_id": "billing",
-        "generation_id": joined.generation_id,
-        "member_id": joined.member_id,
-        "group_instance_id": instance,
-    }
-    synced = await client.ask(
-        SYNC_GROUP,
-        {**heart, **PROTOCOL, "assignments": [{"member_id": heart["member_id"], "assignment": b"all"}]},
-    )
+        joined = await client.ask(JOIN_GROUP, {**fields, "member_id": joined.member_id})
+    heart = {"group_id": "billing", "group_instance_id": instance, "member_id": joined.member_id}
+    heart["generation_id"] = joined.generation_id
+    assignments = [{"member_id": joined.member_id, "assignment": b"all"}]
+    synced = await client.ask(SYNC_GROUP, {**heart, **PROTOCOL, "assignments": assignments})
     assert synced.error_code == ErrorCode.NONE
     assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.NONE
     return heart
@@ -282,14 +265,8 @@ async def test_a_static_classic_member_is_fenced(scene: Scene) -> None:
 async def _consumer_member(client: WireClient, instance: str | None) -> dict[str, Any]:
     """Create a member of a consumer group. Returns the fields of its heartbeats."""
     heart: dict[str, Any] = {"group_id": "billing", "member_id": "m-1", "instance_id": instance}
-    joining = {
-        **heart,
-        "member_epoch": 0,
-        "rebalance_timeout_ms": 60_000,
-        "subscribed_topic_names": ["orders"],
-        "topic_partitions": [],
-    }
-    joined = await client.ask(CONSUMER_GROUP_HEARTBEAT, joining)
+    joining = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
+    joined = await client.ask(CONSUMER_GROUP_HEARTBEAT, {**heart, "member_epoch": 0, **joining})
     assert joined.error_code == ErrorCode.NONE
     return {**heart, "member_epoch": joined.member_epoch, "topic_partitions": None}
 

@@ -16,7 +16,6 @@ UPGRADE, SAFE_DOWNGRADE = 1, 2
 
 
 async def beat(client: Client, epoch: int) -> tuple[int, int]:
-    """The error and epoch of a heartbeat."""
     joining = {"rebalance_timeout": 60_000, "subscribed_topic_names": ["t"], "topic_partitions": []}
     fields = {"group_id": "g", "member_id": "m", "member_epoch": epoch, **({} if epoch else joining)}
     answer = await client.ask("ConsumerGroupHeartbeat", 1, **fields)

@@ -43,7 +43,6 @@ def frame(api: str, version: int, **fields: Any) -> bytes:
 
 
 async def ask(port: int, content: bytes) -> bytes:
-    """The answer to one request on a new connection."""
     async with connected(port) as (reader, writer), asyncio.timeout(ANSWER_S):
         writer.write(content)
         return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
@@ -70,7 +69,6 @@ REGEXES = {
 
 
 def regexes(shape: str) -> Attack:
-    """Members of separate groups subscribe with distinct regexes."""
     subscriptions = [
         frame(
             "ConsumerGroupHeartbeat",
@@ -118,7 +116,6 @@ def bombs(codec: Codec) -> Attack:
 
 
 def many_records() -> Attack:
-    """Batches of a million empty records."""
     produce = produced("many-records", [0], bomb(Codec.ZSTD, 0, 1_000_000 if IS_LONG else 100_000))
 
     async def attack(port: int) -> None:
@@ -154,7 +151,6 @@ async def stalled_writers(port: int) -> None:
 
 
 async def half_requests_of_megabytes(port: int) -> None:
-    """Clients send all but the last byte of 12 MB."""
     async with AsyncExitStack() as stack:
         for _ in range(some(40)):
             _, writer = await stack.enter_async_context(connected(port))
@@ -166,7 +162,6 @@ async def half_requests_of_megabytes(port: int) -> None:
 
 
 async def stalled_readers(port: int) -> None:
-    """Clients request 50 MB each, and read nothing."""
     await ask(port, create(["unread-flood"], 60))
     batch = encode_batch([(None, bytes(1_000_000))], base_offset=0, timestamp=0)
     for number in range(60):
@@ -184,7 +179,6 @@ async def stalled_readers(port: int) -> None:
 
 
 async def topics_with_dots(port: int) -> None:
-    """Topics whose names may collide with others."""
     for number in range(some(5)):
         await ask(port, create([f"flood.of.dots.{number}.{index}" for index in range(1_000)]))
 
@@ -205,21 +199,18 @@ def at_once(content: Callable[[], bytes]) -> Attack:
 
 
 def joining() -> bytes:
-    """A member with 50,000 protocols."""
     protocols = [{"name": f"protocol-{number}", "metadata": b""} for number in range(50_000)]
     session = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
     return frame("JoinGroup", 3, group_id="flood-join", protocols=protocols, **session)
 
 
 def committing() -> bytes:
-    """Fifteen megabytes of metadata."""
     offset = {"committed_offset": 1, "committed_leader_epoch": -1, "committed_metadata": "m" * 30_000}
     topics = [{"name": "neighbor-orders", "partitions": [offset] * 500}]
     return frame("OffsetCommit", 8, group_id="flood-commit", topics=topics)
 
 
 def resources() -> bytes:
-    """The settings of 10,000 groups in 50 kB."""
     return frame("DescribeConfigs", 4, resources=[{"resource_type": 32, "resource_name": "g"}] * 10_000)
 
 

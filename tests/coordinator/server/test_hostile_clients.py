@@ -245,7 +245,6 @@ def test_mutated_requests(served: Served, seed: int) -> None:
 
 
 def flexible(api: str, version: int, *parts: bytes) -> bytes:
-    """A frame of a flexible version, its body made of parts."""
     (served_api,) = (one for one in SERVED.values() if one.api.name == api)
     return struct.pack(">hhi", served_api.key, version, 7) + b"\xff\xff\0" + b"".join(parts)
 

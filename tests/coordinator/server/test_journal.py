@@ -25,6 +25,12 @@ from wire.log.errors import StorageFailed
 INTERVAL_MS = 50
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
 class Disk:
     """Counts synchronizations, and blocks them until released."""
 
@@ -43,16 +49,9 @@ class Disk:
             raise self.error
         self._real(descriptor)
 
-    async def has_begun(self, count: int) -> None:
-        async with asyncio.timeout(10):
-            while self.begun < count:
-                await asyncio.sleep(0.001)
-
     async def has_synchronized(self, count: int) -> None:
         """Wait until it has synchronized `count` times; it must not do so again in the next intervals."""
-        async with asyncio.timeout(10):
-            while self.synchronized < count:
-                await asyncio.sleep(0.001)
+        await until(lambda: self.synchronized >= count)
         await asyncio.sleep(2 * INTERVAL_MS / 1000)
         assert self.synchronized == count
 
@@ -76,9 +75,7 @@ class Desk:
         self.journal.take(CoordinatorResult(), 1, lambda: self.left.append(answer))
 
     async def has_left(self, *answers: str) -> None:
-        async with asyncio.timeout(10):
-            while self.left != list(answers):
-                await asyncio.sleep(0.001)
+        await until(lambda: self.left == list(answers))
 
 
 def play(path: Path, fsync: FsyncPolicy, scene: Callable[[Desk, Disk], Awaitable[None]]) -> None:
@@ -142,7 +139,7 @@ def test_with_an_interval_answers_leave_at_once_and_the_disk_follows(tmp_path: P
 def test_a_disk_slower_than_the_interval_is_not_forgotten(tmp_path: Path) -> None:
     async def scene(desk: Desk, disk: Disk) -> None:
         desk.write("first")
-        await disk.has_begun(1)
+        await until(lambda: disk.begun == 1)
         desk.write("while the disk is at work")
         await asyncio.sleep(2 * INTERVAL_MS / 1000)
         assert (disk.begun, disk.synchronized) == (1, 0)
@@ -159,9 +156,7 @@ def test_a_failing_disk_is_reported_and_nothing_is_answered(tmp_path: Path, fsyn
         disk.error = OSError(5, "Input/output error")
         disk.open.set()
         desk.write("never")
-        async with asyncio.timeout(10):
-            while not desk.failures:
-                await asyncio.sleep(0.001)
+        await until(lambda: bool(desk.failures))
         assert "Input/output error" in str(desk.failures[0])
         late = fsync is FsyncPolicy.INTERVAL
         assert isinstance(desk.failures[0], AnsweredTooEarly) == late

@@ -54,7 +54,6 @@ def killed(scratch: Path, topic: str) -> Iterator[Server]:
 
 
 def begin(stage: Stage, producer: Producer, value: str) -> None:
-    """Leave a transaction open, with a record and an offset in it."""
     producer.begin_transaction()
     producer.produce(stage.topic, value)
     consumer = Consumer({"bootstrap.servers": stage.bootstrap, "group.id": GROUP})
@@ -66,7 +65,6 @@ def begin(stage: Stage, producer: Producer, value: str) -> None:
 
 
 def is_stable(stage: Stage) -> bool:
-    """Whether no transaction is open."""
     return stage.end(IsolationLevel.READ_COMMITTED) == stage.end(IsolationLevel.READ_UNCOMMITTED)
 
 

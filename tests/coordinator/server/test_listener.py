@@ -57,7 +57,6 @@ async def test_a_request_may_come_in_pieces(cluster: Cluster) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clients are dropped after half a second."""
     monkeypatch.setattr(connection, "IDLE_S", 0.5)
     monkeypatch.setattr(connection, "SWEEP_S", 0.05)
 

@@ -24,7 +24,6 @@ LONG_WAIT_MS = 60_000
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A server of several tests."""
     settings = {"group.initial.rebalance.delay.ms": "0", "log.retention.check.interval.ms": "200"}
     with kohort_serve(tmp_path_factory.mktemp("records") / "log", settings) as number:
         yield number
@@ -32,7 +31,6 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.fixture
 def new_asker(port: int) -> Iterator[Asker]:
-    """A client whose topic does not exist yet."""
     asker = Asker(port)
     yield asker
     asker.close()
@@ -40,7 +38,6 @@ def new_asker(port: int) -> Iterator[Asker]:
 
 @pytest.fixture
 def asker(new_asker: Asker) -> Asker:
-    """A client with a topic of two partitions."""
     new_asker.create()
     return new_asker
 
@@ -79,7 +76,6 @@ def _read_by_librdkafka(bootstrap: str, topic: str, count: int) -> list[str]:
 
 
 def waiting(asker: Asker, *partitions: int, version: int = 12, **fields: Any) -> Asker:
-    """Another connection, on which a fetch waits."""
     other = Asker(asker.port)
     other.topic, other.topic_id = asker.topic, asker.topic_id
     asked = [{"partition": partition} for partition in partitions]

@@ -36,7 +36,6 @@ class Disk:
         self.releases.append(release)
 
     def keeps(self) -> None:
-        """Release all writes so far: they are on the disk now."""
         releases, self.releases = self.releases, []
         for release in releases:
             release()

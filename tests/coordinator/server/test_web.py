@@ -27,7 +27,6 @@ LARGE = bytes(16 << 20)
 
 @contextmanager
 def listening(tls: ssl.SSLContext | None = None) -> Iterator[int]:
-    """Serve a short page, and a large one at /large."""
     errors: list[str] = []
     with WebServer(
         HOST,
@@ -53,7 +52,6 @@ def connect(port: int) -> socket.socket:
 
 
 def probe(port: int, tls: ssl.SSLContext | None = None) -> float:
-    """How long a probe waits for its answer."""
     started = time.monotonic()
     scheme = "http" if tls is None else "https"
     with urllib.request.urlopen(f"{scheme}://{HOST}:{port}/-/healthy", timeout=30, context=tls) as answer:

@@ -32,7 +32,6 @@ FIRST, SECOND = "00000000000000000000.log", "00000000000000000007.log"
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """A broker's log directory."""
     return save_log(small_log(), tmp_path)
 
 

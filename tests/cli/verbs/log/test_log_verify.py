@@ -35,7 +35,6 @@ def _clean_log(directory: Path) -> Path:
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """A log directory in which all is well."""
     return _clean_log(tmp_path)
 
 
@@ -46,7 +45,6 @@ def _verify(kohort: Kohort, *args: str | Path, output: str = "json") -> Answer:
 
 
 def _problems(kohort: Kohort, directory: Path) -> list[str]:
-    """What is wrong, with the directory left out."""
     answer = _verify(kohort, directory)
     assert answer.stderr == ""
     problems = [problem for partition in answer.document["partitions"] for problem in partition["problems"]]
@@ -134,7 +132,6 @@ def _cut(size: int) -> Damage:
 
 
 def _put(entry: int, layout: str, *numbers: int) -> Damage:
-    """Another entry in an index."""
     return _changed(lambda data: struct.pack_into(layout, data, entry * struct.calcsize(layout), *numbers))
 
 

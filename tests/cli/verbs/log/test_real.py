@@ -45,7 +45,6 @@ def _shown(kohort: Kohort, *args: str | Path) -> list[dict[str, Any]]:
 
 
 def _lines(batches: Sequence[Shown], records: Sequence[Shown]) -> Iterator[str]:
-    """What the tool prints, from what Kohort shows of one file."""
     for batch in batches:
         yield _batch_line(batch)
         yield from (

@@ -30,7 +30,6 @@ def consumer(served: Served, group: str = "reader", **settings: str) -> Consumer
 
 
 def joined(served: Served) -> Consumer:
-    """A member that has its assignment."""
     member = consumer(served, GROUP)
     member.subscribe(["orders"])
 

@@ -41,7 +41,6 @@ def create(served: Served, entry: Entry) -> int:
 
 
 def delete(served: Served, entry: Entry) -> int:
-    """How many were deleted."""
     fields = {**_fields(entry, "_filter"), "pattern_type_filter": PatternType.LITERAL}
     answer = served.ask(lambda client: client.ask("DeleteAcls", 3, filters=[fields]))
     return len(answer["filter_results"][0]["matching_acls"])

@@ -69,7 +69,6 @@ def served(files: Path) -> Iterator[Served]:
 
 
 def login(served: Served, files: Path, user: str, mechanism: str) -> dict[str, Any]:
-    """The settings of librdkafka."""
     return {
         "bootstrap.servers": served.bootstrap,
         "security.protocol": "SASL_SSL",

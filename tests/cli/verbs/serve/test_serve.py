@@ -77,7 +77,6 @@ async def join_classic(cluster: Cluster, group: str) -> tuple[str, int]:
 
 
 async def tell_a_story(cluster: Cluster) -> None:
-    """Something of every kind that is to survive."""
     await cluster.ask("FindCoordinator", 3, key="classic")
     await cluster.create({"orders": 3, "late": 1, "gone": 2})
     assert await commit(cluster, "simple", {0: 5, 1: 6}) == [0, 0]
@@ -98,7 +97,6 @@ async def tell_a_story(cluster: Cluster) -> None:
 
 
 async def everything(cluster: Cluster) -> dict[str, Any]:
-    """Whatever can be asked."""
     listed = await cluster.ask("ListGroups", 5, states_filter=[], types_filter=[])
     asked = [{"group_id": group, "member_epoch": -1} for group in GROUPS]
     config = [{"resource_type": 32, "resource_name": "consumer"}]

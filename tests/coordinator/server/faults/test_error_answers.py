@@ -24,7 +24,6 @@ VERSIONS = [
 
 
 def sample(of: Type, version: int) -> Any:
-    """A value of a type, with one element in every array."""
     if isinstance(of, Array):
         return [sample(of.of, version)]
     if isinstance(of, Struct):
@@ -47,7 +46,6 @@ def answered(api: Api, version: int, code: ErrorCode) -> Any:
 
 
 def errors_in(body: Any, depth: int = 0) -> Iterator[tuple[int, int]]:
-    """Every error code, with the number of arrays around it."""
     for name, value in body.items():
         if name in ("errorCode", "partitionErrorCode"):
             yield depth, value

@@ -51,7 +51,6 @@ def _both(java: Answerer, api: Api, version: int) -> tuple[list[str], list[str]]
 
 
 def _placed(body: Any, path: str = "") -> Iterator[str]:
-    """The path of every error code that is not NONE."""
     for name, value in body.items():
         if name in ("errorCode", "partitionErrorCode") and value:
             assert value == OF_THE_REQUEST

@@ -18,11 +18,16 @@ ORDERS_ID = UUID(int=7)
 TOPIC_PARTITION = {"partition_index": 0, "committed_offset": 1, "committed_metadata": None}
 FETCH_FIELDS = {"max_wait_ms": 1, "min_bytes": 1, "forgotten_topics_data": []}
 FETCHED = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1}
+FETCHED_OFFSETS = {"name": "orders", "partition_indexes": [0]}
+CONSUMER_HEART = {
+    "group_id": "billing", "member_id": "m-1", "member_epoch": 0, "subscribed_topic_names": ["orders"],
+    "topic_partitions": None,
+}  # fmt: skip
+PRODUCED = {"acks": 1, "timeout_ms": 1, "topic_data": [{"name": "orders", "partition_data": []}]}
 HEART: dict[str, Any] = {"group_id": "billing", "generation_id": 1, "member_id": "m-1"}
 
 
 def asked(api: Api, version: int, fields: dict[str, Any], client_id: str = "app-1") -> IncomingRequest:
-    """A request as the server reads it."""
     client_id, message = api.decode_request(version, api.encode_request(version, 1, client_id, fields))
     name_of = {ORDERS_ID: "orders"}.get
     return IncomingRequest(api=api, version=version, client_id=client_id, message=message, name_of=name_of)
@@ -62,23 +67,9 @@ def test_a_request_is_met_if_it_fits_every_condition(conditions: dict[str, Any],
     [
         (OFFSET_COMMIT, 9, {**HEART, "topics": [{"name": "orders", "partitions": [TOPIC_PARTITION]}]}),
         (OFFSET_COMMIT, 10, {**HEART, "topics": [{"topic_id": ORDERS_ID, "partitions": [TOPIC_PARTITION]}]}),
-        (OFFSET_FETCH, 5, {"group_id": "billing", "topics": [{"name": "orders", "partition_indexes": [0]}]}),
-        (
-            OFFSET_FETCH,
-            9,
-            {"groups": [{"group_id": "billing", "topics": [{"name": "orders", "partition_indexes": [0]}]}]},
-        ),
-        (
-            CONSUMER_GROUP_HEARTBEAT,
-            1,
-            {
-                "group_id": "billing",
-                "member_id": "m-1",
-                "member_epoch": 0,
-                "subscribed_topic_names": ["orders"],
-                "topic_partitions": None,
-            },
-        ),
+        (OFFSET_FETCH, 5, {"group_id": "billing", "topics": [FETCHED_OFFSETS]}),
+        (OFFSET_FETCH, 9, {"groups": [{"group_id": "billing", "topics": [FETCHED_OFFSETS]}]}),
+        (CONSUMER_GROUP_HEARTBEAT, 1, CONSUMER_HEART),
     ],
 )
 def test_groups_and_topics_are_found_wherever_a_request_names_them(
@@ -98,12 +89,7 @@ def test_groups_and_topics_are_found_wherever_a_request_names_them(
             {**FETCH_FIELDS, "topics": [{"topic_id": ORDERS_ID, "partitions": [FETCHED]}]},
             {"orders"},
         ),
-        (
-            PRODUCE,
-            9,
-            {"acks": 1, "timeout_ms": 1, "topic_data": [{"name": "orders", "partition_data": []}]},
-            {"orders"},
-        ),
+        (PRODUCE, 9, PRODUCED, {"orders"}),
         (FIND_COORDINATOR, 4, {"key_type": 1, "coordinator_keys": ["transaction"]}, set()),
     ],
 )
@@ -124,11 +110,7 @@ def test_a_rule_ends_with_its_last_request() -> None:
     rules = Rules()
     rule = AnswerError(error="NOT_COORDINATOR", times=2)
     rules.add(rule, 0)
-    assert [rules.judge(heartbeat(), 0) for _ in range(3)] == [
-        FaultEffect(0, rule),
-        FaultEffect(0, rule),
-        None,
-    ]
+    assert [rules.judge(heartbeat(), 0) for _ in range(3)] == [*[FaultEffect(0, rule)] * 2, None]
     assert not rules.active
 
 

@@ -14,7 +14,6 @@ Call: TypeAlias = tuple[str, str, int, Mapping[str, Any]]
 
 
 def record_calls(made: World) -> Iterator[Call]:
-    """Requests of producers and consumers about topics."""
     topics = [(made.name(short), made.ids.get(short)) for short in ("seen", "hidden", "none")]
     batch = encode_batch([(None, b"x")], base_offset=0, timestamp=1)
     data = [{"index": 0, "records": batch}]
@@ -129,7 +128,6 @@ def transaction_calls(made: World) -> Iterator[Call]:
 
 
 def group_calls(made: World) -> Iterator[Call]:
-    """Requests of members and tools about groups."""
     g, other, c = (made.name(name) for name in ("g", "other", "c"))
     seen, hidden = (made.name(topic) for topic in ("seen", "hidden"))
     member = {"group_id": g, "generation_id": 1, "member_id": "m", "group_instance_id": None}

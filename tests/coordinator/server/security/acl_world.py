@@ -70,7 +70,6 @@ class World:
         self.ids: dict[str, UUID] = {}
 
     def name(self, name: str) -> str:
-        """A name as the server knows it."""
         return self._prefix + name
 
     def ask(self, user: str, api: Api, version: int, fields: Mapping[str, Any]) -> Any:
@@ -86,7 +85,6 @@ class World:
         return answer
 
     def close(self) -> None:
-        """Close all connections."""
         for talk in self._talks.values():
             talk.close()
 

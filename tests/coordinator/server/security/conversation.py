@@ -26,7 +26,6 @@ class Conversation:
         self._requests = 0
 
     def close(self) -> None:
-        """Close the connection."""
         self._socket.close()
 
     def ask(self, api: Api, version: int, fields: Mapping[str, Any]) -> Any:
@@ -70,7 +69,6 @@ class Conversation:
 
 
 def plain(user: str, password: str, authorization_id: str = "") -> bytes:
-    """The message of PLAIN."""
     return f"{authorization_id}\0{user}\0{password}".encode()
 
 

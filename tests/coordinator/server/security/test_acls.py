@@ -26,7 +26,6 @@ APIS = {served.api.name: served.api for served in SERVED.values()}
 
 
 def answers(port: int, authority: str) -> tuple[Answers, set[int]]:
-    """The answers to the users, and the APIs that they used."""
     with world(port, authority) as made:
         outcomes: Answers = {}
         asked = set()

@@ -77,7 +77,6 @@ CONVERSATIONS: dict[str, Steps] = {
 
 @asynccontextmanager
 async def served(files: Path, **settings: str) -> AsyncIterator[Broker]:
-    """A server with the users of the secured broker."""
     properties = {
         "ssl.keystore.location": str(files / "broker.store.pem"),
         "ssl.keystore.type": "PEM",

@@ -26,8 +26,12 @@ def frame(api: Api, version: int, **fields: object) -> bytes:
 
 @pytest.fixture
 def login() -> SaslLogin:
+    """One that is complete."""
     users = Users({name: Secret(name) for name in ("alice", "bob")})
-    return SaslLogin(users, ("PLAIN", "SCRAM-SHA-256"), LIFETIME_MS)
+    login = SaslLogin(users, ("PLAIN", "SCRAM-SHA-256"), LIFETIME_MS)
+    handshake(login, 0)
+    assert token(login, 0) == (0, LIFETIME_MS)
+    return login
 
 
 def handshake(login: SaslLogin, now_ms: int, mechanism: str = "PLAIN") -> str | None:
@@ -37,7 +41,6 @@ def handshake(login: SaslLogin, now_ms: int, mechanism: str = "PLAIN") -> str | 
 
 
 def token(login: SaslLogin, now_ms: int, user: str = "alice") -> tuple[int, int]:
-    """The error and the lifetime."""
     reply = login.receive(frame(SASL_AUTHENTICATE, 2, auth_bytes=plain(user, user)), now_ms)
     assert reply is not None
     assert reply.answer is not None
@@ -46,8 +49,6 @@ def token(login: SaslLogin, now_ms: int, user: str = "alice") -> tuple[int, int]
 
 
 def test_a_session_ends_unless_the_client_logs_in_again(login: SaslLogin) -> None:
-    handshake(login, 0)
-    assert token(login, 0) == (0, LIFETIME_MS)
     assert login.receive(REQUEST, LIFETIME_MS) is None
     assert handshake(login, 4_000) is None
     assert token(login, 4_100) == (0, LIFETIME_MS)
@@ -58,22 +59,16 @@ def test_a_session_ends_unless_the_client_logs_in_again(login: SaslLogin) -> Non
 
 
 def test_who_logs_in_again_is_the_same_user(login: SaslLogin) -> None:
-    handshake(login, 0)
-    token(login, 0)
     handshake(login, 2_000)
     assert token(login, 2_000, "bob") == (ErrorCode.SASL_AUTHENTICATION_FAILED, 0)
     assert not login.is_complete
 
 
 def test_the_mechanism_stays(login: SaslLogin) -> None:
-    handshake(login, 0)
-    token(login, 0)
     assert handshake(login, 2_000, "SCRAM-SHA-256") is not None
 
 
 def test_nothing_else_is_answered_between_handshake_and_token(login: SaslLogin) -> None:
-    handshake(login, 0)
-    token(login, 0)
     handshake(login, 2_000)
     refused = login.receive(REQUEST, 2_000)
     assert refused is not None
@@ -81,8 +76,6 @@ def test_nothing_else_is_answered_between_handshake_and_token(login: SaslLogin) 
 
 
 def test_a_second_handshake_within_a_second_is_the_servers_to_refuse(login: SaslLogin) -> None:
-    handshake(login, 0)
-    token(login, 0)
     handshake(login, 2_000)
     token(login, 2_000)
     assert login.receive(frame(SASL_HANDSHAKE, 1, mechanism="PLAIN"), 2_999) is None

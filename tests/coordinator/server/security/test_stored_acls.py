@@ -31,22 +31,6 @@ def kept(path: Path, *acls: Acl) -> Iterator[tuple[StoredAcls, Authorizer]]:
         yield StoredAcls(authorizer, data), authorizer
 
 
-def test_a_deletion_outlives_a_start_whose_file_lacks_the_entry(tmp_path: Path) -> None:
-    with kept(tmp_path, READ) as (acls, _):
-        acls.delete([READ])
-    with kept(tmp_path) as (acls, _):
-        acls.create([WRITE])
-        assert acls.left_out == 0
-    with kept(tmp_path, READ, ALTER) as (acls, authorizer):
-        assert acls.left_out == 1
-        assert [*authorizer.acls] == [ALTER, WRITE]
-        acls.create([READ])
-    with kept(tmp_path, READ) as (_, authorizer):
-        assert [*authorizer.acls] == [READ, WRITE]
-    with kept(tmp_path) as (_, authorizer):
-        assert [*authorizer.acls] == [WRITE]
-
-
 def test_a_change_that_cannot_be_stored_has_no_effect(tmp_path: Path) -> None:
     with kept(tmp_path, READ) as (acls, authorizer):
         (tmp_path / ConfigKind.ACL.file).mkdir()
