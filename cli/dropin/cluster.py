@@ -49,8 +49,7 @@ def open_cluster(options: Options) -> Iterator[LiveSource]:
 
 
 def client_of(source: LiveSource, instead: str) -> KafkaClient:
-    """The wire client of a cluster; `instead` names what can do the same without it. :raises CommandError: only
-    librdkafka supports this login, and it cannot do what is needed"""
+    """The wire client. :raises CommandError: only librdkafka supports this login; `instead` can do the same"""
     if not isinstance(source, WireSource):
         raise CommandError(
             f"only librdkafka supports the login of {source.name} "
@@ -65,8 +64,8 @@ def by_name(name: str) -> bytes:
 
 
 def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitStatus]:
-    """Groups of consumers, of type classic or consumer, by name; the tool lists them in the order of a hash table.
-    Where groups may be missing is printed, and is the status. :raises ToolFailure: no broker lists its groups"""
+    """Groups of consumers, by name. Where groups may be missing is printed. :raises ToolFailure: no broker lists
+    any"""
     from wire.client.groups import list_groups
 
     if isinstance(source, WireSource):
@@ -102,8 +101,7 @@ def chosen_groups(options: Options, source: LiveSource) -> tuple[list[str], Exit
 
 @dataclass(frozen=True, slots=True)
 class ReadGroups:
-    """The described groups, and why others, or assignments of members, could not be read. `unassigned` are Java's
-    exceptions by group and member."""
+    """The described groups, and what could not be read; `unassigned`: Java's exceptions by group and member."""
 
     groups: Mapping[str, Group]
     failed: Mapping[str, Failure] = field(default_factory=dict)
@@ -162,8 +160,8 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed
 
 
 def unread_parts(described: Mapping[str, object], *, listed: bool) -> dict[str, Failure]:
-    """The failures, by group, without which the other groups can be shown; of groups that the cluster has just
-    `listed`, any failure."""
+    """The failures without which the other groups can be shown: any, of groups that the cluster has just
+    `listed`."""
     failed = {name: one for name, one in described.items() if isinstance(one, Failure)}
     if len(failed) == len(described):
         return {}

@@ -20,15 +20,14 @@ from wire.errors import ErrorCode, Failure
 
 
 def split_topics(arguments: Sequence[str]) -> tuple[list[TopicPartition], list[str]]:
-    """The partitions that values of `--topic` name, and the topics that they select as a whole. :raises
-    ToolUsageError: a value is malformed"""
+    """The named partitions, and the topics that are selected as a whole. :raises ToolUsageError: malformed"""
     named = [partition for text in arguments if ":" in text for partition in named_partitions(text)]
     return named, [text for text in arguments if ":" not in text]
 
 
 def named_partitions(argument: str) -> list[TopicPartition]:
-    """The partitions of `orders:0,1`, in that order; empty parts at an end are skipped, as Java's `split` does.
-    :raises ToolUsageError: it is malformed"""
+    """The partitions of `orders:0,1`; empty parts at an end are skipped, as in Java. :raises ToolUsageError:
+    malformed"""
     parts = _split(argument, ":")
     if len(parts) != 2:
         raise ToolUsageError(f"Invalid topic arg '{argument}', expected topic name and partitions")

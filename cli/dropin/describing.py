@@ -116,8 +116,7 @@ def _offset_table(
 
 
 def _member_table(group: Group, *, verbose: bool) -> list[str]:
-    """The heading and a line for each member. Instance ids have a column if a member has one, and UPGRADED is a
-    column if there are members of both protocols."""
+    """A line for each member; instance ids only if a member has one, UPGRADED for members of both protocols."""
     members = group.members
     # 0 while the group rebalances; `-` for an assignment that cannot be read.
     counts = [

@@ -174,9 +174,8 @@ class Options:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read and check a command line; like the tool, warn on stderr if a reset has no `--execute`. :raises
-    ToolUsageError: if the tool would print its usage :raises BadValue: for a value that the tool rejects only while
-    it runs :raises VersionRequested:"""
+    """Read and check a command line; warn on stderr if a reset has no `--execute`. :raises ToolUsageError,
+    VersionRequested: :raises BadValue: for a value that the tool rejects only while it runs"""
     # As Java reads them: bytes that are not UTF-8 become replacement characters.
     flags = read_flags([text.encode("utf-8", "surrogateescape").decode("utf-8", JAVA) for text in arguments])
     lonely = [flag for flag, others in ONLY_WITH if flags.has(flag) and not flags.has(*others)]
@@ -300,8 +299,7 @@ def _long(flag: str, text: str) -> int:
 
 
 def java_number(text: str, bits: int) -> int | None:
-    """A whole number as Java's `Integer` and `Long` read it, in digits of any script. None if Java finds no number,
-    or one that does not fit into `bits`."""
+    """A number as Java's `Integer` and `Long` read it; None if there is no such number in `bits`."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None

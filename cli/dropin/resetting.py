@@ -9,31 +9,10 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from cli.dropin.cluster import (
-    WRAPPED,
-    Described,
-    ReadGroups,
-    by_name,
-    chosen_groups,
-    client_of,
-    committed_offsets,
-    describe_each,
-    is_absent,
-    raise_failure,
-    unread_parts,
-)
+from cli.dropin import cluster, printing
 from cli.dropin.deleting import ClusterTopics
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_message, exception_text, status_of
 from cli.dropin.parse import SCENARIOS, Options
-from cli.dropin.printing import (
-    java_length,
-    print_error,
-    print_remark,
-    print_warning,
-    remark_unknown,
-    row,
-    width_of,
-)
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.model import CommittedOffset, GroupState, TopicPartition, partition_name
@@ -64,8 +43,8 @@ _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 
 
 def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) -> Scenario:
-    """The scenario of a command line; `planned` reads the offsets of `--from-file` by group. :raises ToolUsageError:
-    no scenario is given :raises BadValue: a time or duration cannot be read"""
+    """The scenario; `planned` reads `--from-file`. :raises ToolUsageError: there is none :raises BadValue: invalid
+    time"""
     if options.to_offset is not None:
         return ToOffset(options.to_offset)
     if options.to_earliest:
@@ -89,8 +68,7 @@ def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) 
 def new_offsets(
     scenario: Scenario, group: str, places: Sequence[TopicPartition], committed: Offsets, positions: Positions
 ) -> dict[TopicPartition, int]:
-    """The new offset of each partition; warns if it is not the requested one. :raises ToolUsageError: there is
-    nothing to shift"""
+    """The new offset of each partition, with warnings. :raises ToolUsageError: there is nothing to shift"""
     offsets: dict[TopicPartition, int] = {}
     for key in places:
         before = CommittedOffset(offset=committed[key]) if key in committed else None
@@ -112,7 +90,7 @@ def new_offsets(
                 requested = listed[group][key]
         if requested != change.after:
             which = "higher than latest" if requested > change.after else "lower than earliest"
-            print_warning(
+            printing.print_warning(
                 f"New offset ({requested}) is {which} offset for topic partition {partition_name(key)}. "
                 f"Value will be set to {change.after}"
             )
@@ -162,22 +140,23 @@ _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
 def run(options: Options, source: LiveSource) -> int:
     """Set offsets, or only print them; the exit status. A failure stops the command: groups set before stay set."""
     reset = _Reset(options, source)
-    names, reset.status = chosen_groups(options, source)
-    described = describe_each(reset.client, names)
-    unread = unread_parts(
-        {name: one for name, one in described.items() if not is_absent(one)}, listed=not options.groups
+    names, reset.status = cluster.chosen_groups(options, source)
+    described = cluster.describe_each(reset.client, names)
+    unread = cluster.unread_parts(
+        {name: one for name, one in described.items() if not cluster.is_absent(one)},
+        listed=not options.groups,
     )
     try:
         resets = {name: reset.group(name, one) for name, one in described.items() if name not in unread}
     except BaseException:
         if reset.made:
-            print_remark(f"Set before the failure: {', '.join(reset.made)}")
+            printing.print_remark(f"Set before the failure: {', '.join(reset.made)}")
         raise
     if options.export:
         _print_csv(resets, with_group=len(options.groups) != 1)
     else:
         _print_table(resets)
-    return max(reset.status, ReadGroups({}, unread).report(assignments=False))
+    return max(reset.status, cluster.ReadGroups({}, unread).report(assignments=False))
 
 
 class _Reset:
@@ -188,19 +167,19 @@ class _Reset:
         """The exit status so far."""
         self.made: list[str] = []
         """The groups that were set."""
-        self.client = client_of(source, "kohort offsets reset")
+        self.client = cluster.client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
         self._topics = ClusterTopics(self.client)
 
-    def group(self, name: str, described: Described) -> Mapping[TopicPartition, int]:
+    def group(self, name: str, described: cluster.Described) -> Mapping[TopicPartition, int]:
         """Set one group, if that is requested; its new offsets by topic and partition."""
-        if isinstance(described, Failure) and not is_absent(described):
-            raise_failure([described], prefix=WRAPPED)
+        if isinstance(described, Failure) and not cluster.is_absent(described):
+            cluster.raise_failure([described], prefix=cluster.WRAPPED)
         # A group that does not exist counts as Dead: a commit creates it.
         state = GroupState.DEAD.value if isinstance(described, Failure) else str(described[1].group_state)
         if state not in _INACTIVE:
             what = f"Assignments can only be reset if the group '{name}' is inactive"
-            print_error(f"{what}, but the current state is {state}.")
+            printing.print_error(f"{what}, but the current state is {state}.")
             self.status = ExitStatus.REFUSED
             return {}
         options = self._options
@@ -211,7 +190,7 @@ class _Reset:
         scenario = scenario_of(options, lambda: self._plan)
         if isinstance(scenario, ToListed):
             places = self._planned(name)
-        places = sorted(places, key=lambda partition: (by_name(partition[0]), partition[1]))
+        places = sorted(places, key=lambda partition: (cluster.by_name(partition[0]), partition[1]))
         positions = Positions(
             earliest=self._offsets(places, EARLIEST),
             end=self._offsets(places, LATEST),
@@ -227,12 +206,14 @@ class _Reset:
         if not places:
             return {}
         answers = offsets_at(self.client, places, [spec])
-        raise_failure(answers.failed.values(), prefix=WRAPPED)
+        cluster.raise_failure(answers.failed.values(), prefix=cluster.WRAPPED)
         return {partition: offset for partition, (offset,) in answers.found.items()}
 
     def _committed(self, group: str) -> dict[TopicPartition, int]:
-        offsets, unknown = committed_offsets(self._source, [group])
-        raise_failure(unknown.values(), prefix=WRAPPED)  # else a part of the group would be left as it is
+        offsets, unknown = cluster.committed_offsets(self._source, [group])
+        cluster.raise_failure(
+            unknown.values(), prefix=cluster.WRAPPED
+        )  # else a part of the group would be left as it is
         return {
             (topic, partition): committed.offset
             for topic, partitions in offsets.get(group, {}).items()
@@ -252,7 +233,7 @@ class _Reset:
 
     def _check(self, places: Sequence[TopicPartition]) -> None:
         """Raise ToolFailure unless all of the partitions exist and have leaders."""
-        raise_failure(self._topics.failures(topic for topic, _ in places), prefix=WRAPPED)
+        cluster.raise_failure(self._topics.failures(topic for topic, _ in places), prefix=cluster.WRAPPED)
         for find, what in (
             (self._topics.missing, "do not exist"),
             (self._topics.without_leader, "have no leader"),
@@ -263,7 +244,7 @@ class _Reset:
     def _planned(self, group: str) -> list[TopicPartition]:
         """The partitions that the file lists for a group; an error is printed if there are none."""
         if group not in self._plan:
-            print_error(f"No reset plan for group {group} found")
+            printing.print_error(f"No reset plan for group {group} found")
             self.status = max(self.status, ExitStatus.UNREADABLE)
             return []
         places = list(self._plan[group])
@@ -278,7 +259,7 @@ class _Reset:
                 elif failure.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                     why = f"because metadata for topic `{topic}` could not be found"
                 failure = failure if why is None else replace(failure, message=f"{what} {why}")
-                raise ToolFailure(WRAPPED + exception_text(failure))
+                raise ToolFailure(cluster.WRAPPED + exception_text(failure))
         self._check(places)
         return places
 
@@ -292,7 +273,7 @@ class _Reset:
         answers = commit_offsets(self.client, {group: commits})
         if group in answers.failed:
             failure = answers.failed[group]
-            remark_unknown([failure])
+            printing.remark_unknown([failure])
             raise ToolFailure(error_message(failure), status_of([failure]))
         failed = {partition: why for partition, why in answers.found[group].items() if why is not None}
         if failed:
@@ -305,9 +286,8 @@ class _Reset:
 
 
 def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
-    """Offsets by group; `groups` as often as `--group` was given. The last line of a partition counts. A file
-    without groups is for a command line with one `--group`. :raises ToolFailure: it cannot be read, or a line of it
-    is not an offset"""
+    """Offsets by group; the last line of a partition counts. A file without groups is for one `--group`. :raises
+    ToolFailure: it cannot be read, or a line of it is not an offset"""
     try:
         text = read_bounded(path, MOST_BYTES).decode("utf-8", JAVA)
     except (OSError, ValueError) as error:
@@ -327,13 +307,13 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
 
 def _print_table(resets: Resets) -> None:
     """Headings and a line per partition; only an empty line if there is no group."""
-    groups = width_of(resets)
-    topics = width_of(topic for offsets in resets.values() for topic, _ in offsets)
+    groups = printing.width_of(resets)
+    topics = printing.width_of(topic for offsets in resets.values() for topic, _ in offsets)
     widths = (groups, topics, _PARTITION_WIDTH)
     if resets:
-        print("\n" + row(("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"), widths), end="")
+        print("\n" + printing.row(("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"), widths), end="")
     for group, topic, partition, offset in _rows(resets):
-        print("\n" + row((group, topic, str(partition), str(offset)), widths), end="")
+        print("\n" + printing.row((group, topic, str(partition), str(offset)), widths), end="")
     print()
 
 
@@ -342,7 +322,11 @@ def _print_csv(resets: Resets, *, with_group: bool) -> None:
 
     def quoted(text: str) -> str:
         special = any(character < _LOWEST_PLAIN or character == _BACKSLASH for character in text)
-        return '"' + text.replace('"', '""') + '"' if special or java_length(text) >= _QUOTED_FROM else text
+        return (
+            '"' + text.replace('"', '""') + '"'
+            if special or printing.java_length(text) >= _QUOTED_FROM
+            else text
+        )
 
     for group, topic, partition, offset in _rows(resets):
         names = (quoted(group), quoted(topic)) if with_group else (quoted(topic),)

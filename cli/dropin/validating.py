@@ -11,8 +11,7 @@ from cli.sources.wire_source import WireSource
 
 
 def run_validation(options: Options) -> int:
-    """Print whether the brokers accept the regex and, if a cluster is named, which of its topics match. The status
-    is 1 for a regex that the brokers reject, and for one that would harm them."""
+    """Print whether the brokers accept the regex, whether it would harm them, and which topics match."""
     from groups.regex.broker import judge
 
     regex = options.regex or ""

@@ -195,9 +195,8 @@ class Config:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """The settings of the brokers. `num_partitions` and `default_replication_factor` are the defaults of new topics.
-    The log settings apply to a data directory; by default it is synchronized once a second, which a broker never
-    does on its own."""
+    """The settings of the brokers. The log settings apply to a data directory, which is synchronized once a second
+    by default, as a broker never does on its own."""
 
     node_id: int = _integer(1, 0)
     broker_rack: str | None = _other(None, lambda _, text: text or None)
@@ -258,8 +257,8 @@ class GroupOverrides:
 
     @classmethod
     def capped(cls, values: Mapping[str, str], broker: Config) -> GroupOverrides:
-        """Configs that were validated earlier: a value outside the broker's current bounds is replaced by the bound.
-        RequestRefused INVALID_CONFIG: a config is unknown or not a number"""
+        """Overrides that were validated earlier, within the broker's bounds of now. RequestRefused INVALID_CONFIG:
+        invalid"""
         config = cls._read(values)
         caps = {}
         for what in _BOUNDED:

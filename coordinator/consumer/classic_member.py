@@ -36,21 +36,17 @@ class ClassicConsumer(RebalancingMember):
     def next_deadline(self) -> int | None:
         at_ms = self._next_background()
         if self.in_poll:
-            at_ms = min(at_ms, self._next_in_poll())
+            at_ms = min(at_ms, self._next_in_background())
+            if self._coordinator is not None and self.owned and not self._rejoins():
+                at_ms = min(at_ms, self._auto_commit_at_ms)
+                lacks = len(self.positioned) < len(self.owned)
+                if lacks and not self._fetches_offsets and self._unpositioned:
+                    at_ms = min(at_ms, self._fetch_offsets_at_ms)
         elif self._then is None and self._continues_in_background:
             at_ms = min(at_ms, self._next_in_background(), self._committed_due_ms)
         elif self.is_closing or self._waits_for_commit:
             at_ms = min(at_ms, self._next_retry(), self._committed_due_ms)
         return None if at_ms >= NEVER else at_ms
-
-    def _next_in_poll(self) -> int:
-        at_ms = self._next_in_background()
-        if self._coordinator is None or self._rejoins() or not self.owned:
-            return at_ms
-        at_ms = min(at_ms, self._auto_commit_at_ms)
-        if len(self.positioned) < len(self.owned) and not self._fetches_offsets and self._unpositioned:
-            at_ms = min(at_ms, self._fetch_offsets_at_ms)
-        return at_ms
 
     def _next_in_background(self) -> int:
         """The deadline of work in `poll` or, if the library rebalances in the background, at any time."""
@@ -58,14 +54,10 @@ class ClassicConsumer(RebalancingMember):
             return NEVER
         if self._coordinator is None:
             return NEVER if self._looking_up else self._lookup_at_ms
-        at_ms = self._next_retry()
-        return min(at_ms, self._next_step()) if self._rejoins() else at_ms
-
-    def _next_step(self) -> int:
-        """The deadline of the rebalance, if it only waits for time."""
-        if self._rebalance is RebalancePhase.NONE:
-            return self._rejoin_at_ms if self._must_prepare or self._may_join else NEVER
-        return self._rejoin_at_ms if self._rebalance is RebalancePhase.LOOKING_UP else NEVER
+        may_start = self._rebalance is RebalancePhase.NONE and (self._must_prepare or self._may_join)
+        if self._rejoins() and (may_start or self._rebalance is RebalancePhase.LOOKING_UP):
+            return min(self._next_retry(), self._rejoin_at_ms)
+        return self._next_retry()
 
     @property
     def _may_join(self) -> bool:
@@ -173,7 +165,7 @@ class ClassicConsumer(RebalancingMember):
             error, self._error = self._error, ""
             self._raise(error, now_ms, "Failed to close kafka consumer")
         self._own(frozenset())
-        is_member = not refused and self.state is not ClassicState.UNJOINED and self._member_id
+        is_member = not refused and self.state is not ClassicState.UNJOINED and self.member_id
         if is_member and self._coordinator is not None and self.identity.instance is None:
             self._send(self._leave_request(), self._left)
         else:

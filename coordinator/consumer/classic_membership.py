@@ -53,10 +53,9 @@ class ClassicMembership(CommittingMember):
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         super().__init__(identity, image, position)
         self.state = ClassicState.UNJOINED
-        self.generation = NO_GENERATION
-        self._member_id = ""
-        self._must_rejoin = True
-        self._must_prepare = True
+        self.epoch = NO_GENERATION
+        self.member_id = ""
+        self._must_rejoin = self._must_prepare = True
         self._is_beating = False
         """Whether a heartbeat is in flight."""
         self._heard_at_ms = 0
@@ -69,30 +68,21 @@ class ClassicMembership(CommittingMember):
         self._is_dead = False
         """Whether an error has occurred that is final for the library."""
 
-    @property
-    def member_id(self) -> str:
-        return self._member_id
-
-    @property
-    def epoch(self) -> int:
-        return self.generation
-
     def _enter(self, generation: int, member: str, now_ms: int) -> None:
         """Start the session: JoinGroup is answered."""
         self.state = ClassicState.COMPLETING_REBALANCE
-        self.generation, self._member_id = generation, member
+        self.epoch, self.member_id = generation, member
         self._heard_at_ms = now_ms
         self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
         self._is_beating = False
         self._unnoticed = None
 
     def _lose_membership(self, code: ErrorCode) -> None:
-        """Reset the generation and, unless only the generation was wrong, the member id; the next `poll` loses what
-        is owned."""
+        """Reset the generation, and the member id unless only the generation was wrong."""
         self.state = ClassicState.UNJOINED
-        self.generation = NO_GENERATION
+        self.epoch = NO_GENERATION
         if code is not ErrorCode.ILLEGAL_GENERATION:
-            self._member_id = ""
+            self.member_id = ""
         self._must_rejoin = self._must_prepare = True
 
     @property
@@ -102,8 +92,8 @@ class ClassicMembership(CommittingMember):
     def _heartbeat_request(self) -> Heartbeat:
         return Heartbeat(
             group=self.identity.group,
-            generation=self.generation,
-            member=self._member_id,
+            generation=self.epoch,
+            member=self.member_id,
             instance=self.identity.instance,
         )
 
@@ -117,7 +107,7 @@ class ClassicMembership(CommittingMember):
 
     @property
     def _has_lost_membership(self) -> bool:
-        return self.generation == NO_GENERATION or not self._member_id
+        return self.epoch == NO_GENERATION or not self.member_id
 
     def _notify(self, callback: DueCallback, now_ms: int) -> None:
         """Call the listener, in `poll` or in `close`, after everything that is already due."""
@@ -160,28 +150,24 @@ class ClassicMembership(CommittingMember):
         if self.is_closing or self.state is ClassicState.UNJOINED:
             return
         has_joined = self.state is not ClassicState.PREPARING_REBALANCE
-        if has_joined:
-            self._watch_session(now_ms)
-        if (has_joined or self._behavior.rebalances_in_background) and now_ms >= self._poll_timeout_at_ms:
-            self._leave_after_poll_timeout()
-        elif has_joined:
-            self._heartbeat(now_ms)
-
-    def _watch_session(self, now_ms: int) -> None:
-        if self._find_coordinator(now_ms) and now_ms >= self._heard_at_ms + self.settings.session_timeout_ms:
+        silent_at_ms = self._heard_at_ms + self.settings.session_timeout_ms
+        if has_joined and self._find_coordinator(now_ms) and now_ms >= silent_at_ms:
             self._heard_at_ms = now_ms  # not in each attempt: the next coordinator gets its full time
             self._is_beating = False
             self._beat_at_ms = now_ms
             self._lose_coordinator(now_ms)
+        if (has_joined or self._behavior.rebalances_in_background) and now_ms >= self._poll_timeout_at_ms:
+            self._leave_after_poll_timeout()
+        elif has_joined:
+            self._heartbeat(now_ms)
 
     def _heartbeat(self, now_ms: int) -> None:
         if self._coordinator is None or self._is_beating or now_ms < self._beat_at_ms:
             return
         self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
         self._is_beating = True
-        self._send(
-            self._heartbeat_request(), partial(self._heartbeat_answered, self.generation, self._member_id)
-        )
+        answered = partial(self._heartbeat_answered, self.epoch, self.member_id)
+        self._send(self._heartbeat_request(), answered)
 
     def _leave_after_poll_timeout(self) -> None:
         """max.poll.interval.ms is over: a dynamic member leaves, a static member only resets its membership."""
@@ -193,7 +179,7 @@ class ClassicMembership(CommittingMember):
         self._lose_membership(ErrorCode.UNKNOWN_MEMBER_ID)
 
     def _leave_request(self) -> LeaveGroup:
-        return LeaveGroup(group=self.identity.group, members=((self._member_id, self.identity.instance),))
+        return LeaveGroup(group=self.identity.group, members=((self.member_id, self.identity.instance),))
 
     def _heartbeat_answered(self, generation: int, member: str, answer: object, now_ms: int) -> None:
         self._is_beating = False
@@ -207,7 +193,7 @@ class ClassicMembership(CommittingMember):
             if code is ErrorCode.REBALANCE_IN_PROGRESS and self.state is ClassicState.STABLE:
                 self._must_rejoin = True
         elif code in _FENCED_ERRORS:
-            if (generation, member) == (self.generation, self._member_id):
+            if (generation, member) == (self.epoch, self.member_id):
                 self._lose_membership(code)
                 if code is ErrorCode.FENCED_INSTANCE_ID:
                     self._fail(self._fatal(code))
@@ -227,11 +213,11 @@ class ClassicMembership(CommittingMember):
 
     def _commit_identity(self) -> tuple[str, int] | str:
         if self.state is ClassicState.STABLE or self._unnoticed is not None:
-            return self._member_id, self.generation if self._unnoticed is None else self._unnoticed
+            return self.member_id, self.epoch if self._unnoticed is None else self._unnoticed
         if self.state is ClassicState.UNJOINED:
             return self._behavior.lost_error or "CommitFailedException"
         if self._behavior.rebalances_in_background:
-            return self._member_id, self.generation
+            return self.member_id, self.epoch
         return "RebalanceInProgressException"
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:

@@ -75,16 +75,13 @@ class RebalancingMember(ClassicMembership):
         custom: Sequence[Assignor] = (),
         history: Partitions = frozenset(),
     ) -> None:
-        """`history` is the last assignment of another process of the member: claimed until there is a newer one.
-        `assignors` are preferred first; none: those of the library. `custom`: the application's assignors for
-        unknown names (they count as eager). :raises NoCommonProtocolError: the assignors support no rebalance
-        protocol in common"""
+        """`history`: the last assignment of another process of the member, claimed until there is a newer one.
+        `assignors` are preferred first; none: the library's. `custom`: the application's, which count as eager."""
         super().__init__(identity, image, position)
         library = identity.library
         self.assignors = tuple(assignors) or library.assignors
-        self.is_cooperative = (
-            rebalance_protocol(self.assignors, library.leader) is RebalanceProtocol.COOPERATIVE
-        )
+        rebalances = rebalance_protocol(self.assignors, library.leader)
+        self.is_cooperative = rebalances is RebalanceProtocol.COOPERATIVE
         self.is_leader = False
         self._protocol = ""
         self.subscription = subscription
@@ -179,13 +176,14 @@ class RebalancingMember(ClassicMembership):
         self._must_prepare = False
         if self._has_lost_membership:
             self._unnoticed = None
+            then = partial(self._partitions_revoked, None)
             if self.owned:
-                self._notify(DueCallback(CallbackKind.LOST, self.owned, self._all_revoked), now_ms)
+                self._notify(DueCallback(CallbackKind.LOST, self.owned, then), now_ms)
             else:
-                self._all_revoked(now_ms)
+                then(now_ms)
         elif not self.is_cooperative:
             self._given_up_eagerly = self.owned if self._behavior.remembers_eager else frozenset()
-            self._revoke(self.owned, self._all_revoked, now_ms)
+            self._revoke(self.owned, partial(self._partitions_revoked, None), now_ms)
         else:
             topics = self._topics()
             unwanted = frozenset(partition for partition in self.owned if partition.topic not in topics)
@@ -218,11 +216,9 @@ class RebalancingMember(ClassicMembership):
             self._rebalance = phase
             then(now_ms)
 
-    def _all_revoked(self, now_ms: int) -> None:
-        self._partitions_revoked(self.owned, now_ms)
-
-    def _partitions_revoked(self, partitions: Partitions, now_ms: int) -> None:
-        self._own(self.owned - partitions)
+    def _partitions_revoked(self, partitions: Partitions | None, now_ms: int) -> None:
+        """All that it owns then, if they are None."""
+        self._own(frozenset() if partitions is None else self.owned - partitions)
         self.is_leader = False
         self._throw(now_ms)
 
@@ -254,7 +250,7 @@ class RebalancingMember(ClassicMembership):
             group=identity.group,
             session_timeout_ms=settings.session_timeout_ms,
             rebalance_timeout_ms=settings.max_poll_interval_ms,
-            member=self._member_id,
+            member=self.member_id,
             instance=identity.instance,
             protocol_type="consumer",
             protocols=protocols,
@@ -263,8 +259,7 @@ class RebalancingMember(ClassicMembership):
         self._send(request, self._join_answered, timeout_ms)
 
     def _join_answered(self, answer: object, _now_ms: int) -> None:
-        """Keep the answer until the application is in `poll`: the background thread sleeps while a JoinGroup is in
-        flight."""
+        """Keep the answer until `poll`: the background thread sleeps while a JoinGroup is in flight."""
         self._rebalance, self._join_answer = RebalancePhase.JOINED, answer
 
     def _handle_join_answer(self, now_ms: int) -> None:
@@ -272,7 +267,7 @@ class RebalancingMember(ClassicMembership):
         if not isinstance(answer, JoinGroupAnswer):
             self._disconnected(now_ms)
         elif answer.error is ErrorCode.MEMBER_ID_REQUIRED:
-            self._member_id = answer.member
+            self.member_id = answer.member
             self._rebalance = RebalancePhase.NONE
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
@@ -324,7 +319,7 @@ class RebalancingMember(ClassicMembership):
                     return
         request = SyncGroup(
             group=self.identity.group,
-            generation=self.generation,
+            generation=self.epoch,
             member=joined.member,
             instance=self.identity.instance,
             protocol_type=joined.protocol_type,
@@ -380,7 +375,7 @@ class RebalancingMember(ClassicMembership):
 
     def _lose_membership(self, code: ErrorCode) -> None:
         if self._waits_for_listener and self._unnoticed is None:
-            self._unnoticed = self.generation
+            self._unnoticed = self.epoch
         super()._lose_membership(code)
 
     def _commit_fenced(self, code: ErrorCode) -> None:
@@ -389,7 +384,7 @@ class RebalancingMember(ClassicMembership):
         if not is_late or not self._rejoins():
             super()._commit_fenced(code)
         elif self._behavior.forgets_generation:
-            self.generation = NO_GENERATION
+            self.epoch = NO_GENERATION
 
     def _complete(self, now_ms: int) -> None:
         """ConsumerCoordinator.onJoinComplete; repeated at the next `poll` if a callback has thrown."""
@@ -430,7 +425,7 @@ class RebalancingMember(ClassicMembership):
         self._unread = (assigned & known) - (self.owned - self._unread)
         self._given_up_eagerly = frozenset()
         added = assigned - known
-        self._last_assigned, self._last_generation = assigned, self.generation
+        self._last_assigned, self._last_generation = assigned, self.epoch
         if self.settings.enable_auto_commit:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
         self._notify(DueCallback(CallbackKind.ASSIGNED, added, self._completed, assigned), now_ms)

@@ -62,9 +62,8 @@ class Assignments:
     def next_step(
         self, image: TopicImage, owned: Partitions, known_topics: Container[str] | None = None
     ) -> Reconciliation | None:
-        """The next step towards the target; None if everything possible is done and reported. A topic whose name was
-        known once keeps it, as a deleted topic is removed from the metadata first. `known_topics` have metadata;
-        None: all. (While a topic is unknown, Java reports its partitions after each answered heartbeat.)"""
+        """The next step towards the target; None if everything possible is done and reported. A known name stays, as
+        a deleted topic is removed from the metadata first. `known_topics` have metadata; None: all."""
         if self._target is None:
             return None
         names = self._names

@@ -14,18 +14,7 @@ from assignors.rules import checked
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.records import ClassicMemberValue, JoinProtocol
 from coordinator.engine.topics import TopicImage
-from wire.messages.embedded_protocol import (
-    EmbeddedAssignment,
-    EmbeddedSubscription,
-    read_assignment,
-    read_generation,
-    read_sticky,
-    read_subscription,
-    write_assignment,
-    write_generation,
-    write_sticky,
-    write_subscription,
-)
+from wire.messages import embedded_protocol as embedded
 from wire.messages.reader import DecodeError
 
 STICKY, COOPERATIVE_STICKY = "sticky", "cooperative-sticky"
@@ -41,16 +30,16 @@ def subscriptions(
     rack: str | None,
     version: int,
 ) -> tuple[JoinProtocol, ...]:
-    """The protocols of a JoinGroup: the subscription for each assignor, with its own user data. `owned` is what the
-    member keeps while it rejoins, `last` its last assignment: a sticky member claims it again."""
+    """The subscription for each assignor. A member keeps `owned` while it rejoins; a sticky one claims `last`
+    again."""
     protocols = []
     for name in assignors:
         user_data = None
         if name == COOPERATIVE_STICKY and leader is Leader.JAVA:
-            user_data = write_generation(generation)
+            user_data = embedded.write_generation(generation)
         elif last and name in (STICKY, COOPERATIVE_STICKY):
-            user_data = write_sticky(by_topic(last), generation)
-        subscription = EmbeddedSubscription(
+            user_data = embedded.write_sticky(by_topic(last), generation)
+        subscription = embedded.EmbeddedSubscription(
             version=version,
             topics=tuple(topics),
             user_data=user_data,
@@ -58,7 +47,7 @@ def subscriptions(
             generation=generation,
             rack=rack,
         )
-        protocols.append(JoinProtocol(name, write_subscription(subscription)))
+        protocols.append(JoinProtocol(name, embedded.write_subscription(subscription)))
     return tuple(protocols)
 
 
@@ -70,9 +59,8 @@ def assign(
     version: int,
     custom: Sequence[Assignor] = (),
 ) -> tuple[tuple[str, bytes], ...]:
-    """The assignments of a SyncGroup, for each member in the JoinGroup's answer, in its order. `custom` are
-    assignors of the application; others are looked up by name. :raises AssignorError: the real assignor, or the
-    consumer around it, would throw :raises DecodeError: a member's subscription cannot be read"""
+    """The assignments of a SyncGroup, by member. `custom` are assignors of the application; others are looked up by
+    name. :raises AssignorError, DecodeError: the assignor would throw, or a subscription cannot be read"""
     # Assignors other than Kafka's are checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
     customs = [checked(assignor) for assignor in custom if assignor.name == name]
     assignor = customs[0] if customs else find(name, Side.CLIENT, leader)
@@ -86,13 +74,16 @@ def assign(
     copied: dict[str, bytes | None] = {}
     if name == COOPERATIVE_STICKY and leader is Leader.LIBRDKAFKA:
         # rd_kafka_sticky_assignor_assign_cb; the broker converts no such group online.
-        copied = {member.member: read_subscription(member.subscription).user_data for member in members}
+        copied = {
+            member.member: embedded.read_subscription(member.subscription).user_data for member in members
+        }
     result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
     assignments = []
     for member, assigned in result.assignment.named().items():
         partitions = {topic: tuple(numbers) for topic, numbers in assigned.items()}
-        embedded = EmbeddedAssignment(version=version, partitions=partitions, user_data=copied.get(member))
-        assignments.append((member, write_assignment(embedded)))
+        data = copied.get(member)
+        assignment = embedded.EmbeddedAssignment(version=version, partitions=partitions, user_data=data)
+        assignments.append((member, embedded.write_assignment(assignment)))
     return tuple(assignments)
 
 
@@ -115,12 +106,12 @@ def places(partitions: Mapping[str, Iterable[int]]) -> Partitions:
 
 
 def _spec(member: ClassicMemberValue, assignor: str) -> MemberSpec:
-    subscription = read_subscription(member.subscription)
+    subscription = embedded.read_subscription(member.subscription)
     data, claim = subscription.user_data, None
     if data and assignor == COOPERATIVE_STICKY:
-        claim = Claim(generation=read_generation(data))
+        claim = Claim(generation=embedded.read_generation(data))
     elif data and assignor == STICKY:
-        partitions, generation = read_sticky(data)
+        partitions, generation = embedded.read_sticky(data)
         claim = Claim(partitions=partitions, generation=generation)
     owned = Claim(partitions=subscription.owned, generation=subscription.generation)
     return MemberSpec(
@@ -144,7 +135,7 @@ def assigned(assignment: bytes) -> Partitions:
     if not assignment:
         return frozenset()
     try:
-        return places(read_assignment(assignment).partitions)
+        return places(embedded.read_assignment(assignment).partitions)
     except DecodeError:
         return frozenset()
 
@@ -153,8 +144,8 @@ def assigned(assignment: bytes) -> Partitions:
 def claimed(protocol: str | None, subscription: bytes) -> Partitions:
     """The partitions that a member claims; in an eager sticky group they are in its user data."""
     try:
-        said = read_subscription(subscription)
-        return places(read_sticky(said.user_data or b"")[0] if protocol == "sticky" else said.owned)
+        said = embedded.read_subscription(subscription)
+        return places(embedded.read_sticky(said.user_data or b"")[0] if protocol == "sticky" else said.owned)
     except DecodeError:
         return frozenset()
 
@@ -163,6 +154,6 @@ def claimed(protocol: str | None, subscription: bytes) -> Partitions:
 def subscribed(subscription: bytes) -> tuple[str, ...]:
     """The topics that a member subscribes to."""
     try:
-        return read_subscription(subscription).topics
+        return embedded.read_subscription(subscription).topics
     except DecodeError:
         return ()

@@ -25,8 +25,8 @@ class AfterError(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behavior:
-    """How a library's consumers behave, in the new protocol (KIP-848) and, if applicable, in the classic one. The
-    defaults are Java's."""
+    """How a library's consumers behave in the new protocol (KIP-848) and the classic one. The defaults are
+    Java's."""
 
     calls_for_empty_first: bool = True
     """Whether the listener is called if the first assignment after a join is empty."""
@@ -61,31 +61,26 @@ class Behavior:
     lost_error: str | None = None
     """The exception of a commit of partitions that are about to be lost; None: the coordinator decides."""
     fatal_codes: frozenset[ErrorCode] | None = None
-    """Errors of ConsumerGroupHeartbeat that end the membership; others are ignored. None: every one that a retry
-    does not resolve."""
+    """Errors of ConsumerGroupHeartbeat that end the membership. None: all that a retry does not resolve."""
     strands_shared_fetch: bool = False
     """Whether `committed` is never answered if the OffsetFetch that it shares must be sent again."""
     deadlocks_without_coordinator: bool = False
     """Whether the client's threads deadlock if there was no coordinator for longer than request.timeout.ms."""
     cooperates_as_chosen: bool = False
-    """Whether a classic member is eager or cooperative by the assignor that the coordinator chose, or by its
-    list."""
+    """Whether a classic member is cooperative by the assignor that was chosen, or by its list."""
     remembers_eager: bool = False
-    """Whether a member that revoked eagerly and is cooperative at the next assignment does not start to read what it
-    gets again."""
+    """Whether a cooperative member does not start to read what it gets again after it revoked eagerly."""
     replaces_regex: bool = False
     """Whether `subscribe` accepts topics by name after a regular expression; otherwise it throws."""
     clears_regex: bool = False
     """Whether a full heartbeat also clears the regex; if the field is missing, the coordinator keeps it."""
     forgets_to_rejoin: bool = False
-    """Whether a member that leaves during a reconciliation, as the application does not poll, considers itself a
-    member after it."""
+    """Whether a member that leaves, unpolled, during a reconciliation considers itself a member after it."""
     followers_watch: bool = False
     """Whether each member of a classic group rejoins when a topic that it subscribes to grows, or only the leader."""
     rebalances_in_background: bool = False
-    """Whether the classic consumer's background thread joins, syncs and commits while the application is outside
-    `poll`. Callbacks wait for `poll`, as they were when they became due: partitions lost since then are
-    `revoked`."""
+    """Whether the classic consumer joins, syncs and commits outside `poll`. Callbacks wait for `poll`, as they were
+    when they became due: partitions lost since then are `revoked`."""
     checks_subscription: bool = True
     """Whether a member refuses partitions of topics that it does not subscribe to, as a static member's predecessor
     did: a classic one rejoins, a new one that subscribes by name waits."""
@@ -93,8 +88,7 @@ class Behavior:
     """Whether an assignment of no bytes is an empty one, and a member rejoins after one that it cannot read.
     Otherwise each `poll` throws (IllegalStateException)."""
     forgets_generation: bool = False
-    """Whether a commit that is refused during a rebalance makes the classic consumer forget the generation just
-    joined."""
+    """Whether a commit refused during a rebalance makes the classic consumer forget its generation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +227,7 @@ class MemberSettings:
 
     @classmethod
     def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
-        """Settings from Kafka's names and texts (or numbers). :raises InvalidSetting: says what is wrong, with the
-        nearest name"""
+        """Settings from Kafka's names and texts (or numbers). :raises InvalidSetting: with the nearest name"""
         known = {field.name.replace("_", "."): field for field in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in settings.items():

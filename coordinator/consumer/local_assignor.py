@@ -53,8 +53,7 @@ class LocalAssignor(Protocol):
 
 
 class LocalAssignors:
-    """A member's own assignors: reports them, and computes the group's assignment on request (KIP-848 "Client Side
-    Mode")."""
+    """A member's own assignors: reports them, and computes on request (KIP-848 "Client Side Mode")."""
 
     __slots__ = (
         "_asks",
@@ -113,8 +112,7 @@ class LocalAssignors:
         return self._assignors[answer.assignor].assign(answer)
 
     def installed(self, answer: object) -> None:
-        """InstallAssignment was answered, or could not be sent. STALE_MEMBER_EPOCH or a lost answer: retry after the
-        next heartbeat. UNKNOWN_MEMBER_ID: another member computes."""
+        """InstallAssignment was answered, or lost. STALE_MEMBER_EPOCH or lost: retry after the next heartbeat."""
         self._asks = False
         self._must_ask = (
             not isinstance(answer, PrepareAssignmentAnswer | InstallAssignmentAnswer)
@@ -134,8 +132,7 @@ FAILED = 1
 
 
 class NamedAssignor:
-    """An assignor of a library's classic consumer, run by a member for its consumer group. It sends no metadata, and
-    never requests a new assignment on its own."""
+    """An assignor of a library's classic consumer, run by a member; it sends no metadata and no reasons."""
 
     minimum_version = maximum_version = 0
 

@@ -7,22 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from coordinator.consumer import outputs
 from coordinator.consumer.library import ClientLibrary, MemberSettings
 from coordinator.consumer.metrics import Metrics
-from coordinator.consumer.outputs import (
-    Callback,
-    CallbackKind,
-    Closed,
-    Deadlocked,
-    DueCallback,
-    DueFailure,
-    FindCoordinator,
-    Output,
-    Partitions,
-    Raised,
-    Send,
-    TopicPartition,
-)
+from coordinator.consumer.outputs import CallbackKind, Partitions, TopicPartition
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
@@ -69,8 +57,7 @@ class PeriodicTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSubscription:
-    """Topics by name or, with `regex`, by a regular expression; a classic member matches it itself, with
-    `matches`."""
+    """Topics by name, or by a regular expression, which a classic member matches itself, with `matches`."""
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
@@ -96,6 +83,10 @@ class ClientMember(ABC):
     """A consumer. See the package: inputs are the public methods, outputs are collected with `take`."""
 
     subscription: ClientSubscription
+    member_id: str
+    """Its id in the group; empty while it has none."""
+    epoch: int
+    """Its generation or member epoch; -1 or 0 while it has none."""
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         self.identity, self.settings = identity, identity.settings
@@ -110,7 +101,7 @@ class ClientMember(ABC):
         self.in_poll = False
         self.is_closing = False
         self.is_closed = False
-        self.outputs: list[Output] = []
+        self.outputs: list[outputs.Output] = []
         self._coordinator: int | None = None
         self._looking_up = False
         self._lookup_at_ms = 0
@@ -127,7 +118,7 @@ class ClientMember(ABC):
         """The exception that `commitSync` has thrown in the running callback."""
         self._error = ""
         """The first exception of a rebalance's callbacks; `poll` throws it at the end."""
-        self._due: list[DueCallback | DueFailure] = []
+        self._due: list[outputs.DueCallback | outputs.DueFailure] = []
         """Events that wait for `poll`, in order."""
         self._out_of_poll_since_ms = 0
         self._is_watched = self._behavior.counts_callbacks
@@ -135,10 +126,10 @@ class ClientMember(ABC):
         self._waits_for_commit = self._polls_next = False
         """Whether the application waits in `commitSync`, and whether it polls after that."""
 
-    def take(self) -> list[Output]:
+    def take(self) -> list[outputs.Output]:
         """The outputs since the last call, in order."""
-        outputs, self.outputs = self.outputs, []
-        return outputs
+        taken, self.outputs = self.outputs, []
+        return taken
 
     @property
     @abstractmethod
@@ -152,19 +143,8 @@ class ClientMember(ABC):
 
     @property
     def watched(self) -> Mapping[str, int] | None:
-        """Partition counts by topic that a classic member knew when it assigned or joined: it rejoins when they
-        change. None: it does not compare them."""
+        """Partition counts by topic that a classic member compares with the current ones; None: it does not."""
         return None
-
-    @property
-    @abstractmethod
-    def member_id(self) -> str:
-        """Its id in the group; empty while it has none."""
-
-    @property
-    @abstractmethod
-    def epoch(self) -> int:
-        """Its generation or member epoch; -1 or 0 while it has none."""
 
     @property
     @abstractmethod
@@ -188,8 +168,7 @@ class ClientMember(ABC):
         """When to call `wake` next, in ms. Every input may change it."""
 
     def enter_poll(self, now_ms: int) -> None:
-        """The application calls `poll`, and stays there until `leave_poll`, a callback or an exception
-        (`Raised`)."""
+        """The application calls `poll`, and stays there until `leave_poll`, a callback or `Raised`."""
         if self.is_closing or self._then is not None:
             return
         if self._waits_for_commit:
@@ -243,7 +222,7 @@ class ClientMember(ABC):
         """`Consumer.subscribe` with other topics; Java refuses them after a regular expression."""
         if self.subscription.is_expression and not self._behavior.replaces_regex:
             self.leave_poll(now_ms)
-            self.outputs.append(Raised("IllegalStateException", _MUTUALLY_EXCLUSIVE, is_refusal=True))
+            self.outputs.append(outputs.Raised("IllegalStateException", _MUTUALLY_EXCLUSIVE, is_refusal=True))
         else:
             self.subscription = ClientSubscription(topics=topics)
             self._subscribed(now_ms)
@@ -262,14 +241,13 @@ class ClientMember(ABC):
 
     @abstractmethod
     def commit(self, now_ms: int) -> None:
-        """`commitSync` of all positions; ends with `Committed`, and `Raised` if it fails. The application waits for
-        it, then returns to `poll` if it was there and the commit has succeeded."""
+        """`commitSync` of all positions, which the application waits for; ends with `Committed`, and `Raised` on
+        failure."""
 
     @abstractmethod
     def committed(self, now_ms: int) -> None:
-        """`Consumer.committed` of all that is owned; ends with `Raised` if there is no answer in time. The
-        application waits for it, then returns to `poll` if it was there. It shares the answer of a lookup of
-        positions."""
+        """`Consumer.committed` of all that is owned, which the application waits for; ends with `Raised` without an
+        answer in time. It shares the answer of a lookup of positions."""
 
     @abstractmethod
     def close(self, now_ms: int) -> None:
@@ -279,12 +257,14 @@ class ClientMember(ABC):
     def _advance(self, now_ms: int) -> None:
         """Do what `poll`, or the background thread, can do now."""
 
-    def _send(self, request: AnyRequest | FindCoordinator, on_answer: OnAnswer, timeout_ms: int = 0) -> int:
+    def _send(
+        self, request: AnyRequest | outputs.FindCoordinator, on_answer: OnAnswer, timeout_ms: int = 0
+    ) -> int:
         """Send to the coordinator, or to any broker while it is not known."""
         self._numbers += 1
         self._waiting[self._numbers] = on_answer
         timeout = timeout_ms or self.settings.request_timeout_ms
-        self.outputs.append(Send(self._numbers, self._coordinator, request, timeout))
+        self.outputs.append(outputs.Send(self._numbers, self._coordinator, request, timeout))
         return self._numbers
 
     def _find_coordinator(self, now_ms: int) -> bool:
@@ -293,7 +273,7 @@ class ClientMember(ABC):
             return True
         if not self._looking_up and now_ms >= self._lookup_at_ms:
             self._looking_up = True
-            self._send(FindCoordinator(self.identity.group), self._found_coordinator)
+            self._send(outputs.FindCoordinator(self.identity.group), self._found_coordinator)
         return False
 
     def _found_coordinator(self, answer: object, now_ms: int) -> None:
@@ -304,7 +284,7 @@ class ClientMember(ABC):
             self._lookup_at_ms = now_ms + self.settings.retry_backoff_ms
             is_long = now_ms - self._missing_since_ms >= self.settings.request_timeout_ms
             if is_long and self._behavior.deadlocks_without_coordinator:
-                self.outputs.append(Deadlocked())
+                self.outputs.append(outputs.Deadlocked())
 
     def _lose_coordinator(self, now_ms: int) -> None:
         """The coordinator has moved, or the connection to it was lost."""
@@ -321,7 +301,7 @@ class ClientMember(ABC):
             self._out_of_poll_since_ms = now_ms
         self.in_poll = False
         self._then, self._called, self._called_at_ms = then, kind, now_ms
-        self.outputs.append(Callback(kind, frozenset(partitions)))
+        self.outputs.append(outputs.Callback(kind, frozenset(partitions)))
 
     @property
     def _poll_timeout_at_ms(self) -> int:
@@ -333,14 +313,14 @@ class ClientMember(ABC):
 
     def _fail(self, error: str, message: str = "") -> None:
         """Throw an exception in the next `poll`; equal exceptions are thrown once."""
-        failure = DueFailure(error, message)
+        failure = outputs.DueFailure(error, message)
         if failure not in self._due:
             self._due.append(failure)
 
     def _raise(self, error: str, now_ms: int, message: str = "") -> None:
         """An exception leaves `poll`."""
         self.leave_poll(now_ms)
-        self.outputs.append(Raised(error, message))
+        self.outputs.append(outputs.Raised(error, message))
 
     def _own(self, partitions: Partitions) -> None:
         """Set `Consumer.assignment`; new partitions have no position yet."""
@@ -352,4 +332,4 @@ class ClientMember(ABC):
         self.is_closed = True
         self._own(frozenset())
         self._waiting.clear()
-        self.outputs.append(Closed())
+        self.outputs.append(outputs.Closed())

@@ -82,8 +82,8 @@ class ReconcilingMember(CommittingMember):
     ) -> None:
         super().__init__(identity, image, position)
         self.state = AsyncState.UNSUBSCRIBED
-        self._uuid = uuid
-        self._epoch = 0
+        self.member_id = uuid
+        self.epoch = 0
         self._client_side = client_side
         self._assignments = Assignments()
         self._has_news = True
@@ -103,14 +103,6 @@ class ReconcilingMember(CommittingMember):
         """Whether `lost` is due or running."""
         self._is_stranded = False
         """Whether it has left during the current reconciliation, and forgotten that (`forgets_to_rejoin`)."""
-
-    @property
-    def member_id(self) -> str:
-        return self._uuid
-
-    @property
-    def epoch(self) -> int:
-        return self._epoch
 
     @property
     def fetching(self) -> Partitions:
@@ -138,7 +130,7 @@ class ReconcilingMember(CommittingMember):
     def _poll(self, now_ms: int) -> None:
         """The application thread's work without an event."""
         if self._client_side is not None and self._client_side.has_news and self.state is AsyncState.STABLE:
-            self._client_side.assigned(self.owned, self._epoch)
+            self._client_side.assigned(self.owned, self.epoch)
         if now_ms >= self._auto_commit_at_ms:
             self._auto_commit(now_ms)
         if len(self.positioned) != len(self.owned):
@@ -156,7 +148,7 @@ class ReconcilingMember(CommittingMember):
             self._own(event.assigned)
             self._awaiting |= event.partitions
             if self._client_side is not None:
-                self._client_side.assigned(event.assigned, self._epoch)
+                self._client_side.assigned(event.assigned, self.epoch)
         self._call(event.kind, event.partitions, event.then, now_ms)
 
     def _throw(self, now_ms: int) -> None:
@@ -324,7 +316,7 @@ class ReconcilingMember(CommittingMember):
         """Identify the member, even outside the group; the coordinator refuses that, unless the group is empty."""
         if self._is_lost and not self._reconciles and self._behavior.lost_error is not None:
             return self._behavior.lost_error
-        return self._uuid, self._epoch if self._epoch > 0 else NO_EPOCH
+        return self.member_id, self.epoch if self.epoch > 0 else NO_EPOCH
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
         """A refused commit does not change the membership: the next heartbeat gets the same error."""
@@ -336,7 +328,7 @@ class ReconcilingMember(CommittingMember):
 
     @property
     def _fetch_identity(self) -> tuple[str | None, int]:
-        return (self._uuid, self._epoch) if self._epoch > 0 else (None, NO_EPOCH)
+        return (self.member_id, self.epoch) if self.epoch > 0 else (None, NO_EPOCH)
 
     def _fetch_again(self, now_ms: int) -> None:
         super()._fetch_again(now_ms)
@@ -344,7 +336,7 @@ class ReconcilingMember(CommittingMember):
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         super()._offset_fetch_refused(code, now_ms)
-        if code is ErrorCode.UNKNOWN_MEMBER_ID or (code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0):
+        if code is ErrorCode.UNKNOWN_MEMBER_ID or (code is ErrorCode.STALE_MEMBER_EPOCH and self.epoch <= 0):
             self._fail(code.name if self._behavior.names_codes else java_exception(code))
             self._end_committed("", now_ms)
         elif code is ErrorCode.GROUP_AUTHORIZATION_FAILED:

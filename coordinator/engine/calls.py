@@ -22,8 +22,7 @@ SOME_NAMES = 256
 
 
 class Request(ABC, Generic[A]):
-    """A decoded request; A is the type of its answer. It contains its version only if Kafka's answer depends on it;
-    None is a null in the message. Reasons, which a broker only logs, are omitted."""
+    """A decoded request; A is the type of its answer. The version is in it only if Kafka's answer depends on it."""
 
     __slots__ = ()
 
@@ -78,9 +77,8 @@ class RegexRefresh:
 
 
 class CoordinatorResult(NamedTuple):
-    """Records to append, in order, and answers to send after they were appended. `answers` identify calls by their
-    tickets: this call, unless it has to wait, and earlier calls that waited until now. Deadlines may have
-    changed."""
+    """Records to append, then answers to send, by ticket: of this call, unless it has to wait, and of earlier calls
+    that waited until now. Deadlines may have changed."""
 
     records: tuple[Record, ...] = ()
     written: tuple[Written, ...] = ()

@@ -81,8 +81,8 @@ class EngineContext:
 
     def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
         """Write records and apply them by replaying: all of them, or none. With a `producer` they belong to its
-        transaction, and no other records of the call may be written. :raises CannotBeWritten: a name or number is
-        too large, or the records do not fit into one batch"""
+        transaction. :raises CannotBeWritten: a name or number is too large, or the records do not fit into one
+        batch"""
         if self.encode is not None:
             try:
                 encoded = [self.encode(record) for record in records]

@@ -40,8 +40,8 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     fetch.OffsetFetch: fetch.handle,
     removal.OffsetDelete: removal.handle,
     groups.ListGroups: groups.list_groups,
-    groups.DescribeGroups: groups.describe_classic,
-    groups.ConsumerGroupDescribe: groups.describe_consumer,
+    groups.DescribeGroups: groups.describe,
+    groups.ConsumerGroupDescribe: groups.describe,
     groups.DeleteGroups: groups.delete_groups,
 }
 """By type of request. Share and streams groups are not coordinated here; a log's are in `EngineState.other_types`."""
@@ -73,9 +73,8 @@ class Engine:
         *,
         matches_elsewhere: bool = False,
     ) -> None:
-        """`encode` returns key and value of a record for the log, and raises ValueError if a record cannot be
-        encoded, for example because a name is too long: its call is answered UNKNOWN_SERVER_ERROR, as by a broker.
-        `matches_elsewhere`: the caller matches regexes, see `regexes_matched`."""
+        """`encode` returns key and value of a record for the log; ValueError if it cannot be encoded: its call is
+        answered UNKNOWN_SERVER_ERROR, as by a broker. `matches_elsewhere`: the caller matches regexes."""
         self.state = EngineState()
         self._ctx = EngineContext(
             state=self.state,
@@ -118,8 +117,7 @@ class Engine:
 
     def replay(self, record: Record, producer_id: int | None = None) -> None:
         """Apply a record, in the order of the log: except for `end_transaction` the only way in which hard state
-        changes. `producer_id` is the producer of a transactional batch, whose offsets stay pending until the
-        transaction ends."""
+        changes. `producer_id`: of a transactional batch, whose offsets stay pending until the transaction ends."""
         state = self.state
         if isinstance(record, OffsetRecord):
             replay_offset(state, record, producer_id)
@@ -140,8 +138,7 @@ class Engine:
             self.state.other_types.discard(group)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """Apply a COMMIT or ABORT marker; no effect if the producer has committed no offsets. A transaction that
-        wrote to several partitions of the log has a marker in each: do not mix the partitions."""
+        """Apply a COMMIT or ABORT marker of one partition of the log; no effect if there are no offsets."""
         for group, key, value in self.state.pending.end(producer_id, committed=committed):
             self.state.offsets.setdefault(group, {})[key] = value
 
@@ -179,8 +176,8 @@ class Engine:
         self._ctx.configure(config)
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the overrides of a group (resource type GROUP); an empty mapping removes them. RequestRefused:
-        INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for any other problem."""
+        """Replace the overrides of a group; an empty mapping removes them. RequestRefused: INVALID_REQUEST,
+        INVALID_CONFIG"""
         parsed = self.check_group_config(group, values)
         if values:
             self.state.group_configs[group] = parsed
@@ -194,8 +191,8 @@ class Engine:
         return GroupOverrides.parse(values, self.config)
 
     def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Restore overrides after a restart, capped if the broker's bounds have changed since. RequestRefused
-        INVALID_CONFIG: no broker can have stored them."""
+        """Restore overrides, capped if the broker's bounds have changed. RequestRefused INVALID_CONFIG: invalid
+        ones"""
         self.state.group_configs[group] = GroupOverrides.capped(values, self.config)
 
     def next_deadline(self) -> int | None:

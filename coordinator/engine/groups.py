@@ -19,18 +19,9 @@ from coordinator.engine.context import EngineContext
 from coordinator.engine.offsets.removal import tombstones
 from coordinator.engine.records import ClassicMemberValue, TopicPartitions
 from coordinator.errors import CannotBeWritten, RequestRefused
+from groups import model
 from groups.described import named_partitions
 from groups.listing import GroupListing
-from groups.model import (
-    Client,
-    Group,
-    GroupState,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Partitions,
-    Subscription,
-)
 from wire.errors import ErrorCode
 
 
@@ -106,7 +97,7 @@ class Described:
     id: str
     error: ErrorCode = ErrorCode.NONE
     message: str | None = None
-    group: Group | None = None
+    group: model.Group | None = None
     members: tuple[ClassicMemberValue, ...] = ()
     """The members of a classic group with raw bytes, which only members can interpret."""
 
@@ -126,8 +117,7 @@ class _Describe(Request[DescribeGroupsAnswer]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeGroups(_Describe):
-    """DescribeGroups v0–v6. Since v6 an error has a message; before, the group is answered as Dead without an
-    error."""
+    """DescribeGroups v0–v6. Before v6 a group that is not there is answered as Dead, without an error."""
 
     version: int = 6
 
@@ -142,23 +132,29 @@ class ConsumerGroupDescribe(_Describe):
         )
 
 
-def describe_classic(ctx: EngineContext, call: Call, request: DescribeGroups) -> None:
-    """Classic groups in the requested order. Any other group is Dead, which is an error only since version 6."""
-    groups = tuple(_describe_classic(ctx, group, request.version) for group in request.groups)
+def describe(ctx: EngineContext, call: Call, request: DescribeGroups | ConsumerGroupDescribe) -> None:
+    """Every requested group, in that order; one that cannot be shown has its own error."""
+    groups = tuple(
+        _describe_classic(ctx, name, request.version)
+        if isinstance(request, DescribeGroups)
+        else _describe_consumer(ctx, name)
+        for name in request.groups
+    )
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
 
 def _describe_classic(ctx: EngineContext, name: str, version: int) -> Described:
+    """Any group but a classic one is Dead, which is an error only since version 6."""
     group = ctx.state.groups.get(name)
     if not isinstance(group, ClassicGroup):
-        dead = Group(id=name, type=GroupType.CLASSIC, state=GroupState.DEAD)
+        dead = model.Group(id=name, type=model.GroupType.CLASSIC, state=model.GroupState.DEAD)
         if version < 6:
             return Described(id=name, group=dead)
         why = f"Group {name} {'not found' if group is None else 'is not a classic group'}."
         return Described(id=name, error=ErrorCode.GROUP_ID_NOT_FOUND, message=why, group=dead)
     # Only a Stable group shows its protocol, and its members' metadata.
-    protocol = group.protocol if group.state is GroupState.STABLE else None
-    shown = Group(
+    protocol = group.protocol if group.state is model.GroupState.STABLE else None
+    shown = model.Group(
         id=name, type=group.type, state=group.state, protocol_type=group.protocol_type, protocol=protocol
     )
     assignments = {member.id: member.assignment for member in group.members.values()}
@@ -166,12 +162,6 @@ def _describe_classic(ctx: EngineContext, name: str, version: int) -> Described:
 
 
 _NAMELESS = Described(id="", error=ErrorCode.INVALID_GROUP_ID)
-
-
-def describe_consumer(ctx: EngineContext, call: Call, request: ConsumerGroupDescribe) -> None:
-    """Answer with every requested group, in that order; a group that cannot be shown has its own error."""
-    groups = tuple(_describe_consumer(ctx, group) for group in request.groups)
-    ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
 
 def _describe_consumer(ctx: EngineContext, name: str) -> Described:
@@ -191,9 +181,9 @@ def _refused(name: str, error: RequestRefused) -> Described:
     return Described(id=name, error=error.code, message=error.message)
 
 
-def consumer_group(group: ConsumerGroup, names: Names, assignor: str | None) -> Group:
+def consumer_group(group: ConsumerGroup, names: Names, assignor: str | None) -> model.Group:
     """A consumer group with epochs and targets, and the assignor in use."""
-    return Group(
+    return model.Group(
         id=group.id,
         type=group.type,
         state=group.state,
@@ -205,26 +195,26 @@ def consumer_group(group: ConsumerGroup, names: Names, assignor: str | None) -> 
     )
 
 
-def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> Member:
+def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> model.Member:
     metadata, classic = member.metadata, member.classic
     both = dict(member.assigned)  # and what it is revoking
     for topic, numbers in member.revoking.items():
         both[topic] = both.get(topic, ()) + numbers
-    return Member(
+    return model.Member(
         id=member.id,
         instance=metadata.instance,
-        client=Client(id=metadata.client_id, host=metadata.host),
+        client=model.Client(id=metadata.client_id, host=metadata.host),
         rack=metadata.rack,
-        protocol=MemberProtocol.CONSUMER if classic is None else MemberProtocol.CLASSIC,
+        protocol=model.MemberProtocol.CONSUMER if classic is None else model.MemberProtocol.CLASSIC,
         protocols=None if classic is None else tuple(name for name, _ in classic.protocols),
-        subscription=Subscription(topics=metadata.topics, regex=metadata.regex or None),
+        subscription=model.Subscription(topics=metadata.topics, regex=metadata.regex or None),
         owned=by_name(normal_partitions(both) if member.revoking else both, names),
         target=by_name(group.targets.get(member.id, {}), names),
         epoch=member.epoch,
     )
 
 
-def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
+def by_name(partitions: TopicPartitions, names: Names) -> model.Partitions:
     """Partitions by topic name, or by id if the name is unknown."""
     named = {names.get(topic, ""): numbers for topic, numbers in partitions.items()}
     if "" not in named and len(named) == len(partitions):

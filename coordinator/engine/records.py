@@ -96,8 +96,7 @@ class ConsumerGroupRecord(_GroupRecord[ConsumerGroupValue]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMetadataRecord(_GroupRecord[tuple[TopicInfo, ...]]):
-    """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 stored them. Since then the
-    hash in key 3 replaces it, and such a record is only deleted."""
+    """Key 4: ConsumerGroupPartitionMetadata, of brokers before 4.1; since then the hash in key 3 replaces it."""
 
 
 class JoinProtocol(NamedTuple):

@@ -6,30 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from coordinator.engine import records as log
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import DELETED_ASSIGNMENT, NEW_ASSIGNMENT, NEW_METADATA
 from coordinator.engine.context import EngineContext, EngineState
-from coordinator.engine.records import (
-    NO_PAYLOAD,
-    ClassicGroupRecord,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    ConsumerRecord,
-    CurrentAssignmentRecord,
-    OffsetRecord,
-    PartitionMetadataRecord,
-    RegexRecord,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-)
 from wire.errors import ErrorCode
 
 
-def replay_classic_group(state: EngineState, record: ClassicGroupRecord) -> None:
+def replay_classic_group(state: EngineState, record: log.ClassicGroupRecord) -> None:
     """Apply a record: a value creates or changes the group (of any former type), a tombstone removes it."""
     group = state.groups.get(record.group)
     if record.value is None:
@@ -42,7 +28,7 @@ def replay_classic_group(state: EngineState, record: ClassicGroupRecord) -> None
     group.store(record.value)
 
 
-def replay_consumer_group(state: EngineState, record: ConsumerRecord) -> None:
+def replay_consumer_group(state: EngineState, record: log.ConsumerRecord) -> None:
     """Apply a record."""
     group = state.groups.get(record.group)
     if not isinstance(group, ConsumerGroup):
@@ -50,13 +36,13 @@ def replay_consumer_group(state: EngineState, record: ConsumerRecord) -> None:
             return
         group = ConsumerGroup(record.group)
         state.groups[record.group] = group
-    if isinstance(record, ConsumerGroupRecord) and record.value is None:
+    if isinstance(record, log.ConsumerGroupRecord) and record.value is None:
         del state.groups[record.group]
         return
     group.apply(record)
 
 
-def draft(group_id: str, records: Iterable[ConsumerRecord]) -> ConsumerGroup:
+def draft(group_id: str, records: Iterable[log.ConsumerRecord]) -> ConsumerGroup:
     """A group that is not part of the state: created from these records alone."""
     group = ConsumerGroup(group_id)
     for record in records:
@@ -64,7 +50,7 @@ def draft(group_id: str, records: Iterable[ConsumerRecord]) -> ConsumerGroup:
     return group
 
 
-def replay_offset(state: EngineState, record: OffsetRecord, producer_id: int | None = None) -> None:
+def replay_offset(state: EngineState, record: log.OffsetRecord, producer_id: int | None = None) -> None:
     """Store or delete an offset; an offset of a transaction, which has a producer id, stays pending until its end.
     The first offset of an unknown group creates a simple group. A tombstone deletes at once."""
     group, key, value = record.group, (record.topic, record.partition), record.value
@@ -100,24 +86,24 @@ def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:
                 made.store(group.stored)
 
 
-def records_of(group: ConsumerGroup) -> Iterator[ConsumerRecord]:
+def records_of(group: ConsumerGroup) -> Iterator[log.ConsumerRecord]:
     """A consumer group in a compacted log: one record per key, in the order in which a broker writes them."""
     members = group.members.values()
     for member in members:
         if member.metadata is not NEW_METADATA:
-            yield ConsumerMemberRecord(group=group.id, member=member.id, value=member.metadata)
+            yield log.ConsumerMemberRecord(group=group.id, member=member.id, value=member.metadata)
     for regex, resolved in group.regexes.items():
-        yield RegexRecord(group=group.id, regex=regex, value=resolved)
-    value = ConsumerGroupValue(epoch=group.epoch, metadata_hash=group.metadata_hash)
-    yield ConsumerGroupRecord(group=group.id, value=value)
+        yield log.RegexRecord(group=group.id, regex=regex, value=resolved)
+    value = log.ConsumerGroupValue(epoch=group.epoch, metadata_hash=group.metadata_hash)
+    yield log.ConsumerGroupRecord(group=group.id, value=value)
     if group.has_partition_metadata:
-        yield PartitionMetadataRecord(group=group.id, value=())
+        yield log.PartitionMetadataRecord(group=group.id, value=())
     for name, target in group.targets.items():
-        payload = group.payloads.get(name, NO_PAYLOAD)
-        yield TargetMemberRecord(group=group.id, member=name, value=target, payload=payload)
-    computed = TargetEpochValue(epoch=group.assignment_epoch, assigned_ms=group.assigned_ms)
-    yield TargetEpochRecord(group=group.id, value=computed)
+        payload = group.payloads.get(name, log.NO_PAYLOAD)
+        yield log.TargetMemberRecord(group=group.id, member=name, value=target, payload=payload)
+    computed = log.TargetEpochValue(epoch=group.assignment_epoch, assigned_ms=group.assigned_ms)
+    yield log.TargetEpochRecord(group=group.id, value=computed)
     for member in members:
         if member.current is not NEW_ASSIGNMENT:
             current = None if member.current is DELETED_ASSIGNMENT else member.current
-            yield CurrentAssignmentRecord(group=group.id, member=member.id, value=current)
+            yield log.CurrentAssignmentRecord(group=group.id, member=member.id, value=current)

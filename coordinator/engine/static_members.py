@@ -7,21 +7,14 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
+from coordinator.engine import records as log
 from coordinator.engine.calls import Call
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
+from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.context import EngineContext
-from coordinator.engine.records import (
-    NO_PAYLOAD,
-    ClassicGroupRecord,
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    Record,
-    TargetMemberRecord,
-)
 from coordinator.engine.timers import TimerKind
 from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
@@ -31,8 +24,8 @@ _log = logging.getLogger(__name__)
 
 
 def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
-    """Check that the member holds the instance id, whose current holder is `holder`. :raises RequestRefused:
-    UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if another member holds it"""
+    """Check the holder of an instance id. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID: another
+    one"""
     if holder is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance} is unknown.")
     if holder != member:
@@ -57,41 +50,30 @@ def static_member(group: ConsumerGroup, member: str, instance: str) -> ConsumerM
     return group.member(member)
 
 
-def check_instance_released(holder: ConsumerMember, member: str, instance: str) -> None:
-    """Check that a static member may be replaced. Raises UNRELEASED_INSTANCE_ID unless it has left temporarily."""
-    if holder.epoch != STATIC_LEAVE_EPOCH:
-        raise RequestRefused(
-            ErrorCode.UNRELEASED_INSTANCE_ID,
-            f"Static member {member} with instance id {instance} cannot join the group because the instance id "
-            f"is owned by {holder.id} member.",
-        )
-
-
 def replace_in_consumer_group(
     group: ConsumerGroup, old: ConsumerMember, new_id: str
-) -> tuple[ConsumerMember, list[Record]]:
+) -> tuple[ConsumerMember, list[log.Record]]:
     """Replace a static member with another, which gets its target and its partitions. Returns it and its records."""
     current = replace(old.current, epoch=0, previous_epoch=0)
     new = ConsumerMember(id=new_id, metadata=old.metadata, current=current)
     return new, [
         *group.member_tombstones(old.id),
-        ConsumerMemberRecord(group=group.id, member=new.id, value=new.metadata),
-        TargetMemberRecord(
+        log.ConsumerMemberRecord(group=group.id, member=new.id, value=new.metadata),
+        log.TargetMemberRecord(
             group=group.id,
             member=new.id,
             value=group.targets.get(old.id, {}),
-            payload=group.payloads.get(old.id, NO_PAYLOAD),
+            payload=group.payloads.get(old.id, log.NO_PAYLOAD),
         ),
-        CurrentAssignmentRecord(group=group.id, member=new.id, value=new.current),
+        log.CurrentAssignmentRecord(group=group.id, member=new.id, value=new.current),
     ]
 
 
 def replace_in_classic_group(
     ctx: EngineContext, call: Call, group: ClassicGroup, new: ClassicMember, version: int
 ) -> None:
-    """Give the instance a new member id, fence the old one, and rebalance only if the group's protocol would change.
-    `new` is the member as described in its JoinGroup, which has that version. Source:
-    GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin."""
+    """Give the instance a new member id, fence the old one, and rebalance only if the group's protocol would change
+    (updateStaticMemberThenRebalanceOrCompleteJoin). `new` is described by a JoinGroup of that version."""
     old, leader = group.members[group.static[new.instance or ""]], group.leader
     before = replace(old)
     fenced = ErrorCode.FENCED_INSTANCE_ID
@@ -132,7 +114,7 @@ def _replace_silently(
     the assignment (KIP-814). Before, its answer names its old id as the leader: it considers itself a follower."""
     assignments = {member.id: member.assignment for member in group.members.values()}
     value = group.value(assignments, group.state_since_ms)
-    ctx.emit(ClassicGroupRecord(group=group.id, value=value))
+    ctx.emit(log.ClassicGroupRecord(group=group.id, value=value))
     answer = rebalance.joined(group, member)
     if group.leader != member:
         return answer

@@ -36,9 +36,8 @@ class TimerKey(NamedTuple):
 
 
 class Timers:
-    """Deadlines by key, in ms. A key is in the heap once, at its deadline or earlier: every heartbeat extends a
-    session timer, which is checked again only when its old deadline comes. So setting a timer costs no more than a
-    look-up."""
+    """Deadlines by key, in ms. A key is in the heap once, at its deadline or earlier: an extended session timer is
+    checked again only when its old deadline comes. So setting a timer costs no more than a look-up."""
 
     def __init__(self) -> None:
         self._deadlines: dict[TimerKey, tuple[int, int]] = {}

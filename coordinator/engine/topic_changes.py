@@ -12,18 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
 
+from coordinator.engine import records as log
 from coordinator.engine.calls import RegexRefresh
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import subscribed_names
 from coordinator.engine.context import EngineContext
 from coordinator.engine.offsets.removal import exists
-from coordinator.engine.records import (
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    OffsetRecord,
-    RegexRecord,
-    RegexValue,
-)
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topics import TopicImage, metadata_hash
 
@@ -50,27 +44,26 @@ def topics_changed(ctx: EngineContext, image: TopicImage) -> None:
         for (topic, partition), value in [*committed, *ctx.state.pending.of_group(group)]:
             doomed = topic in gone and value.topic_id in (None, gone[topic])
             if doomed and exists(ctx.state, group, (topic, partition)):
-                ctx.emit(OffsetRecord(group=group, topic=topic, partition=partition, value=None))
+                ctx.emit(log.OffsetRecord(group=group, topic=topic, partition=partition, value=None))
 
 
 def next_epoch(
     ctx: EngineContext, group: ConsumerGroup, names: Collection[str], *, moves: bool
-) -> ConsumerGroupRecord | None:
-    """The record that bumps the group epoch, with the hash of the subscribed topics. None if the request does not
-    bump it (`moves`) and no topic of these names was created, changed or deleted."""
+) -> log.ConsumerGroupRecord | None:
+    """The record that bumps the group epoch if the request does (`moves`), or if a topic of these names has
+    changed."""
     fingerprint = metadata_hash(names, ctx.topics)
     if not moves and fingerprint == group.metadata_hash:
         return None
-    value = ConsumerGroupValue(epoch=group.epoch + 1, metadata_hash=fingerprint)
-    return ConsumerGroupRecord(group=group.id, value=value)
+    value = log.ConsumerGroupValue(epoch=group.epoch + 1, metadata_hash=fingerprint)
+    return log.ConsumerGroupRecord(group=group.id, value=value)
 
 
 MIN_INTERVAL_MS = 10_000
 
 
 def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, unresolved: bool) -> bool:
-    """Whether a heartbeat triggers a refresh of the group's regexes. `used` are its members' regexes after the
-    heartbeat; `unresolved`: whether one of them is new."""
+    """Whether to resolve regexes: `used` by members after a heartbeat, of which one may be `unresolved`."""
     is_running = ctx.timers.deadline(TimerKey(TimerKind.REGEX, group.id)) is not None
     if not used or is_running or group.id in ctx.refreshing:
         return False
@@ -109,7 +102,7 @@ def put_regexes(
 ) -> None:
     """Store the topics of regexes that members still use; a changed result bumps the group epoch."""
     resolved = {
-        regex: RegexValue(topics=topics, version=refresh.topics.version, resolved_ms=ctx.now_ms)
+        regex: log.RegexValue(topics=topics, version=refresh.topics.version, resolved_ms=ctx.now_ms)
         for regex, topics in matched.items()
         if regex in group.regex_users
     }
@@ -122,7 +115,7 @@ def put_regexes(
     names = subscribed_names(group.members.values(), {**group.regexes, **resolved})
     epoch = next_epoch(ctx, group, names, moves=moved)
     ctx.emit(
-        *(RegexRecord(group=group.id, regex=regex, value=value) for regex, value in resolved.items()),
+        *(log.RegexRecord(group=group.id, regex=regex, value=value) for regex, value in resolved.items()),
         *(() if epoch is None else (epoch,)),
     )
     if epoch is not None:

@@ -30,9 +30,8 @@ class TopicInfo:
 
     @cached_property
     def metadata_hash(self) -> int:
-        """The broker's hash of id, name, partition count and racks: 64 bits, unsigned: XXH3 of little-endian
-        numbers, and of texts in hash4j's form (coordinator.group.Utils.computeTopicHash): their UTF-16 units, then
-        their number."""
+        """XXH3 as the broker's, 64 bits, unsigned: of little-endian numbers, and of texts in hash4j's form: their
+        UTF-16 units, then their number. Source: coordinator.group.Utils.computeTopicHash."""
         parts = [b"\0", *(_LONG.pack(half) for half in divmod(self.id.int, 1 << 64))]
         parts += _text(self.name), _INT.pack(self.partitions)
         for partition in range(self.partitions):
@@ -72,8 +71,7 @@ def _text(text: str) -> bytes:
 
 
 def metadata_hash(names: Iterable[str], image: TopicImage) -> int:
-    """The broker's hash of the subscribed topics that exist: 64 bits, signed; 0 if there are none: XXH3 of the
-    topics' own hashes in the order of their names (coordinator.group.Utils.computeGroupHash)."""
+    """XXH3 of the hashes of the topics that exist, by name; signed, 0 without any (Utils.computeGroupHash)."""
     topics = [image.topics[name] for name in sorted(names, key=utf16) if name in image.topics]
     if not topics:
         return 0

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assignors.java.hash_map import FIRST_SLOTS, grown_slots
+from coordinator.engine import records as log
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.consumer.client_assignors import CLASSIC_VERSION
@@ -20,24 +21,6 @@ from coordinator.engine.consumer.member import (
     subscribed_names,
 )
 from coordinator.engine.context import EngineContext
-from coordinator.engine.records import (
-    NO_PAYLOAD,
-    ClassicMemberMetadata,
-    ClientMetadata,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    ConsumerRecord,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    MemberState,
-    Payload,
-    Record,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-)
 from coordinator.engine.replay import draft
 from coordinator.engine.topics import TopicImage, metadata_hash
 from coordinator.errors import RequestRefused
@@ -48,10 +31,9 @@ from wire.messages.reader import DecodeError
 _MALFORMED = "the embedded consumer protocol is malformed."
 
 
-def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
-    """The records that turn the group into a consumer group, and the resulting group: a draft. The broker iterates
-    over the draft to write the records: its map has another order than the draft afterwards. :raises RequestRefused:
-    GROUP_ID_NOT_FOUND, with the reason why the group cannot be upgraded"""
+def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[log.Record, ...], ConsumerGroup]:
+    """The records that turn the group into a consumer group, and the resulting draft, over which the broker iterates
+    to write them. :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why it cannot be upgraded"""
     if not ctx.config.group_consumer_migration_policy.upgrades:
         raise _refused(group, "online upgrade is disabled.")
     if not group.uses_consumer_protocol():
@@ -70,19 +52,19 @@ def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[Record, ...]
 
 def _records(
     ctx: EngineContext, group: ClassicGroup, members: Sequence[ConsumerMember]
-) -> list[ConsumerRecord]:
+) -> list[log.ConsumerRecord]:
     fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
     # A group that has never completed a rebalance has no target: its epoch 0 is the epoch of joining members.
-    epoch = ConsumerGroupValue(epoch=max(1, group.generation), metadata_hash=fingerprint)
+    epoch = log.ConsumerGroupValue(epoch=max(1, group.generation), metadata_hash=fingerprint)
     return [
-        *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
-        ConsumerGroupRecord(group=group.id, value=epoch),
+        *(log.ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
+        log.ConsumerGroupRecord(group=group.id, value=epoch),
         *(
-            TargetMemberRecord(group=group.id, member=m.id, value=m.assigned, payload=m.current.payload)
+            log.TargetMemberRecord(group=group.id, member=m.id, value=m.assigned, payload=m.current.payload)
             for m in members
         ),
-        TargetEpochRecord(group=group.id, value=TargetEpochValue(epoch=group.generation)),
-        *(CurrentAssignmentRecord(group=group.id, member=m.id, value=m.current) for m in members),
+        log.TargetEpochRecord(group=group.id, value=log.TargetEpochValue(epoch=group.generation)),
+        *(log.CurrentAssignmentRecord(group=group.id, member=m.id, value=m.current) for m in members),
     ]
 
 
@@ -96,8 +78,7 @@ def discard_classic_group(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def _leader_assignment(ctx: EngineContext, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
-    """The leader's assignment to a member. Raises GROUP_ID_NOT_FOUND if it cannot be converted, or if user data
-    would be lost because no client-side assignors use it."""
+    """The leader's assignment. Raises GROUP_ID_NOT_FOUND if it is malformed, or if its user data would be lost."""
     if not member.assignment:
         return EmbeddedAssignment(version=0, partitions={})
     try:
@@ -124,7 +105,7 @@ def _convert(
         raise _refused(group, _MALFORMED) from None
     return ConsumerMember(
         id=member.id,
-        metadata=ConsumerMemberValue(
+        metadata=log.ConsumerMemberValue(
             instance=member.instance,
             rack=subscription.rack or None,
             client_id=member.client_id,
@@ -133,23 +114,25 @@ def _convert(
             regex="",
             rebalance_timeout_ms=member.rebalance_timeout_ms,
             assignor=None,
-            classic=ClassicMemberMetadata(
+            classic=log.ClassicMemberMetadata(
                 session_timeout_ms=member.session_timeout_ms, protocols=member.protocols
             ),
         ),
         current=normal_assignment(
-            CurrentAssignmentValue(
+            log.CurrentAssignmentValue(
                 epoch=group.generation,
                 previous_epoch=group.generation,
-                state=MemberState.STABLE,
+                state=log.MemberState.STABLE,
                 assigned={
                     topics.topics[name].id: numbers
                     for name, numbers in assignment.partitions.items()
                     if name in topics.topics
                 },
-                payload=Payload(metadata=ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data))
+                payload=log.Payload(
+                    metadata=log.ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data)
+                )
                 if assignment.user_data
-                else NO_PAYLOAD,
+                else log.NO_PAYLOAD,
             )
         ),
     )

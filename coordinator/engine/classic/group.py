@@ -12,13 +12,7 @@ from typing import ClassVar
 
 from assignors.java.hash_map import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
 from assignors.rebalance import elect
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberValue,
-    JoinProtocol,
-    Record,
-)
+from coordinator.engine import records as log
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState, GroupType
 from wire.messages.embedded_protocol import subscribed_topics
@@ -45,7 +39,7 @@ class ClassicGroup:
 
     id: str
     state_since_ms: int
-    stored: ClassicGroupValue | None = None
+    stored: log.ClassicGroupValue | None = None
     """The last record; None for a group that exists only by its offsets or pending members."""
     state: GroupState = GroupState.EMPTY
     previous_state: GroupState = GroupState.DEAD
@@ -83,8 +77,8 @@ class ClassicGroup:
     def subscribed_to(self, topic: str) -> bool:
         return self.uses_consumer_protocol() if self.subscribed is None else topic in self.subscribed
 
-    def tombstones(self) -> tuple[Record, ...]:
-        return (ClassicGroupRecord(group=self.id, value=None),)
+    def tombstones(self) -> tuple[log.Record, ...]:
+        return (log.ClassicGroupRecord(group=self.id, value=None),)
 
     def timer_keys(self) -> Iterable[TimerKey]:
         for kind in (TimerKind.INITIAL_DELAY, TimerKind.JOIN, TimerKind.SYNC):
@@ -97,7 +91,7 @@ class ClassicGroup:
     def uses_consumer_protocol(self) -> bool:
         return self.protocol_type == CONSUMER_PROTOCOL
 
-    def supports(self, protocol_type: str, protocols: Iterable[JoinProtocol]) -> bool:
+    def supports(self, protocol_type: str, protocols: Iterable[log.JoinProtocol]) -> bool:
         """Whether a member with these protocols can be in the group."""
         names = {protocol.name for protocol in protocols}
         if self.is_empty():
@@ -114,8 +108,7 @@ class ClassicGroup:
         return [self.members[ids[i]] for i in order.indices.tolist()]
 
     def elect_protocol(self) -> str:
-        """Elect by the members' votes. There is at least one member, and each was accepted because it shares a
-        protocol with all others."""
+        """Elect by the members' votes. There is at least one member, and all share a protocol."""
         return elect([member.protocol_names() for member in self.in_order()])
 
     def rebalance_timeout_ms(self) -> int:
@@ -172,7 +165,7 @@ class ClassicGroup:
             self.leader = new
         return member
 
-    def offer(self, member: ClassicMember, protocols: tuple[JoinProtocol, ...]) -> None:
+    def offer(self, member: ClassicMember, protocols: tuple[log.JoinProtocol, ...]) -> None:
         """Replace the protocols that a member supports."""
         count(self._supported, member.protocol_names(), -1)
         member.protocols = protocols
@@ -193,9 +186,9 @@ class ClassicGroup:
         self.transition(GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY, now_ms)
         self.pending_sync.clear()
 
-    def value(self, assignments: Mapping[str, bytes], state_since_ms: int) -> ClassicGroupValue:
+    def value(self, assignments: Mapping[str, bytes], state_since_ms: int) -> log.ClassicGroupValue:
         """The value of a record with these assignments; a member without an assignment gets an empty one."""
-        return ClassicGroupValue(
+        return log.ClassicGroupValue(
             protocol_type=self.protocol_type,
             generation=self.generation,
             protocol=self.protocol,
@@ -206,10 +199,10 @@ class ClassicGroup:
 
     def member_values(
         self, protocol: str | None, assignments: Mapping[str, bytes]
-    ) -> tuple[ClassicMemberValue, ...]:
+    ) -> tuple[log.ClassicMemberValue, ...]:
         """The members as in records and answers, with their metadata for the protocol."""
         return tuple(
-            ClassicMemberValue(
+            log.ClassicMemberValue(
                 member=member.id,
                 instance=member.instance,
                 client_id=member.client_id,
@@ -222,7 +215,7 @@ class ClassicGroup:
             for member in self.in_order()
         )
 
-    def store(self, value: ClassicGroupValue) -> None:
+    def store(self, value: log.ClassicGroupValue) -> None:
         """Apply a record. Members that stay keep what a record does not contain. A record of the current generation
         replaces a static member; the group keeps its subscribed topics until the next generation or a restart."""
         replaces = self.state is GroupState.STABLE and self.generation == value.generation
@@ -246,9 +239,9 @@ class ClassicGroup:
         metadata = [member.metadata(self.protocol) or b"" for member in self.members.values()]
         self.subscribed = subscribed_topics(metadata) if self.uses_consumer_protocol() else None
 
-    def _restore(self, value: ClassicMemberValue) -> None:
+    def _restore(self, value: log.ClassicMemberValue) -> None:
         """Create or update a member from a record, which has only the chosen protocol's metadata."""
-        offered = (JoinProtocol(name=self.protocol or "", metadata=value.subscription),)
+        offered = (log.JoinProtocol(name=self.protocol or "", metadata=value.subscription),)
         # Records older than version 1 have no rebalance timeout.
         timeout_ms = (
             value.session_timeout_ms if value.rebalance_timeout_ms == -1 else value.rebalance_timeout_ms
@@ -292,7 +285,7 @@ class ClassicMember:
     host: str
     rebalance_timeout_ms: int
     session_timeout_ms: int
-    protocols: tuple[JoinProtocol, ...]
+    protocols: tuple[log.JoinProtocol, ...]
     assignment: bytes = b""
     is_new: bool = False
     """Whether the member is in its first rebalance: even a parked JoinGroup does not keep it alive."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from coordinator.configs.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, Config, MigrationPolicy
 from coordinator.engine import downgrade
+from coordinator.engine import records as log
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
@@ -26,14 +27,6 @@ from coordinator.engine.consumer.update import (
     subscribe,
 )
 from coordinator.engine.context import EngineContext, check_group_id
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberMetadata,
-    ConsumerMemberValue,
-    JoinProtocol,
-    Record,
-)
 from coordinator.engine.static_members import (
     check_classic_member,
     replace_in_classic_group,
@@ -62,7 +55,7 @@ class JoinGroup(Request[JoinGroupAnswer]):
     member: str
     instance: str | None
     protocol_type: str
-    protocols: tuple[JoinProtocol, ...]
+    protocols: tuple[log.JoinProtocol, ...]
     may_describe: Callable[[str], bool] | None = None
     """As in ConsumerGroupHeartbeat: a classic member may also cause a group's regexes to be resolved."""
     version: int = 9
@@ -117,10 +110,10 @@ def _find_classic_group(ctx: EngineContext, request: JoinGroup) -> ClassicGroup:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
     if group is not None:
         ctx.remove_group(group)
-    value = ClassicGroupValue(
+    value = log.ClassicGroupValue(
         protocol_type="", generation=0, protocol=None, leader=None, state_since_ms=ctx.now_ms
     )
-    ctx.emit(ClassicGroupRecord(group=request.group, value=value))  # even if the request is refused
+    ctx.emit(log.ClassicGroupRecord(group=request.group, value=value))  # even if the request is refused
     group = ctx.state.groups[request.group]
     if not isinstance(group, ClassicGroup):
         raise AssertionError(f"{request.group} is not a classic group")
@@ -237,9 +230,8 @@ def _join_consumer_group(
 
 def _find_member(
     group: ConsumerGroup, request: JoinGroup, member_id: str
-) -> tuple[ConsumerMember, list[Record]]:
-    """The member, and the records that create it if it replaces another one: a static member may also replace one
-    that is present."""
+) -> tuple[ConsumerMember, list[log.Record]]:
+    """The member, and the records that create it if it replaces another one, which may be present."""
     if request.instance is None:
         return group.members.get(member_id) or ConsumerMember(id=member_id), []
     if request.member:
@@ -251,8 +243,8 @@ def _find_member(
 
 
 def _metadata(
-    old: ConsumerMemberValue, call: Call, request: JoinGroup, subscription: EmbeddedSubscription
-) -> ConsumerMemberValue:
+    old: log.ConsumerMemberValue, call: Call, request: JoinGroup, subscription: EmbeddedSubscription
+) -> log.ConsumerMemberValue:
     timeout_ms = request.rebalance_timeout_ms
     return replace(
         old,
@@ -263,7 +255,7 @@ def _metadata(
         topics=normal_topics(subscription.topics),
         regex="",
         rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
-        classic=ClassicMemberMetadata(
+        classic=log.ClassicMemberMetadata(
             session_timeout_ms=request.session_timeout_ms, protocols=request.protocols
         ),
         client_assignors=(),

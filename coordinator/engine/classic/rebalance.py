@@ -154,8 +154,7 @@ def assigned(group: ClassicGroup, member: ClassicMember) -> SyncGroupAnswer:
 
 
 def park_join(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
-    """Park a JoinGroup until the rebalance continues; an earlier parked JoinGroup of the same member is answered.
-    Kafka never answers the earlier one: if its connection is still open, the client would wait forever."""
+    """Park a JoinGroup until the rebalance continues; an earlier one of the member is answered, unlike in Kafka."""
     answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member))
     group.joining[member] = ticket
 

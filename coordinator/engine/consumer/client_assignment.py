@@ -10,22 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from coordinator.engine import records as log
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.consumer.client_assignors import AssignorChoice, Computation, choose
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import ConsumerMember, normal_partitions, subscribed_names_of
 from coordinator.engine.context import EngineContext
-from coordinator.engine.records import (
-    NO_PAYLOAD,
-    ClientAssignor,
-    ClientMetadata,
-    Payload,
-    Record,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-    TopicPartitions,
-)
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
@@ -42,9 +32,9 @@ class PrepareAssignmentAnswer:
     members: tuple[ConsumerMember, ...] = ()
     subscribed: Mapping[str, tuple[UUID, ...]] = field(default_factory=dict)
     """The ids of each member's subscribed topics that exist."""
-    assignors: Mapping[str, ClientAssignor] = field(default_factory=dict)
+    assignors: Mapping[str, log.ClientAssignor] = field(default_factory=dict)
     """Each member's own assignor, with its metadata for the others."""
-    targets: Mapping[str, TopicPartitions] = field(default_factory=dict)
+    targets: Mapping[str, log.TopicPartitions] = field(default_factory=dict)
     """Each member's current target."""
     topics: tuple[tuple[UUID, str, int], ...] = ()
 
@@ -69,15 +59,14 @@ class InstallAssignmentAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallAssignment(Request[InstallAssignmentAnswer]):
-    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, a code of the assignor, is the
-    reason of its failure, or 0; it is sent to all members, with the partial assignment."""
+    """KIP-848's ConsumerGroupInstallAssignment. `error`, a code of the assignor or 0, is sent to all members."""
 
     group: str
     member: str
     epoch: int
     group_epoch: int
-    assignments: Mapping[str, TopicPartitions]
-    metadata: Mapping[str, ClientMetadata] = field(default_factory=dict)
+    assignments: Mapping[str, log.TopicPartitions]
+    metadata: Mapping[str, log.ClientMetadata] = field(default_factory=dict)
     error: int = 0
 
     def refused(self, error: RequestRefused) -> InstallAssignmentAnswer:
@@ -145,16 +134,16 @@ def install(ctx: EngineContext, call: Call, request: InstallAssignment) -> None:
             ErrorCode.INVALID_ASSIGNMENT, f"The assignment for epoch {request.group_epoch} was not prepared."
         )
     _validate(computation, request)
-    records: list[Record] = []
+    records: list[log.Record] = []
     for member in group.in_order():  # members that have left get nothing, new members wait for the next one
         target = normal_partitions(request.assignments.get(member.id, {}))
-        payload = Payload(error=request.error, metadata=request.metadata.get(member.id))
-        if group.targets.get(member.id) != target or group.payloads.get(member.id, NO_PAYLOAD) != payload:
+        payload = log.Payload(error=request.error, metadata=request.metadata.get(member.id))
+        if group.targets.get(member.id) != target or group.payloads.get(member.id, log.NO_PAYLOAD) != payload:
             records.append(
-                TargetMemberRecord(group=group.id, member=member.id, value=target, payload=payload)
+                log.TargetMemberRecord(group=group.id, member=member.id, value=target, payload=payload)
             )
-    computed = TargetEpochValue(epoch=request.group_epoch, assigned_ms=ctx.now_ms)
-    ctx.emit(*records, TargetEpochRecord(group=group.id, value=computed))
+    computed = log.TargetEpochValue(epoch=request.group_epoch, assigned_ms=ctx.now_ms)
+    ctx.emit(*records, log.TargetEpochRecord(group=group.id, value=computed))
     group.client.chosen = group.client.computation = None
     group.client.failed.clear()
     ctx.stop(TimerKind.CLIENT_ASSIGNOR, group.id, request.member)
@@ -175,8 +164,7 @@ def assignor_in_use(ctx: EngineContext, members: Sequence[ConsumerMember]) -> As
 
 
 def _next(group: ConsumerGroup, choice: AssignorChoice) -> str:
-    """The first member that can compute and has not failed; once all have failed, all are asked again, the last one
-    last."""
+    """The first member that has not failed; once all have failed, all are asked again, the last one last."""
     client = group.client
     if set(choice.capable) <= set(client.failed):
         client.failed = client.failed[-1:] if len(choice.capable) > 1 else []
@@ -198,8 +186,7 @@ def _check(ctx: EngineContext, group_id: str, member_id: str, epoch: int) -> Con
 
 
 def _validate(computation: Computation, request: InstallAssignment) -> None:
-    """Check that every partition is assigned exactly once (at most once if the assignor failed), to a known member.
-    Raises INVALID_ASSIGNMENT."""
+    """Check that each partition is assigned once (at most once after a failure). Raises INVALID_ASSIGNMENT."""
     strangers = request.assignments.keys() - computation.members
     if strangers:
         raise _invalid(f"{min(strangers)} is not a member of the group.")

@@ -25,8 +25,7 @@ CLASSIC_VERSION = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computation:
-    """A computation in progress, with its input: the group when it was prepared. The assignment is validated against
-    that input."""
+    """A computation in progress, and its input, against which the assignment is validated."""
 
     member: str
     group_epoch: int
@@ -102,48 +101,35 @@ def _offers_of(member: ConsumerMember) -> tuple[ClientAssignor, ...]:
     """The assignors of a member of either protocol, preferred first."""
     if member.classic is None:
         return member.metadata.client_assignors
-    return tuple(
-        ClientAssignor(
-            name=name,
-            minimum_version=CLASSIC_VERSION,
-            maximum_version=CLASSIC_VERSION,
-            metadata=ClientMetadata(version=CLASSIC_VERSION, data=_user_data(subscription)),
+    offers = []
+    for name, subscription in member.classic.protocols:
+        try:
+            data = read_subscription(subscription).user_data or b""
+        except DecodeError:
+            data = b""
+        metadata, only = ClientMetadata(version=CLASSIC_VERSION, data=data), CLASSIC_VERSION
+        offers.append(
+            ClientAssignor(name=name, minimum_version=only, maximum_version=only, metadata=metadata)
         )
-        for name, subscription in member.classic.protocols
-    )
+    return tuple(offers)
 
 
 def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMember]) -> None:
-    """Check that some member can still read the metadata of all others for the group's assignor; `before` and
-    `after` are the members without and with the changes of the request. :raises RequestRefused:
-    UNSUPPORTED_ASSIGNOR: no member can any more, because of this request"""
+    """Check that some member can still read the metadata of all others, without and with the changes of a request.
+    :raises RequestRefused: UNSUPPORTED_ASSIGNOR: no member can any more, because of this request"""
     old, new = _elect(before), _elect(after)
     if new is None or new.capable or (old is not None and old.name == new.name and not old.capable):
         return
-    raise RequestRefused(
-        ErrorCode.UNSUPPORTED_ASSIGNOR,
-        f"The version range of the assignor {new.name} is not supported by the group.",
-    )
+    message = f"The version range of the assignor {new.name} is not supported by the group."
+    raise RequestRefused(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
 
 
 def check_reads_classic(members: Iterable[ConsumerMember], offers: Sequence[ClientAssignor]) -> None:
     """Check that a joining member's assignors can read classic members' metadata. Raises INVALID_REQUEST."""
-    said = {
-        offer.name
-        for member in members
-        if member.classic is not None
-        for offer in _offers_of(member)
-        if offer.metadata.data
-    }
+    classic = [offer for member in members if member.classic is not None for offer in _offers_of(member)]
+    said = {offer.name for offer in classic if offer.metadata.data}
     for offer in offers:
         if offer.name in said and offer.minimum_version > CLASSIC_VERSION:
             message = f"The assignor {offer.name} must support version {CLASSIC_VERSION}"
             why = "members of the classic protocol use it."
             raise RequestRefused(ErrorCode.INVALID_REQUEST, f"{message}: {why}")
-
-
-def _user_data(subscription: bytes) -> bytes:
-    try:
-        return read_subscription(subscription).user_data or b""
-    except DecodeError:
-        return b""

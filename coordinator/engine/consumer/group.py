@@ -12,6 +12,7 @@ from uuid import UUID
 
 from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
 from coordinator.configs.settings import Config
+from coordinator.engine import records as log
 from coordinator.engine.classic.group import count
 from coordinator.engine.consumer.client_assignors import ClientSide
 from coordinator.engine.consumer.member import (
@@ -20,26 +21,6 @@ from coordinator.engine.consumer.member import (
     normal_assignment,
     normal_partitions,
     normal_topics,
-)
-from coordinator.engine.records import (
-    NO_PAYLOAD,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    ConsumerRecord,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    MemberState,
-    PartitionMetadataRecord,
-    Payload,
-    Record,
-    RegexRecord,
-    RegexValue,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-    TopicPartitions,
 )
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.errors import RequestRefused
@@ -53,7 +34,7 @@ MEMBER_TIMERS = (
     TimerKind.SYNC,
     TimerKind.CLIENT_ASSIGNOR,
 )
-NOT_RESOLVED = RegexValue(topics=(), version=0, resolved_ms=0)
+NOT_RESOLVED = log.RegexValue(topics=(), version=0, resolved_ms=0)
 
 
 class ConsumerGroup:
@@ -72,10 +53,10 @@ class ConsumerGroup:
         self.assigned_ms = 0
         """When the target was computed; 0 if it was not computed, or by a broker that did not record it."""
         self.members: dict[str, ConsumerMember] = {}
-        self.targets: dict[str, TopicPartitions] = {}
-        self.payloads: dict[str, Payload] = {}
+        self.targets: dict[str, log.TopicPartitions] = {}
+        self.payloads: dict[str, log.Payload] = {}
         """The client-side assignor's metadata that comes with the target, by member."""
-        self.regexes: dict[str, RegexValue] = {}
+        self.regexes: dict[str, log.RegexValue] = {}
         """Resolved regexes; a regex that is missing here matches nothing yet."""
         self.refresh_metadata = True
         """Soft state: whether a topic may have changed since the metadata hash was computed."""
@@ -92,36 +73,36 @@ class ConsumerGroup:
         self._static: dict[str, str] = {}
         self._owners: dict[UUID, dict[int, str]] = {}
 
-    def apply(self, record: ConsumerRecord) -> None:
+    def apply(self, record: log.ConsumerRecord) -> None:
         """Apply a record, unless it deletes the whole group."""
         match record:
-            case ConsumerGroupRecord(value=ConsumerGroupValue() as value):
+            case log.ConsumerGroupRecord(value=log.ConsumerGroupValue() as value):
                 self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
-            case PartitionMetadataRecord(value=topics):
+            case log.PartitionMetadataRecord(value=topics):
                 self.has_partition_metadata = topics is not None
-            case ConsumerMemberRecord(member=name, value=None):
+            case log.ConsumerMemberRecord(member=name, value=None):
                 self._remove_member(name)
-            case ConsumerMemberRecord(member=name, value=ConsumerMemberValue() as metadata):
+            case log.ConsumerMemberRecord(member=name, value=log.ConsumerMemberValue() as metadata):
                 member = self.members.get(name, ConsumerMember(id=name))
                 self._put(replace(member, metadata=replace(metadata, topics=normal_topics(metadata.topics))))
-            case TargetEpochRecord(value=target):
-                computed = target or TargetEpochValue(epoch=-1)
+            case log.TargetEpochRecord(value=target):
+                computed = target or log.TargetEpochValue(epoch=-1)
                 self.assignment_epoch, self.assigned_ms = computed.epoch, computed.assigned_ms
-            case TargetMemberRecord(member=name, value=None):
+            case log.TargetMemberRecord(member=name, value=None):
                 self.targets.pop(name, None)
                 self.payloads.pop(name, None)
-            case TargetMemberRecord(member=name, value=partitions, payload=payload):
+            case log.TargetMemberRecord(member=name, value=partitions, payload=payload):
                 self.targets[name] = normal_partitions(partitions or {})
                 self.payloads.pop(name, None)
-                if payload != NO_PAYLOAD:
+                if payload != log.NO_PAYLOAD:
                     self.payloads[name] = payload
-            case CurrentAssignmentRecord(member=name, value=None):
+            case log.CurrentAssignmentRecord(member=name, value=None):
                 if name in self.members:
                     self._put(replace(self.members[name], current=DELETED_ASSIGNMENT))
-            case CurrentAssignmentRecord(member=name, value=CurrentAssignmentValue() as current):
+            case log.CurrentAssignmentRecord(member=name, value=log.CurrentAssignmentValue() as current):
                 member = self.members.get(name, ConsumerMember(id=name))
                 self._put(replace(member, current=normal_assignment(current)))
-            case RegexRecord(regex=regex, value=resolved):
+            case log.RegexRecord(regex=regex, value=resolved):
                 count(self._subscriptions, self.regexes.pop(regex, NOT_RESOLVED).topics, -1)
                 if resolved is not None:
                     self.regexes[regex] = replace(resolved, topics=normal_topics(resolved.topics))
@@ -197,7 +178,7 @@ class ConsumerGroup:
     def static_member(self, instance: str | None) -> ConsumerMember | None:
         return None if instance is None else self.members.get(self._static.get(instance, ""))
 
-    def target_of(self, member: str, instance: str | None) -> TopicPartitions:
+    def target_of(self, member: str, instance: str | None) -> log.TopicPartitions:
         """The member's target; with an instance id, the target of the member that has the instance id now."""
         if instance is None:
             return self.targets.get(member, {})
@@ -216,7 +197,7 @@ class ConsumerGroup:
 
     def waits_for_others(self, member: ConsumerMember) -> bool:
         """Whether the member waits for partitions in its target that another member still has."""
-        if member.current.state is not MemberState.UNRELEASED_PARTITIONS:
+        if member.current.state is not log.MemberState.UNRELEASED_PARTITIONS:
             return False
         return any(
             partition not in member.assigned.get(topic, ()) and not self.is_free(topic, partition)
@@ -244,27 +225,27 @@ class ConsumerGroup:
         for member in self.members:
             yield from member_timer_keys(self.id, member)
 
-    def member_tombstones(self, member: str) -> tuple[Record, ...]:
+    def member_tombstones(self, member: str) -> tuple[log.Record, ...]:
         """The records that remove a member, in the broker's order."""
         return (
-            CurrentAssignmentRecord(group=self.id, member=member, value=None),
-            TargetMemberRecord(group=self.id, member=member, value=None),
-            ConsumerMemberRecord(group=self.id, member=member, value=None),
+            log.CurrentAssignmentRecord(group=self.id, member=member, value=None),
+            log.TargetMemberRecord(group=self.id, member=member, value=None),
+            log.ConsumerMemberRecord(group=self.id, member=member, value=None),
         )
 
-    def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
+    def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[log.Record, ...]:
         """The records that delete the group, in the broker's order; a record of key 4 is always among them. With
         `new` they name this member instead of `old`, if records that replace `old` are not replayed yet."""
         members = [new if new is not None and member.id == old else member.id for member in self.in_order()]
         aimed = dict.fromkeys((*members, *(member for member in self.targets if member != old)))
         return (
-            *(CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in members),
-            *(TargetMemberRecord(group=self.id, member=member, value=None) for member in aimed),
-            TargetEpochRecord(group=self.id, value=None),
-            *(ConsumerMemberRecord(group=self.id, member=member, value=None) for member in members),
-            *(RegexRecord(group=self.id, regex=regex, value=None) for regex in self.regexes),
-            PartitionMetadataRecord(group=self.id, value=None),
-            ConsumerGroupRecord(group=self.id, value=None),
+            *(log.CurrentAssignmentRecord(group=self.id, member=member, value=None) for member in members),
+            *(log.TargetMemberRecord(group=self.id, member=member, value=None) for member in aimed),
+            log.TargetEpochRecord(group=self.id, value=None),
+            *(log.ConsumerMemberRecord(group=self.id, member=member, value=None) for member in members),
+            *(log.RegexRecord(group=self.id, regex=regex, value=None) for regex in self.regexes),
+            log.PartitionMetadataRecord(group=self.id, value=None),
+            log.ConsumerGroupRecord(group=self.id, value=None),
         )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from assignors.java.hash_map import map_order, string_hashes
 from coordinator.configs.settings import Config
+from coordinator.engine import records as log
 from coordinator.engine import upgrade
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic.group import ClassicGroup
@@ -25,20 +26,7 @@ from coordinator.engine.consumer.member import (
 )
 from coordinator.engine.consumer.update import Update, commit, reconcile_member, remove, retarget, subscribe
 from coordinator.engine.context import EngineContext
-from coordinator.engine.records import (
-    NO_PAYLOAD,
-    ClientAssignor,
-    ClientMetadata,
-    ConsumerMemberValue,
-    CurrentAssignmentRecord,
-    Record,
-    TopicPartitions,
-)
-from coordinator.engine.static_members import (
-    check_instance_released,
-    replace_in_consumer_group,
-    static_member,
-)
+from coordinator.engine.static_members import replace_in_consumer_group, static_member
 from coordinator.engine.timers import TimerKind
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
@@ -55,10 +43,10 @@ class ConsumerGroupHeartbeatAnswer:
     member: str | None = None
     epoch: int = 0
     heartbeat_interval_ms: int = 0
-    assignment: TopicPartitions | None = None
+    assignment: log.TopicPartitions | None = None
     should_compute: bool = False
     """Whether the member must compute the group's assignment with a client-side assignor."""
-    metadata: ClientMetadata | None = None
+    metadata: log.ClientMetadata | None = None
     """A client-side assignor's metadata for the member, with an assignment."""
     assignment_error: int = 0
     """The error code of a client-side assignor, with an assignment."""
@@ -77,8 +65,8 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
     topics: tuple[str, ...] | None = None
     regex: str | None = None
     assignor: str | None = None
-    owned: TopicPartitions | None = None
-    client_assignors: tuple[ClientAssignor, ...] | None = None
+    owned: log.TopicPartitions | None = None
+    client_assignors: tuple[log.ClientAssignor, ...] | None = None
     """Preferred first. Kafka never defined a field for them, so Kohort adds tagged fields."""
     may_describe: Callable[[str], bool] | None = None
     """Whether the sender may describe a topic; None: all topics. Regexes match no others."""
@@ -133,8 +121,7 @@ def _heartbeat(
 def _changes_nothing(
     group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call
 ) -> bool:
-    """Whether the member only reports that it is alive, has reached the target, and nothing is due: true for most
-    heartbeats."""
+    """Whether nothing is due: the member only reports that it is alive, as in most heartbeats."""
     return (
         request.epoch > 0
         and (request.topics, request.regex, request.assignor, request.rack) == (None, None, None, None)
@@ -151,7 +138,7 @@ def _changes_nothing(
 
 def _find(
     group: ConsumerGroup, request: ConsumerGroupHeartbeat, member_id: str
-) -> tuple[ConsumerMember, list[Record]]:
+) -> tuple[ConsumerMember, list[log.Record]]:
     """The member, and the records that create it if it replaces another member."""
     joins, instance = request.epoch == 0, request.instance
     if instance is None:
@@ -166,15 +153,17 @@ def _find(
     holder = group.static_member(instance)
     if holder is None:
         return group.members.get(member_id) or ConsumerMember(id=member_id), []
-    if holder.classic is None:
-        check_instance_released(holder, member_id, instance)
+    if holder.classic is None and holder.epoch != STATIC_LEAVE_EPOCH:  # it has not left temporarily
+        what = f"Static member {member_id} with instance id {instance} cannot join the group"
+        why = f"the instance id is owned by {holder.id} member."
+        raise RequestRefused(ErrorCode.UNRELEASED_INSTANCE_ID, f"{what} because {why}")
     return replace_in_consumer_group(group, holder, member_id)
 
 
 def _with_request(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMember:
     """The member with the changes of the request; it uses the consumer protocol from now on."""
     old, timeout_ms = before.metadata, request.rebalance_timeout_ms
-    new = ConsumerMemberValue(
+    new = log.ConsumerMemberValue(
         instance=old.instance if request.instance is None else request.instance,
         rack=old.rack if request.rack is None else request.rack,
         client_id=call.client_id,
@@ -204,7 +193,7 @@ def _answer(
     )
     had, has = before.current, after.current
     is_sent = request.epoch == 0 or full or not same_assigned(had, has) or had.payload != has.payload
-    payload = has.payload if is_sent else NO_PAYLOAD
+    payload = has.payload if is_sent else log.NO_PAYLOAD
     return ConsumerGroupHeartbeatAnswer(
         member=after.id,
         epoch=after.epoch,
@@ -218,10 +207,9 @@ def _answer(
 
 def _open_group(
     ctx: EngineContext, group_id: str, *, joins: bool
-) -> tuple[ConsumerGroup, tuple[Record, ...], ClassicGroup | None]:
-    """The group of a heartbeat, records to be written first, and the classic group that they replace. A joining
-    member creates the group; a draft becomes part of the state when its records are written. :raises RequestRefused:
-    GROUP_ID_NOT_FOUND, with the reason if a classic group cannot be upgraded"""
+) -> tuple[ConsumerGroup, tuple[log.Record, ...], ClassicGroup | None]:
+    """The group, created (as a draft) by a joining member; records to be written first; the classic group replaced.
+    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason if a classic group cannot be upgraded"""
     group = ctx.state.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return group, (), None
@@ -252,7 +240,9 @@ def _leave(ctx: EngineContext, request: ConsumerGroupHeartbeat) -> ConsumerGroup
             revoking={},
             assigned_epochs=dict.fromkeys(member.current.assigned_epochs, 0),
         )
-        record = CurrentAssignmentRecord(group=group.id, member=member.id, value=normal_assignment(current))
+        record = log.CurrentAssignmentRecord(
+            group=group.id, member=member.id, value=normal_assignment(current)
+        )
         ctx.emit(record)
         ctx.stop(TimerKind.REBALANCE, group.id, member.id)
     else:
@@ -303,7 +293,7 @@ def _check_client_assignors(request: ConsumerGroupHeartbeat, config: Config) -> 
             raise _invalid(f"The versions of the assignor {assignor.name} are invalid.")
 
 
-def _check_epoch(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
+def _check_epoch(member: ConsumerMember, epoch: int, owned: log.TopicPartitions | None) -> None:
     """Check the member's epoch. Raises FENCED_MEMBER_EPOCH. The previous epoch is accepted if the answer with the
     current one may have been lost: then the member reports only partitions that it was assigned."""
     if epoch in (0, member.epoch):

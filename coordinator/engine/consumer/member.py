@@ -79,8 +79,7 @@ def normal_partitions(partitions: Mapping[UUID, Iterable[int]]) -> dict[UUID, tu
 
 
 def normal_assignment(value: CurrentAssignmentValue) -> CurrentAssignmentValue:
-    """A record's value in canonical form. Partitions without their own epoch, as written by brokers before 4.3, count
-    as assigned at the member's epoch."""
+    """In canonical form; partitions without an epoch (brokers before 4.3) count as assigned at the member's."""
     assigned, revoking = normal_partitions(value.assigned), normal_partitions(value.revoking)
     fallback = max(value.epoch, 0)
     epochs = {

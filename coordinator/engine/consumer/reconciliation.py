@@ -46,8 +46,7 @@ class ReconciliationInput:
 
 
 def reconcile(current: CurrentAssignmentValue, goal: ReconciliationInput) -> CurrentAssignmentValue:
-    """The member's next assignment; `current` itself if nothing changes. :raises RequestRefused:
-    FENCED_MEMBER_EPOCH: the member must release everything and rejoin"""
+    """The member's next assignment. :raises RequestRefused: FENCED_MEMBER_EPOCH: it must release all and rejoin"""
     match current.state:
         case MemberState.STABLE if current.epoch == goal.epoch:
             return _trim(current, goal)

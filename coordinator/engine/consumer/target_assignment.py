@@ -46,8 +46,8 @@ def in_broker_order(
 
 
 def compute_target(inputs: AssignmentInput, assignor: str) -> dict[str, TopicPartitions]:
-    """The new target of every member, members and topics in the order of the broker's maps. :raises RequestRefused:
-    UNKNOWN_SERVER_ERROR, the assignor failed"""
+    """The new target of every member, in the order of the broker's maps. :raises RequestRefused: the assignor
+    failed"""
     try:
         result = find(assignor, Side.BROKER).assign(DenseGroup.of(_spec(inputs)))
     except AssignorError as error:
@@ -97,8 +97,8 @@ def _spec(inputs: AssignmentInput) -> GroupSpec:
 
 
 def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
-    """By member: what makes the subscriptions unequal for the assignor; empty if the broker considers them equal.
-    The broker considers one common regex equal, and a regex in addition to a name unequal, whatever they match."""
+    """By member: what makes subscriptions unequal for the broker: a regex in addition to a name, or several
+    regexes."""
     if is_homogeneous(inputs.members):
         return {}
     by_member = {

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from coordinator.engine import downgrade, upgrade
+from coordinator.engine import records as log
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.client_assignment import assignor_in_use
 from coordinator.engine.consumer.client_assignors import without_reason
@@ -22,20 +23,6 @@ from coordinator.engine.consumer.target_assignment import (
     in_broker_order,
 )
 from coordinator.engine.context import EngineContext
-from coordinator.engine.records import (
-    NO_PAYLOAD,
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    MemberState,
-    PartitionMetadataRecord,
-    Payload,
-    Record,
-    RegexRecord,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-    TopicPartitions,
-)
 from coordinator.engine.timers import TimerKind
 from coordinator.engine.topic_changes import next_epoch, refresh_is_due
 from coordinator.errors import RequestRefused
@@ -53,7 +40,7 @@ class Update:
     """The current member; the initial state of a member that is new or a replacement."""
     after: ConsumerMember
     """The member with the changes of the request; after `reconcile_member` also with its next assignment."""
-    records: list[Record] = field(default_factory=list)
+    records: list[log.Record] = field(default_factory=list)
     replaces: ClassicGroup | None = None
     """A classic group that is replaced when the request succeeds."""
     may_describe: Callable[[str], bool] | None = None
@@ -94,7 +81,7 @@ def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
     bumps the group epoch only for a classic member (`regex_moves_epoch`)."""
     group, old, new = update.group, update.before.metadata, update.after.metadata
     if new != old:
-        update.records.append(ConsumerMemberRecord(group=group.id, member=update.after.id, value=new))
+        update.records.append(log.ConsumerMemberRecord(group=group.id, member=update.after.id, value=new))
     is_unresolved = _change_regex(update, old.regex, new.regex)
     renamed, update.changed = new.topics != old.topics, (new.topics, new.regex) != (old.topics, old.regex)
     is_resolved = new.regex != old.regex and not is_unresolved and new.regex in ("", *group.regexes)
@@ -108,7 +95,7 @@ def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
         update.epoch += 1
         update.records.append(record)
     if group.has_partition_metadata:
-        update.records.append(PartitionMetadataRecord(group=group.id, value=None))
+        update.records.append(log.PartitionMetadataRecord(group=group.id, value=None))
     update.refreshed = True
 
 
@@ -117,8 +104,8 @@ class MemberTarget:
     """A member's part of a target assignment, the target's epoch, and the assignor's metadata for it."""
 
     epoch: int
-    partitions: TopicPartitions
-    payload: Payload = NO_PAYLOAD
+    partitions: log.TopicPartitions
+    payload: log.Payload = log.NO_PAYLOAD
 
 
 def present_target(update: Update) -> MemberTarget:
@@ -127,13 +114,13 @@ def present_target(update: Update) -> MemberTarget:
     return MemberTarget(
         epoch=group.assignment_epoch,
         partitions=group.target_of(after.id, after.instance),
-        payload=group.payloads.get(update.predecessor or after.id, NO_PAYLOAD),
+        payload=group.payloads.get(update.predecessor or after.id, log.NO_PAYLOAD),
     )
 
 
 def retarget(update: Update) -> MemberTarget:
-    """The member's part of the target: the current one, or a new one for a new group epoch. Within the assignment
-    interval (4.3) the current one stays."""
+    """The member's part of the target: a new one for a new group epoch, except within the assignment interval
+    (4.3)."""
     group, after = update.group, update.after
     present = present_target(update)
     if group.assignment_epoch >= update.epoch:
@@ -160,13 +147,13 @@ def retarget(update: Update) -> MemberTarget:
     targets = compute_target(question, assignor)
     for member, new in targets.items():
         if group.targets.get(member) != new or member in group.payloads:
-            update.records.append(TargetMemberRecord(group=group.id, member=member, value=new))
-    computed = TargetEpochValue(epoch=update.epoch, assigned_ms=update.ctx.now_ms)
-    update.records.append(TargetEpochRecord(group=group.id, value=computed))
+            update.records.append(log.TargetMemberRecord(group=group.id, member=member, value=new))
+    computed = log.TargetEpochValue(epoch=update.epoch, assigned_ms=update.ctx.now_ms)
+    update.records.append(log.TargetEpochRecord(group=group.id, value=computed))
     return MemberTarget(epoch=update.epoch, partitions=targets[after.id])
 
 
-def reconcile_member(update: Update, target: MemberTarget, owned: TopicPartitions | None) -> None:
+def reconcile_member(update: Update, target: MemberTarget, owned: log.TopicPartitions | None) -> None:
     """Move the member towards its target, as far as others allow. Raises RequestRefused if it must rejoin."""
     if not update.changed and update.after.reconciled_to(target.epoch):
         return
@@ -185,7 +172,7 @@ def reconcile_member(update: Update, target: MemberTarget, owned: TopicPartition
     if current == update.after.current:
         return
     update.after, update.moved = replace(update.after, current=current), True
-    update.records.append(CurrentAssignmentRecord(group=group.id, member=update.after.id, value=current))
+    update.records.append(log.CurrentAssignmentRecord(group=group.id, member=update.after.id, value=current))
 
 
 def commit(update: Update) -> None:
@@ -204,7 +191,7 @@ def commit(update: Update) -> None:
     if update.resolve:
         group.may_describe = update.may_describe
         ctx.start(TimerKind.REGEX, name, "", 0)
-    if update.moved and after.current.state is not MemberState.UNREVOKED_PARTITIONS:
+    if update.moved and after.current.state is not log.MemberState.UNREVOKED_PARTITIONS:
         ctx.stop(TimerKind.REBALANCE, name, after.id)
     elif update.moved and after.classic is None:
         ctx.start(TimerKind.REBALANCE, name, after.id, after.metadata.rebalance_timeout_ms)
@@ -215,7 +202,7 @@ def _change_regex(update: Update, old: str, new: str) -> bool:
     group, users = update.group, update.group.regex_users
     given_up = old if old != new and users[old] == 1 else ""
     if given_up:
-        update.records.append(RegexRecord(group=group.id, regex=given_up, value=None))
+        update.records.append(log.RegexRecord(group=group.id, regex=given_up, value=None))
     is_unresolved = old != new and new != "" and new not in users
     if is_unresolved:
         try:
@@ -248,7 +235,7 @@ def remove(ctx: EngineContext, group: ConsumerGroup, members: Sequence[ConsumerM
     epoch = next_epoch(ctx, group, subscribed_names(left, used), moves=True)
     ctx.emit(
         *(record for member in members for record in group.member_tombstones(member.id)),
-        *(RegexRecord(group=group.id, regex=regex, value=None) for regex in sorted(unused)),
+        *(log.RegexRecord(group=group.id, regex=regex, value=None) for regex in sorted(unused)),
         *(() if epoch is None else (epoch,)),
     )
     for member in members:

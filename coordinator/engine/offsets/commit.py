@@ -41,8 +41,7 @@ class Offset(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitAnswer:
-    """Topic name, topic id, partition and error: unknown partitions first, then the others, each in the order of the
-    request."""
+    """Topic name, topic id, partition and error of each partition: unknown partitions first."""
 
     partitions: tuple[tuple[str, UUID | None, int, ErrorCode], ...] = ()
 
@@ -91,14 +90,12 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
         return check
 
     expire_ms = None if request.retention_ms in (None, -1) else ctx.now_ms + (request.retention_ms or 0)
-    commit = _Commit(group=request.group, offsets=request.offsets, expire_ms=expire_ms)
-    ctx.answer(call.ticket, _committed(ctx, commit, topics, admit))
+    ctx.answer(call.ticket, _committed(ctx, request, topics, admit, expire_ms=expire_ms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TxnOffsetCommit(_Offsets):
-    """TxnOffsetCommit v0–v5: offsets that become visible when the transaction of the producer commits. Before v3 the
-    request does not identify the member."""
+    """TxnOffsetCommit v0–v5: visible when the transaction commits. Before v3 it does not identify the member."""
 
     producer: ProducerIdentity
 
@@ -106,7 +103,6 @@ class TxnOffsetCommit(_Offsets):
 def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommit) -> None:
     """Like `handle`. The transaction coordinator checks that the transaction belongs to the producer."""
     topics = [_find(ctx.topics, offset, by_id=False) for offset in request.offsets]
-    commit = _Commit(group=request.group, offsets=request.offsets, producer=request.producer)
 
     def admit() -> PartitionCheck | None:
         check_group_id(request)
@@ -114,31 +110,25 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
             raise RequestRefused(call.refusal)
         return _check_transactional(ctx, request)
 
-    ctx.answer(call.ticket, _committed(ctx, commit, topics, admit))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Commit:
-    """A commit, transactional or not."""
-
-    group: str
-    offsets: tuple[Offset, ...]
-    expire_ms: int | None = None
-    producer: ProducerIdentity | None = None
+    ctx.answer(call.ticket, _committed(ctx, request, topics, admit, producer=request.producer))
 
 
 def _committed(
     ctx: EngineContext,
-    commit: _Commit,
+    request: _Offsets,
     topics: Sequence[TopicInfo | ErrorCode],
     admit: Callable[[], PartitionCheck | None],
+    expire_ms: int | None = None,
+    producer: ProducerIdentity | None = None,
 ) -> OffsetCommitAnswer:
     try:
-        codes = _write(ctx, commit, topics, admit)
+        codes, records = _judge(ctx, request, topics, admit, expire_ms)
+        if records:
+            ctx.emit(*records, producer=producer)
     except (RequestRefused, CannotBeWritten) as error:
         code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
         codes = [topic if isinstance(topic, ErrorCode) else code for topic in topics]
-    judged = zip(commit.offsets, codes, topics, strict=True)
+    judged = zip(request.offsets, codes, topics, strict=True)
     broker_first = sorted(judged, key=lambda outcome: isinstance(outcome[2], TopicInfo))
     return _answer((offset, code) for offset, code, _ in broker_first)
 
@@ -156,22 +146,23 @@ def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | Erro
     return topic
 
 
-def _write(
+def _judge(
     ctx: EngineContext,
-    commit: _Commit,
+    request: _Offsets,
     topics: Sequence[TopicInfo | ErrorCode],
     admit: Callable[[], PartitionCheck | None],
-) -> list[ErrorCode]:
-    """Validate everything, then write. Raises RequestRefused if nothing may be committed."""
+    expire_ms: int | None,
+) -> tuple[list[ErrorCode], list[OffsetRecord]]:
+    """The error of each partition, and the records to write. Raises RequestRefused if nothing may be committed."""
     missing = [topic for topic in topics if isinstance(topic, ErrorCode)]
     if len(missing) == len(topics):
-        return missing
+        return missing, []
     check = admit()
     if ctx.encode is not None:
         check_count(len(topics) - len(missing), ctx.config.message_max_bytes, LEAST_BYTES)
     records: list[OffsetRecord] = []
     codes: list[ErrorCode] = []
-    for offset, topic in zip(commit.offsets, topics, strict=True):
+    for offset, topic in zip(request.offsets, topics, strict=True):
         if isinstance(topic, ErrorCode):
             codes.append(topic)
         elif offset.metadata and length(offset.metadata) > ctx.config.offset_metadata_max_bytes:
@@ -184,15 +175,14 @@ def _write(
                 leader_epoch=offset.leader_epoch,
                 metadata=offset.metadata or "",
                 commit_ms=ctx.now_ms,
-                expire_ms=commit.expire_ms,
+                expire_ms=expire_ms,
                 topic_id=topic.id,
             )
             records.append(
-                OffsetRecord(group=commit.group, topic=topic.name, partition=offset.partition, value=value)
+                OffsetRecord(group=request.group, topic=topic.name, partition=offset.partition, value=value)
             )
             codes.append(ErrorCode.NONE)
-    ctx.emit(*records, producer=commit.producer)
-    return codes
+    return codes, records
 
 
 def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck | None:
@@ -209,10 +199,8 @@ def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck |
         return None
     member = group.member(request.member)
     if member.classic is None and request.version < BY_EPOCH:
-        raise RequestRefused(
-            ErrorCode.UNSUPPORTED_VERSION,
-            "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
-        )
+        message = "OffsetCommit version 9 or above must be used by members using the consumer group protocol"
+        raise RequestRefused(ErrorCode.UNSUPPORTED_VERSION, message)
     return _check_epoch(member, request.generation_or_epoch)
 
 

@@ -10,21 +10,9 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from coordinator.configs.settings import Config
+from coordinator.consumer import outputs
 from coordinator.consumer.library import MemberSettings, library_named
 from coordinator.consumer.member import ClientMember, Identity
-from coordinator.consumer.outputs import (
-    Callback,
-    CallbackKind,
-    Closed,
-    Committed,
-    FindCoordinator,
-    Output,
-    Partitions,
-    Positioned,
-    Raised,
-    Send,
-    TopicPartition,
-)
 from coordinator.engine.calls import Call, CoordinatorResult, Request
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicImage
@@ -58,20 +46,20 @@ class Application:
         """Each call of the listener with its partitions as `topic-number`, since it was last asked."""
         self.raised: list[str] = []
         self.messages: list[str] = []
-        self.committed: list[Committed] = []
-        self.sent: list[Request[Any] | FindCoordinator] = []
+        self.committed: list[outputs.Committed] = []
+        self.sent: list[Request[Any] | outputs.FindCoordinator] = []
         self.is_closed = False
         self.polls = True
         self.polls_again = True
-        self.listener = {kind.value: Listener() for kind in CallbackKind}
-        self.positions: dict[TopicPartition, int] = {}
-        self.holds: Callable[[Send], bool] = lambda _send: False
-        self.held: list[Send] = []
+        self.listener = {kind.value: Listener() for kind in outputs.CallbackKind}
+        self.positions: dict[outputs.TopicPartition, int] = {}
+        self.holds: Callable[[outputs.Send], bool] = lambda _send: False
+        self.held: list[outputs.Send] = []
         self._poll_at_ms: int | None = 0
         self._return_at_ms: int | None = None
         self._called = ""
 
-    def position(self, partition: TopicPartition) -> int | None:
+    def position(self, partition: outputs.TopicPartition) -> int | None:
         return self.positions.get(partition)
 
     def hold(self, *kinds: type[Any]) -> None:
@@ -218,34 +206,34 @@ class Play:
             return True
         return False
 
-    def _carry_out(self, application: Application, output: Output) -> None:
+    def _carry_out(self, application: Application, output: outputs.Output) -> None:
         match output:
-            case Send():
+            case outputs.Send():
                 application.sent.append(output.request)
                 if application.holds(output):
                     application.held.append(output)
                 else:
                     self.deliver(application, output)
-            case Callback():
+            case outputs.Callback():
                 application._called = output.kind.value
                 application.callbacks.append((output.kind.value, named(output.partitions)))
                 application._return_at_ms = self.now_ms + application.listener[application._called].takes_ms
-            case Raised():
+            case outputs.Raised():
                 application.raised.append(output.error)
                 application.messages.append(output.message)
                 application._poll_at_ms = self.now_ms + POLL_AGAIN_MS if application.polls_again else None
-            case Committed():
+            case outputs.Committed():
                 application.committed.append(output)
-            case Positioned():
+            case outputs.Positioned():
                 for partition, offset in output.offsets.items():
                     application.positions[partition] = max(offset, 0)
-            case Closed():
+            case outputs.Closed():
                 application.is_closed = True
 
-    def deliver(self, application: Application, send: Send) -> None:
+    def deliver(self, application: Application, send: outputs.Send) -> None:
         """A request arrives."""
         request = send.request
-        if isinstance(request, FindCoordinator):
+        if isinstance(request, outputs.FindCoordinator):
             application.member.answered(send.number, self.node, self.now_ms)
             return
         code = self.refuses(request)
@@ -288,7 +276,7 @@ class Play:
         held, application.held = application.held, []
         for send in held:
             if answered:
-                self.deliver(application, Send(0, send.node, send.request, send.timeout_ms))
+                self.deliver(application, outputs.Send(0, send.node, send.request, send.timeout_ms))
             application.member.failed(send.number, self.now_ms)
         self.run()
 
@@ -324,9 +312,9 @@ class Play:
         self.run()
 
 
-def named(partitions: Partitions) -> list[str]:
+def named(partitions: outputs.Partitions) -> list[str]:
     return [f"{topic}-{partition}" for topic, partition in sorted(partitions)]
 
 
-def _never(_send: Send) -> bool:
+def _never(_send: outputs.Send) -> bool:
     return False

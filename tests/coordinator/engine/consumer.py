@@ -5,23 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from coordinator.engine import records as log
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.groups import ConsumerGroupDescribe, Described, DescribeGroupsAnswer
-from coordinator.engine.records import (
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    MemberState,
-    Record,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-    TopicPartitions,
-)
 from coordinator.engine.topics import TopicImage, metadata_hash
 from groups.model import Group, Member, MemberProtocol, Partitions
 from tests.coordinator.engine.driver import Driver, topic
@@ -105,7 +92,7 @@ def by_id(driver: Driver, partitions: Named) -> dict[Any, tuple[int, ...]]:
     return {topics[name].id: tuple(numbers) for name, numbers in partitions.items() if name in topics}
 
 
-def by_name(driver: Driver, partitions: TopicPartitions) -> Named:
+def by_name(driver: Driver, partitions: log.TopicPartitions) -> Named:
     names = driver.engine.topics.by_id
     return {names[topic].name: sorted(numbers) for topic, numbers in partitions.items() if topic in names}
 
@@ -164,23 +151,25 @@ def seed(
     driver: Driver, epoch: int, assignments: dict[str, Named], topics: tuple[str, ...] = ("foo",)
 ) -> None:
     """Let a log hold a Stable group at this epoch, in which every member has its target."""
-    metadata = ConsumerMemberValue(
+    metadata = log.ConsumerMemberValue(
         client_id="c", host="/127.0.0.1", topics=topics, rebalance_timeout_ms=60_000
     )
     fingerprint = metadata_hash(topics if assignments else (), driver.engine.topics)
-    records: list[Record] = [
-        ConsumerGroupRecord(group=GROUP, value=ConsumerGroupValue(epoch=epoch, metadata_hash=fingerprint)),
-        TargetEpochRecord(group=GROUP, value=TargetEpochValue(epoch=epoch)),
+    records: list[log.Record] = [
+        log.ConsumerGroupRecord(
+            group=GROUP, value=log.ConsumerGroupValue(epoch=epoch, metadata_hash=fingerprint)
+        ),
+        log.TargetEpochRecord(group=GROUP, value=log.TargetEpochValue(epoch=epoch)),
     ]
     for member, named in assignments.items():
         partitions = by_id(driver, named)
-        current = CurrentAssignmentValue(
-            epoch=epoch, previous_epoch=epoch, state=MemberState.STABLE, assigned=partitions
+        current = log.CurrentAssignmentValue(
+            epoch=epoch, previous_epoch=epoch, state=log.MemberState.STABLE, assigned=partitions
         )
         records += [
-            ConsumerMemberRecord(group=GROUP, member=member, value=metadata),
-            TargetMemberRecord(group=GROUP, member=member, value=partitions),
-            CurrentAssignmentRecord(group=GROUP, member=member, value=current),
+            log.ConsumerMemberRecord(group=GROUP, member=member, value=metadata),
+            log.TargetMemberRecord(group=GROUP, member=member, value=partitions),
+            log.CurrentAssignmentRecord(group=GROUP, member=member, value=current),
         ]
     driver.records += records
     driver.restart()

@@ -13,26 +13,20 @@ from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, Cl
 from tests.coordinator.engine.consumer import GROUP, Named
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import (
-    EmbeddedAssignment,
-    EmbeddedSubscription,
-    read_assignment,
-    write_assignment,
-    write_subscription,
-)
+from wire.messages import embedded_protocol as embedded
 
 
 def subscription(topics: tuple[str, ...] = ("foo",), owned: Named | None = None, version: int = 1) -> bytes:
-    return write_subscription(
-        EmbeddedSubscription(
+    return embedded.write_subscription(
+        embedded.EmbeddedSubscription(
             version=version, topics=topics, owned={t: tuple(p) for t, p in (owned or {}).items()}
         )
     )
 
 
 def assignment(named: Named, user_data: bytes | None = None, version: int = 1) -> bytes:
-    return write_assignment(
-        EmbeddedAssignment(
+    return embedded.write_assignment(
+        embedded.EmbeddedAssignment(
             version=version, partitions={t: tuple(p) for t, p in named.items()}, user_data=user_data
         )
     )
@@ -91,7 +85,7 @@ class ClassicConsumer:
         )
         answer = self.driver.ask(request, SyncGroupAnswer)
         if answer.error is ErrorCode.NONE:
-            read = read_assignment(answer.assignment)
+            read = embedded.read_assignment(answer.assignment)
             self.owned = {topic: sorted(numbers) for topic, numbers in read.partitions.items()}
         return answer.error
 

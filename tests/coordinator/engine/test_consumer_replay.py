@@ -7,28 +7,15 @@ from uuid import UUID
 
 import pytest
 
+from coordinator.engine import records as log
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    MemberState,
-    PartitionMetadataRecord,
-    Record,
-    RegexRecord,
-    TargetEpochRecord,
-    TargetMemberRecord,
-)
 from coordinator.engine.topics import TopicInfo
 from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, seed, settled
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
 FOO = TopicInfo(name="foo", id=UUID(int=1), partitions=3)
-DELETED = PartitionMetadataRecord(group="g", value=None)
+DELETED = log.PartitionMetadataRecord(group="g", value=None)
 
 
 @pytest.fixture
@@ -37,7 +24,7 @@ def driver() -> Driver:
 
 
 def left_by_an_older_broker(driver: Driver) -> None:
-    driver.records.append(PartitionMetadataRecord(group="g", value=(FOO,)))
+    driver.records.append(log.PartitionMetadataRecord(group="g", value=(FOO,)))
     driver.restart()
     assert group_of(driver).has_partition_metadata
 
@@ -45,22 +32,22 @@ def left_by_an_older_broker(driver: Driver) -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        ConsumerGroupRecord(group="g", value=None),
-        PartitionMetadataRecord(group="g", value=None),
-        ConsumerMemberRecord(group="g", member="a", value=None),
-        TargetEpochRecord(group="g", value=None),
-        TargetMemberRecord(group="g", member="a", value=None),
-        CurrentAssignmentRecord(group="g", member="a", value=None),
-        RegexRecord(group="g", regex="a", value=None),
-        ClassicGroupRecord(group="g", value=None),
+        log.ConsumerGroupRecord(group="g", value=None),
+        log.PartitionMetadataRecord(group="g", value=None),
+        log.ConsumerMemberRecord(group="g", member="a", value=None),
+        log.TargetEpochRecord(group="g", value=None),
+        log.TargetMemberRecord(group="g", member="a", value=None),
+        log.CurrentAssignmentRecord(group="g", member="a", value=None),
+        log.RegexRecord(group="g", regex="a", value=None),
+        log.ClassicGroupRecord(group="g", value=None),
     ],
 )
-def test_a_tombstone_makes_no_group_and_no_member(driver: Driver, record: Record) -> None:
+def test_a_tombstone_makes_no_group_and_no_member(driver: Driver, record: log.Record) -> None:
     driver.engine.replay(record)
     assert not driver.engine.state.groups
     seed(driver, 3, {"b": {"foo": [0, 1, 2]}})
     before = group_of(driver).members
-    if not isinstance(record, ConsumerGroupRecord):
+    if not isinstance(record, log.ConsumerGroupRecord):
         driver.engine.replay(record)
         assert group_of(driver).members == before
 
@@ -78,8 +65,8 @@ def test_records_of_a_member_may_come_in_any_order(driver: Driver) -> None:
 def test_a_member_in_a_state_that_is_not_known_has_to_start_over(driver: Driver) -> None:
     seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
     assigned = group_of(driver).members["a"].current
-    strange: CurrentAssignmentValue = replace(assigned, state=MemberState.UNKNOWN)
-    driver.records.append(CurrentAssignmentRecord(group="g", member="a", value=strange))
+    strange: log.CurrentAssignmentValue = replace(assigned, state=log.MemberState.UNKNOWN)
+    driver.records.append(log.CurrentAssignmentRecord(group="g", member="a", value=strange))
     driver.restart()
     a = Consumer(driver, "a", epoch=3, owned={"foo": [0, 1, 2]})
     fenced = ErrorCode.FENCED_MEMBER_EPOCH
@@ -101,7 +88,7 @@ def test_partition_metadata_of_an_older_broker_is_deleted(driver: Driver) -> Non
 
 def test_a_group_without_a_hash_is_reassigned(driver: Driver) -> None:
     seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
-    driver.records.append(ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=3)))
+    driver.records.append(log.ConsumerGroupRecord(group="g", value=log.ConsumerGroupValue(epoch=3)))
     left_by_an_older_broker(driver)
     a = Consumer(driver, "a", epoch=3, owned={"foo": [0, 1, 2]})
     settled(a)

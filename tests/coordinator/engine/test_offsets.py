@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from coordinator.engine.offsets import fetch as fetching
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
-from coordinator.engine.offsets.fetch import (
-    FetchedOffset,
-    OffsetFetch,
-    OffsetFetchAnswer,
-    OffsetQuery,
-    QueriedOffsets,
-)
 from tests.coordinator.engine.classic import GROUP, Member, protocols, stable
 from tests.coordinator.engine.driver import TOPICS, Driver
 from wire.errors import ErrorCode
@@ -39,11 +33,11 @@ def commit(
     return {error for *_, error in driver.ask(request, OffsetCommitAnswer).partitions}
 
 
-def fetch(driver: Driver, *topics: str | UUID, version: int = 9) -> QueriedOffsets:
+def fetch(driver: Driver, *topics: str | UUID, version: int = 9) -> fetching.QueriedOffsets:
     """Partition 0 of these topics; everything where none is named."""
     asked = tuple((name, (0,)) for name in topics) or None
-    request = OffsetFetch(groups=(OffsetQuery(group=GROUP, topics=asked),), version=version)
-    return driver.ask(request, OffsetFetchAnswer).groups[0]
+    request = fetching.OffsetFetch(groups=(fetching.OffsetQuery(group=GROUP, topics=asked),), version=version)
+    return driver.ask(request, fetching.OffsetFetchAnswer).groups[0]
 
 
 def offset(driver: Driver, name: str = "t1") -> int:
@@ -55,8 +49,8 @@ def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions(driver: Driv
     commit(driver)
     strange = UUID(int=9)
     assert fetch(driver, strange, T1, version=10).topics == (
-        (T1, ((0, FetchedOffset(offset=1)),)),
-        (strange, ((0, FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)),)),
+        (T1, ((0, fetching.FetchedOffset(offset=1)),)),
+        (strange, ((0, fetching.FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)),)),
     )
 
 
