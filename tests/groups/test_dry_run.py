@@ -2,114 +2,104 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
+from assignors import registry
 from assignors.assignor import Leader, Side
-from assignors.errors import NoCommonProtocolError
-from assignors.rebalance import Procedure
-from assignors.registry import known
-from groups.dry_run import DryRunRequest, compare, dry_run, dry_run_all
+from cli.verbs.dry_run.action import dry_run_document
+from groups.dry_run import DryRunRequest, compare, dry_run_all
 from groups.group_spec import WhatIf
 from groups.model import Client, Group, GroupType, Subscription, Topic
 from tests.groups.facts import classic, member, topics
+from tests.support.golden import assert_recorded
 
-EVERY = [(side, name) for side in Side for name in known(side)]
-
-
-def test_cooperative_withholds_and_then_hands_over() -> None:
-    group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})], "cooperative-sticky")
-    run = dry_run(group, topics(t=6), DryRunRequest(what_if=WhatIf(add=1)))
-    first, second = run.rebalances
-    assert (first.moved, first.revoked, first.without_owner) == (0, 2, 2)
-    assert (second.moved, second.revoked, second.without_owner) == (2, 0, 0)
-    assert run.rests
-    assert (run.after.least, run.after.most) == (2, 2)
+EVERY = [(side, name) for side in Side for name in registry.known(side)]
 
 
-def test_in_the_second_bounce_each_member_counts_by_its_own_list() -> None:
-    mixed, alone = ("cooperative-sticky", "range"), ("cooperative-sticky",)
-    members = [
-        member("a", {"t": [0, 1]}, protocols=alone),
-        member("b", {"t": [2, 3]}, protocols=mixed),
-        member("c", {"t": [4, 5]}, protocols=mixed),
+def scenes() -> Iterator[tuple[str, Group, DryRunRequest, dict[str, Topic]]]:
+    plain, t4, t6 = DryRunRequest(), topics(t=4), topics(t=6)
+    cooperative, mixed, alone = "cooperative-sticky", ("cooperative-sticky", "range"), ("cooperative-sticky",)
+    halves = [member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]})]
+    for name in ("range", cooperative):
+        yield f"{name} with one more member", classic(halves, name), DryRunRequest(what_if=WhatIf(add=1)), t6
+    eager = [member(name, {"t": [at, at + 1]}, protocols=mixed) for name, at in (("b", 2), ("c", 4))]
+    bounced = member("a", {"t": [0, 1]}, protocols=alone)
+    yield "the second bounce", classic([bounced, *eager], cooperative), plain, t6
+    joining = [
+        member("a", {"t": [0, 1, 2, 3]}, protocols=alone),
+        member("b", {"t": [4, 5]}, protocols=mixed),
+        member("c", protocols=mixed, generation=-1),
     ]
-    run = dry_run(classic(members, "cooperative-sticky"), topics(t=6), DryRunRequest())
-    assert (run.procedure, run.eager_members) == (Procedure.COOPERATIVE, ("b", "c"))
-    (only,) = run.rebalances
-    assert (only.revoked, only.without_owner) == (4, 4)
-    assert next(owner for owner in run.members if owner.id == "a").kept == {"t": (0, 1)}
-
-
-def test_what_is_not_known_of_lists_is_said() -> None:
-    members = [
+    yield "the second bounce, and a cooperative member loses", classic(joining, cooperative), plain, t6
+    recorded = {name: Client(library=name) for name in ("librdkafka", "java", "connect", "franz-go")}
+    unlisted = [
         member("a", {"t": [0]}),
-        member("b", {"t": [1]}, client=Client(library="librdkafka")),
-        member("c", protocols=("cooperative-sticky",)),
+        member("b", client=recorded["librdkafka"]),
+        member("c", protocols=alone),
     ]
-    run = dry_run(classic(members, "cooperative-sticky"), topics(t=2), DryRunRequest())
-    assert run.unknown_lists == ("a",)
-    eager = dry_run(classic([member("a")]), topics(t=2), DryRunRequest())
-    assert (eager.eager_members, eager.unknown_lists) == (("a",), ())
-
-
-@pytest.mark.parametrize(("library", "rack", "said"), [("franz-go", "a", True), ("franz-go", None, False)])
-def test_a_franz_go_leader_looks_at_racks_in_its_own_way(library: str, rack: str | None, said: bool) -> None:
-    group = classic([member("a", client=Client(library=library), rack=rack)])
-    leader = dry_run(group, topics(t=2), DryRunRequest()).leader
-    assert leader is not None
-    assert leader.library is Leader.JAVA
-    assert ("in a member's rack" in leader.known_by) is said
-
-
-@pytest.mark.parametrize(
-    ("protocol", "protocols", "assignor", "why"),
-    [
-        ("sticky", None, None, "has no assignor 'sticky': the id is misleading"),
-        ("range", None, "sticky", "has no assignor 'sticky'"),
-        (
-            "cooperative-sticky",
-            ("cooperative-sticky", "range"),
-            None,
-            "refuses a list of eager and cooperative assignors: the id is misleading",
-        ),
-    ],
-)
-def test_a_leader_that_is_only_inferred_never_refuses(
-    protocol: str, protocols: tuple[str, ...] | None, assignor: str | None, why: str
-) -> None:
-    rdkafka = Client(id="rdkafka")
-    group = classic([member("a", client=rdkafka, protocols=protocols)], protocol)
-    leader = dry_run(group, topics(t=2), DryRunRequest(assignor=assignor)).leader
-    assert leader is not None
-    assert leader.library is Leader.JAVA
-    assert leader.known_by == f"assumed: librdkafka, inferred from the client id, {why}"
-    recorded = classic([member("a", client=Client(library="librdkafka"), protocols=protocols)], protocol)
-    with pytest.raises((LookupError, NoCommonProtocolError)):
-        dry_run(recorded, topics(t=2), DryRunRequest(assignor=assignor))
-
-
-def test_streams_assignor_is_named() -> None:
-    _, (problem,) = dry_run_all([classic([member("a")], "stream")], topics(t=1), DryRunRequest())
-    assert "the assignor of Kafka Streams" in problem.message
-
-
-def test_the_consumer_protocol_moves_from_the_target() -> None:
-    members = [
+    yield "lists that are not known", classic(unlisted, cooperative), plain, topics(t=2)
+    for rack in ("a", None):
+        group = classic([member("a", client=recorded["franz-go"], rack=rack)])
+        yield f"a leader of franz-go in rack {rack}", group, plain, topics(t=2)
+    for names in (("librdkafka", "librdkafka"), ("librdkafka", "java"), ("connect",)):
+        led = classic([member(f"m{at}", client=recorded[name]) for at, name in enumerate(names)])
+        yield f"members of {' and '.join(names)}", led, plain, topics(t=2)
+    for protocol, protocols, assignor in (
+        ("sticky", None, None),
+        ("range", None, "sticky"),
+        (cooperative, mixed, None),
+    ):
+        for about, client in (("inferred", Client(id="rdkafka")), ("recorded", recorded["librdkafka"])):
+            group = classic([member("a", client=client, protocols=protocols)], protocol)
+            request = DryRunRequest(assignor=assignor)
+            yield (
+                f"librdkafka, {about}, with {protocol}, {protocols}, {assignor}",
+                group,
+                request,
+                topics(t=2),
+            )
+    yield "Kafka Streams", classic([member("a")], "stream"), plain, topics(t=1)
+    targets = [
         replace(member("a", {"t": [0, 1, 2]}), target={"t": (0, 1)}),
         replace(member("b", {"t": [3]}), target={"t": (2, 3)}),
     ]
-    group = replace(classic(members, "uniform"), type=GroupType.CONSUMER)
-    run = dry_run(group, topics(t=4), DryRunRequest())
-    assert (run.side, run.leader, run.moved) == (Side.BROKER, None, 0)
+    yield "a target", replace(classic(targets, "uniform"), type=GroupType.CONSUMER), plain, t4
+    regex = member("a", subscription=Subscription(regex="t.*"))
+    yield (
+        "a regex",
+        replace(classic([regex], "uniform"), type=GroupType.CONSUMER),
+        plain,
+        topics(t=1, t2=1, xt=1),
+    )
+    two = classic([member("a"), member("b")])
+    yield "an assignor of the broker", two, DryRunRequest(assignor="uniform"), topics(t=2)
+    only_java = DryRunRequest(assignor="sticky", leader=Leader.LIBRDKAFKA)
+    yield "an assignor that the leader has not", two, only_java, topics(t=2)
+    yield "a share group", replace(two, type=GroupType.SHARE), plain, topics(t=1)
+    yield "a group of Connect", replace(two, protocol_type="connect"), plain, topics(t=1)
+    unknown = replace(member("a", {"t": [0]}), subscription=None)
+    yield "an unknown subscription", classic([unknown]), plain, topics(t=2)
+    # Partitions that no longer exist count as owned: what is left over the second time finds no member with room.
+    gone = classic([member("a", {"t": [2, 3]}), member("b")], cooperative)
+    yield "a failure in the second rebalance", gone, plain, topics(t=2)
 
 
-def test_a_regex_takes_what_the_broker_would_match() -> None:
-    subscription = Subscription(regex="t.*")
-    group = replace(classic([member("a", subscription=subscription)], "uniform"), type=GroupType.CONSUMER)
-    run = dry_run(group, topics(t=1, t2=1, xt=1), DryRunRequest())
-    assert run.rebalances[-1].assignment == {"a": {"t": (0,), "t2": (0,)}}
+def shown(group: Group, request: DryRunRequest, known: dict[str, Topic]) -> str:
+    runs, problems = dry_run_all([group], known, request)
+    document = dry_run_document(runs, problems).as_data()
+    fields = {**(document["groups"][0] if runs else {}), "errors": document["errors"]}
+    return "\n".join(f"{name}: {json.dumps(value)}" for name, value in fields.items())
+
+
+def test_each_group_has_the_recorded_dry_run() -> None:
+    assert_recorded(
+        "dry-run/groups.txt",
+        {about: shown(group, request, known) for about, group, request, known in scenes()},
+    )
 
 
 @pytest.mark.parametrize(("side", "name"), EVERY)
@@ -140,59 +130,11 @@ def test_oddities_are_named_and_nothing_breaks(group: Group, odd: str, side: Sid
     assert len(runs) + len(problems) == 1
 
 
-def test_the_leader_is_inferred_and_said() -> None:
-    librdkafka = Client(library="librdkafka")
-    one = classic([member("a", client=librdkafka), member("b", client=librdkafka)])
-    two = classic([member("a", client=librdkafka), member("b", client=Client(library="java"))])
-    unknown = classic([member("a")])
-    leaders = [dry_run(group, topics(t=2), DryRunRequest()).leader for group in (one, two, unknown)]
-    assert [(leader and leader.library, leader and leader.known_by) for leader in leaders] == [
-        (Leader.LIBRDKAFKA, "recorded in the source"),
-        (Leader.JAVA, "assumed: the members run java and librdkafka"),
-        (Leader.JAVA, "assumed: the members' library is not known"),
-    ]
-
-
-def test_an_assignor_of_one_side_is_found_there_under_any_leader() -> None:
-    group = classic([member("a"), member("b")])
-    assert dry_run(group, topics(t=2), DryRunRequest(assignor="uniform")).side is Side.BROKER
-    with pytest.raises(LookupError, match="sticky"):
-        dry_run(group, topics(t=2), DryRunRequest(assignor="sticky", leader=Leader.LIBRDKAFKA))
-
-
-def test_groups_that_no_assignor_serves_are_refused_by_name() -> None:
-    share = replace(classic([member("a")]), type=GroupType.SHARE)
-    connect = replace(classic([member("a")]), protocol_type="connect")
-    _, problems = dry_run_all([share, connect], topics(t=1), DryRunRequest())
-    assert [problem.message for problem in problems] == [
-        "a share group is not assigned by a consumer assignor",
-        "its protocol type is 'connect': only consumers have these assignors",
-    ]
-
-
 def test_comparing_asks_every_assignor_the_same() -> None:
-    from assignors.registry import find
-
     group = classic([member("a", {"t": [0, 1, 2]}), member("b", {"t": [3]})])
-    assignors = [find(name, side) for side, name in EVERY]
-    runs, problems = compare(group, topics(t=4), DryRunRequest(), assignors)
+    runs, problems = compare(
+        group, topics(t=4), DryRunRequest(), [registry.find(name, side) for side, name in EVERY]
+    )
     assert [(run.side, run.assignor) for run in runs] == EVERY
     assert not problems
     assert all(run.minimum_moved == 1 and run.after.spread == 0 for run in runs)
-
-
-def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None:
-    group = classic([replace(member("a", {"t": [0]}), subscription=None)])
-    run = dry_run(group, {"t": Topic(name="t", partitions=2)}, DryRunRequest())
-    assert [item.why for item in run.undetermined] == [
-        "its subscription is unknown; assumed to be the topics that it owns"
-    ]
-
-
-def test_a_failure_after_the_first_rebalance_leaves_what_came_before() -> None:
-    # partitions that no longer exist count as owned: what is left over the second time finds no member with room.
-    group = classic([member("a", {"t": [2, 3]}), member("b")], "cooperative-sticky")
-    (run,), (problem,) = dry_run_all([group], topics(t=2), DryRunRequest())
-    assert len(run.rebalances) == 1
-    assert (run.rests, run.failure) == (False, "No more unfilled consumers to be assigned.")
-    assert problem.message == f"in rebalance 2 the real assignor would fail: {run.failure}"

@@ -55,43 +55,35 @@ def test_nothing_is_judged_that_is_not_known() -> None:
     assert partition_progress(readings((5, 5, 9), (5, 5, 9))).committed_per_s is None
 
 
-@pytest.mark.parametrize(
-    ("rows", "verdict"),
-    {
-        "caught-up": ([(0, 10, 10), (30, 10, 10)], BurrowVerdict.OK),
-        "quiet topic: the first record is not committed at once": (
-            [(0, 10, 10), (30, 10, 10), (33, 10, 11)],
-            BurrowVerdict.OK,
-        ),
-        "quiet topic: nor for three commit intervals": (
-            [(0, 10, 10), (30, 10, 11), (45, 10, 11)],
-            BurrowVerdict.STALLED,
-        ),
-        "stops after it had caught up": ([(0, 10, 10), (10, 10, 60), (30, 10, 160)], BurrowVerdict.STALLED),
-        "stands still, and nothing is produced": ([(0, 10, 20), (30, 10, 20)], BurrowVerdict.STALLED),
-        "stands still, not long enough": ([(0, 10, 20), (14.9, 10, 20)], BurrowVerdict.OK),
-        "reads now and then": ([(0, 10, 50), (10, 10, 60), (20, 30, 70), (30, 30, 80)], BurrowVerdict.OK),
-        "steady lag": ([(0, 900, 1000), (10, 1000, 1100), (20, 1100, 1200)], BurrowVerdict.OK),
-        "small lag that grows within a commit interval": (
-            [(0, 999, 1000), (30, 1255, 1300)],
-            BurrowVerdict.OK,
-        ),
-        "quiet topic: its newest records": ([(0, 10, 10), (30, 11, 12), (60, 12, 14)], BurrowVerdict.OK),
-        "a burst after all was read": ([(0, 10, 10), (6, 20, 9_000)], BurrowVerdict.OK),
-        "lag grows": ([(0, 900, 1000), (30, 1200, 2000)], BurrowVerdict.WARN),
-        "lag grows in spite of one drop": (
-            [(0, 0, 100), (10, 0, 500), (20, 450, 900), (30, 450, 1300), (40, 500, 1700)],
-            BurrowVerdict.WARN,
-        ),
-        "lag is high and shrinks": ([(0, 0, 100_000), (30, 5000, 101_000)], BurrowVerdict.OK),
-        "rewound": ([(0, 500, 1000), (30, 100, 1000)], BurrowVerdict.REWIND),
-        "rewound without lag": ([(0, 500, 500), (10, 100, 500), (20, 200, 500)], BurrowVerdict.REWIND),
-        "rewound, and back where it was": ([(0, 500, 500), (10, 100, 500), (20, 500, 500)], BurrowVerdict.OK),
-        "beyond the end": ([(0, 500, 10), (30, 500, 20)], BurrowVerdict.OK),
-        "the log was truncated": ([(0, 500, 600), (30, 500, 550)], BurrowVerdict.STALLED),
-    }.values(),
-)
-def test_each_rule(rows: list[tuple[float, int | None, int | None]], verdict: BurrowVerdict) -> None:
+Rows = list[tuple[float, int | None, int | None]]
+OK, WARN, STALLED, REWIND = BurrowVerdict.OK, BurrowVerdict.WARN, BurrowVerdict.STALLED, BurrowVerdict.REWIND
+RULES: dict[str, tuple[Rows, BurrowVerdict]] = {
+    "caught-up": ([(0, 10, 10), (30, 10, 10)], OK),
+    "quiet topic: the first record is not committed at once": ([(0, 10, 10), (30, 10, 10), (33, 10, 11)], OK),
+    "quiet topic: nor for three commit intervals": ([(0, 10, 10), (30, 10, 11), (45, 10, 11)], STALLED),
+    "stops after it had caught up": ([(0, 10, 10), (10, 10, 60), (30, 10, 160)], STALLED),
+    "stands still, and nothing is produced": ([(0, 10, 20), (30, 10, 20)], STALLED),
+    "stands still, not long enough": ([(0, 10, 20), (14.9, 10, 20)], OK),
+    "reads now and then": ([(0, 10, 50), (10, 10, 60), (20, 30, 70), (30, 30, 80)], OK),
+    "steady lag": ([(0, 900, 1000), (10, 1000, 1100), (20, 1100, 1200)], OK),
+    "small lag that grows within a commit interval": ([(0, 999, 1000), (30, 1255, 1300)], OK),
+    "quiet topic: its newest records": ([(0, 10, 10), (30, 11, 12), (60, 12, 14)], OK),
+    "a burst after all was read": ([(0, 10, 10), (6, 20, 9_000)], OK),
+    "lag grows": ([(0, 900, 1000), (30, 1200, 2000)], WARN),
+    "lag grows in spite of one drop": (
+        [(0, 0, 100), (10, 0, 500), (20, 450, 900), (30, 450, 1300), (40, 500, 1700)], WARN,
+    ),
+    "lag is high and shrinks": ([(0, 0, 100_000), (30, 5000, 101_000)], OK),
+    "rewound": ([(0, 500, 1000), (30, 100, 1000)], REWIND),
+    "rewound without lag": ([(0, 500, 500), (10, 100, 500), (20, 200, 500)], REWIND),
+    "rewound, and back where it was": ([(0, 500, 500), (10, 100, 500), (20, 500, 500)], OK),
+    "beyond the end": ([(0, 500, 10), (30, 500, 20)], OK),
+    "the log was truncated": ([(0, 500, 600), (30, 500, 550)], STALLED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "verdict"), RULES.values(), ids=RULES)
+def test_each_rule(rows: Rows, verdict: BurrowVerdict) -> None:
     assert judged(*rows) is verdict
     stopped = BurrowVerdict.STOPPED if verdict is BurrowVerdict.STALLED else verdict
     assert judged(*rows, owned=False) is stopped

@@ -1,15 +1,16 @@
-"""Proofs of offsets against copies whose history is known: shifted, behind, started again, compacted, cut at the
-start."""
+"""Proofs of offsets against copies whose history is known: shifted, behind, started again, compacted, cut."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groups.offsets.proof import Proof, ProofVerdict, TargetLog, key_record, merged, near_time, prove, same
+from tests.support.golden import assert_recorded
 from tests.support.long import cases
 from wire.log.log_records import RecordDigest, RecordWindow
 
@@ -61,81 +62,48 @@ def copied(log: Sequence[RecordDigest], shift: int) -> list[RecordDigest]:
 LOG = [record(number, number, time_ms=100 + number // 5) for number in range(40)]
 
 
-def test_an_exact_copy_is_proved_everywhere() -> None:
+def changed(log: Sequence[RecordDigest], **fields: Any) -> list[RecordDigest]:
+    return [dataclasses.replace(entry, **fields) for entry in log]
+
+
+def copies() -> Iterator[tuple[str, Proof]]:
+    copy, start = copied(LOG, 7), copied(LOG, 0)
+    yield "other values of the same times", proved(LOG, changed(copied(LOG, 3), value=b"other"), 12)
+    yield "a copy that ends before 18, two records before the offset", proved(LOG, copy[:18], 20)
+    yield "a copy that ends at the offset", proved(LOG, copy[:20], 20)
+    timed = changed(LOG, is_append_time=True, timestamp_ms=9000)
+    yield "times that a broker set", proved(timed, copy, 10)
+    around, whole = window(timed, 10, AROUND, AROUND), window(copy, 47, 100, 100)
+    yield "the same, all read", prove(around, whole, TargetLog(earliest=7, end=47, at_time=-1), offset=10)
+    yield "a copy that begins after the offset", proved(LOG, start[22:], 20)
+    yield "a copy that begins at the offset", proved(LOG, start[20:], 20)
+    yield "a compacted source", proved(LOG[:18] + LOG[20:], copy, 20)
+    yield "a compacted source, after the offset", proved(LOG[:20] + LOG[23:], copy, 20)
+    yield "a compacted copy", proved(LOG, copied(LOG[:18] + LOG[22:], 7), 20)
+    alike = [record(number, time_ms=1) for number in range(60)]
+    marked = [record(0, 1, time_ms=1), *(record(at, time_ms=1) for at in (1, 2, 3)), record(4, 2)]
+    yield "records that are all alike, from the start", proved(alike[:6], copied(alike[:6], 3), 0)
+    yield "records that their neighbors distinguish", proved(marked, copied(marked, 3), 2)
+    yield "records that are all alike", proved(alike, copied(alike, 3), 30)
+    yield "empty logs", proved([], [], 0)
+    yield "empty logs and an offset", proved([], [], 9)
+    yield "an empty copy", proved(LOG, [], 3, end=5)
+    yield "an empty source", proved([], LOG[4:], 9)
+    kept = copied([LOG[3], LOG[5], LOG[30], LOG[34]], 7)
+    yield "records far from the offset", proved(LOG, kept, 20)
+    source, log = window(LOG, 20, AROUND, AROUND), TargetLog(earliest=10, end=42, at_time=37)
+    target = window(kept, 37, AROUND, 100)
+    assert near_time(target, log) == (kept[1], kept[2])
+    wider = merged(source, [window(LOG, 5, 2, 2), window(LOG, 30, 2, 2)], 20)
+    yield "the same, with more of the source", prove(wider, target, log, offset=20, is_whole=False)
     for offset in range(41):
-        proof = proved(LOG, copied(LOG, 7), offset)
-        assert (proof.verdict, proof.offset, proof.twice, proof.skipped) == (
-            ProofVerdict.PROVED,
-            offset + 7,
-            0,
-            0,
-        )
+        proof = proved(LOG, copy, offset)
+        assert (proof.verdict, proof.offset) == (ProofVerdict.PROVED, offset + 7)
+        assert (proof.twice, proof.skipped) == (0, 0)
 
 
-def test_same_times_with_other_values_prove_nothing() -> None:
-    other = [dataclasses.replace(entry, value=b"other") for entry in copied(LOG, 3)]
-    proof = proved(LOG, other, 12)
-    assert (proof.verdict, proof.offset) == (ProofVerdict.SAME_TIME, 13)  # the first record of its time
-
-
-def test_a_copy_that_is_behind() -> None:
-    # The group has read up to 20; the copy ends before 18: two records come again.
-    proof = proved(LOG, copied(LOG, 7)[:18], 20)
-    assert (proof.verdict, proof.offset, proof.twice, proof.skipped) == (ProofVerdict.BEHIND, 25, 2, 0)
-    # It ends right where the group stands: its end is the place.
-    at_end = proved(LOG, copied(LOG, 7)[:20], 20)
-    assert (at_end.verdict, at_end.offset) == (ProofVerdict.PROVED, 27)
-
-
-def test_times_that_a_broker_set_do_not_say_that_a_copy_is_behind() -> None:
-    source = [dataclasses.replace(entry, is_append_time=True, timestamp_ms=9000) for entry in LOG]
-    proof = proved(source, copied(LOG, 7), 10)  # the time leads to the end, far from the place
-    assert (proof.verdict, proof.skipped) == (ProofVerdict.DIFFERS, None)
-    assert "--search reads more" in (proof.remark or "")
-    around = window(source, 10, AROUND, AROUND)
-    whole = window(copied(LOG, 7), 47, 100, 100)
-    log = TargetLog(earliest=7, end=47, at_time=-1)
-    assert prove(around, whole, log, offset=10) == Proof(
-        verdict=ProofVerdict.PROVED, offset=17, records=8, twice=0, skipped=0
-    )
-
-
-def test_a_copy_that_begins_later_lacks_unread_records() -> None:
-    proof = proved(LOG, copied(LOG, 0)[22:], 20)
-    assert (proof.verdict, proof.offset, proof.skipped) == (ProofVerdict.MISSING, 22, 2)
-    # What the group has read may be gone.
-    assert proved(LOG, copied(LOG, 0)[20:], 20).verdict is ProofVerdict.PROVED
-
-
-def test_compaction_on_either_side() -> None:
-    for source, target in (
-        (LOG[:18] + LOG[20:], copied(LOG, 7)),
-        (LOG, copied(LOG[:18] + LOG[22:], 7)),
-        (LOG[:20] + LOG[23:], copied(LOG, 7)),
-    ):
-        proof = proved(source, target, 20)
-        assert proof.verdict is ProofVerdict.PROVED, proof
-        assert 25 <= proof.offset <= 29
-
-
-def test_repeated_records_are_distinguished_by_neighbors_or_not() -> None:
-    alike = [record(number, 0, time_ms=1) for number in range(6)]
-    marked = [
-        record(0, 1, time_ms=1),
-        *(record(1 + number, 0, time_ms=1) for number in range(3)),
-        record(4, 2),
-    ]
-    assert proved(alike, copied(alike, 3), 0).verdict is ProofVerdict.PROVED  # the start is a neighbor too
-    assert proved(marked, copied(marked, 3), 2).offset == 5
-    many = [record(number, 0, time_ms=1) for number in range(60)]
-    assert proved(many, copied(many, 3), 30).verdict is ProofVerdict.SEVERAL
-
-
-def test_empty_logs() -> None:
-    assert proved([], [], 0).verdict is ProofVerdict.PROVED
-    assert proved([], [], 9).verdict is ProofVerdict.NOTHING
-    assert (proved(LOG, [], 3, end=5).verdict, proved(LOG, [], 3, end=5).offset) == (ProofVerdict.EMPTY, 5)
-    assert (proved([], LOG[4:], 9).verdict, proved([], LOG[4:], 9).offset) == (ProofVerdict.NOTHING, 4)
+def test_each_copy_has_the_recorded_proof() -> None:
+    assert_recorded("offsets/proofs.txt", {about: repr(proof) for about, proof in copies()})
 
 
 def test_headers_may_be_added_but_not_changed() -> None:
@@ -174,20 +142,6 @@ def histories(draw: st.DrawFn) -> tuple[list[RecordDigest], list[tuple[RecordDig
     gone, lost = draw(some), draw(some)
     copy = [pair for position, pair in enumerate(copy) if position not in gone]
     return [entry for entry in log if entry.offset not in lost], copy, draw(st.integers(0, len(log)))
-
-
-def test_a_compacted_copy_is_proved_by_records_far_from_the_offset() -> None:
-    kept = copied([LOG[3], LOG[5], LOG[30], LOG[34]], 7)
-    proof = proved(LOG, kept, 20)
-    assert proof.verdict is not ProofVerdict.PROVED
-    source = window(LOG, 20, AROUND, AROUND)
-    log = TargetLog(earliest=10, end=42, at_time=37)
-    target = window(kept, 37, AROUND, 100)
-    before, after = near_time(target, log)
-    assert (before, after) == (kept[1], kept[2])
-    wider = merged(source, [window(LOG, 5, 2, 2), window(LOG, 30, 2, 2)], 20)
-    proof = prove(wider, target, log, offset=20, is_whole=False)
-    assert (proof.verdict, proof.offset, proof.skipped) == (ProofVerdict.PROVED, 37, None)
 
 
 @settings(max_examples=cases("KOHORT_PROOFS", 250, many=50_000), deadline=None)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.command import Answer, Kohort
+from tests.cli.schemas import faults
+from tests.support.golden import assert_recorded
 
 TOPICS = ("orders", "orders-1", "audit-eu", "topic", "topic-1", "my-topic", "__consumer_offsets")
 
@@ -26,94 +29,42 @@ def _ask(kohort: Kohort, *arguments: str | Path) -> tuple[Answer, list[dict[str,
     return answer, patterns
 
 
-def test_librdkafka_searches_and_the_broker_does_not(kohort: Kohort, topics: Path) -> None:
-    answer, (verdict,) = _ask(kohort, "^topic", "--from", "librdkafka", "--topics", topics)
-    assert answer.status == 1
-    assert verdict["topics"] == {
-        "client": ["topic", "topic-1"], "broker": ["topic"], "gained": [], "lost": ["topic-1"],
-    }  # fmt: skip
-    assert (verdict["always_same"], verdict["examples"]) == (False, {"gained": None, "lost": "topica"})
-    assert verdict["rewrite"] == "^topic.*"
-    answer, (verdict,) = _ask(kohort, verdict["rewrite"], "--from", "librdkafka", "--topics", topics)
-    assert answer.status == 0
-    assert (verdict["topics"]["lost"], verdict["always_same"], verdict["rewrite"]) == ([], True, None)
+LINES = (
+    # what librdkafka searches for and the broker does not, and what to use instead; a name; a pattern that it refuses
+    "^topic --from librdkafka", "^topic.* --from librdkafka", "topic my.topic ( --from librdkafka", "^.* --from librdkafka",
+    # a look-ahead becomes alternatives; the broker matches internal topics too
+    "(?!audit|__).* --from java", "[^_].* --from java", ".* --from java",
+    # what Java refuses, and what is unknown
+    "(?P<n>a) --from java", r"[^a[b]]+ --from java", r"(a)\1 --from java",
+    # regexes of one subscription
+    "^a.* b ^c.* --from librdkafka", "a b --from java",
+    # dangerous to the broker, or refused by it
+    *(f"^((a{{1000}}){{1000}}){{1000}}{client}" for client in ("", " --from java", " --from librdkafka")),
+    "orders-(eu|us", "a\\", "orders.* ( topic",
+)  # fmt: skip
 
 
-def test_what_does_not_begin_with_a_caret_is_a_name_to_librdkafka(kohort: Kohort, topics: Path) -> None:
-    answer, (name, missing, bad) = _ask(
-        kohort, "topic", "my.topic", "(", "--from", "librdkafka", "--topics", topics
-    )
-    assert answer.status == 0
-    assert [one["literal"] for one in (name, missing, bad)] == [True] * 3
-    assert name["topics"] == {"client": ["topic"], "broker": ["topic"], "gained": [], "lost": []}
-    assert missing["topics"] == {"client": [], "broker": [], "gained": [], "lost": []}
-
-
-def test_a_java_look_ahead_becomes_alternatives(kohort: Kohort, topics: Path) -> None:
-    answer, (verdict,) = _ask(kohort, "(?!audit|__).*", "--from", "java", "--topics", topics)
-    assert answer.status == 1
-    assert (verdict["valid"], verdict["position"], verdict["dangerous"]) == (False, 0, None)
-    kept = ["my-topic", "orders", "orders-1", "topic", "topic-1"]
-    assert verdict["topics"] == {"client": kept, "broker": None, "gained": [], "lost": kept}
-    answer, (instead,) = _ask(kohort, verdict["rewrite"], "--from", "java", "--topics", topics)
-    assert answer.status == 0
-    assert instead["topics"]["broker"] == kept
-
-
-def test_the_broker_matches_internal_topics_too(kohort: Kohort, topics: Path) -> None:
-    answer, (verdict,) = _ask(kohort, ".*", "--from", "java", "--topics", topics)
-    assert answer.status == 1
-    assert verdict["topics"]["gained"] == ["__consumer_offsets"]
-    assert _ask(kohort, "[^_].*", "--from", "java", "--topics", topics)[0].status == 0
-    assert _ask(kohort, "^.*", "--from", "librdkafka", "--topics", topics)[0].status == 0
+def test_each_line_has_the_recorded_answers(kohort: Kohort, topics: Path) -> None:
+    answers = {}
+    for line in LINES:
+        shown = kohort.quick("validate-regex", *line.split(), "--topics", topics)
+        answer, patterns = _ask(kohort, *line.split(), "--topics", topics)
+        assert not faults(answer.document)
+        documents = [json.dumps(pattern) for pattern in (*patterns, answer.document["joined"])]
+        answers[line] = "\n".join([f"status {answer.status}", shown.stdout, answer.stderr, *documents])
+    assert_recorded("validate-regex/lines.txt", answers)
 
 
 def test_without_topics_it_is_reported_by_example(kohort: Kohort) -> None:
     answer, (verdict,) = _ask(kohort, "^topic", "--from", "librdkafka")
     assert (answer.status, verdict["topics"]["lost"], verdict["examples"]["lost"]) == (1, None, "topica")
-    shown = kohort.quick("validate-regex", "^topic", "--from", "librdkafka").stdout.replace("\n", " ")
-    assert "Under the consumer protocol `^topic` no longer matches names such as `topica`." in shown
-    assert "Subscribe to `^topic.*` instead" in shown
 
 
-def test_what_is_unknown_is_named(kohort: Kohort, topics: Path) -> None:
-    answer, (verdict,) = _ask(kohort, r"[^a[b]]+", "--from", "java", "--topics", topics)
-    assert answer.status == 3
-    assert verdict["flagged"] == ["a negated class with a set operation, which Java 8 reads otherwise"]
-    assert verdict["topics"]["client"] is None
-    assert "unknown what the consumer matches: a negated class" in answer.stderr
-    answer, (verdict,) = _ask(kohort, r"(a)\1", "--from", "java", "--topics", topics)
-    assert (answer.status, verdict["flagged"]) == (1, ["back reference"])
-
-
-def test_what_the_client_does_not_take(kohort: Kohort) -> None:
-    answer, (java,) = _ask(kohort, "(?P<n>a)", "--from", "java")
-    assert (answer.status, java["valid"], java["client_reason"]) == (1, True, "Unknown inline modifier")
-    answer, (c,) = _ask(kohort, "^(?:a)", "--from", "librdkafka")
-    assert (answer.status, c["valid"]) == (1, True)
-    assert c["client_reason"]
-
-
-@pytest.mark.parametrize("client", [[], ["--from", "java"], ["--from", "librdkafka"]])
-def test_dangerous_to_the_broker(kohort: Kohort, topics: Path, client: list[str]) -> None:
-    pattern = "^((a{1000}){1000}){1000}"
-    answer, (verdict,) = _ask(kohort, pattern, *client, "--topics", topics)
-    assert answer.status == 1
-    assert (verdict["valid"], verdict["dangerous"], verdict["topics"]["broker"]) == (True, True, None)
-    assert "instructions" in verdict["danger"]
-
-
-def test_regexes_of_one_subscription_are_joined(kohort: Kohort) -> None:
-    answer = _ask(kohort, "^a.*", "b", "^c.*", "--from", "librdkafka")[0]
-    assert answer.status == 0
-    assert answer.document["joined"] == {
-        "pattern": "(^a.*)|(^c.*)", "valid": True, "reason": None, "dangerous": False,
-    }  # fmt: skip
+def test_regexes_of_one_subscription_may_be_too_long(kohort: Kohort) -> None:
     long = "^" + "a" * 20_000 + ".*"
     answer = _ask(kohort, long, long.replace("a", "b"), "--from", "librdkafka")[0]
     assert answer.status == 1
     assert answer.document["joined"]["reason"].startswith("longer than 32767 bytes")
-    assert _ask(kohort, "a", "b", "--from", "java")[0].document["joined"] is None
 
 
 def test_topics_out_of_a_source(kohort: Kohort, sample: Path) -> None:
@@ -188,37 +139,6 @@ def test_questions_that_are_invalid(
 def test_topics_from_standard_input(kohort: Kohort) -> None:
     answer = kohort.quick("validate-regex", "o.*", "--topics", "-", "--output", "json", stdin="orders\nb\n")
     assert answer.document["patterns"][0]["topics"]["broker"] == ["orders"]
-
-
-@pytest.mark.parametrize(
-    ("pattern", "reason", "position"),
-    [("orders-(eu|us", "missing closing )", 7), ("a\\", "trailing backslash at end of expression", None)],
-)
-def test_a_pattern_that_does_not_compile(
-    kohort: Kohort, pattern: str, reason: str, position: int | None
-) -> None:
-    answer = kohort.quick("validate-regex", pattern, "--output", "json")
-    assert answer.status == 1
-    (verdict,) = answer.document["patterns"]
-    assert (verdict["pattern"], verdict["valid"]) == (pattern, False)
-    assert (verdict["reason"], verdict["position"]) == (reason, position)
-    at = "" if position is None else f", at position {position}"
-    table = kohort.quick("validate-regex", pattern)
-    said, _, _ = table.stdout.partition("\n\n")
-    assert said.replace("\n", " ") == f"The regular expression `{pattern}` is invalid: {reason}{at}."
-    assert table.stderr == ""
-
-
-def test_one_bad_pattern_among_good_ones(kohort: Kohort, sample: Path) -> None:
-    answer = kohort.quick(
-        "validate-regex", "audit-.*", "(", "orders", "--embedded", sample, "--output", "json"
-    )
-    assert answer.status == 1
-    verdicts = answer.document["patterns"]
-    assert [verdict["valid"] for verdict in verdicts] == [True, False, True]
-    assert [verdict["topics"]["broker"] for verdict in verdicts] == [
-        ["audit-eu", "audit-us"], None, ["orders"]
-    ]  # fmt: skip
 
 
 def test_patterns_from_a_file_and_from_stdin(kohort: Kohort, tmp_path: Path) -> None:
