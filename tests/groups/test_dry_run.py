@@ -96,10 +96,8 @@ def shown(group: Group, request: DryRunRequest, known: dict[str, Topic]) -> str:
 
 
 def test_each_group_has_the_recorded_dry_run() -> None:
-    assert_recorded(
-        "dry-run/groups.txt",
-        {about: shown(group, request, known) for about, group, request, known in scenes()},
-    )
+    answers = {about: shown(group, request, known) for about, group, request, known in scenes()}
+    assert_recorded("dry-run/groups.txt", answers)
 
 
 @pytest.mark.parametrize(("side", "name"), EVERY)

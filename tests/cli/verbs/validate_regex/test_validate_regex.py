@@ -30,8 +30,9 @@ def _ask(kohort: Kohort, *arguments: str | Path) -> tuple[Answer, list[dict[str,
 
 
 LINES = (
-    # what librdkafka searches for and the broker does not, and what to use instead; a name; a pattern that it refuses
-    "^topic --from librdkafka", "^topic.* --from librdkafka", "topic my.topic ( --from librdkafka", "^.* --from librdkafka",
+    # what librdkafka searches for and the broker does not, and what to use instead; a name
+    "^topic --from librdkafka", "^topic.* --from librdkafka", "topic my.topic ( --from librdkafka",
+    "^.* --from librdkafka",
     # a look-ahead becomes alternatives; the broker matches internal topics too
     "(?!audit|__).* --from java", "[^_].* --from java", ".* --from java",
     # what Java refuses, and what is unknown
