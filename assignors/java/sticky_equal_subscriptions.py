@@ -27,49 +27,31 @@ def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | Non
     held = Holdings(granted.owner)
     topics = inputs.by_name[inputs.takes_part[inputs.by_name]]
     total = int(np.diff(inputs.group.topic_start)[topics].sum())
-    cuts = _revoke_mismatches(held, racks)
+    former = np.full(len(held.owner), -1, dtype=np.int64)  # by id, the owner that must revoke it
+    if racks is not None:
+        owned = np.flatnonzero(held.owner >= 0)
+        _revoke(held, former, owned[racks.mismatch(held.owner[owned], owned)])
     if granted.disputed is not None:
         held.owner[granted.disputed] = -1
     counts = held.counts(inputs.member_count)
     quotas, filled = _quotas(inputs, counts, total)
     if (counts > quotas).any():
-        cuts += _revoke_excess(inputs, held, counts, quotas)
+        _revoke(held, former, _excess(inputs, held, counts, quotas))
         counts = np.minimum(counts, quotas)
     rest = take_unassigned(inputs, held, topics)
     receivers = hand_out(_places(inputs, counts, total, filled), rest, racks)
     held.owner[rest] = receivers
-    held.withheld = _changing_hands(granted, cuts, rest, receivers)
+    # Partitions that one member must revoke and another member gets, and disputed partitions.
+    moving = (former[rest] >= 0) & (former[rest] != receivers)
+    if granted.disputed is not None:
+        moving |= granted.disputed[rest]
+    held.withheld = rest[moving]
     return held
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Revoked:
-    ids: Ints
-    owners: Ints
-
-
-def _revoke_mismatches(held: Holdings, racks: Racks | None) -> list[_Revoked]:
-    if racks is None:
-        return []
-    ids = np.flatnonzero(held.owner >= 0)
-    ids = ids[racks.mismatch(held.owner[ids], ids)]
-    cut = _Revoked(ids, held.owner[ids])
+def _revoke(held: Holdings, former: Ints, ids: Ints) -> None:
+    former[ids] = held.owner[ids]
     held.owner[ids] = -1
-    return [cut]
-
-
-def _changing_hands(granted: GrantedClaims, cuts: list[_Revoked], rest: Ints, receivers: Ints) -> Ints:
-    """Partitions that one member must revoke and another member gets, and disputed partitions."""
-    moving = np.zeros(len(rest), dtype=bool)
-    if granted.disputed is not None:
-        moving |= granted.disputed[rest]
-    if cuts:
-        cut_from = np.full(len(granted.owner), -1, dtype=np.int64)
-        for cut in cuts:
-            cut_from[cut.ids] = cut.owners
-        former = cut_from[rest]
-        moving |= (former >= 0) & (former != receivers)
-    return rest[moving]
 
 
 def _quotas(inputs: StickyInput, counts: Ints, total: int) -> tuple[Ints, int]:
@@ -84,8 +66,8 @@ def _quotas(inputs: StickyInput, counts: Ints, total: int) -> tuple[Ints, int]:
     return quotas, len(high)
 
 
-def _revoke_excess(inputs: StickyInput, held: Holdings, counts: Ints, quotas: Ints) -> list[_Revoked]:
-    """Overloaded members revoke their highest partitions: by number, then topic name."""
+def _excess(inputs: StickyInput, held: Holdings, counts: Ints, quotas: Ints) -> Ints:
+    """The highest partitions of overloaded members: by number, then topic name."""
     ids = np.flatnonzero(held.owner >= 0)
     ids = ids[(counts > quotas)[held.owner[ids]]]
     owners = held.owner[ids]
@@ -94,9 +76,7 @@ def _revoke_excess(inputs: StickyInput, held: Holdings, counts: Ints, quotas: In
     ids, owners = ids[order], owners[order]
     starts = run_starts(owners)
     rank = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
-    gone = rank >= quotas[owners]
-    held.owner[ids[gone]] = -1
-    return [_Revoked(ids[gone], owners[gone])]
+    return ids[rank >= quotas[owners]]
 
 
 def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
