@@ -22,25 +22,17 @@ Racks = frozenset[str]
 
 def assign(group: DenseGroup) -> Result:
     members = static_first(group.spec.members)
-    racks = [group.spec.members[m].rack or None for m in members.tolist()]
-    if not any(racks):
+    if not any(member.rack for member in group.spec.members):
         return Result(assignment=plain_ranges(group, members))
     subscribers = group.subscribers(members)
-    topics = [
-        RangeTopic(subscribers=subscribers[i], partitions=topic.partitions)
-        for i, topic in enumerate(group.spec.topics)
-    ]
-    _give_by_rack(group, topics, racks)
-    owners = np.full(group.partition_count, -1, dtype=np.int32)
-    for i, topic in enumerate(topics):
-        if len(topic.subscribers) and topic.partitions:
-            owners[group.topic_start[i] : group.topic_start[i + 1]] = members[topic.finish()]
-    return Result(assignment=Assignment.from_owners(group, owners))
+    topics = range_topics(group, [members[subscribers[i]] for i in range(len(group.spec.topics))])
+    _give_by_rack(group, topics, [member.rack or None for member in group.spec.members])
+    return Result(assignment=finished(group, topics))
 
 
 @dataclass(slots=True, kw_only=True)
 class RangeTopic:
-    subscribers: Ints  # sorted member indices, or positions in a sorted list of members
+    subscribers: Ints  # sorted member indices
     partitions: int
     racks: Sequence[Racks] = ()  # the racks of each partition; empty if no subscriber has a rack
     quota: Quota | None = None
@@ -54,6 +46,19 @@ class RangeTopic:
         left = self.owners < 0
         self.owners[left] = np.repeat(np.arange(len(self.subscribers)), self.quota.rest())
         return self.subscribers[self.owners]
+
+
+def range_topics(group: DenseGroup, subscribers: Sequence[Ints]) -> list[RangeTopic]:
+    pairs = zip(subscribers, group.spec.topics, strict=True)
+    return [RangeTopic(subscribers=mine, partitions=topic.partitions) for mine, topic in pairs]
+
+
+def finished(group: DenseGroup, topics: Sequence[RangeTopic]) -> Assignment:
+    owners = np.full(group.partition_count, -1, dtype=np.int32)
+    for i, topic in enumerate(topics):
+        if len(topic.subscribers) and topic.partitions:
+            owners[group.topic_start[i] : group.topic_start[i + 1]] = topic.finish()
+    return Assignment.from_owners(group, owners)
 
 
 def _give_by_rack(group: DenseGroup, topics: Sequence[RangeTopic], racks: Sequence[str | None]) -> None:

@@ -13,26 +13,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assignors.java.range import RangeTopic, give_alone, give_together
+from assignors.java.range import RangeTopic, finished, give_alone, give_together, range_topics
 from assignors.librdkafka.order import MemberOrder, no_order, readable, without_unreadable
-from assignors.model import Assignment, DenseGroup, Ints, Result, Undetermined
+from assignors.model import DenseGroup, Ints, Result, Undetermined
 
 
 def assign(group: DenseGroup) -> Result:
     group = without_unreadable(group)
     members = group.spec.members
     subscribers, doubtful = _subscribers(group)
-    topics = [
-        RangeTopic(subscribers=subscribers[i], partitions=topic.partitions)
-        for i, topic in enumerate(group.spec.topics)
-    ]
+    topics = range_topics(group, subscribers)
     if any(member.rack for member in members if readable(member)):
         _give_by_rack(group, topics)
-    owners = np.full(group.partition_count, -1, dtype=np.int32)
-    for i, topic in enumerate(topics):
-        if len(topic.subscribers) and topic.partitions:
-            owners[group.topic_start[i] : group.topic_start[i + 1]] = topic.finish()
-    return Result(assignment=Assignment.from_owners(group, owners), undetermined=doubtful)
+    return Result(assignment=finished(group, topics), undetermined=doubtful)
 
 
 def _subscribers(group: DenseGroup) -> tuple[list[Ints], tuple[Undetermined, ...]]:
