@@ -14,7 +14,7 @@ from assignors.java.hash_map import map_order, uuid_hashes, uuid_sort_key
 from assignors.model import DenseGroup, GroupSpec, MemberSpec, Result
 from assignors.registry import BUILT_IN, find
 from tests.assignors.cases import chain
-from tests.assignors.groups import group, holding, sticky_member, topics
+from tests.assignors.groups import group, holding, topics
 from tests.kafka.oracle import JavaThrewError, Named, Oracle
 
 pytestmark = pytest.mark.kafka
@@ -89,22 +89,6 @@ def test_java_keeps_claims_of_partitions_that_are_gone(
     theirs = java(oracle, cooperative, spec)
     assert theirs == expected
     compare(ours(cooperative, spec), theirs, str(spec))
-
-
-LEFT = group(
-    topics(t=3, u=3),
-    sticky_member("a", "t u", {"t": (0,), "u": (0,)}, 3),
-    sticky_member("b", "t", {"t": (1,), "u": (1,)}, 2),
-    sticky_member("c", "t u", {"t": (2,), "u": (2,)}, 3),
-)
-"""A sticky member claims what it had before it subscribed to less."""
-
-
-def test_javas_sticky_assigns_topics_no_longer_subscribed_to(oracle: Oracle) -> None:
-    sticky = find("sticky", Side.CLIENT)
-    theirs = java(oracle, sticky, LEFT)
-    assert theirs == {"a": {"t": [0], "u": [0]}, "b": {"t": [1], "u": [1]}, "c": {"t": [2], "u": [2]}}
-    compare(ours(sticky, LEFT), theirs, str(LEFT))
 
 
 def java(oracle: Oracle, assignor: Assignor, spec: GroupSpec) -> Named | str:

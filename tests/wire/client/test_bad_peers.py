@@ -138,19 +138,6 @@ def test_when_no_bootstrap_server_answers_every_reason_is_shown() -> None:
     assert f"{second}: the connection " in str(error)
 
 
-def test_an_answer_byte_by_byte_is_an_answer() -> None:
-    def script(connection: socket.socket) -> None:
-        _, _, correlation_id, _ = request(connection)
-        message = correlation_id.to_bytes(4, "big") + EMPTY
-        for byte in len(message).to_bytes(4, "big") + message:
-            connection.sendall(bytes([byte]))
-            time.sleep(0.001)
-        connection.recv(1000)
-
-    with peer(script) as address, KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client:
-        assert client.home().features.levels == {}
-
-
 def test_the_first_bootstrap_server_that_answers_is_taken() -> None:
     def script(connection: socket.socket) -> None:
         _, _, correlation_id, _ = request(connection)

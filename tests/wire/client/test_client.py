@@ -217,19 +217,3 @@ def test_a_connection_closed_while_idle_is_reopened() -> None:
             open_now[-1].shutdown(socket.SHUT_RDWR)
             assert list_groups(client).groups
         assert len(open_now) == 2
-
-
-@pytest.mark.parametrize("newest", [6, 5, 4, 0])
-def test_brokers_of_every_age_describe_groups(newest: int) -> None:
-    names = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
-    member = dict(zip(names, ("m", "c", "h", b"1", b""), strict=True))
-    group = {**classic("g", "Stable"), "protocol_data": "range", "members": [member, member]}
-    answers: Answers = {
-        "DescribeGroups": lambda _: {"groups": [group, classic("h", "", 30)]},
-        "ListGroups": listed("g", "h"),
-    }
-    with client_of(answers, ALL | {"DescribeGroups": (0, newest)}) as client:
-        list_groups(client)
-        answer = describe_groups(client, DESCRIBE_GROUPS, ["g", "h"])
-    assert (answer.found["g"].protocol_data, len(answer.found["g"].members)) == ("range", 2)
-    assert answer.failed["h"].name == "GROUP_AUTHORIZATION_FAILED"
