@@ -55,9 +55,8 @@ def bridge_group(
     if watch and not consent.execute:
         raise UsageError("--watch shows the steps of --execute; without --execute the bridge does nothing")
     if watch and output.output in FOR_PROGRAMS:
-        raise UsageError(
-            f"--watch prints lines, and --output {output.output.value} one document: use only one of them"
-        )
+        document = f"--output {output.output.value} one document"
+        raise UsageError(f"--watch prints lines, and {document}: use only one of them")
     with opened_for_change(source, execute=consent.execute) as (groups, _):
         change = BridgeChange.planned(groups, group, is_watched=watch)
         for text in groups.notices.take():
@@ -121,7 +120,13 @@ class BridgeChange:
         return Document(command="bridge", data=self._data(plan), blocks=blocks, errors=problems)
 
     def _data(self, plan: BridgePlan | None) -> dict[str, object]:
-        group = self.group
+        group, restarts, steps = self.group, None, []
+        if plan is not None and plan.restart is not None and group is not None:
+            restarts = [_restart_data(group, restart) for restart in plan.restart]
+        for event in self.events:
+            step, members = event.step, [restart.member for restart in event.step.restart]
+            of_step = {"move": step.move.value, "why": step.why, "restart": members}
+            steps.append({"at_s": round(event.at_s, 1), **of_step})
         return {
             "group": self.name,
             "type": group and group.type.value,
@@ -131,19 +136,9 @@ class BridgeChange:
             "members_with_user_data": plan and plan.with_user_data,
             "places": plan and plan.places,
             "bins": plan and plan.bins,
-            "restart": None
-            if plan is None or plan.restart is None or group is None
-            else [_restart_data(group, restart) for restart in plan.restart],
+            "restart": restarts,
             "converted": self.is_converted,
-            "steps": [
-                {
-                    "at_s": round(event.at_s, 1),
-                    "move": event.step.move.value,
-                    "why": event.step.why,
-                    "restart": [restart.member for restart in event.step.restart],
-                }
-                for event in self.events
-            ],
+            "steps": steps,
         }
 
     def check_again(self, *, was_asked: bool) -> None:
@@ -152,14 +147,13 @@ class BridgeChange:
     def apply(self) -> None:
         source = self.source
         if not isinstance(source, WireSource):
-            raise UsageError(
-                f"the bridge cannot log in to {source.name}: it uses Kohort's own client, and only librdkafka "
-                "supports that login; use kafka-console-consumer.sh (the plan shows the command)"
-            )
+            why = "it uses Kohort's own client, and only librdkafka supports that login"
+            instead = "use kafka-console-consumer.sh (the plan shows the command)"
+            raise UsageError(f"the bridge cannot log in to {source.name}: {why}; {instead}")
         with raising():
-            self._run(source, source.settings)
+            self._run(source)
 
-    def _run(self, source: WireSource, settings: ConnectionSettings) -> None:
+    def _run(self, source: WireSource) -> None:
         """Be a member of the group as long as the bridge has something to do."""
         progress, began = BridgeProgress(), time.monotonic()
         member: Membership | None = None
@@ -171,7 +165,7 @@ class BridgeChange:
                 if step.move is Move.REJOIN:
                     if member is not None and (why_not := member.leave()) is not None:
                         raise BridgeStopped(why_not)
-                    member = self._joined(settings)
+                    member = self._joined(source.settings)
                 time.sleep(OBSERVE_S)
                 step = self._observed(source, progress, member)
             self._note(began, step)

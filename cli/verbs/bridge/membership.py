@@ -185,9 +185,8 @@ class Membership:
                     case _:
                         pass
         if self._member.is_settled:
-            self._standing = MembershipState(
-                member=self._member.member_id, leader=self._leader, withheld=self._withheld
-            )
+            member, withheld = self._member.member_id, self._withheld
+            self._standing = MembershipState(member=member, leader=self._leader, withheld=withheld)
 
     def _answer(self, send: Send) -> object:
         match send.request:
@@ -212,17 +211,15 @@ class Membership:
         if request.member:
             return self._joined(request)
         if self._standing.member is not None:
-            raise MembershipLost(
-                "the coordinator no longer knows the bridge: its session has expired, or it was removed"
-            )
+            why = "its session has expired, or it was removed"
+            raise MembershipLost(f"the coordinator no longer knows the bridge: {why}")
         unwanted: list[str] = []
         answer = self._joined(request)
         while answer.error is ErrorCode.MEMBER_ID_REQUIRED and not self._wants(answer.member):
             unwanted.append(answer.member)
             if len(unwanted) == MOST_IDS:
-                raise MembershipLost(
-                    f"none of {MOST_IDS} ids comes first in the broker's order of succession"
-                )
+                order = "the broker's order of succession"
+                raise MembershipLost(f"none of {MOST_IDS} ids comes first in {order}")
             if self._stopping.is_set():
                 raise _Stopped
             answer = self._joined(request)
@@ -233,6 +230,7 @@ class Membership:
         return answer
 
     def _joined(self, request: JoinGroup) -> JoinGroupAnswer:
+        protocols = [{"name": one.name, "metadata": one.metadata} for one in request.protocols]
         fields = {
             "group_id": request.group,
             "session_timeout_ms": request.session_timeout_ms,
@@ -240,12 +238,12 @@ class Membership:
             "member_id": request.member,
             "group_instance_id": None,
             "protocol_type": request.protocol_type,
-            "protocols": [
-                {"name": protocol.name, "metadata": protocol.metadata} for protocol in request.protocols
-            ],
+            "protocols": protocols,
             "reason": "a bridge for the conversion of the group",
         }
         response = self._ask(JOIN_GROUP, fields, is_held_back=bool(request.member))
+        # The bridge is left out: Java's sticky assigns partitions to a first member that has no topics.
+        others = [member for member in response.members if member.member_id != request.member]
         answer = JoinGroupAnswer(
             error=_code(response.error_code),
             generation=response.generation_id,
@@ -254,10 +252,7 @@ class Membership:
             leader=response.leader,
             skip_assignment=response.skip_assignment,
             member=response.member_id,
-            # The bridge is left out: Java's sticky assigns partitions to a first member that has no topics.
-            members=tuple(
-                _member_value(member) for member in response.members if member.member_id != request.member
-            ),
+            members=tuple(map(_member_value, others)),
         )
         if answer.member:
             self._ids.add(answer.member)
@@ -285,11 +280,9 @@ class Membership:
             "assignments": assignments,
         }
         response = self._ask(SYNC_GROUP, fields, is_held_back=True)
-        count = _count(response.assignment)
-        if count:
-            raise MembershipLost(
-                f"the leader has assigned {count} partitions to it, and it does not accept any"
-            )
+        if count := _count(response.assignment):
+            partitions = f"{count} partitions to it"
+            raise MembershipLost(f"the leader has assigned {partitions}, and it does not accept any")
         return SyncGroupAnswer(error=_code(response.error_code), assignment=response.assignment)
 
     def _beat(self, request: Heartbeat) -> HeartbeatAnswer:
@@ -346,16 +339,11 @@ def _leave(
 ) -> Steps[dict[str, bool | Failure]]:
     """Send LeaveGroup for each member, as brokers before 2.4 require; True if all have left, now or before."""
     (group,) = groups
-    requests = [
-        {
-            "group_id": group,
-            "member_id": member,
-            "members": [
-                {"member_id": member, "group_instance_id": None, "reason": "the bridge is done or stopped"}
-            ],
-        }
-        for member in members
-    ]
+    requests = []
+    for member in members:
+        reason = "the bridge is done or stopped"
+        listed = {"member_id": member, "group_instance_id": None, "reason": reason}
+        requests.append({"group_id": group, "member_id": member, "members": [listed]})
     for response in (yield from connection.ask(LEAVE_GROUP, requests, deadline)):
         codes = [response.error_code, *(answer.error_code for answer in response.members or ())]
         wrong = [code for code in codes if code not in (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID)]
@@ -389,33 +377,33 @@ def _count(assignment: bytes) -> int:
 
 def _image(metadata: ClusterMetadata) -> TopicImage:
     """The topics. :raises MembershipLost: an existing topic cannot be read, and its owners would lose it"""
-    for topic, failure in metadata.failed.items():
+    for name, failure in metadata.failed.items():
         if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-            raise MembershipLost(f"the topic {topic} of the group cannot be read: {failure.message}")
+            raise MembershipLost(f"the topic {name} of the group cannot be read: {failure.message}")
     racks = {broker.node_id: broker.rack for broker in metadata.brokers}
-    return TopicImage.of(
-        TopicInfo(
-            name=topic.name,
-            id=topic.topic_id or UUID(int=0),
-            partitions=len(topic.partitions),
-            racks=tuple(
-                tuple(rack for node in partition.replica_nodes if (rack := racks.get(node)))
-                for partition in topic.partitions
-            )
-            if any(racks.values())
-            else (),
+    topics = []
+    for topic in metadata.topics.values():
+        replicas = [partition.replica_nodes for partition in topic.partitions]
+        of_partitions = tuple(
+            tuple(rack for node in nodes if (rack := racks.get(node))) for nodes in replicas
         )
-        for topic in metadata.topics.values()
-    )
+        topics.append(
+            TopicInfo(
+                name=topic.name,
+                id=topic.topic_id or UUID(int=0),
+                partitions=len(topic.partitions),
+                racks=of_partitions if any(racks.values()) else (),
+            )
+        )
+    return TopicImage.of(topics)
 
 
 def _code(number: int) -> ErrorCode:
     try:
         return ErrorCode(number)
     except ValueError:
-        raise MembershipLost(
-            f"the coordinator answered {error_name(number)}, which Kohort does not know"
-        ) from None
+        text = f"the coordinator answered {error_name(number)}, which Kohort does not know"
+        raise MembershipLost(text) from None
 
 
 def _now_ms() -> int:

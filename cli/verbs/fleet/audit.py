@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from cli.errors import UsageError
 from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
 from cli.verbs.fleet.options import AuditOptions, LogOptions, SparkOptions
-from cli.verbs.fleet.report_page import Row, check_writable, history_page, write_report
+from cli.verbs.fleet.report_page import Row, absent, check_reports, history_page, write_reports
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
-from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
-from groups.model import Cause, Problem
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_shown
+from groups.model import Problem
 
 if TYPE_CHECKING:
-    from pipeline.audit import AuditRun, Snapshots
+    from pipeline.audit import AuditRun
     from pipeline.history import Logs
 
 
@@ -34,20 +34,6 @@ class AuditRequest:
     for_programs: bool = False
     """Whether all groups are shown, or only the named ones."""
 
-    def sources(self) -> list[Snapshots | Logs]:
-        from pipeline.audit import Snapshots
-
-        sources: list[Snapshots | Logs] = []
-        if self.snapshots:
-            sources.append(Snapshots(paths=self.snapshots))
-        if self.logs is not None:
-            sources.append(self.logs.logs())
-        return sources
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        return (*self.snapshots, *(self.logs.places if self.logs else ()))
-
 
 def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]:
     """Snapshots and logs that the options name; by default, the source of other commands."""
@@ -60,27 +46,21 @@ def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]
         return snapshots, None
     source = source_of(logs, snapshots_too=True)
     if isinstance(source, LiveTopic):
-        raise UsageError(
-            "an audit reads snapshots and logs: `kohort snapshot -o FILE` saves a live cluster for --snapshots"
-        )
+        saves = "`kohort snapshot -o FILE` saves a live cluster for --snapshots"
+        raise UsageError(f"an audit reads snapshots and logs: {saves}")
     return (*snapshots, *source.snapshots), source if source.paths else None
 
 
 def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
-    for report in request.reports:
-        check_writable("--report", report)
+    check_reports(request.reports)
     settings = settings_of(options, input_bytes=_input_bytes(request))
     with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
-        from pipeline.audit import AuditSettings, audit
+        from pipeline.audit import AuditSettings, Snapshots, audit
 
-        judged = AuditSettings(**request.judged)
-        run = audit(
-            spark,
-            request.sources(),
-            judged,
-            out=request.out,
-            progress=lambda done, total: spinner.show(tasks_text("checking groups", done, total)),
-        )
+        sources: list[Snapshots | Logs] = [Snapshots(paths=request.snapshots)] if request.snapshots else []
+        sources += [request.logs.logs()] if request.logs else []
+        progress = tasks_shown(spinner, "checking groups")
+        run = audit(spark, sources, AuditSettings(**request.judged), out=request.out, progress=progress)
         spinner.show("reading tables")
         return _answer(request, run)
 
@@ -104,21 +84,11 @@ def _answer(request: AuditRequest, run: AuditRun) -> Audit:
     if request.reports:
         from pipeline.report.measure import numbers_of
 
-        numbers = numbers_of({"audit": run.audit}, made=datetime.now(UTC), sources=request.places)
-        for file in request.reports:
-            write_report(file, partial(history_page, numbers))
-    there = {row["group"] for row in rows}
-    missing = [group for group in request.groups if group not in there]
-    return Audit(
-        run=run,
-        rows=rows,
-        regexes=regexes,
-        shows_groups=bool(request.groups),
-        problems=tuple(
-            Problem(subject=group, message="is in none of the sources", cause=Cause.ABSENT)
-            for group in missing
-        ),
-    )
+        places = (*request.snapshots, *(request.logs.places if request.logs else ()))
+        numbers = numbers_of({"audit": run.audit}, made=datetime.now(UTC), sources=places)
+        write_reports(request.reports, partial(history_page, numbers))
+    problems = absent(request.groups, rows, "is in none of the sources")
+    return Audit(run=run, rows=rows, regexes=regexes, shows_groups=bool(request.groups), problems=problems)
 
 
 FIRST_SHOWN = 20
@@ -138,31 +108,31 @@ class Audit:
 
 
 def fleet_audit_document(audit: Audit) -> Document:
+    total, remarks = audit.run.quarantined_total, []
+    if total:
+        things = f"{total} file{'' if total == 1 else 's or groups'}"
+        remarks.append(f"{things} could not be read; --output json shows which, and why")
     return Document(
         command="fleet audit",
         data=_data(audit),
         blocks=list(_named(audit) if audit.shows_groups else _sums(audit.run)),
         errors=audit.problems,
-        remarks=tuple(_remarks(audit)),
+        remarks=tuple(remarks),
     )
 
 
 def _data(audit: Audit) -> dict[str, object]:
     run = audit.run
+    destinations = []
+    for destination, verdicts in run.verdicts.items():
+        blocked = run.blocked_by.get(destination, {}).items()
+        reasons = [{"rule": rule, "groups": count} for rule, count in blocked]
+        first = [asdict(group) for group in run.first.get(destination, ())]
+        of_it = {"destination": destination, "verdicts": dict(verdicts)}
+        destinations.append({**of_it, "blocked_by": reasons, "first": first})
     return {
         "audited": run.groups,
-        "destinations": [
-            {
-                "destination": destination,
-                "verdicts": dict(verdicts),
-                "blocked_by": [
-                    {"rule": rule, "groups": count}
-                    for rule, count in run.blocked_by.get(destination, {}).items()
-                ],
-                "first": [asdict(group) for group in run.first.get(destination, ())],
-            }
-            for destination, verdicts in run.verdicts.items()
-        ],
+        "destinations": destinations,
         "regexes_lost": run.regexes_lost,
         "groups": [dict(row) for row in audit.rows],
         "regexes": [dict(row) for row in audit.regexes],
@@ -192,10 +162,8 @@ def _sums(run: AuditRun) -> Iterator[Block]:
             names = ("#RANK", "GROUP", "SOURCE", "VERDICT", "##MEMBERS", "##PARTITIONS", "#GAIN", "#RISK")
             yield table_of(first, *names, ("PATH", "path"))
     if run.regexes_lost:
-        yield Text(
-            f"{run.regexes_lost} regexes match fewer topics, or none, once the broker evaluates them: "
-            "see the table audit_regexes."
-        )
+        lost = "regexes match fewer topics, or none, once the broker evaluates them"
+        yield Text(f"{run.regexes_lost} {lost}: see the table audit_regexes.")
     if run.quarantined:
         yield Heading("Not read")
         yield table_of(run.quarantined[:QUARANTINE_SHOWN], "FILE", ("NOT-READ", "reason"))
@@ -204,33 +172,17 @@ def _sums(run: AuditRun) -> Iterator[Block]:
 def _named(audit: Audit) -> Iterator[Block]:
     yield table_of(
         audit.rows,
-        "GROUP",
-        "SOURCE",
-        ("TO", "destination"),
+        *("GROUP", "SOURCE", ("TO", "destination")),
         ("VERDICT", lambda row: "arrived" if row["arrived"] else row["verdict"]),
-        "#RANK",
-        "#GAIN",
-        "#RISK",
+        *("#RANK", "#GAIN", "#RISK"),
         ("#MOVED", lambda row: row["dry_run"] and row["dry_run"]["moved"]),
         ("PATH", "path"),
     )
-    findings = [
-        (row["group"], row["destination"], finding) for row in audit.rows for finding in row["findings"]
-    ]
+    findings = [{**row, **finding} for row in audit.rows for finding in row["findings"]]
     if findings:
-        names = ("level", "rule", "message", "remedy")
-        yield Table(
-            columns=columns("GROUP", "TO", "LEVEL", "RULE", "FINDING", "REMEDY"),
-            rows=[(group, to, *(finding[name] for name in names)) for group, to, finding in findings],
-        )
+        to, what = ("TO", "destination"), ("FINDING", "message")
+        yield table_of(findings, "GROUP", to, "LEVEL", "RULE", what, "REMEDY")
     if audit.regexes:
         topics = [(f"##{who.upper()}", f"{who}_topics") for who in ("broker", "client", "java")]
-        yield table_of(
-            audit.regexes, "GROUP", "PATTERN", "VALID", "LIBRARY", *topics, ("REWRITE", "rewritten")
-        )
-
-
-def _remarks(audit: Audit) -> Iterator[str]:
-    total = audit.run.quarantined_total
-    if total:
-        yield f"{total} file{'' if total == 1 else 's or groups'} could not be read; --output json shows which, and why"
+        rewritten = ("REWRITE", "rewritten")
+        yield table_of(audit.regexes, "GROUP", "PATTERN", "VALID", "LIBRARY", *topics, rewritten)

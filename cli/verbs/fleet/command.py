@@ -25,6 +25,14 @@ Report = Annotated[
 ]
 
 
+Out = Annotated[
+    str | None, option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR")
+]
+FirstSeed = Annotated[
+    int, option("--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**53)
+]
+
+
 def fleet_history(
     *,
     groups: Annotated[
@@ -153,14 +161,8 @@ def fleet_follow(
     request = FollowRequest(
         source=live_of(live), out=out, checkpoint=checkpoint, every_s=None if once else every, seconds=seconds
     )
-    as_json = output is StreamOutput.JSON
-    carry_out(
-        request,
-        spark,
-        lambda seen: write_next(
-            lambda stream: stream.write((followed_document(seen) if as_json else followed_line(seen)) + "\n")
-        ),
-    )
+    shown = followed_document if output is StreamOutput.JSON else followed_line
+    carry_out(request, spark, lambda seen: write_next(lambda stream: stream.write(shown(seen) + "\n")))
 
 
 class AuditTo(Enum):
@@ -203,13 +205,11 @@ def fleet_audit(
     from migration.model import Destination
 
     snapshots, logs = sources_of(sources)
+    destinations = tuple(Destination(target.value) for target in dict.fromkeys(to or AuditTo))
     request = AuditRequest(
         snapshots=snapshots,
         logs=logs,
-        judged={
-            "destinations": tuple(Destination(target.value) for target in dict.fromkeys(to or AuditTo)),
-            **client_settings(clients),
-        },
+        judged={"destinations": destinations, **client_settings(clients)},
         groups=tuple(dict.fromkeys(groups or ())),
         out=out,
         reports=tuple(report or ()),
@@ -230,17 +230,12 @@ def fleet_simulate(
     seeds: Annotated[
         int, option("--seeds", "Number of seeds to play of each.", "N", min=1, max=100_000_000)
     ] = 100,
-    seed: Annotated[
-        int,
-        option("--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**53),
-    ] = 1,
+    seed: FirstSeed = 1,
     protocol: Protocol = ProtocolOption.AS_WRITTEN,
     vary: Vary = None,
     break_: BrokenRule = None,
     limit: Limit = None,
-    out: Annotated[
-        str | None, option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR")
-    ] = None,
+    out: Out = None,
     report: Report = None,
     spark: SparkOptions,
     output: OutputOptions,
@@ -288,16 +283,11 @@ def fleet_rehearse(
     seeds: Annotated[
         int, option("--seeds", "Number of seeds to rehearse each group with.", "N", min=1, max=1_000_000)
     ] = 1,
-    seed: Annotated[
-        int,
-        option("--seed", "First seed; the same seed always gives the same result.", "S", min=0, max=2**53),
-    ] = 1,
+    seed: FirstSeed = 1,
     vary: Vary = None,
     groups: Annotated[list[str] | None, option("--group", "Only this group; repeatable.", "GROUP")] = None,
     clients: ClientOptions,
-    out: Annotated[
-        str | None, option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR")
-    ] = None,
+    out: Out = None,
     report: Report = None,
     spark: SparkOptions,
     output: OutputOptions,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cli.errors import UsageError
 from cli.output import notice
 from cli.progress import Spinner
-from cli.render.document import FORMAT_VERSION
+from cli.render.document import FORMAT_VERSION, fields
 from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.sources import LiveTopic
 from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, step_text
@@ -42,9 +42,8 @@ class FollowRequest:
         tables = self.out.rstrip("/")
         checkpoint = (self.checkpoint or f"{tables}-checkpoint").rstrip("/")
         if f"{checkpoint}/".startswith(f"{tables}/"):
-            raise UsageError(
-                f"--checkpoint {checkpoint} is inside the table directory; name a directory outside {tables}"
-            )
+            outside = f"name a directory outside {tables}"
+            raise UsageError(f"--checkpoint {checkpoint} is inside the table directory; {outside}")
         return checkpoint
 
 
@@ -108,17 +107,14 @@ class _RunReporter:
     def add(self, run: HistoryRun) -> None:
         rebalances = run.tables["rebalances"].rows
         before, self._rebalances = self._rebalances, rebalances
-        self._report(
-            FollowedRun(
-                at_ms=time.time_ns() // 1_000_000,
-                out=run.out,
-                records=run.records,
-                added=run.added,
-                rebalances=rebalances,
-                rebalances_added=None if before is None else rebalances - before,
-                quarantined=run.quarantined_total,
-            )
+        seen = FollowedRun(
+            at_ms=time.time_ns() // 1_000_000,
+            **fields(run, "out", "records", "added"),
+            rebalances=rebalances,
+            rebalances_added=None if before is None else rebalances - before,
+            quarantined=run.quarantined_total,
         )
+        self._report(seen)
         self.is_anything = True
         self._spinner.show("waiting for records")
 

@@ -17,7 +17,7 @@ from cli.progress import Spinner
 from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
-from cli.verbs.fleet.report_page import Row, check_writable, history_page, write_report
+from cli.verbs.fleet.report_page import Row, check_reports, check_writable, history_page, write_reports
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import fleet_session, fleet_spinner, is_local, settings_of, step_text
 from groups.counts import counted
@@ -56,14 +56,12 @@ class HistoryRequest:
             raise UsageError("--svg draws the rebalances of one group; name it with --group")
         if None not in (self.since_ms, self.until_ms) and (self.since_ms or 0) > (self.until_ms or 0):
             raise UsageError("--since is after --until")
-        for report in self.reports:
-            check_writable("--report", report)
+        check_reports(self.reports)
         if self.svg is not None:
             check_writable("--svg", self.svg)
         if self.out is None and not is_local(spark.master):
-            raise UsageError(
-                f"the workers of {spark.master} write the tables: give --out with a directory that they reach"
-            )
+            workers = f"the workers of {spark.master}"
+            raise UsageError(f"{workers} write the tables: give --out with a directory that they reach")
 
 
 def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
@@ -108,20 +106,17 @@ class _Answer:
     def history(self, held_back: int) -> History:
         request = self._request
         self._spinner.show("reading tables")
-        groups = self._groups()
-        described = self._described()
-        problems = tuple(self._missing(groups, described))
-        rebalances = self._rebalances() if request.groups or request.for_programs else []
+        groups, described = self._groups(), self._described()
         self._write_reports()
         self._draw({row["group"] for row in groups})
         return History(
             request=request,
             run=self._run,
             groups=groups,
-            rebalances=rebalances,
+            rebalances=self._rebalances() if request.groups or request.for_programs else [],
             described=[state.group for state in described if state.group is not None],
             held_back=held_back,
-            problems=problems,
+            problems=tuple(self._missing(groups, described)),
         )
 
     def _table(self, name: str) -> DataFrame:
@@ -139,14 +134,11 @@ class _Answer:
         from pipeline.tables.rebalances import with_busy_s
 
         since, until = self._request.since_ms, self._request.until_ms
-        rows = overview(
-            days_between(self._chosen("groups"), since, until),
-            between(with_busy_s(self._chosen("rebalances")), since, until),
-            days_between(self._chosen("commits"), since, until),
-        )
-        return sorted(
-            plain(rows), key=lambda row: (-(row["rebalancing_s"] or 0.0), -row["rebalances"], row["group"])
-        )
+        groups, commits = (days_between(self._chosen(name), since, until) for name in ("groups", "commits"))
+        rebalances = between(with_busy_s(self._chosen("rebalances")), since, until)
+        rows = list(plain(overview(groups, rebalances, commits)))
+        rows.sort(key=lambda row: (-(row["rebalancing_s"] or 0.0), -row["rebalances"], row["group"]))
+        return rows
 
     def _missing(self, groups: Sequence[Row], described: Sequence[AsOf]) -> Iterator[Problem]:
         there = {row["group"] for row in groups}
@@ -155,18 +147,21 @@ class _Answer:
                 yield from described[position].problems
             if group not in there and not (described and described[position].records):
                 message = "the sources contain nothing about this group"
-                yield Problem(subject=group, message=message, cause=Cause.ABSENT)
             elif described and described[position].group is None:
-                moment = format_moment(self._request.as_of_ms or 0)
-                message = f"there was no such group at {moment}"
-                yield Problem(subject=group, message=message, cause=Cause.ABSENT)
+                message = f"there was no such group at {format_moment(self._request.as_of_ms or 0)}"
+            else:
+                continue
+            yield Problem(subject=group, message=message, cause=Cause.ABSENT)
+
+    def _between(self) -> DataFrame:
+        from pipeline.overview import between
+
+        return between(self._chosen("rebalances"), self._request.since_ms, self._request.until_ms)
 
     def _rebalances(self) -> Sequence[Row]:
-        from pipeline.overview import between, plain
+        from pipeline.overview import plain
 
-        request = self._request
-        chosen = between(self._chosen("rebalances"), request.since_ms, request.until_ms)
-        rows = list(plain(chosen))
+        rows = list(plain(self._between()))
         rows.sort(key=lambda row: (row["group"], row["end"] or row["start"] or 0, row["epoch"]))
         return rows
 
@@ -188,8 +183,7 @@ class _Answer:
         tables = {name: self._chosen(name) for name in self._run.tables if name != "quarantine"}
         tables["quarantine"] = self._table("quarantine")
         numbers = numbers_of(tables, made=datetime.now(UTC), sources=self._request.source.places)
-        for file in self._request.reports:
-            write_report(file, partial(history_page, numbers))
+        write_reports(self._request.reports, partial(history_page, numbers))
 
     def _draw(self, there: Collection[str]) -> None:
         request = self._request
@@ -197,11 +191,10 @@ class _Answer:
             return
         from cli.render.lanes import draw_file
         from cli.verbs.fleet.rebalances_svg import rebalances_drawing
-        from pipeline.overview import between
         from pipeline.report.measure import timeline_of
 
-        chosen = between(self._chosen("rebalances"), request.since_ms, request.until_ms)
-        write_file(request.svg, draw_file(rebalances_drawing(timeline_of(chosen, request.groups[0]))))
+        timeline = timeline_of(self._between(), request.groups[0])
+        write_file(request.svg, draw_file(rebalances_drawing(timeline)))
 
 
 _MOMENTS = ("start", "end", "last_rebalance")
@@ -280,8 +273,18 @@ def _blocks(history: History) -> Iterator[Block]:
     if request.groups:
         yield _rebalances(history.rebalances)
         return
-    yield _groups(history.groups)
-    yield _records(run)
+    yield table_of(
+        history.groups,
+        "GROUP",
+        ("TYPE", lambda row: row["migration"] if row["migration"] == "mixed" else row["type"]),
+        *("#REBALANCES", "##JOINED", "##LEFT", "#MOVED", "#REBALANCING", "##STORMS", "##ZOMBIES", "##RESETS"),
+        ("LAST-REBALANCE", lambda row: _moment(row["last_rebalance"])),
+    )
+    types: dict[int | None, str] = {number: kind.name for number, kind in RECORD_TYPES.items()}
+    types[None] = "ends of transactions"
+    counts = sorted(run.by_key_version.items(), key=lambda item: -1 if item[0] is None else item[0])
+    rows = [(number, types.get(number, "unknown"), count) for number, count in counts]
+    yield Table(columns=columns("#TYPE", "NAME", "#RECORDS"), rows=rows)
     if request.out is not None:
         yield table_of(run.tables.values(), ("TABLE", "name"), "#ROWS", "#ADDED", ("DIRECTORY", "path"))
     if run.quarantined:
@@ -289,52 +292,17 @@ def _blocks(history: History) -> Iterator[Block]:
         yield table_of(shown, "FILE", "#POSITION", "#OFFSET", ("NOT-READ", "reason"))
 
 
-def _groups(groups: Sequence[Row]) -> Table:
-    return table_of(
-        groups,
-        "GROUP",
-        ("TYPE", lambda row: row["migration"] if row["migration"] == "mixed" else row["type"]),
-        *("#REBALANCES", "##JOINED", "##LEFT", "#MOVED"),
-        "#REBALANCING",
-        *("##STORMS", "##ZOMBIES", "##RESETS"),
-        ("LAST-REBALANCE", lambda row: _moment(row["last_rebalance"])),
-    )
-
-
 def _rebalances(rebalances: Sequence[Row]) -> Table:
     return table_of(
         rebalances,
         *("GROUP", ("#GROUP-EPOCH", "epoch")),
         ("START", lambda row: _moment(row["end"] if row["start"] is None else row["start"])),
-        "#DURATION",
-        *(
-            "CAUSE",
-            "PROTOCOL",
-            "ASSIGNOR",
-            ("##MEMBERS-BEFORE", "members_before"),
-            "##MEMBERS",
-            "#MOVED",
-            "#REVOKED",
-        ),
+        *("#DURATION", "CAUSE", "PROTOCOL", "ASSIGNOR"),
+        ("##MEMBERS-BEFORE", "members_before"),
+        *("##MEMBERS", "#MOVED", "#REVOKED"),
         ("JOINED", lambda row: ", ".join(row["joined"])),
         ("LEFT", lambda row: ", ".join(row["left"])),
     )
-
-
-def _records(run: HistoryRun) -> Table:
-    rows = [
-        (number, _name(number), count)
-        for number, count in sorted(
-            run.by_key_version.items(), key=lambda item: -1 if item[0] is None else item[0]
-        )
-    ]
-    return Table(columns=columns("#TYPE", "NAME", "#RECORDS"), rows=rows)
-
-
-def _name(number: int | None) -> str:
-    if number is None:
-        return "ends of transactions"
-    return RECORD_TYPES[number].name if number in RECORD_TYPES else "unknown"
 
 
 def _remarks(history: History) -> Iterator[str]:

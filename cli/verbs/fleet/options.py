@@ -13,25 +13,16 @@ from typing import Annotated
 from cli.errors import UsageError
 from cli.options import option
 
-_spark = partial(option, rich_help_panel="Spark")
-
-
-_logs = partial(option, rich_help_panel="Logs")
-
-
+_spark, _logs = (partial(option, rich_help_panel=panel) for panel in ("Spark", "Logs"))
 TopicsFile = Annotated[
     Path | None,
     _logs(
         "--topics", "With --log-dir: topic ids and names, from kafka-topics --describe or a snapshot.", "FILE"
     ),
 ]
-
-
 Embedded = Annotated[
     Path | None, _logs("--embedded", "The embedded coordinator's data directory (the default).", "DIR")
 ]
-
-
 BootstrapServer = Annotated[
     str | None,
     _logs(
@@ -40,14 +31,10 @@ BootstrapServer = Annotated[
         "HOST:PORT,…",
     ),
 ]
-
-
 CommandConfig = Annotated[
     Path | None,
     _logs("--command-config", "Client properties file, as for Java clients or librdkafka.", "FILE"),
 ]
-
-
 ContextName = Annotated[
     str | None, _logs("--context", "Context to use; kohort context list shows all.", "NAME")
 ]

@@ -71,14 +71,9 @@ def _days(marks: Sequence[Mark], axis: Axis) -> Lane:
 
 def _protocols(marks: Sequence[Mark], axis: Axis) -> Lane:
     spoken = [f"{mark.protocol}, {mark.assignor}" if mark.assignor else mark.protocol for mark in marks]
-    return Lane(
-        height=28,
-        texts=(Label("protocol", y=15, style="end strong"),),
-        spans=[
-            named_box(run, protocol, shortened_to(protocol, LONGEST_NAME), axis.unit)
-            for protocol, run in runs(spoken)
-        ],
-    )
+    titles = {protocol: shortened_to(protocol, LONGEST_NAME) for protocol in spoken}
+    spans = [named_box(run, protocol, titles[protocol], axis.unit) for protocol, run in runs(spoken)]
+    return Lane(height=28, texts=(Label("protocol", y=15, style="end strong"),), spans=spans)
 
 
 def _causes(marks: Sequence[Mark], titles: Sequence[str], axis: Axis) -> Iterator[Lane]:
@@ -87,18 +82,10 @@ def _causes(marks: Sequence[Mark], titles: Sequence[str], axis: Axis) -> Iterato
         if not counts:
             continue
         numbers = {index: f"{count:,}" for index, count in counts.items() if count > 1}
-        yield Lane(
-            height=18,
-            spans=[_box(index, 0, 15, style, titles, axis) for index in counts],
-            texts=[
-                Label(CAUSES[cause], y=12),
-                *(
-                    _at(text, index, 4, 12, "strong")
-                    for index, text in numbers.items()
-                    if _fits(text, axis.unit - 4, BOLD)
-                ),
-            ],
-        )
+        written = [pair for pair in numbers.items() if _fits(pair[1], axis.unit - 4, BOLD)]
+        labels = [_at(text, index, 4, 12, "strong") for index, text in written]
+        spans = [_box(index, 0, 15, style, titles, axis) for index in counts]
+        yield Lane(height=18, spans=spans, texts=[Label(CAUSES[cause], y=12), *labels])
     yield Lane(height=4)
 
 
@@ -115,20 +102,16 @@ def _bars(
     known = [value for value in values if value is not None]
     most, bottom = max(known, default=0), 36.0
     heights = {index: max(1.0, 22 * value / most) for index, value in shown.items()}
-    written = next(
-        (scale for scale in scales if all(_fits(scale(value), axis.unit - 2) for value in shown.values())),
-        None,
-    )
+    width = axis.unit - 2
+    fitting = [scale for scale in scales if all(_fits(scale(value), width) for value in shown.values())]
     least = "none" if known else "not known"
     texts = [
         Label(name, y=bottom - 14),
         Label(f"at most {scales[0](most)}" if most else least, y=bottom - 2, style="end faint"),
     ]
-    if written:
-        texts += [
-            _at(written(value), index + 0.5, 0, bottom - heights[index] - 3, "middle")
-            for index, value in shown.items()
-        ]
+    if fitting:
+        above = {index: bottom - height - 3 for index, height in heights.items()}
+        texts += [_at(fitting[0](shown[index]), index + 0.5, 0, y, "middle") for index, y in above.items()]
     spans = [_box(index, bottom - high, high, style, titles, axis) for index, high in heights.items()]
     return Lane(height=bottom + 6, texts=texts, spans=spans)
 
@@ -143,20 +126,13 @@ def _at(text: str, at: float, shift: float, y: float, style: str) -> Label:
 
 
 def _title(mark: Mark) -> str:
-    causes = ", ".join(
-        cause if count == 1 else f"{cause} {count:,}"
-        for cause, count in zip(CAUSES, mark.causes, strict=True)
-        if count
-    )
-    what = (
-        f"epoch {mark.epoch}"
-        if mark.rebalances == 1
-        else f"{mark.rebalances:,} rebalances to epoch {mark.epoch}"
-    )
+    counts = zip(CAUSES, mark.causes, strict=True)
+    causes = ", ".join(cause if count == 1 else f"{cause} {count:,}" for cause, count in counts if count)
+    several = "" if mark.rebalances == 1 else f"{mark.rebalances:,} rebalances to "
+    took = "duration not known" if mark.rebalancing_s is None else _seconds(mark.rebalancing_s)
     return (
-        f"{mark.start.astimezone(UTC):%Y-%m-%d %H:%M:%S}, {what}: {causes}; members {mark.members:,} "
-        f"(+{mark.joined:,} -{mark.left:,}); moved {mark.moved:,}, revoked {mark.revoked:,}; "
-        + ("duration not known" if mark.rebalancing_s is None else _seconds(mark.rebalancing_s))
+        f"{mark.start.astimezone(UTC):%Y-%m-%d %H:%M:%S}, {several}epoch {mark.epoch}: {causes}; members "
+        f"{mark.members:,} (+{mark.joined:,} -{mark.left:,}); moved {mark.moved:,}, revoked {mark.revoked:,}; {took}"
     )
 
 

@@ -17,12 +17,11 @@ from cli.render.page import shortened_to
 from cli.render.plots import LONGEST_NAME, Bar, Share, bars_plot, figures_plot
 from cli.times import BOUNCE_BOUNDS_S, read_within
 from cli.verbs.fleet.options import SparkOptions, combinations_of
-from cli.verbs.fleet.report_page import Row, check_writable, write_report
+from cli.verbs.fleet.report_page import Row, absent, check_reports, write_reports
 from cli.verbs.fleet.sources import check_snapshots
-from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_shown
 from coordinator.errors import InvalidSetting
 from groups.counts import counted
-from groups.model import Cause, Problem
 from groups.times import duration_text
 from migration.rehearsal.simulated_members import OF_PLANS, overrides_from
 
@@ -71,9 +70,8 @@ def variations_of(vary: Sequence[str]) -> tuple[Mapping[str, object], ...]:
 
 
 def _variation(values: Mapping[str, str]) -> Mapping[str, object]:
-    fields: dict[str, Any] = {
-        "settings": {name: value for name, value in values.items() if name not in OF_PLANS}
-    }
+    settings = {name: value for name, value in values.items() if name not in OF_PLANS}
+    fields: dict[str, Any] = {"settings": settings}
     if (text := values.get("concurrency")) is not None:
         if not text.isdecimal() or int(text) < 1:
             raise UsageError(f"--vary concurrency: members that are restarted together, not {text!r}")
@@ -84,20 +82,17 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, object]:
         except ValueError as error:
             raise UsageError(f"--vary bounce-seconds: {error}") from None
     try:
-        overrides_from(fields["settings"])
+        overrides_from(settings)
     except InvalidSetting as error:
-        raise UsageError(
-            f"--vary: {error}\nSettings of plans that can be varied: {', '.join(OF_PLANS)}"
-        ) from None
+        of_plans = ", ".join(OF_PLANS)
+        raise UsageError(f"--vary: {error}\nSettings of plans that can be varied: {of_plans}") from None
     return fields
 
 
 def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> RehearsalRun:
     check_snapshots(request.snapshots)
-    for report in request.reports:
-        check_writable("--report", report)
-    settings = settings_of(options, input_bytes=0)
-    with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
+    check_reports(request.reports)
+    with fleet_spinner(options) as spinner, fleet_session(settings_of(options, input_bytes=0)) as spark:
         from pipeline.audit import AuditSettings, Snapshots
         from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
 
@@ -108,34 +103,22 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
             groups=frozenset(request.groups),
         )
         snapshots = Snapshots(paths=request.snapshots)
-        run = rehearse_fleet(
-            spark,
-            snapshots,
-            terms,
-            out=request.out,
-            progress=lambda done, total: spinner.show(tasks_text("rehearsing groups", done, total)),
-        )
-    for file in request.reports:
-        write_report(file, partial(rehearsal_report, run))
+        progress = tasks_shown(spinner, "rehearsing groups")
+        run = rehearse_fleet(spark, snapshots, terms, out=request.out, progress=progress)
+    write_reports(request.reports, partial(rehearsal_report, run))
     return run
 
 
 def fleet_rehearsal_document(request: FleetRehearsalRequest, run: RehearsalRun) -> Document:
     remarks = []
     if run.quarantined:
-        remarks.append(
-            f"{counted(len(run.quarantined), 'file or group')} could not be read; --output json shows which"
-        )
-    there = {row["group"] for row in run.rehearsals}
+        things = counted(len(run.quarantined), "file or group")
+        remarks.append(f"{things} could not be read; --output json shows which")
     return Document(
         command="fleet rehearse",
         data=_data(run),
         blocks=list(_blocks(run)),
-        errors=tuple(
-            Problem(subject=group, message="is in none of the snapshots", cause=Cause.ABSENT)
-            for group in request.groups
-            if group not in there
-        ),
+        errors=absent(request.groups, run.rehearsals, "is in none of the snapshots"),
         remarks=tuple(remarks),
     )
 
@@ -229,18 +212,14 @@ def _settings(by_settings: Mapping[str, Sequence[Row]]) -> Iterator[Block]:
         f"Of {counted(len(common), 'group')}, one after the other: the median of all seeds. Only groups "
         "count that are safe under every setting with any safe group."
     )
-    sums = [
-        {
-            "name": _of_settings(settings),
-            "safe": len(rows),
-            "unsafe": sum(row["verdict"] == "unsafe" for row in by_settings[settings]),
-            **{
-                figure: sum(rows[group][f"{figure}_median"] for group in common) if rows else None
-                for figure in ("rebalances", "moved", "without_owner_s", "read_twice", "duration_s")
-            },
+    sums: list[Row] = []
+    for settings, rows in safe.items():
+        unsafe = sum(row["verdict"] == "unsafe" for row in by_settings[settings])
+        figures = {
+            figure: sum(rows[group][f"{figure}_median"] for group in common) if rows else None
+            for figure in ("rebalances", "moved", "without_owner_s", "read_twice", "duration_s")
         }
-        for settings, rows in safe.items()
-    ]
+        sums.append({"name": _of_settings(settings), "safe": len(rows), "unsafe": unsafe, **figures})
     if common:
         yield Heading("Partition-seconds without an owner", level=3)
         known = [row for row in sums if row["safe"]]
@@ -273,13 +252,12 @@ def _order(settings: str, rows: Sequence[Row], of_settings: int) -> Iterator[Blo
         f"{counted(sum(row['read_twice'] for row in safe), 'record')} read twice. "
         "Groups whose plans have the fewest warnings come first, of these the cheapest."
     )
-    yield _bars(
-        shown[:BARS_SHOWN], "without_owner_s", lambda row: f"{row['rank']}. {_short(row['group'])}", _seconds
-    )
+    bars, group = shown[:BARS_SHOWN], ("Group", lambda row: _short(row["group"]))
+    yield _bars(bars, "without_owner_s", lambda row: f"{row['rank']}. {_short(row['group'])}", _seconds)
     yield table_of(
         shown,
         ("#Rank", lambda row: row["rank"]),
-        ("Group", lambda row: _short(row["group"])),
+        group,
         *_clusters(shown),
         ("Path", lambda row: row["path"] and _short(row["path"])),
         *_counts("Warnings", "Members", "Rounds"),
@@ -294,9 +272,8 @@ def merged(rows: Sequence[Row], settings: int) -> list[Row]:
         what = row["source"], row["group"], row["verdict"], tuple(row["why"]), row["seeds"], row["unsafe"]
         alike.setdefault(what, []).append(row)
     every = {"settings": "every"} if settings > 1 else {}
-    return [
-        row for same in alike.values() for row in ([{**same[0], **every}] if len(same) == settings else same)
-    ]
+    merged = ([{**same[0], **every}] if len(same) == settings else same for same in alike.values())
+    return list(chain.from_iterable(merged))
 
 
 def _not_safe(rows: Sequence[Row], settings: int) -> Iterator[Block]:

@@ -6,7 +6,7 @@ Long names are shortened: the size of the page does not depend on the size of th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from io import StringIO
@@ -23,6 +23,7 @@ from cli.render.page import shortened_to
 from cli.render.plots import LONGEST_NAME, Bar, Series, Share, bars_plot, columns_plot, figures_plot
 from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, rebalances_drawing
 from groups.counts import counted
+from groups.model import Cause, Problem
 from groups.times import duration_text
 from pipeline.report.numbers import (
     CAUSES,
@@ -37,7 +38,6 @@ from pipeline.report.numbers import (
     Readiness,
     Reason,
     ReportNumbers,
-    ReportTotals,
 )
 
 Row: TypeAlias = Mapping[str, Any]
@@ -45,6 +45,13 @@ Row: TypeAlias = Mapping[str, Any]
 STAGE_STYLES = ("k3", "k4", "k2")
 PROTOCOL_STYLES = ("k3", "k2")
 VERDICT_STYLES = ("k2", "k3", "none")
+_TOTALS = {
+    **{name: name for name in ("records", "groups", "rebalances")},
+    "storms": "storms of rebalances",
+    "commits": "commits of offsets",
+    "resets": "commits that set offsets back",
+    "zombies": "members that commit nothing",
+}
 SOURCES_SHOWN = 8
 HOW_READ = (
     "Times are UTC. A rebalance is a generation of a classic group, or a group epoch of one of the consumer protocol. "
@@ -81,28 +88,14 @@ def _opening(numbers: ReportNumbers) -> Iterator[Block]:
     origin = f" from {', '.join(sources)}" if sources else ""
     yield Text(f"Created {_time(numbers.made)}{origin}.", Role.FAINT)
     if numbers.totals is not None:
-        yield _figures(numbers.totals)
+        counts = [(f"{getattr(numbers.totals, name):,}", words) for name, words in _TOTALS.items()]
+        rebalancing = (_seconds(numbers.totals.rebalancing_s), "rebalancing")
+        yield figures_plot([*counts[:3], rebalancing, *counts[3:]])
     if numbers.quarantined:
-        yield Text(
-            f"{counted(numbers.quarantined, 'thing')} could not be read: the table quarantine names file and position."
-        )
+        things = counted(numbers.quarantined, "thing")
+        yield Text(f"{things} could not be read: the table quarantine names file and position.")
     if numbers.totals is not None:
         yield Text(HOW_READ, Role.FAINT) if numbers.totals.records else Text("There are no records.")
-
-
-def _figures(totals: ReportTotals) -> Block:
-    return figures_plot(
-        [
-            (f"{totals.records:,}", "records"),
-            (f"{totals.groups:,}", "groups"),
-            (f"{totals.rebalances:,}", "rebalances"),
-            (_seconds(totals.rebalancing_s), "rebalancing"),
-            (f"{totals.storms:,}", "storms of rebalances"),
-            (f"{totals.commits:,}", "commits of offsets"),
-            (f"{totals.resets:,}", "commits that set offsets back"),
-            (f"{totals.zombies:,}", "members that commit nothing"),
-        ]
-    )
 
 
 def _rebalances(numbers: ReportNumbers) -> Iterator[Block]:
@@ -114,26 +107,22 @@ def _rebalances(numbers: ReportNumbers) -> Iterator[Block]:
         yield Text("There were none.")
         return
     most = max(numbers.periods, key=lambda period: period.rebalances)
-    yield Text(
-        f"Most rebalances happened {_when(most.day, numbers.step_days)}: "
-        f"{most.rebalances:,} of {counted(numbers.totals.rebalances, 'rebalance')}."
-    )
+    when, total = _span(most.day, numbers.step_days), counted(numbers.totals.rebalances, "rebalance")
+    when = f"on {when}" if numbers.step_days == 1 else f"from {when}"
+    yield Text(f"Most rebalances happened {when}: {most.rebalances:,} of {total}.")
     by_cause = list(zip(*(period.causes for period in numbers.periods), strict=True))
-    yield columns_plot(
-        f"Rebalances per {step}, by cause",
-        [
-            Series(name=cause, style=style, values=values, total=f"{sum(values):,}")
-            for cause, style, values in zip(CAUSES, CAUSE_STYLES, by_cause, strict=True)
-        ],
-        [_day(period.day) for period in numbers.periods],
-        [_period_title(period, numbers.step_days) for period in numbers.periods],
-    )
+    series = [
+        Series(name=cause, style=style, values=values, total=f"{sum(values):,}")
+        for cause, style, values in zip(CAUSES, CAUSE_STYLES, by_cause, strict=True)
+    ]
+    titles = [_period_title(period, numbers.step_days) for period in numbers.periods]
+    days = [_day(period.day) for period in numbers.periods]
+    yield columns_plot(f"Rebalances per {step}, by cause", series, days, titles)
 
 
 def _period_title(period: Period, step_days: int) -> str:
-    causes = ", ".join(
-        f"{cause} {count:,}" for cause, count in zip(CAUSES, period.causes, strict=True) if count
-    )
+    by_cause = zip(CAUSES, period.causes, strict=True)
+    causes = ", ".join(f"{cause} {count:,}" for cause, count in by_cause if count)
     head = f"{_span(period.day, step_days)}: {counted(period.rebalances, 'rebalance')}"
     return f"{head} ({causes}), {_duration_text(period.rebalancing_s)}" if period.rebalances else head
 
@@ -144,19 +133,15 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[Block]:
     yield Heading("The worst groups")
     first = worst[0]
     name, often = _name(first.group), counted(first.rebalances, "rebalance")
-    yield Text(
-        f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}."
-        if first.rebalancing_s
-        else f"The log contains no durations; {name} rebalanced most often: {often}."
-        if all(group.rebalancing_s is None for group in worst)
-        else f"No rebalance took any time; {name} rebalanced most often: {often}."
-    )
+    if first.rebalancing_s:
+        yield Text(f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}.")
+    else:
+        unknown = all(group.rebalancing_s is None for group in worst)
+        why = "The log contains no durations" if unknown else "No rebalance took any time"
+        yield Text(f"{why}; {name} rebalanced most often: {often}.")
     stages = {group.stage for group in worst}
-    legend = [
-        (style, stage or "neither", "")
-        for stage, style in zip((*STAGES, None), (*STAGE_STYLES, "k0"), strict=True)
-        if stage in stages
-    ]
+    styles = zip((*STAGES, None), (*STAGE_STYLES, "k0"), strict=True)
+    legend = [(style, stage or "neither", "") for stage, style in styles if stage in stages]
     yield bars_plot(_cost_bars(worst), legend)
     yield table_of(
         worst,
@@ -178,20 +163,18 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     for group, length in zip(worst, lengths, strict=True):
         name = _name(group.group)
         title = f"{name}: {counted(group.rebalances, 'rebalance')}, {_duration_text(group.rebalancing_s)}"
-        part = Share(
-            share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title
-        )
+        style = _style(group.stage, STAGES, STAGE_STYLES)
+        part = Share(share=length / max(lengths), style=style, title=title)
         value = _seconds(group.rebalancing_s) if timed else f"{group.rebalances:,}"
         bars.append(Bar(name=group.group, parts=[part], value=value))
     return bars
 
 
 def _numbers(*headings: str) -> list[tuple[str, Callable[[object], str]]]:
-    return [(f"#{name}", partial(_number, name.lower())) for name in headings]
+    def column(name: str) -> tuple[str, Callable[[object], str]]:
+        return f"#{name}", lambda item: f"{getattr(item, name.lower()):,}"
 
-
-def _number(field: str, item: object) -> str:
-    return f"{getattr(item, field):,}"
+    return list(map(column, headings))
 
 
 def _timeline(timeline: GroupTimeline) -> Iterator[Block]:
@@ -206,23 +189,19 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[Block]:
     if not protocols:
         return
     yield Heading("Time without owner under each protocol")
-    yield Text(
-        "; ".join(
-            f"{cost.protocol}: {_seconds(cost.without_owner_s / cost.rebalances)} per rebalance"
-            for cost in protocols
-        )
-        + "."
-    )
+    means = {cost.protocol: _seconds(cost.without_owner_s / cost.rebalances) for cost in protocols}
+    yield Text("; ".join(f"{protocol}: {mean} per rebalance" for protocol, mean in means.items()) + ".")
     interrupted = [cost for cost in protocols if any(cost.interruptions)]
     if interrupted:
         yield Text("How long a partition had no owner, each time:")
-        yield bars_plot(
-            [_interruptions(cost, index, name) for index, name in enumerate(SPANS) for cost in interrupted],
-            [
-                (_protocol_style(cost.protocol), cost.protocol, f"{sum(cost.interruptions):,}")
-                for cost in interrupted
-            ],
-        )
+        styles = {cost.protocol: _style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES) for cost in interrupted}
+        bars = [
+            _interruptions(cost, index, name, styles[cost.protocol])
+            for index, name in enumerate(SPANS)
+            for cost in interrupted
+        ]
+        totals = {cost.protocol: f"{sum(cost.interruptions):,}" for cost in interrupted}
+        yield bars_plot(bars, [(styles[protocol], protocol, total) for protocol, total in totals.items()])
     yield table_of(
         protocols,
         "Protocol",
@@ -235,28 +214,18 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[Block]:
     )
 
 
-def _interruptions(cost: ProtocolCost, index: int, name: str) -> Bar:
+def _interruptions(cost: ProtocolCost, index: int, name: str, style: str) -> Bar:
     count, total = cost.interruptions[index], sum(cost.interruptions)
-    part = Share(
-        share=count / total,
-        style=_protocol_style(cost.protocol),
-        title=f"{cost.protocol}, {name}: {count:,} of {total:,}",
-    )
+    title = f"{cost.protocol}, {name}: {count:,} of {total:,}"
+    part = Share(share=count / total, style=style, title=title)
     return Bar(name=f"{name}, {cost.protocol}", parts=[part], value=f"{count:,}")
-
-
-def _protocol_style(protocol: str) -> str:
-    return _style(protocol, PROTOCOLS, PROTOCOL_STYLES)
 
 
 def _readiness(readiness: Readiness) -> Iterator[Block]:
     yield Heading(f"Readiness for {_name(readiness.destination)}")
     open_groups = readiness.groups - readiness.arrived
-    yield Text(
-        f"{counted(readiness.groups, 'group')}, of which {readiness.arrived:,} are already migrated."
-        if readiness.arrived
-        else f"{counted(readiness.groups, 'group')}."
-    )
+    arrived = f", of which {readiness.arrived:,} are already migrated" if readiness.arrived else ""
+    yield Text(f"{counted(readiness.groups, 'group')}{arrived}.")
     if not open_groups:
         return
     verdicts = list(zip(VERDICTS, VERDICT_STYLES, readiness.verdicts, strict=True))
@@ -264,10 +233,8 @@ def _readiness(readiness: Readiness) -> Iterator[Block]:
         Share(share=count / open_groups, style=style, title=f"{verdict}: {count:,} of {open_groups:,}")
         for verdict, style, count in verdicts
     ]
-    yield bars_plot(
-        [Bar(name="To be migrated", parts=parts, value=f"{open_groups:,}")],
-        [(style, verdict, f"{count:,}") for verdict, style, count in verdicts],
-    )
+    bar = Bar(name="To be migrated", parts=parts, value=f"{open_groups:,}")
+    yield bars_plot([bar], [(style, verdict, f"{count:,}") for verdict, style, count in verdicts])
     yield from _reasons(readiness.reasons)
     if readiness.first:
         yield Heading("Which to migrate first", level=3)
@@ -282,10 +249,8 @@ def _readiness(readiness: Readiness) -> Iterator[Block]:
             ("#Gain", lambda group: _seconds(group.gain_s)),
             "#Risk",
         )
-        yield Text(
-            "Gain is the partition-time without owner that a restart of one member costs less at the destination.",
-            Role.FAINT,
-        )
+        gain = "the partition-time without owner that a restart of one member costs less at the destination"
+        yield Text(f"Gain is {gain}.", Role.FAINT)
 
 
 def _reasons(reasons: Sequence[Reason]) -> Iterator[Block]:
@@ -322,19 +287,16 @@ def _migration(numbers: ReportNumbers) -> Iterator[Block]:
         f"{last.stages[STAGES.index('mixed')]:,} had members of both protocols."
     )
     by_stage = list(zip(*(period.stages for period in numbers.periods), strict=True))
-    yield columns_plot(
-        "Groups by stage of migration",
-        [
-            Series(name=stage, style=style, values=values, total=f"{values[-1]:,}")
-            for stage, style, values in zip(STAGES, STAGE_STYLES, by_stage, strict=True)
-        ],
-        [_day(period.day) for period in numbers.periods],
-        [
-            f"{_span(period.day, numbers.step_days)}: "
-            + ", ".join(f"{stage} {count:,}" for stage, count in zip(STAGES, period.stages, strict=True))
-            for period in numbers.periods
-        ],
-    )
+    series = [
+        Series(name=stage, style=style, values=values, total=f"{values[-1]:,}")
+        for stage, style, values in zip(STAGES, STAGE_STYLES, by_stage, strict=True)
+    ]
+    titles = []
+    for period in numbers.periods:
+        stages = [f"{stage} {count:,}" for stage, count in zip(STAGES, period.stages, strict=True)]
+        titles.append(f"{_span(period.day, numbers.step_days)}: {', '.join(stages)}")
+    days = [_day(period.day) for period in numbers.periods]
+    yield columns_plot("Groups by stage of migration", series, days, titles)
 
 
 def _name(text: str) -> str:
@@ -365,12 +327,15 @@ def _span(day: date, step_days: int) -> str:
     return f"{_day(day)} to {_day(day + timedelta(days=last))}"
 
 
-def _when(day: date, step_days: int) -> str:
-    return f"on {_day(day)}" if step_days == 1 else f"from {_span(day, step_days)}"
-
-
 def _time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def absent(groups: Sequence[str], rows: Sequence[Row], message: str) -> tuple[Problem, ...]:
+    """Problems for named groups that no row is about."""
+    there = {row["group"] for row in rows}
+    missing = [group for group in groups if group not in there]
+    return tuple(Problem(subject=group, message=message, cause=Cause.ABSENT) for group in missing)
 
 
 def check_writable(option: str, file: Path) -> None:
@@ -381,12 +346,17 @@ def check_writable(option: str, file: Path) -> None:
         raise UsageError(f"{option} {file}: the directory {file.parent} does not exist")
 
 
-def write_report(file: Path, report: Callable[[], Document]) -> None:
+def check_reports(files: Iterable[Path]) -> None:
+    for file in files:
+        check_writable("--report", file)
+
+
+def write_reports(files: Iterable[Path], report: Callable[[], Document]) -> None:
     """Write a report as a page, or as its data if the name ends in .json, or for a runbook if in .md."""
-    document = report()
-    if file.suffix.lower() == ".json":
-        write_file(file, [json.dumps(document.data, indent=2, ensure_ascii=False), "\n"])
-        return
-    page = StringIO()
-    render(document, OutputFormat.MARKDOWN if file.suffix.lower() == ".md" else OutputFormat.HTML, page)
-    write_file(file, [page.getvalue()])
+    for file in files:
+        document, suffix, page = report(), file.suffix.lower(), StringIO()
+        if suffix == ".json":
+            write_file(file, [json.dumps(document.data, indent=2, ensure_ascii=False), "\n"])
+        else:
+            render(document, OutputFormat.MARKDOWN if suffix == ".md" else OutputFormat.HTML, page)
+            write_file(file, [page.getvalue()])

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import ExitStatus, UsageError
-from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of
+from cli.render.document import Block, Code, Document, Heading, Text, fields, table_of
 from cli.render.page import shortened_to
 from cli.render.plots import LONGEST_NAME, Bar, Share, bars_plot, figures_plot
 from cli.verbs.fleet.options import SparkOptions, combinations_of
-from cli.verbs.fleet.report_page import Row, check_writable, write_report
-from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
+from cli.verbs.fleet.report_page import Row, check_reports, write_reports
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_shown
 from cli.verbs.simulate.action import ScenarioSource, check_rule, check_settings, read
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Variant
@@ -64,11 +64,7 @@ class SimulationRequest:
 
         return [
             SimulationCase(
-                called=source.called,
-                name=source.name,
-                scenario_of=source.scenario_of,
-                variant=variant,
-                settings=settings,
+                variant=variant, settings=settings, **fields(source, "called", "name", "scenario_of")
             )
             for source, variant, settings in product(self.sources, self.variants, self.settings)
         ]
@@ -107,24 +103,16 @@ def request_of(
 
 
 def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRun:
-    for report in request.reports:
-        check_writable("--report", report)
+    check_reports(request.reports)
     total = len(request.sources) * len(request.variants) * len(request.settings) * len(request.seeds)
     settings = settings_of(options, input_bytes=total * BYTES_PER_RUN)
     with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
         from pipeline.simulation import RunOptions, simulate
 
-        run_options = RunOptions(limit=request.limit, break_rule=request.break_rule)
-        run = simulate(
-            spark,
-            request.cases(),
-            request.seeds,
-            run_options,
-            out=request.out,
-            progress=lambda done, total: spinner.show(tasks_text("simulating", done, total)),
-        )
-    for file in request.reports:
-        write_report(file, partial(simulation_report, request, run))
+        terms = RunOptions(limit=request.limit, break_rule=request.break_rule)
+        progress = tasks_shown(spinner, "simulating")
+        run = simulate(spark, request.cases(), request.seeds, terms, out=request.out, progress=progress)
+    write_reports(request.reports, partial(simulation_report, request, run))
     return run
 
 
@@ -151,10 +139,9 @@ def simulation_document(request: SimulationRequest, run: SimulationRun) -> Docum
 
 
 def _blocks(run: SimulationRun) -> Iterator[Block]:
-    names = ("SCENARIO", "PROTOCOL", "LIBRARIES", "SETTINGS", "#SEEDS", "##FALLEN", "#KNOWN")
     yield table_of(
         run.costs,
-        *names,
+        *("SCENARIO", "PROTOCOL", "LIBRARIES", "SETTINGS", "#SEEDS", "##FALLEN", "#KNOWN"),
         ("#REBALANCES", "rebalances_median"),
         ("#UNOWNED-TIME", "without_owner_s_median"),
         ("#MAX-UNOWNED-TIME", "without_owner_s_worst"),
@@ -163,10 +150,7 @@ def _blocks(run: SimulationRun) -> Iterator[Block]:
     )
     if run.failures:
         yield Heading("Seeds that failed")
-        yield Table(
-            columns=columns("VERDICT", "INVARIANT", "PLAYS-IT-AGAIN"),
-            rows=[[row["verdict"], row["invariant"], row["command"]] for row in run.failures],
-        )
+        yield table_of(run.failures, "VERDICT", "INVARIANT", ("PLAYS-IT-AGAIN", "command"))
     for row in run.failures:
         if row["verdict"] == "threw":
             yield Text(f"Seed {row['seed']} of {row['scenario']} threw {row['message']}")
@@ -209,25 +193,19 @@ def _costs(costs: Sequence[Row]) -> Iterator[Block]:
     yield Text("Partition-seconds without an owner, the median of all seeds:")
     bars = []
     for row in known[:ROWS_SHOWN]:
-        value = f"{row['without_owner_s_median']:,.1f} s"
-        part = Share(
-            share=row["without_owner_s_median"] / most,
-            style=STYLES[row["protocol"]],
-            title=f"{_name(row)}: {value}",
-        )
+        time_s, style = row["without_owner_s_median"], STYLES[row["protocol"]]
+        value = f"{time_s:,.1f} s"
+        part = Share(share=time_s / most, style=style, title=f"{_name(row)}: {value}")
         bars.append(Bar(name=_name(row), parts=[part], value=value))
     yield bars_plot(bars, _legend(known))
+    figures = [(name, words, of) for name, words in FIGURES.items() for of in ("median", "p95")]
     yield table_of(
         costs[:ROWS_SHOWN],
         ("Scenario", lambda row: shortened_to(row["scenario"], LONGEST_NAME)),
         *("Protocol", "Libraries", "Settings"),
         ("#Seeds", lambda row: f"{row['seeds']:,}"),
         ("#Fell", lambda row: f"{row['fallen']:,}"),
-        *(
-            (f"#{words}, {of}", _figure(f"{name}_{of}"))
-            for name, words in FIGURES.items()
-            for of in ("median", "p95")
-        ),
+        *((f"#{words}, {of}", _figure(f"{name}_{of}")) for name, words, of in figures),
     )
 
 
@@ -243,27 +221,17 @@ def _distributions(spans: Sequence[Row]) -> Iterator[Block]:
             counts[(*group, row["up_to"])] += row["seeds"]
             totals[group] += row["seeds"]
         yield Heading(words)
-        limits = sorted(
-            {row["up_to"] for row in of_figure}, key=lambda limit: inf if limit is None else limit
-        )
-        yield bars_plot(
-            [
-                _bar(group, limit, counts[(*group, limit)], totals[group])
-                for limit in limits
-                for group in totals
-                if counts[(*group, limit)]
-            ],
-            _legend(of_figure),
-        )
-
-
-def _bar(group: tuple[str, str], limit: int | None, count: int, total: int) -> Bar:
-    span = "more, or never" if limit is None else f"up to {limit:,}"
-    name = f"{span}: {group[0]}, {group[1]}"
-    part = Share(
-        share=count / total, style=STYLES[group[0]], title=f"{name}: {count:,} of {counted(total, 'run')}"
-    )
-    return Bar(name=name, parts=[part], value=f"{100 * count / total:.1f} %")
+        limits = {row["up_to"] for row in of_figure}
+        bars = []
+        for limit in sorted(limits, key=lambda limit: inf if limit is None else limit):
+            span = "more, or never" if limit is None else f"up to {limit:,}"
+            for (protocol, libraries), total in totals.items():
+                if count := counts[protocol, libraries, limit]:
+                    name = f"{span}: {protocol}, {libraries}"
+                    title = f"{name}: {count:,} of {counted(total, 'run')}"
+                    part = Share(share=count / total, style=STYLES[protocol], title=title)
+                    bars.append(Bar(name=name, parts=[part], value=f"{100 * count / total:.1f} %"))
+        yield bars_plot(bars, _legend(of_figure))
 
 
 def _failures(failures: Sequence[Row]) -> Iterator[Block]:

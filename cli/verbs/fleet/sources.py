@@ -42,7 +42,9 @@ class LogPaths:
         """Size of the segments in bytes; None if they are not local."""
         if any("://" in path for path in self.paths):
             return None
-        return sum(map(_log_bytes, map(Path, self.paths)))
+        segments = f"{OFFSETS_TOPIC}-*/*.log"
+        logs = {path: path.is_dir() and any(path.glob("*.log")) for path in map(Path, self.paths)}
+        return sum(bytes_below(path, "*.log" if partition else segments) for path, partition in logs.items())
 
     def jars(self, _options: SparkOptions) -> tuple[str, ...]:
         return ()
@@ -96,25 +98,23 @@ def bytes_below(path: Path, pattern: str) -> int:
     return total
 
 
-def _log_bytes(path: Path) -> int:
-    of_partition = path.is_dir() and any(path.glob("*.log"))
-    return bytes_below(path, "*.log" if of_partition else f"{OFFSETS_TOPIC}-*/*.log")
-
-
 def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths | LiveTopic:
     """The source to read, by default the data directory; a snapshot is accepted only with `snapshots_too`."""
     if options.log_dirs:
-        return _log_dirs(options)
+        for name in ("bootstrap_server", "command_config", "embedded", "context"):
+            if getattr(options, name) is not None:
+                other = f"--{name.replace('_', '-')}"
+                raise UsageError(f"--log-dir and {other} name different sources; give one")
+        return _paths(tuple(dict.fromkeys(options.log_dirs)), options.topics_file)
     named = asdict(options)
     del named["log_dirs"]
     resolved = _resolve(named)
-    if resolved.snapshot is None:
+    file = resolved.snapshot
+    if file is None:
         return _resolved(resolved)
     if not snapshots_too:
-        raise UsageError(
-            f"{resolved.snapshot} is a snapshot, which has no history; name a log or a live cluster"
-        )
-    return LogPaths(snapshots=(str(resolved.snapshot),))
+        raise UsageError(f"{file} is a snapshot, which has no history; name a log or a live cluster")
+    return LogPaths(snapshots=(str(file),))
 
 
 def live_of(options: LiveOptions) -> LiveTopic:
@@ -141,13 +141,6 @@ def check_snapshots(paths: tuple[str, ...]) -> None:
     for path in paths:
         if "://" not in path and not Path(path).exists():
             raise CommandError(f"{path} does not exist")
-
-
-def _log_dirs(options: LogOptions) -> LogPaths:
-    for name in ("bootstrap_server", "command_config", "embedded", "context"):
-        if getattr(options, name) is not None:
-            raise UsageError(f"--log-dir and --{name.replace('_', '-')} name different sources; give one")
-    return _paths(tuple(dict.fromkeys(options.log_dirs or ())), options.topics_file)
 
 
 def _resolved(source: SourceOptions) -> LogPaths | LiveTopic:
@@ -217,9 +210,8 @@ def _live(source: SourceOptions) -> LiveTopic:
         from cli.selection import source_of
 
         source_of(source).close()
-    return LiveTopic(
-        bootstrap=servers, client={name: value for name, value in client.items() if name != BOOTSTRAP}
-    )
+    client.pop(BOOTSTRAP, None)
+    return LiveTopic(bootstrap=servers, client=client)
 
 
 def _client_properties(source: SourceOptions) -> Properties | None:
@@ -228,6 +220,6 @@ def _client_properties(source: SourceOptions) -> Properties | None:
     if source.command_config is not None:
         return read_properties(source.command_config)
     properties = None if source.place is None else source.place.properties
-    return (
-        None if properties is None else known_properties(properties.context.origin.file, properties.entries())
-    )
+    if properties is None:
+        return None
+    return known_properties(properties.context.origin.file, properties.entries())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,9 @@ def _translated(*, verbose: bool) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CommandError(_of_file(error)) from error
+        is_about_file = error.filename is not None and error.strerror
+        text = f"{error.filename}: {error.strerror}" if is_about_file else str(error)
+        raise CommandError(text) from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in _SPARK_PACKAGES:
             raise
@@ -80,12 +82,6 @@ def cause_of(text: str) -> str:
     causes = [match["cause"] for line in lines if (match := _CAUSE.match(line))]
     cause = causes[-1] if causes else next(iter(lines), "it gives no reason")
     return cause if len(cause) <= _LONGEST else f"{cause[:_LONGEST]}…"
-
-
-def _of_file(error: OSError) -> str:
-    if error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
 
 
 _STEPS = {
@@ -107,6 +103,10 @@ def fleet_spinner(options: SparkOptions) -> Spinner:
 def step_text(progress: HistoryProgress) -> str:
     text = tasks_text(_STEPS[progress.step.value], progress.done, progress.total)
     return text if progress.records is None else f"{text}, {progress.records:,} records"
+
+
+def tasks_shown(spinner: Spinner, doing: str) -> Callable[[int, int], None]:
+    return lambda done, total: spinner.show(tasks_text(doing, done, total))
 
 
 def tasks_text(doing: str, done: int, total: int) -> str:

@@ -74,9 +74,8 @@ def question_of(
     if group is not None and group != plan.group:
         raise UsageError(f"the plan is for the group {plan.group}, not for {group}")
     if not plan.steps:
-        raise UsageError(
-            "the plan has no steps: the group already uses the target protocol, or the plan is blocked"
-        )
+        why = "the group already uses the target protocol, or the plan is blocked"
+        raise UsageError(f"the plan has no steps: {why}")
     position = _position(plan, step)
     if number is not None:
         rounds = len(plan.steps[position].rounds) if position >= 0 else 0
@@ -120,10 +119,9 @@ class NotesFile:
             replace_file(self.file, yaml_lines(notes_to_data(notes)))
         except OSError as error:
             self.is_written = False
-            notice(
-                f"{self.file}: cannot be written: {error.strerror or error}. The gate of the next step cannot compare "
-                "with the members of this moment: keep the plan in a writable directory"
-            )
+            without = "The gate of the next step cannot compare with the members of this moment"
+            why = f"cannot be written: {error.strerror or error}"
+            notice(f"{self.file}: {why}. {without}: keep the plan in a writable directory")
 
 
 def _read(file: Path, plan: Plan) -> Notes:
@@ -248,9 +246,7 @@ class GatePoller:
         if result.strayed is not None and not result.strayed.by_waiting:
             notes = notes.without_from(result.strayed.back_to + 1)
         if result.open and question.round is None:
-            members = (
-                tuple(PlannedMember.of(member) for member in answer.group.members) if answer.group else ()
-            )
+            members = tuple(map(PlannedMember.of, answer.group.members if answer.group else ()))
             before = notes.opened.get(number)
             if before is not None and before.next_started and {*before.members} != {*members}:
                 self._report(
@@ -293,7 +289,8 @@ def gate_document(question: GateQuestion, answer: GateAnswer) -> Document:
 
 def _data(question: GateQuestion, gate_result: GateResult | None) -> dict[str, object]:
     result = gate_result or GateResult()
-    strayed, steps = result.strayed, question.plan.steps
+    strayed = result.strayed
+    back = strayed and (strayed.back_to, question.plan.steps[strayed.back_to])
     return {
         "group": question.plan.group,
         "step": question.position + 1,
@@ -302,12 +299,7 @@ def _data(question: GateQuestion, gate_result: GateResult | None) -> dict[str, o
         "open": result.open,
         "reasons": list(result.reasons),
         "strayed": strayed is not None,
-        "back_to": strayed
-        and {
-            "step": strayed.back_to + 1,
-            "id": steps[strayed.back_to].id or None,
-            "title": steps[strayed.back_to].title,
-        },
+        "back_to": back and {"step": back[0] + 1, "id": back[1].id or None, "title": back[1].title},
         "refused": bool(result.differences),
         "differences": [fields(one, "what", "plan", "now") for one in result.differences],
         "waiting_for": [fields(one, "label", "id", "host", "why") for one in result.waiting_for],
@@ -320,10 +312,8 @@ def _blocks(question: GateQuestion, result: GateResult | None) -> Iterator[Block
         return
     yield Heading(_title(question), level=1)
     if result.differences:
-        yield led(
-            "Refused: the group does not match this plan, or no longer does. Make a new plan: kohort plan.",
-            Role.BAD,
-        )
+        unlike = "the group does not match this plan, or no longer does"
+        yield led(f"Refused: {unlike}. Make a new plan: kohort plan.", Role.BAD)
         yield table_of(result.differences, ("SUBJECT", "what"), "PLAN", "NOW")
         return
     yield led(_answer(question, result), Role.BAD if result.strayed else _ROLES[result.open])
@@ -360,11 +350,11 @@ def _answer(question: GateQuestion, result: GateResult) -> str:
 
 def _next(question: GateQuestion) -> str:
     steps, step = question.plan.steps, question.step
-    if step is not None and question.round is not None and question.round < len(step.rounds):
-        return f"continue with round {question.round + 1}: {', '.join(step.rounds[question.round])}."
-    if step is not None and question.round is not None:
-        return f"that was the last round. Now check the whole step (--step {question.position + 1})."
     following = question.position + 1
+    if step is not None and question.round is not None:
+        if question.round < len(step.rounds):
+            return f"continue with round {question.round + 1}: {', '.join(step.rounds[question.round])}."
+        return f"that was the last round. Now check the whole step (--step {following})."
     if following < len(steps):
         return f"continue with step {following + 1}: {steps[following].title}."
     return "the plan is complete."

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from cli.render.document import Document
 from cli.render.output_format import PAGES
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
-from cli.sources.source import ReadResult, SettingsOfGroups, Source
+from cli.sources.source import SettingsOfGroups, Source
 from cli.verbs.plan.files import read_client_config, read_clients
 from cli.verbs.plan.options import ClientOptions
 from groups.group_spec import WhatIf, wanted_topics
@@ -61,9 +62,8 @@ def assignor_of(name: str | None, to: str) -> str | None:
     """The assignor of a rollback. UsageError if `to` allows none, or if it is not an assignor of Kafka."""
     if name is None:
         return None
-    choices = {"eager": EAGER, "classic": (*EAGER, "cooperative-sticky")}.get(
-        "classic" if to == "generic" else to
-    )
+    classic = (*EAGER, "cooperative-sticky")
+    choices = {"eager": EAGER, "classic": classic, "generic": classic}.get(to)
     if choices is None:
         raise UsageError(f"--assignor is invalid with --to {to}")
     if name not in choices:
@@ -117,10 +117,16 @@ def plan_groups(
         raise ending(described.problems[0])
     _refuse_unknown_members(described.items, request)
     cluster = source.cluster()
-    access = source.access() if request.destination is Destination.CONSUMER else None
-    moved = [group.id for group in described.items] if _moves_timeouts(request) else []
-    settings = source.group_settings(moved) if moved else SettingsOfGroups()
-    groups = source.with_pending_offsets(_with_leaders(source, described.items, request))
+    to_consumer = request.destination is Destination.CONSUMER
+    access = source.access() if to_consumer else None
+    timeouts = (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
+    # Timeouts of the members' files become settings of the group, which may already have them.
+    moves = to_consumer and any(config.setting(key) for config in request.configs for key in timeouts)
+    ids = [group.id for group in described.items]
+    settings = source.group_settings(ids) if moves and ids else SettingsOfGroups()
+    # A live source reads a topic to find leaders.
+    matters = any(leader_matters(group, request.destination) for group in described.items)
+    groups = source.with_pending_offsets(source.with_leaders(described.items) if matters else described.items)
     # Regexes may match any topic.
     topics_asked = None if request.regexes else wanted_topics(groups, WhatIf())
     topics = source.topics(topics_asked, end_offsets=False)
@@ -128,11 +134,8 @@ def plan_groups(
     def planned(group: Group) -> RehearsedPlan:
         # If there are several groups, a file that names a group is for that one.
         configs = request.configs if single else configs_of_group(request.configs, group.id)
-        values = {
-            name: config.value
-            for name, config in settings.by_group.get(group.id, {}).items()
-            if config.value is not None
-        }
+        of_group = settings.by_group.get(group.id, {}).items()
+        values = {name: config.value for name, config in of_group if config.value is not None}
         asked = replace(request, configs=configs, with_costs=request.with_costs or single)
         plan = make_plan(case_of(asked, group, cluster, topics=topics.items, access=access, settings=values))
         if not seeds:
@@ -143,27 +146,10 @@ def plan_groups(
         return RehearsedPlan(plan=plan, rehearsal=rehearsal)
 
     plans = tuple(map(planned, each_shown(groups, "planning group")))
-    return plans, (*_not_judged(described), *topics.problems, *settings.problems)
-
-
-def _moves_timeouts(request: PlanRequest) -> bool:
-    """Whether the members' files set timeouts that become settings of the group, which may already have them."""
-    return request.destination is Destination.CONSUMER and any(
-        config.setting(key) for config in request.configs for key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
-    )
-
-
-def _not_judged(described: ReadResult[Group]) -> tuple[Problem, ...]:
-    """Problems of reading, without those that a rule reports: member metadata that cannot be read."""
+    # A rule reports member metadata that cannot be read.
     judged = {member.unreadable for group in described.items for member in group.members}
-    return tuple(problem for problem in described.problems if problem.message not in judged)
-
-
-def _with_leaders(source: Source, groups: Sequence[Group], request: PlanRequest) -> tuple[Group, ...]:
-    """The groups, with their leaders if a plan may depend on them: a live source reads a topic to find them."""
-    if any(leader_matters(group, request.destination) for group in groups):
-        return tuple(source.with_leaders(groups))
-    return tuple(groups)
+    problems = [problem for problem in described.problems if problem.message not in judged]
+    return plans, (*problems, *topics.problems, *settings.problems)
 
 
 def _refuse_unknown_members(groups: Sequence[Group], request: PlanRequest) -> None:
@@ -205,9 +191,9 @@ def document_of(
 
     if not is_single(selection):
         return readiness_document([group_plan.plan for group_plan in planned], problems, verbose=verbose)
-    ((plan, rehearsal),) = ((group_plan.plan, group_plan.rehearsal) for group_plan in planned)
+    (one,) = planned
     written = time_of_writing() if output.output in PAGES and output.shape is None else None
-    return plan_document(plan, problems, write, rehearsal, written=written, verbose=verbose)
+    return plan_document(one.plan, problems, write, one.rehearsal, written=written, verbose=verbose)
 
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
@@ -226,10 +212,13 @@ def repeated_command(
         source = context.get_parameter_source(name)
         if source is None or source.name != "COMMANDLINE" or name in without or name == "color":
             continue
+        value = context.params[name]
+        values = map(str, value if isinstance(value, list | tuple) else (value,))
         if isinstance(parameter, TyperOption):
-            options += _words(parameter, context.params[name])
+            written = max(parameter.opts, key=len)
+            options += [written] if parameter.is_flag else chain(*((written, value) for value in values))
         else:
-            arguments += map(str, _each(context.params[name]))
+            arguments += values
     options += with_options
     if any(word.startswith("-") for word in arguments):
         return shlex.join(["kohort", *_names(context), *options, "--", *arguments])
@@ -240,14 +229,3 @@ def _names(context: typer.Context) -> list[str]:
     """The names of the command, without the name of the program, which may differ between calls."""
     parent = context.parent
     return [*_names(parent), context.info_name or ""] if isinstance(parent, type(context)) else []
-
-
-def _words(option: TyperOption, value: object) -> Iterator[str]:
-    for one in _each(value):
-        yield max(option.opts, key=len)
-        if not option.is_flag:
-            yield str(one)
-
-
-def _each(value: object) -> tuple[object, ...]:
-    return tuple(value) if isinstance(value, list | tuple) else (value,)

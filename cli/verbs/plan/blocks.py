@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cli.render.cells import Cell, duration_cell
+from cli.render.cells import Cell
 from cli.render.document import (
     Block,
     Bullets,
@@ -16,7 +16,9 @@ from cli.render.document import (
     Item,
     Table,
     Text,
+    cells_of,
     columns,
+    fields,
     table_of,
 )
 from groups.counts import counted
@@ -24,10 +26,8 @@ from groups.findings import Level
 from groups.times import seconds_text
 from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.model import (
-    Deviation,
     Expectation,
     Plan,
-    PlannedMember,
     PlanRehearsal,
     RoundAction,
     Step,
@@ -41,44 +41,34 @@ MOST_CHECKED = 12
 """Most rounds printed with a command each; more become a table, with one command for all."""
 _DONE = {None: "Do", RoundAction.RESTART: "Restart", RoundAction.STOP: "Stop", RoundAction.START: "Start"}
 _ASSUMED = "Assumed: "
+_FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused", "lasted_s")
 _PLAYED = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-REFUSED", "#LASTED")
 
 
 def overview_blocks(plan: Plan) -> Iterator[Block]:
     members = len(plan.baseline.members) if plan.baseline else 0
     yield Heading("Overview")
+    clients, pace = shown_clients(plan, " and "), ""
+    if any(step.round_action is RoundAction.RESTART for step in plan.steps):
+        restart = f"each restart is assumed to take {seconds_text(plan.bounce_s)}"
+        pace = f"; {plan.concurrency} at a time, and {restart}"
     yield Text(
-        f"Path: {plan.path}, for clients of {shown_clients(plan, ' and ')}. The group has "
-        f"{counted(members, 'member')}{_pace(plan)}."
+        f"Path: {plan.path}, for clients of {clients}. The group has {counted(members, 'member')}{pace}."
     )
-    rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
+    rows = [(n, step.title, len(step.rounds), *_computed(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("#STEP", "TITLE", "#ROUNDS", "#REBALANCES", "#MOVED", "#UNOWNED-TIME")
     yield Table(columns=columns(*names), rows=rows)
 
 
 def shown_clients(plan: Plan, comma: str) -> str:
     """The members' libraries, with a note if they are only inferred from the members' ids."""
-    is_inferred = any(
-        finding.rule == "client-library" and finding.level is Level.INFO for finding in plan.findings
-    )
-    return f"{comma.join(plan.clients)}{' (inferred)' if is_inferred else ''}"
+    notes = {finding.rule for finding in plan.findings if finding.level is Level.INFO}
+    return f"{comma.join(plan.clients)}{' (inferred)' if 'client-library' in notes else ''}"
 
 
-def _pace(plan: Plan) -> str:
-    if all(step.round_action is not RoundAction.RESTART for step in plan.steps):
-        return ""
-    return (
-        f"; {plan.concurrency} at a time, and each restart is assumed to take {seconds_text(plan.bounce_s)}"
-    )
-
-
-def _figures(step: Step) -> tuple[Cell, Cell, Cell]:
-    expectation = step.expectation
-    return (
-        (expectation.rebalances, expectation.moved, duration_cell(expectation.without_owner_s))
-        if expectation
-        else (None, None, None)
-    )
+def _computed(step: Step) -> list[Cell]:
+    names = ("rebalances", "moved", "without_owner_s")
+    return cells_of(fields(step.expectation, *names)) if step.expectation else [None] * 3
 
 
 def before_blocks(plan: Plan, write: str) -> Iterator[Block]:
@@ -96,13 +86,8 @@ def before_blocks(plan: Plan, write: str) -> Iterator[Block]:
         )
     )
     first = plan.steps[0].commands[0]
-    yield Code(
-        (
-            write,
-            *(("export BOOTSTRAP=HOST:PORT",) if VARIABLE in first else ()),
-            first.replace("--step 1", "--step 0", 1),
-        )
-    )
+    export = ("export BOOTSTRAP=HOST:PORT",) if VARIABLE in first else ()
+    yield Code((write, *export, first.replace("--step 1", "--step 0", 1)))
 
 
 def step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -> Iterator[Block]:
@@ -127,9 +112,9 @@ def step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -
         yield table_of(step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
     if step.strays:
         yield Text("If the check reports that the group is off plan:")
-        yield table_of(
-            step.strays, ("REPORTED", "message"), ("GO-BACK-TO", lambda stray: _back_to(plan, stray))
-        )
+        steps = {other.id: f"step {n}" for n, other in enumerate(plan.steps, 1)}
+        back_to = ("GO-BACK-TO", lambda stray: steps.get(stray.back_to, stray.back_to))
+        yield table_of(step.strays, ("REPORTED", "message"), back_to)
     if step.rollback:
         yield Text(f"Rollback: {step.rollback}")
 
@@ -161,16 +146,13 @@ def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
 
 
 def _places(plan: Plan) -> dict[str, str]:
-    members = plan.baseline.members if plan.baseline else ()
-    names = round_names(members)
-    return {names[member.id]: f" ({_place(member, names[member.id])})" for member in members}
-
-
-def _place(member: PlannedMember, name: str) -> str:
-    """The member's host and partitions, without the slash that a broker puts before an address without a name."""
-    host = (member.host or "").removeprefix("/")
-    parts = [] if not host or name.endswith(f"@{host}") else [host]
-    return ", ".join([*parts, counted(member.partitions, "partition")])
+    """The members' hosts and partitions, without the slash that a broker puts before an address without a name."""
+    members, places = plan.baseline.members if plan.baseline else (), {}
+    for member in members:
+        name, host = round_names(members)[member.id], (member.host or "").removeprefix("/")
+        shown = "" if not host or name.endswith(f"@{host}") else f"{host}, "
+        places[name] = f" ({shown}{counted(member.partitions, 'partition')})"
+    return places
 
 
 def _expectation(expectation: Expectation, *, is_page: bool) -> Iterator[Block]:
@@ -186,11 +168,6 @@ def assumptions(plan: Plan) -> tuple[str, ...]:
     """The assumptions in the figures of all steps, each line once."""
     lines = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
     return tuple(dict.fromkeys(line.removeprefix(_ASSUMED) for line in lines if line.startswith(_ASSUMED)))
-
-
-def _back_to(plan: Plan, stray: Deviation) -> str:
-    number = next((n for n, step in enumerate(plan.steps, 1) if step.id == stray.back_to), None)
-    return f"step {number}" if number else stray.back_to
 
 
 def rehearsed_line(rehearsal: PlanRehearsal) -> str:
@@ -221,18 +198,8 @@ def rehearsal_blocks(plan: Plan, rehearsal: Rehearsal | None) -> Iterator[Block]
 
 def _rows(plan: Plan) -> Iterator[list[Cell]]:
     for number, step in enumerate(plan.steps, 1):
-        expected, played = step.expectation, step.rehearsed
-        if expected is not None:
-            computed = (expected.rebalances, expected.moved, duration_cell(expected.without_owner_s))
-            yield [number, "computed", *computed, None, None, None]
+        played = step.rehearsed
+        if step.expectation is not None:
+            yield [number, "computed", *_computed(step), None, None, None]
         for what, figures in () if played is None else (("median", played.median), ("worst", played.worst)):
-            yield [
-                number,
-                what,
-                figures.rebalances,
-                figures.moved,
-                duration_cell(figures.without_owner_s),
-                figures.read_twice,
-                figures.commits_refused,
-                duration_cell(figures.lasted_s),
-            ]
+            yield [number, what, *cells_of(fields(figures, *_FIGURES))]

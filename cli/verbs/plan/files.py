@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from cli.errors import CommandError, UsageError
@@ -27,7 +28,9 @@ MAX_BYTES = 4 * 1024 * 1024
 def read_client_config(value: str) -> ClientConfig:
     """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`."""
     owner, file = _owner_and_file(value)
-    library = _library_or_none(owner)
+    library = None
+    with suppress(ValueError):
+        library = owner and canonical_library(owner)
     content = _content(file, _text(file))
     entries = content.entries
     inferred, known_by = library_by_keys(entries)
@@ -54,15 +57,6 @@ def _owner_and_file(value: str) -> tuple[str | None, Path]:
     if not Path(rest).exists():
         owner, _, rest = value.rpartition("=")
     return owner, Path(rest)
-
-
-def _library_or_none(name: str | None) -> str | None:
-    if name is None:
-        return None
-    try:
-        return canonical_library(name)
-    except ValueError:
-        return None
 
 
 def read_clients(file: Path) -> tuple[str, ...]:
@@ -95,9 +89,8 @@ def _listed(file: Path, text: str) -> Iterator[tuple[str, str, int]]:
             if not any(cells) or (reader.line_num == 1 and cells[0].lower() == "member"):
                 continue
             if len(cells) not in (2, 3):
-                raise ConfigFileError(
-                    file, reader.line_num, f"expected MEMBER,LIBRARY[,VERSION], found {len(cells)} values."
-                )
+                found = f"expected MEMBER,LIBRARY[,VERSION], found {len(cells)} values."
+                raise ConfigFileError(file, reader.line_num, found)
             yield cells[0], ":".join(cell for cell in cells[1:] if cell), reader.line_num
     except csv.Error as error:
         raise ConfigFileError(file, reader.line_num, f"not CSV: {error}.") from None
@@ -120,9 +113,8 @@ def _mapped(file: Path, text: str) -> Iterator[tuple[str, str, int | None]]:
 def _text(file: Path) -> str:
     text = read_text(file)
     if len(text) > MAX_BYTES:
-        raise ConfigFileError(
-            file, None, f"has more than {MAX_BYTES} characters; it is not a configuration file."
-        )
+        size = f"has more than {MAX_BYTES} characters"
+        raise ConfigFileError(file, None, f"{size}; it is not a configuration file.")
     return text
 
 

@@ -6,13 +6,13 @@ too, and every element has a title.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Any
 
 from cli.errors import UsageError
 from cli.output import write_file
@@ -81,36 +81,24 @@ def picture_of(plan: Plan) -> Picture | None:
 
 
 def in_words(timeline: PlanTimeline) -> str:
-    text = f"The group is {'; then '.join(_span_titles(timeline))}. {_members(timeline)}."
+    """`The group is classic, range as found; then consumer, uniform from step 1, round 2 (start). …`"""
+    spans = []
+    for group, frames in groupby(timeline.frames, key=lambda frame: frame.group):
+        first = next(frames)
+        where, _, done = first.title.partition(": ")
+        since = f"{where} ({done})" if done else where
+        spans.append(f"{group} from {since}" if first.step else f"{group} as found")
+    text = f"The group is {'; then '.join(spans)}. Members as found: {_counts(timeline, 0)}"
+    text += f"; at the end: {_counts(timeline, -1)}."
     if timeline.left_out:
         text += f" Not drawn, since similar to their neighbors: {counted(timeline.left_out, 'round')}."
     return f"{text} Computed, not measured."
 
 
-def _span_titles(timeline: PlanTimeline) -> Iterator[str]:
-    """`classic, range` as found; `consumer, uniform` from step 1, round 1: start."""
-    for group, frames in groupby(timeline.frames, key=lambda frame: frame.group):
-        first = next(frames)
-        yield f"{group} as found" if not first.step else f"{group} from {_since(first.title)}"
-
-
-def _since(title: str) -> str:
-    """`step 1, round 2 (start)`."""
-    where, _, done = title.partition(": ")
-    return f"{where} ({done})" if done else where
-
-
-def _members(timeline: PlanTimeline) -> str:
-    return f"Members as found: {_counts(timeline, 0)}; at the end: {_counts(timeline, -1)}"
-
-
 def _counts(timeline: PlanTimeline, frame: int) -> str:
-    counted = [
-        (row[frame], kind)
-        for kind, row in zip(timeline.kinds, timeline.members, strict=True)
-        if row[frame] and kind != STOPPED
-    ]
-    return ", ".join(f"{count:,} {kind}" for count, kind in counted) or "none"
+    counts = {kind: row[frame] for kind, row in zip(timeline.kinds, timeline.members, strict=True)}
+    shown = [f"{count:,} {kind}" for kind, count in counts.items() if count and kind != STOPPED]
+    return ", ".join(shown) or "none"
 
 
 def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> Drawing:
@@ -119,15 +107,15 @@ def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> Drawing:
     lanes = [*picture.steps(), *picture.rows()]
     starts = [run.start for _, run in runs([frame.step for frame in timeline.frames])]
     steps = Lane(height=0, rules=starts, rule_height=sum(lane.height for lane in lanes))
-    return Drawing(
-        title=title, text=text, axis=axis, legend=picture.legend(), lanes=(steps, *lanes, Lane(height=4))
-    )
+    lanes = [steps, *lanes, Lane(height=4)]
+    return Drawing(title=title, text=text, axis=axis, legend=picture.legend(), lanes=lanes)
 
 
 class _Picture:
     def __init__(self, timeline: PlanTimeline, axis: Axis) -> None:
         self.timeline, self.column = timeline, axis.unit
-        self.letters = _letters(timeline.kinds)
+        left = iter(ascii_uppercase)  # Stopped members are hatched, and have no letter.
+        self.letters = ["" if kind == STOPPED else next(left, "") for kind in timeline.kinds]
         self.titles = [frame.title for frame in timeline.frames]
 
     def legend(self) -> list[tuple[str, str]]:
@@ -150,15 +138,17 @@ class _Picture:
         marks = [f"{frame.round}{_mark(frame.title)}" if frame.step else "" for frame in frames]
         label = "round: \u2193 stop, \u2191 start" if any(map(_mark, self.titles)) else "round"
         every = ceil(LETTER * (1 + max(map(len, marks))) / self.column)
-        rounds = [
-            Label(marks[frame], y=10, at=frame + 0.5, style="faint middle")
-            for frame in range(0, len(frames), every)
-        ]
+        drawn = range(0, len(frames), every)
+        rounds = [Label(marks[frame], y=10, at=frame + 0.5, style="faint middle") for frame in drawn]
         yield Lane(height=16, texts=(Label(label, y=10, style="faint end"), *rounds))
 
     def rows(self) -> Iterator[Lane]:
         frames = self.timeline.frames
-        yield self._group()
+        boxes = [
+            named_box(run, group, f"group: {group}, {self._span_title(run)}", self.column)
+            for group, run in runs([frame.group for frame in frames])
+        ]
+        yield Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
         if self.timeline.lanes:
             most = max(1, *(max(lane.partitions) for lane in self.timeline.lanes))
             note = f"numbers and bars: partitions of each member, at most {most:,}"
@@ -172,42 +162,24 @@ class _Picture:
         yield self._cost("partitions moved", [frame.moved for frame in frames])
         yield self._cost("without owner, s", [frame.without_owner_s for frame in frames])
 
-    def _group(self) -> Lane:
-        boxes = [
-            named_box(run, group, f"group: {group}, {self._span_title(run)}", self.column)
-            for group, run in runs([frame.group for frame in self.timeline.frames])
-        ]
-        return Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
-
     def _member(self, lane: MemberLane, most: int) -> Lane:
         label = Label(shortened(lane.name, LEFT - 12), y=20, title=lane.name)
-        spans = []
-        for kind, run in runs(lane.kinds):
-            letter = Label(self.letters[kind], y=10, at=run.start, shift=2, style="strong")
-            spans.append(
-                Box(
-                    start=run.start,
-                    end=run.stop,
-                    style=self._style(kind)[0],
-                    title=f"{lane.name}: {self.timeline.kinds[kind]}, {self._span_title(run)}",
-                    height=LANE - 4,
-                    bars=tuple(self._owned(lane, kind, run, most)),
-                    texts=(*self._numbers(lane, kind, run), letter),
-                )
-            )
-        return Lane(height=LANE, texts=(label,), spans=spans)
+        return Lane(
+            height=LANE, texts=(label,), spans=[self._span(lane, *span, most) for span in runs(lane.kinds)]
+        )
 
-    def _owned(self, lane: MemberLane, kind: int, run: range, most: int) -> Iterator[Box]:
+    def _span(self, lane: MemberLane, kind: int, run: range, most: int) -> Box:
+        (style, of_bars), bars, texts = self._style(kind), [], []
         for frame in run:
-            if lane.partitions[frame]:
-                high = 16 * lane.partitions[frame] / most
-                yield self._bar(frame, self._style(kind)[1], LANE - 4, high)
-
-    def _numbers(self, lane: MemberLane, kind: int, run: range) -> Iterator[Label]:
-        for frame in run:
-            text = str(lane.partitions[frame])
-            if self.timeline.kinds[kind] != STOPPED and LETTER * len(text) + 10 < self.column:
-                yield Label(text, y=11, at=frame + 1, shift=-3)
+            owned = lane.partitions[frame]
+            if owned:
+                bars.append(self._bar(frame, of_bars, LANE - 4, 16 * owned / most))
+            if self.timeline.kinds[kind] != STOPPED and LETTER * len(str(owned)) + 10 < self.column:
+                texts.append(Label(str(owned), y=11, at=frame + 1, shift=-3))
+        texts.append(Label(self.letters[kind], y=10, at=run.start, shift=2, style="strong"))
+        title = f"{lane.name}: {self.timeline.kinds[kind]}, {self._span_title(run)}"
+        inside: dict[str, Any] = {"bars": tuple(bars), "texts": tuple(texts)}
+        return Box(start=run.start, end=run.stop, style=style, title=title, height=LANE - 4, **inside)
 
     def _stacked_bars(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
         """Bars of all members or partitions, stacked by kind; the last row of partitions has no owner."""
@@ -235,7 +207,8 @@ class _Picture:
     def _cost(self, what: str, values: Sequence[float]) -> Lane:
         most, bottom = max(values), 34.0
         texts = [f"{value:,.0f}" for value in values]
-        written = next((fitting for fitting in (texts, [*map(_brief, values)]) if self._fits(fitting)), None)
+        widest = {LETTER * max(map(len, fitting)) + 2: fitting for fitting in ([*map(_brief, values)], texts)}
+        written = next((fitting for width, fitting in reversed(widest.items()) if width < self.column), None)
         spans = []
         for frame, value in enumerate(values):
             if not value:
@@ -248,24 +221,9 @@ class _Picture:
         name = Label(what if written else f"{what}, at most {most:,.0f}", y=bottom - 4)
         return Lane(height=bottom + 4, texts=(name,), spans=spans)
 
-    def _bar(
-        self,
-        frame: int,
-        style: str,
-        bottom: float,
-        height: float,
-        *,
-        gap: float = 1.0,
-        title: str = "",
-        texts: tuple[Label, ...] = (),
-    ) -> Box:
-        top, end = bottom - height, frame + 1
-        return Box(
-            start=frame, end=end, style=style, top=top, height=height, gap=gap, title=title, texts=texts
-        )
-
-    def _fits(self, texts: Sequence[str]) -> bool:
-        return max(map(len, texts)) * LETTER + 2 < self.column
+    def _bar(self, frame: int, style: str, bottom: float, height: float, **others: Any) -> Box:
+        place = {"start": frame, "end": frame + 1, "top": bottom - height, "height": height}
+        return Box(**{"gap": 1.0, "title": "", **place, **others}, style=style)
 
     def _style(self, kind: int) -> tuple[str, str]:
         if self.timeline.kinds[kind] == STOPPED:
@@ -277,12 +235,6 @@ class _Picture:
     def _span_title(self, run: range) -> str:
         first, last = self.titles[run.start], self.titles[run[-1]]
         return first if first == last else f"from {first} to {last}"
-
-
-def _letters(kinds: Sequence[str]) -> tuple[str, ...]:
-    """A letter for each kind; empty for stopped members, which are hatched."""
-    left = iter(ascii_uppercase)
-    return tuple("" if kind == STOPPED else next(left, "") for kind in kinds)
 
 
 def _brief(number: float) -> str:
@@ -367,17 +319,20 @@ def timeline_of(
         )
         for position, origin in enumerate(origins)
     ]
-    by_kind = [_sums(row, counts, len(kinds)) for row, counts in zip(table, owned, strict=True)]
-    counted = [Counter(row) for row in table]
+    members_of: list[tuple[int, ...]] = []
+    partitions: list[tuple[int, ...]] = []
+    for kind in range(len(kinds)):
+        members_of.append(tuple(row.count(kind) for row in table))
+        both = zip(table, owned, strict=True)
+        partitions.append(
+            tuple(sum(count for of, count in zip(*pair, strict=True) if of == kind) for pair in both)
+        )
     return PlanTimeline(
         frames=tuple(map(_frame, shown)),
         kinds=tuple(kinds),
         lanes=tuple(lanes) if len(lanes) <= MOST_LANES else (),
-        members=tuple(tuple(count[kind] for count in counted) for kind in range(len(kinds))),
-        partitions=(
-            *(tuple(row[kind] for row in by_kind) for kind in range(len(kinds))),
-            tuple(most - sum(row) for row in owned),
-        ),
+        members=tuple(members_of),
+        partitions=(*partitions, tuple(most - sum(row) for row in owned)),
         left_out=rounds - len({(together[-1].step, together[-1].round) for together in shown[1:]}),
     )
 
@@ -398,23 +353,16 @@ def _shown(settled_groups: Sequence[SettledGroup]) -> list[Sequence[SettledGroup
 
 def _frame(settled_groups: Sequence[SettledGroup]) -> TimelineFrame:
     last = settled_groups[-1]
+    done = " and ".join("stop" if settled.stopped else "start" for settled in settled_groups)
     return TimelineFrame(
         step=last.step,
         round=last.round,
-        title=_title(settled_groups),
+        title=f"step {last.step}, round {last.round}: {done}" if last.step else "as found",
         group=f"{last.type.value}, {last.protocol}" if last.protocol else "empty",
         rebalances=sum(settled.rebalances for settled in settled_groups),
         moved=sum(settled.moved for settled in settled_groups),
         without_owner_s=sum(wait.total_s for settled in settled_groups for wait in settled.waits),
     )
-
-
-def _title(settled_groups: Sequence[SettledGroup]) -> str:
-    last = settled_groups[-1]
-    if not last.step:
-        return "as found"
-    done = " and ".join("stop" if settled.stopped else "start" for settled in settled_groups)
-    return f"step {last.step}, round {last.round}: {done}"
 
 
 def _kind(member: SettledMember | None) -> str:
@@ -423,10 +371,3 @@ def _kind(member: SettledMember | None) -> str:
     if member.protocol is MemberProtocol.CONSUMER:
         return "consumer"
     return f"classic: {', '.join(member.assignors) or UNKNOWN_LIST}"
-
-
-def _sums(kinds: Sequence[int], counts: Sequence[int], number: int) -> list[int]:
-    sums = [0] * number
-    for kind, count in zip(kinds, counts, strict=True):
-        sums[kind] += count
-    return sums

@@ -98,10 +98,8 @@ def _in_short(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[B
         yield Heading("Assumptions")
         yield from (Item(lead="-", text=line) for line in map(_capitalized, assumed))
     if plan.steps:
-        yield Text(
-            "--verbose shows warnings in full, costs, risks and other paths; --output html writes the runbook.",
-            Role.FAINT,
-        )
+        more = "--verbose shows warnings in full, costs, risks and other paths"
+        yield Text(f"{more}; --output html writes the runbook.", Role.FAINT)
 
 
 def _in_full(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
@@ -246,9 +244,8 @@ def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...], *, 
         ("FIRST-REASON", _first_reason),
     )
     data = {"plans": list(map(plan_to_data, plans))}
-    return Document(
-        command="plan", data=data, blocks=[table], errors=problems, more="" if verbose else VERBOSE
-    )
+    more = "" if verbose else VERBOSE
+    return Document(command="plan", data=data, blocks=[table], errors=problems, more=more)
 
 
 def _rehearsed(plan: Plan) -> str | None:

@@ -21,7 +21,7 @@ from migration.client_config import ClientConfig
 from migration.gate.notes import Notes
 from migration.model import Plan, PlanVerdict
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults, read_faults
-from migration.rehearsal.mistakes import Inapplicable, PlacedMistake, mistakes_in
+from migration.rehearsal.mistakes import Inapplicable, mistakes_in
 from migration.rehearsal.plan_run import is_of_group, places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed, not_rehearsed, with_rehearsal
 from migration.rehearsal.simulated_members import (
@@ -70,11 +70,8 @@ class Rehearsal:
 
     @property
     def undetected(self) -> list[MistakeResult]:
-        return [
-            mistake
-            for mistake in self.mistakes
-            if isinstance(mistake, MistakeResult) and mistake.outcome is GateOutcome.OPENED
-        ]
+        played = [mistake for mistake in self.mistakes if isinstance(mistake, MistakeResult)]
+        return [mistake for mistake in played if mistake.outcome is GateOutcome.OPENED]
 
 
 def find(plan: Plan, source: Source) -> FoundGroup:
@@ -88,12 +85,10 @@ def find(plan: Plan, source: Source) -> FoundGroup:
     differences = is_of_group(plan, facts).differences
     if differences:
         changes = "; ".join(
-            f"{difference.what}: {difference.plan} in the plan, now {difference.now}"
-            for difference in differences
+            f"{change.what}: {change.plan} in the plan, now {change.now}" for change in differences
         )
-        raise UsageError(
-            f"the group {plan.group} does not match this plan, or no longer does: {changes}. Make a new plan"
-        )
+        unlike = f"the group {plan.group} does not match this plan, or no longer does"
+        raise UsageError(f"{unlike}: {changes}. Make a new plan")
     return facts
 
 
@@ -123,25 +118,30 @@ def request_of(
     settings: Mapping[str, str] | None = None,
 ) -> RehearsalRequest:
     if mistakes and stop_at is not None:
-        raise UsageError(
-            "--stop-at is invalid with --mistakes: mistakes are made in the migration, not in the rollback"
-        )
+        why = "mistakes are made in the migration, not in the rollback"
+        raise UsageError(f"--stop-at is invalid with --mistakes: {why}")
+    if plan.verdict is PlanVerdict.BLOCKED and not plan.steps:
+        raise UsageError(f"{plan.group}: the plan is blocked, and has no steps to rehearse")
     if not plan.steps:
-        raise UsageError(_why_no_steps(plan))
+        raise UsageError(f"{plan.group}: the plan has no steps: the group already uses the target protocol")
     _refuse_unknown_members(configs, facts.group)
     try:
         facts, simulated = with_settings(facts, simulated_for_plan(plan, facts, configs), settings or {})
     except (CannotRehearseError, InvalidSetting) as error:
         raise UsageError(f"{plan.group}: {error}") from None
-    stop = None if stop_at is None else _place(plan, stop_at)
+    names = [member.name for member in simulated.members.values()]
+    try:
+        planned_faults = NO_FAULTS if faults is None else read_faults(faults, names, places(plan))
+    except TreeError as error:
+        raise UsageError(str(error)) from None
     return RehearsalRequest(
         plan=plan,
         found=facts,
         simulated=simulated,
         seeds=range(first, first + count),
-        stop_at=stop,
+        stop_at=None if stop_at is None else _place(plan, stop_at),
         mistakes=mistakes,
-        faults=_faults(plan, simulated, faults) if faults is not None else NO_FAULTS,
+        faults=planned_faults,
         faults_file=faults,
         config_files=tuple(config.description for config in configs),
         notes=notes,
@@ -156,38 +156,24 @@ def _refuse_unknown_members(configs: Sequence[ClientConfig], group: Group) -> No
             raise UsageError(f"--client-config names {config.member!r}, which is not a member of {group.id}")
 
 
-def _why_no_steps(plan: Plan) -> str:
-    if plan.verdict is PlanVerdict.BLOCKED:
-        return f"{plan.group}: the plan is blocked, and has no steps to rehearse"
-    return f"{plan.group}: the plan has no steps: the group already uses the target protocol"
-
-
-def _faults(plan: Plan, simulated: SimulatedMembers, file: Path) -> PlanFaults:
-    try:
-        return read_faults(file, [member.name for member in simulated.members.values()], places(plan))
-    except TreeError as error:
-        raise UsageError(str(error)) from None
-
-
 def _place(plan: Plan, text: str) -> tuple[int, int]:
     known = places(plan)
     for step, round_ in known:
         if text == f"{step}.{round_}":
             return step, round_
-    first, last = known[0], known[-1]
-    raise UsageError(
-        f"--stop-at {text!r}: expected a step and a round of it, from {first[0]}.{first[1]} to {last[0]}.{last[1]}"
-    )
+    first, last = ("{}.{}".format(*known[index]) for index in (0, -1))
+    raise UsageError(f"--stop-at {text!r}: expected a step and a round of it, from {first} to {last}")
 
 
 def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
     """Play every seed and, without --stop-at, rollbacks with the first; `shows`: keep the first run in detail."""
     rehearsal = Rehearsal(request=request)
-    ways = _rollback_places(request)
+    known = places(request.plan)
+    ways = [known[index] for index in sorted(sampled(len(known), 0, MOST_ROLLBACKS))]
+    ways = ways if request.stop_at is None else []
     wrong = mistakes_in(request.plan, request.simulated) if request.mistakes else ()
-    with Progress(
-        "rehearsing", total=len(request.seeds) + len(ways) + len(wrong), before_data=True
-    ) as progress:
+    total = len(request.seeds) + len(ways) + len(wrong)
+    with Progress("rehearsing", total=total, before_data=True) as progress:
         for seed in request.seeds:
             rehearsal.played.append(_play(request, seed, request.stop_at))
             progress.advance(1)
@@ -198,20 +184,15 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
         if rehearsal.is_safe and wrong:
             right = [_play(request, seed, None, with_story=True) for seed in request.seeds]
             for mistake in wrong:
-                rehearsal.mistakes.append(
-                    mistake if isinstance(mistake, Inapplicable) else _make(request, mistake, right)
-                )
+                if not isinstance(mistake, Inapplicable):
+                    of_request = request.plan, request.found, request.simulated
+                    results = [play_mistake(*of_request, mistake, run, request.faults) for run in right]
+                    rehearsal.mistakes.append(worst_of(results))
+                else:
+                    rehearsal.mistakes.append(mistake)
                 progress.advance(1)
         rehearsal.detailed = _detailed_run(rehearsal, shows=shows)
     return rehearsal
-
-
-def _rollback_places(request: RehearsalRequest) -> list[tuple[int, int]]:
-    if request.stop_at is not None:
-        return []
-    known = places(request.plan)
-    chosen = sampled(len(known), 0, MOST_ROLLBACKS)
-    return [known_place for index, known_place in enumerate(known) if index in chosen]
 
 
 def _detailed_run(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
@@ -226,29 +207,13 @@ def _detailed_run(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
 def _play(
     request: RehearsalRequest, seed: int, stop_at: tuple[int, int] | None, *, with_story: bool = False
 ) -> Rehearsed:
+    of_request = request.plan, request.found, request.simulated
     try:
-        return rehearse(
-            request.plan,
-            request.found,
-            request.simulated,
-            seed,
-            stop_at=stop_at,
-            with_story=with_story,
-            faults=request.faults,
-        )
+        return rehearse(*of_request, seed, stop_at=stop_at, with_story=with_story, faults=request.faults)
     except (
         CannotRehearseError, InvalidSetting, UnknownAssignorError, NoCommonProtocolError, AssignorFailedError,
     ) as error:  # fmt: skip
         raise UsageError(f"{request.plan.group} cannot be rehearsed: {error}") from None
-
-
-def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehearsed]) -> MistakeResult:
-    return worst_of(
-        [
-            play_mistake(request.plan, request.found, request.simulated, placed, run, request.faults)
-            for run in right
-        ]
-    )
 
 
 def rehearsed(

@@ -67,15 +67,10 @@ def _drawing(group: str, run: Rehearsed, result: RunResult, text: str) -> Drawin
         legend=((CLOSED, "gate closed"), *LEGEND),
         lanes=[
             title_lane(f"seed {run.seed}: {costs_in_words(costs)}", axis),
-            _rounds(run, axis),
+            Lane(height=HEIGHT + 4, texts=(Label("round", y=13),), spans=list(_boxes(run, axis))),
             *member_lanes(shown, axis),
         ],
     )
-
-
-def _rounds(run: Rehearsed, axis: Axis) -> Lane:
-    boxes = [*_boxes(run, axis)]
-    return Lane(height=HEIGHT + 4, texts=(Label("round", y=13),), spans=boxes)
 
 
 def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
@@ -85,26 +80,15 @@ def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
     if run.back is not None:
         ends.append(last.began_s + (last.gate_open_after_s or 0.0))
     for round_, end_s in zip(run.rounds, [*ends, axis.end], strict=False):
-        opens_s = end_s if round_.gate_open_after_s is None else round_.began_s + round_.gate_open_after_s
-        after = (
-            "stays closed"
-            if round_.gate_open_after_s is None
-            else f"open after {seconds_text(round_.gate_open_after_s)}"
-        )
+        start, after_s = round_.began_s, round_.gate_open_after_s
+        opens_s = end_s if after_s is None else min(start + after_s, end_s)
+        after = "stays closed" if after_s is None else f"open after {seconds_text(after_s)}"
         title = f"step {round_.step}, round {round_.round}: gate {after}"
-        closed = Box(
-            start=round_.began_s, end=min(opens_s, end_s), style=CLOSED, title=title, top=HEIGHT - 3, height=3
-        )
-        yield _box(round_.began_s, end_s, f"{round_.step}.{round_.round}", title, axis, (closed,))
+        closed = Box(start=start, end=opens_s, style=CLOSED, title=title, top=HEIGHT - 3, height=3)
+        yield _box(start, end_s, f"{round_.step}.{round_.round}", title, axis, (closed,))
     if run.back is not None:
-        yield _box(
-            ends[-1],
-            axis.end,
-            "back",
-            f"rollback to the start, in {seconds_text(run.back.lasted_s)}",
-            axis,
-            (),
-        )
+        title = f"rollback to the start, in {seconds_text(run.back.lasted_s)}"
+        yield _box(ends[-1], axis.end, "back", title, axis, ())
 
 
 def _box(start: float, end: float, name: str, title: str, axis: Axis, bars: tuple[Box, ...]) -> Box:

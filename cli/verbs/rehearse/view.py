@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from statistics import median
 from typing import Any
 
 from cli.render.cells import Cell, duration_cell
-from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns
+from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns, fields
 from cli.render.lines import Role
 from cli.verbs.rehearse.action import Rehearsal, RehearsalRequest
 from cli.verbs.rehearse.picture import picture_of
@@ -17,7 +17,14 @@ from groups.counts import counted
 from groups.times import seconds_text
 from migration.model import Plan
 from migration.rehearsal.mistakes import Inapplicable
-from migration.rehearsal.rehearsed import GroupSummary, Rehearsed, RoundPlayed, as_number, figures_of
+from migration.rehearsal.rehearsed import (
+    GroupSummary,
+    Rehearsed,
+    RollbackResult,
+    RoundPlayed,
+    as_number,
+    figures_of,
+)
 from migration.rehearsal.symptoms import GateOutcome, MistakeResult, MistakeSymptoms, RefusedRequest
 
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
@@ -39,15 +46,20 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
             "faults": str(request.faults_file) if request.faults_file else None,
             "settings": dict(request.settings),
             "safe": rehearsal.is_safe,
-            "rounds": list(_rounds_data(rehearsal)),
+            "rounds": [
+                {
+                    **fields(played[0], "step", "round"),
+                    **_figures(played, median),
+                    "worst": _figures(played, max),
+                }
+                for played in _of_rounds(rehearsal)
+            ],
             "back": [
-                {"step": back.step, "round": back.round, **asdict(back.costs)}
-                | {"lasted_s": back.lasted_s, "arrived": back.arrived}
-                for run in (*rehearsal.played, *rehearsal.back)
-                if (back := run.back) is not None
+                {**fields(back, "step", "round"), **asdict(back.costs), **fields(back, "lasted_s", "arrived")}
+                for back in _gone_back(rehearsal)
             ],
             "computed": list(_computed(rehearsal)),
-            "mistakes": mistakes_data(rehearsal),
+            "mistakes": list(map(_data, rehearsal.mistakes)),
             "unsafe": list(_unsafe_data(rehearsal)),
             "story": list(lines or ()),
         },
@@ -65,24 +77,15 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
     return iter(by_place[position] for position in sorted(by_place))
 
 
-def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, float | None]:
+def _figures(played: Sequence[RoundPlayed], of: Callable[[list[Any]], Any]) -> dict[str, float | None]:
     """The median or the worst value of each figure; a gate that stayed closed in a seed has no time."""
-    of = max if worst else median
     figures = {name: as_number(of([getattr(round_.costs, name) for round_ in played])) for name in _FIGURES}
     times = [round_.gate_open_after_s for round_ in played]
-    known = [time_s for time_s in times if time_s is not None]
-    return {**figures, "gate_open_after_s": as_number(of(known)) if len(known) == len(times) else None}
+    return {**figures, "gate_open_after_s": None if None in times else as_number(of(times))}
 
 
-def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, object]]:
-    for played in _of_rounds(rehearsal):
-        first = played[0]
-        yield {
-            "step": first.step,
-            "round": first.round,
-            **_figures(played, worst=False),
-            "worst": _figures(played, worst=True),
-        }
+def _gone_back(rehearsal: Rehearsal) -> list[RollbackResult]:
+    return [run.back for run in (*rehearsal.played, *rehearsal.back) if run.back is not None]
 
 
 def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
@@ -91,14 +94,13 @@ def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
         rehearsed = figures_of(rehearsal.played, number)
         if rehearsed is None:
             continue
-        expected = step.expectation
         notes = rehearsal.request.notes
         measured = notes.measured(number) if notes is not None else None
         yield {
             "step": number,
-            "computed": None if expected is None else {name: getattr(expected, name) for name in _COMPUTED},
-            "rehearsed": {name: getattr(rehearsed.median, name) for name in _REHEARSED},
-            "measured": None if measured is None else asdict(measured),
+            "computed": step.expectation and fields(step.expectation, *_COMPUTED),
+            "rehearsed": fields(rehearsed.median, *_REHEARSED),
+            "measured": measured and asdict(measured),
         }
 
 
@@ -126,27 +128,15 @@ def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Blo
     yield Heading(f"{request.plan.group}: {request.plan.path or request.plan.destination.value}", level=1)
     yield Text(_verdict(rehearsal), Role.GOOD if rehearsal.is_safe else Role.BAD)
     yield _rounds_table(rehearsal)
-    gone_back = [run.back for run in (*rehearsal.played, *rehearsal.back) if run.back is not None]
-    if gone_back:
+    if gone_back := _gone_back(rehearsal):
         yield Heading("Rollback to the start")
-        yield Table(
-            columns=columns("#STEP", "#ROUND", *_COLUMNS, "#LASTED", "ARRIVED"),
-            rows=[
-                [
-                    back.step,
-                    back.round,
-                    *cells_of(asdict(back.costs)),
-                    duration_cell(back.lasted_s),
-                    "yes" if back.arrived else "no",
-                ]
-                for back in gone_back
-            ],
-        )
-    yield Heading(
-        "Computed, rehearsed and measured, by step"
-        if _is_measured(rehearsal)
-        else "Computed and rehearsed, by step"
-    )
+        rows: list[list[Cell]] = []
+        for back in gone_back:
+            end = duration_cell(back.lasted_s), "yes" if back.arrived else "no"
+            rows.append([back.step, back.round, *cells_of(asdict(back.costs)), *end])
+        yield Table(columns=columns("#STEP", "#ROUND", *_COLUMNS, "#LASTED", "ARRIVED"), rows=rows)
+    measured = any(row["measured"] for row in _computed(rehearsal))
+    yield Heading(f"Computed{', rehearsed and measured' if measured else ' and rehearsed'}, by step")
     yield _computed_table(rehearsal)
     if request.mistakes:
         yield from mistakes_blocks(rehearsal)
@@ -163,12 +153,9 @@ def _verdict(rehearsal: Rehearsal) -> str:
     seeds = counted(len(rehearsal.request.seeds), "seed")
     if rehearsal.is_safe:
         return f"Safe: rehearsed from {seeds}."
-    unsafe = list(_unsafe_data(rehearsal))
-    first = unsafe[0]
-    return (
-        f"Not safe. Seed {first['seed']}: {first['reason']}. `{first['replay']}` prints its "
-        f"events.{f' {len(unsafe) - 1} more reasons are in --output json.' if len(unsafe) > 1 else ''}"
-    )
+    first, *others = _unsafe_data(rehearsal)
+    more = f" {len(others)} more reasons are in --output json." if others else ""
+    return f"Not safe. Seed {first['seed']}: {first['reason']}. `{first['replay']}` prints its events.{more}"
 
 
 def _rounds_table(rehearsal: Rehearsal) -> Table:
@@ -177,15 +164,11 @@ def _rounds_table(rehearsal: Rehearsal) -> Table:
     for played in _of_rounds(rehearsal):
         first = played[0]
         head: list[Cell] = [first.step, first.round, _round_members(plan, first)]
-        if not several:
-            rows.append([*head, *cells_of(_figures(played, worst=False))])
-            continue
-        rows.append([*head, "median", *cells_of(_figures(played, worst=False))])
-        rows.append([*head, "worst", *cells_of(_figures(played, worst=True))])
-    of_them = ("FIGURES",) if several else ()
-    return Table(
-        columns=columns("#STEP", "#ROUND", "MEMBERS", *of_them, *_COLUMNS, "#GATE-OPEN-AFTER"), rows=rows
-    )
+        rows.append([*head, *(["median"] if several else []), *cells_of(_figures(played, median))])
+        if several:
+            rows.append([*head, "worst", *cells_of(_figures(played, max))])
+    names = ("#STEP", "#ROUND", "MEMBERS", *(("FIGURES",) if several else ()), *_COLUMNS, "#GATE-OPEN-AFTER")
+    return Table(columns=columns(*names), rows=rows)
 
 
 def _round_members(plan: Plan, played: RoundPlayed) -> str:
@@ -196,19 +179,14 @@ def _round_members(plan: Plan, played: RoundPlayed) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " ".join(names)
 
 
-def _is_measured(rehearsal: Rehearsal) -> bool:
-    return any(row["measured"] for row in _computed(rehearsal))
-
-
 def _computed_table(rehearsal: Rehearsal) -> Table:
     rows: list[list[Cell]] = []
     for entry in _computed(rehearsal):
         for what in ("computed", "rehearsed", "measured"):
-            figures = entry[what]
+            figures = entry[what] or {}
             if figures or what != "measured":
-                rows.append(
-                    [entry["step"], what, *cells_of({name: (figures or {}).get(name) for name in _REHEARSED})]
-                )
+                cells = cells_of({name: figures.get(name) for name in _REHEARSED})
+                rows.append([entry["step"], what, *cells])
     return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3], "#LASTED"), rows=rows)
 
 
@@ -221,10 +199,8 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
         yield f"rehearsed with {values}; the plan was made for the current settings"
     misplaced = max((run.misplaced for run in rehearsal.played), default=0)
     if misplaced:
-        yield (
-            f"{counted(misplaced, 'partition')} started with another owner than observed: assignments depend on "
-            "the history of the group"
-        )
+        why = "assignments depend on the history of the group"
+        yield f"{counted(misplaced, 'partition')} started with another owner than observed: {why}"
     files = rehearsal.request.config_files
     settings = f"the settings of {', '.join(files)}" if files else "default client settings"
     yield (
@@ -238,10 +214,6 @@ _GATE = {
     GateOutcome.SETTLED: "opens when settled",
     GateOutcome.OPENED: "OPENS",
 }
-
-
-def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, object]]:
-    return [_data(mistake) for mistake in rehearsal.mistakes]
 
 
 def _data(result: MistakeResult | Inapplicable) -> dict[str, object]:
@@ -266,8 +238,7 @@ def _data(result: MistakeResult | Inapplicable) -> dict[str, object]:
         "invariants": list(symptom.violations),
         "gate": {
             "outcome": result.outcome.value,
-            "step": result.step,
-            "round": result.round,
+            **fields(result, "step", "round"),
             "closed_by": list(result.closed_by),
             "why": result.why,
         },
@@ -289,17 +260,12 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
     if not rehearsal.mistakes:
         yield Text("The plan itself is not safe: mistakes were not played.")
         return
-    yield Table(
-        columns=columns("MISTAKE", "#STEP", "#ROUND", "DESCRIPTION", "SYMPTOM", "GATE", "CLOSED-BY"),
-        rows=[_row(mistake) for mistake in rehearsal.mistakes],
-    )
+    names = ("MISTAKE", "#STEP", "#ROUND", "DESCRIPTION", "SYMPTOM", "GATE", "CLOSED-BY")
+    yield Table(columns=columns(*names), rows=[_row(mistake) for mistake in rehearsal.mistakes])
     for result in rehearsal.undetected:
-        yield Text(f"{_name(result)}: {result.why}. The gate does not detect it.")
-
-
-def _name(result: MistakeResult) -> str:
-    position = f"step {result.placed.place[0]}, round {result.placed.place[1]}"
-    return f"{result.placed.mistake.value.replace('-', ' ').capitalize()} ({position}, seed {result.seed})"
+        (step, round_), name = result.placed.place, result.placed.mistake.value.replace("-", " ").capitalize()
+        position = f"(step {step}, round {round_}, seed {result.seed})"
+        yield Text(f"{name} {position}: {result.why}. The gate does not detect it.")
 
 
 def _row(result: MistakeResult | Inapplicable) -> list[Cell]:
