@@ -11,26 +11,22 @@ from groups.listing import GroupType
 from groups.streams import NodeKind, Subtopology, Topology, TopologyNode
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
+GROUP: Any = {
+    "error_code": 0, "error_message": None, "group_id": "app", "group_state": "Stable", "group_epoch": 3,
+    "assignment_epoch": 3, "topology": None, "members": [], "authorized_operations": -(2**31),
+    "topology_description": None, "topology_description_status": 0, "assignor_name": "sticky",
+}  # fmt: skip
+
+
+def answered(version: int, **fields: Any) -> Any:
+    reported = STREAMS_GROUP_DESCRIBE.encode_response(version, 7, {"groups": [GROUP | fields]})
+    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(version, reported[4:]).groups
+    return answer
+
 
 @pytest.mark.parametrize(("version", "shown"), [(0, None), (1, "sticky")])
 def test_the_assignor_of_a_streams_group_is_known_since_4_4(version: int, shown: str | None) -> None:
-    group: Any = {
-        "error_code": 0,
-        "error_message": None,
-        "group_id": "app",
-        "group_state": "Empty",
-        "group_epoch": 3,
-        "assignment_epoch": 3,
-        "topology": None,
-        "members": [],
-        "authorized_operations": -(2**31),
-        "topology_description": None,
-        "topology_description_status": 0,
-        "assignor_name": "sticky",
-    }
-    reported = STREAMS_GROUP_DESCRIBE.encode_response(version, 7, {"groups": [group]})
-    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(version, reported[4:]).groups
-    assert as_group(GroupType.STREAMS, answer, None)[0].protocol == shown
+    assert as_group(GroupType.STREAMS, answered(version), None)[0].protocol == shown
 
 
 def test_nodes_of_a_topology_are_those_of_its_description() -> None:
@@ -38,35 +34,19 @@ def test_nodes_of_a_topology_are_those_of_its_description() -> None:
         plain = {"source_topics": (), "sink_topic": None, "stores": (), "successors": ()}
         return {"name": name, "node_type": kind, **plain, **more}
 
+    nodes = [
+        node("read", 1, source_topics=["in"], successors=["count", "write"]),
+        node("count", 2, stores=["counts"]),
+        node("write", 3, sink_topic="out"),
+        node("route", 3),
+        node("later", 9),
+    ]
     description = {
-        "subtopologies": [
-            {
-                "subtopology_id": "0",
-                "nodes": [
-                    node("read", 1, source_topics=["in"], successors=["count", "write"]),
-                    node("count", 2, stores=["counts"]),
-                    node("write", 3, sink_topic="out"),
-                    node("route", 3),
-                    node("later", 9),
-                ],
-            }
-        ],
+        "subtopologies": [{"subtopology_id": "0", "nodes": nodes}],
         "global_stores": [{"source": node("all", 1), "processor": node("keep", 2, stores=["rates"])}],
     }
-    group: Any = {
-        "error_code": 0,
-        "group_id": "app",
-        "group_state": "Stable",
-        "group_epoch": 3,
-        "assignment_epoch": 3,
-        "members": [],
-        "topology_description": description,
-        "topology_description_status": 3,
-    }
-    reported = STREAMS_GROUP_DESCRIBE.encode_response(1, 7, {"groups": [group]})
-    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(1, reported[4:]).groups
+    answer = answered(1, topology_description=description, topology_description_status=3)
     parts = Subtopology(id="0", source_topics=("in",)), Subtopology(id="1", changelogs=("app-x-changelog",))
-    assert answer.topology_description is not None
     result = with_nodes(Topology(epoch=2, subtopologies=parts), answer.topology_description)
     read = TopologyNode(name="read", kind=NodeKind.SOURCE, topics=("in",), successors=("count", "write"))
     assert result.subtopologies[0].nodes == (
