@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
@@ -118,49 +117,8 @@ def groups(draw: st.DrawFn) -> Group | None:
     )
 
 
-@dataclass(slots=True)
-class Facts:
-    """What events are about, of a group, in the plainest form there is."""
-
-    group: dict[str, object] = field(default_factory=dict)
-    members: dict[str, dict[str, object]] = field(default_factory=dict)
-    owners: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
-    offsets: dict[tuple[str, int], int] = field(default_factory=dict)
-
-
-def facts_of(view: Group | None) -> Facts | None:
-    """The facts of a group."""
-    if view is None:
-        return None
-    node = view.coordinator
-    return Facts(
-        group={
-            "type": view.type.value,
-            "state": view.state.value,
-            "protocol": view.protocol,
-            "coordinator": node and f"{node.host}:{node.port}",
-            "epoch": view.generation if view.group_epoch is None else view.group_epoch,
-            "assignment_epoch": view.assignment_epoch,
-        },
-        members={
-            entry.id: {
-                "instance": entry.instance,
-                "protocol": entry.protocol and entry.protocol.value,
-                "subscription": subscription_names(entry),
-                "epoch": entry.epoch,
-            }
-            for entry in view.members
-        },
-        owners=owners_of(view),
-        offsets={
-            (topic, number): committed.offset
-            for topic, numbers in (view.offsets or {}).items()
-            for number, committed in numbers.items()
-            if committed.offset is not None
-        },
-    )
-
-
+Facts = dict[tuple[object, ...], object]
+"""What events are about, in the plainest form there is, by the kind of fact and what it is of; None is left out."""
 _OF_GROUP = {
     EventKind.TYPE_CHANGED: "type",
     EventKind.STATE_CHANGED: "state",
@@ -177,53 +135,64 @@ _OF_MEMBER = {
 }
 
 
-def applied(facts: Facts | None, happened: Iterable[WatchEvent]) -> Facts | None:
+def facts_of(view: Group | None) -> Facts:
+    """The facts of a group; none of one that does not exist."""
+    if view is None:
+        return {}
+    node = view.coordinator
+    facts: Facts = {
+        ("type",): view.type.value,
+        ("state",): view.state.value,
+        ("protocol",): view.protocol,
+        ("coordinator",): node and f"{node.host}:{node.port}",
+        ("epoch",): view.generation if view.group_epoch is None else view.group_epoch,
+        ("assignment_epoch",): view.assignment_epoch,
+    }
+    for entry in view.members:
+        facts[entry.id, "is there"] = True
+        facts[entry.id, "instance"] = entry.instance
+        facts[entry.id, "protocol"] = entry.protocol and entry.protocol.value
+        facts[entry.id, "subscription"] = subscription_names(entry)
+        facts[entry.id, "epoch"] = entry.epoch
+    facts |= {("owners", *partition): ids for partition, ids in owners_of(view).items()}
+    for topic, numbers in (view.offsets or {}).items():
+        facts |= {("offset", topic, number): committed.offset for number, committed in numbers.items()}
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+def applied(facts: Facts, happened: Iterable[WatchEvent]) -> Facts:
     """What events make of facts; AssertionError where one says that something was otherwise than it was."""
+    facts = dict(facts)
     for event in happened:
-        facts = _applied(facts, event)
-    return facts
-
-
-def _applied(facts: Facts | None, event: WatchEvent) -> Facts | None:
-    if event.kind is EventKind.GROUP_APPEARED:
-        assert facts is None
-        blank = dict.fromkeys(("protocol", "coordinator", "epoch", "assignment_epoch"))
-        return Facts(group={**blank, "type": event.before, "state": event.after})
-    assert facts is not None
-    if event.kind is EventKind.GROUP_GONE:
-        return None
-    if event.kind in _OF_GROUP:
-        assert facts.group[_OF_GROUP[event.kind]] == event.before
-        facts.group[_OF_GROUP[event.kind]] = event.after
-    elif event.kind in _OF_MEMBER:
-        one = facts.members[event.member or ""]
-        assert one[_OF_MEMBER[event.kind]] == event.before
-        one[_OF_MEMBER[event.kind]] = event.after
-    elif event.kind is EventKind.MEMBER_LEFT:
-        assert facts.members.pop(event.member or "")["instance"] == event.before
-    elif event.kind is EventKind.MEMBER_JOINED:
-        assert event.member not in facts.members
-        blank = dict.fromkeys(("protocol", "subscription", "epoch"))
-        facts.members[event.member or ""] = {**blank, "instance": event.after}
-    elif event.kind is EventKind.MEMBER_REPLACED:
-        assert isinstance(event.before, str)
-        facts.members[event.member or ""] = facts.members.pop(event.before)
-        for pair, ids in facts.owners.items():
-            facts.owners[pair] = tuple(sorted(event.member or "" if i == event.before else i for i in ids))
-    else:
-        _apply_places(facts, event)
-    return facts
-
-
-def _apply_places(facts: Facts, event: WatchEvent) -> None:
-    for number in event.partitions:
-        partition = (event.topic or "", number)
-        if event.kind.value.startswith("partitions-"):
-            assert isinstance(event.after, tuple)
-            assert facts.owners.pop(partition, ()) == event.before
-            if event.after:
-                facts.owners[partition] = event.after
+        member = event.member or ""
+        if event.kind is EventKind.GROUP_APPEARED:
+            assert not facts
+            facts = {("type",): event.before, ("state",): event.after}
+        elif event.kind is EventKind.GROUP_GONE:
+            facts = {}
+        elif event.kind in (EventKind.MEMBER_LEFT, EventKind.MEMBER_JOINED):
+            joins = event.kind is EventKind.MEMBER_JOINED
+            _change(facts, (member, "is there"), None if joins else True, True if joins else None)
+            _change(facts, (member, "instance"), event.before, event.after)
+            facts = facts if joins else {key: value for key, value in facts.items() if key[0] != member}
+        elif event.kind is EventKind.MEMBER_REPLACED:
+            former = event.before
+            facts = {(member, *key[1:]) if key[0] == former else key: value for key, value in facts.items()}
+            for key, ids in facts.items():
+                if key[0] == "owners" and isinstance(ids, tuple):
+                    facts[key] = tuple(sorted(member if name == former else name for name in ids))
+        elif event.kind in _OF_GROUP or event.kind in _OF_MEMBER:
+            name = _OF_GROUP.get(event.kind) or _OF_MEMBER[event.kind]
+            _change(facts, (name,) if event.member is None else (member, name), event.before, event.after)
         else:
-            assert facts.offsets.pop(partition, None) == event.before
-            if isinstance(event.after, int):
-                facts.offsets[partition] = event.after
+            kind = "owners" if event.kind.value.startswith("partitions-") else "offset"
+            before, after = (None if value == () else value for value in (event.before, event.after))
+            for number in event.partitions:
+                _change(facts, (kind, event.topic, number), before, after)
+    return facts
+
+
+def _change(facts: Facts, key: tuple[object, ...], before: object, after: object) -> None:
+    assert facts.pop(key, None) == before
+    if after is not None:
+        facts[key] = after
