@@ -103,45 +103,27 @@ FILES = [
     f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - at: 2\n    restart: a\n    with:\n      assignors: [x]",
 ]
 MEMBERS = [
-    "library: jawa, topics: [t]",
-    "protocol: kip848, topics: [t]",
-    "",
-    "topics: [t], regex: x",
-    "regex: '('",
-    "topics: [t], assignors: [rang]",
-    "topics: [t], assignors: [range, range]",
+    "library: jawa, topics: [t]", "protocol: kip848, topics: [t]", "", "topics: [t], regex: x", "regex: '('",
+    "topics: [t], assignors: [rang]", "topics: [t], assignors: [range, range]",
     "library: librdkafka, topics: [t], assignors: [range, cooperative-sticky]",
-    "topics: [t], remote_assignor: range",
-    "topics: [t], protocol: consumer, assignors: [range]",
+    "topics: [t], remote_assignor: range", "topics: [t], protocol: consumer, assignors: [range]",
     "topics: [t], protocol: consumer, remote_assignor: sticky",
     "topics: [t], protocol: consumer, config: {session.timeout.ms: 9}",
-    "topics: [t], listener: {lots: throws}",
-    "topics: [t], after_error: cry",
-]
+    "topics: [t], listener: {lots: throws}", "topics: [t], after_error: cry",
+]  # fmt: skip
 START = "{at: 1, start: a}"
 EVENTS = [
-    ["{at: 1, strat: a}"],
-    ["{at: 1}"],
-    ["{at: 1, start: a, close: a}"],
-    ["{start: a}"],
-    ["{at: -1, start: a}"],
-    ["{at: 121, start: a}"],
-    ["{at: 1, start: c}"],
-    ["{at: 1, close: a}"],
-    ["{at: 9, close: a}", "{at: 9, start: a}"],
-    [START, "{at: 2, start: a}"],
+    ["{at: 1, strat: a}"], ["{at: 1}"], ["{at: 1, start: a, close: a}"], ["{start: a}"],
+    ["{at: -1, start: a}"], ["{at: 121, start: a}"], ["{at: 1, start: c}"], ["{at: 1, close: a}"],
+    ["{at: 9, close: a}", "{at: 9, start: a}"], [START, "{at: 2, start: a}"],
     [START, "{at: 2, kill: a}", "{at: 3, commit: a}"],
-    [START, "{at: 2, restart: a, after: 5}", "{at: 3, close: a}"],
-    [START, "{at: 2, pause: a, for: 0}"],
-    [START, "{at: 2, pause: a}"],
-    [START, "{at: 2, subscribe: a, topics: [q]}"],
-    ["{at: 1, topic: q, partitions: 2}"],
-    ["{at: 1, topic: t, partitions: 3}"],
-    ["{at: 1, topic: t, create: 3}"],
-    ["{at: 1, topic: t}"],
+    [START, "{at: 2, restart: a, after: 5}", "{at: 3, close: a}"], [START, "{at: 2, pause: a, for: 0}"],
+    [START, "{at: 2, pause: a}"], [START, "{at: 2, subscribe: a, topics: [q]}"],
+    ["{at: 1, topic: q, partitions: 2}"], ["{at: 1, topic: t, partitions: 3}"],
+    ["{at: 1, topic: t, create: 3}"], ["{at: 1, topic: t}"],
     ["{at: 1, topic: t, delete: true}", "{at: 2, topic: t, partitions: 9}"],
     ["{at: 1, coordinator: explode}"],
-]
+]  # fmt: skip
 
 
 def test_nonsense_is_refused_as_recorded() -> None:

@@ -37,6 +37,11 @@ def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: 
     return PollResult(at_ms=at_ms, groups={"g": PolledGroup(id="g", group=group, rows=rows)}, topics=topics)
 
 
+def shown(poll: PollResult, history: ExporterHistory) -> Figures:
+    page = page_of(poll, history, PageLimits(max_series=100))
+    return Figures.read(b"".join(page.parts(openmetrics=False)).decode())
+
+
 def after(*polls: PollResult, interval_ms: int = 0) -> ExporterHistory:
     history = ExporterHistory(interval_ms=interval_ms)
     for poll in polls:
@@ -44,26 +49,24 @@ def after(*polls: PollResult, interval_ms: int = 0) -> ExporterHistory:
     return history
 
 
+PREPARING, COMPLETING = (
+    replace(CLASSIC, state=state)
+    for state in (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
+)
+
+
 @pytest.mark.parametrize(
     ("before", "later", "count"),
     [
-        (CONSUMER, CONSUMER, 0),
-        (CONSUMER, replace(CONSUMER, group_epoch=7), 3),
+        (CONSUMER, CONSUMER, 0), (CONSUMER, replace(CONSUMER, group_epoch=7), 3),
         (CONSUMER, replace(CONSUMER, group_epoch=1), 0),  # deleted, and created again
-        (CLASSIC, CONSUMER, 1),
-        (CLASSIC, CLASSIC, 0),
-        (CLASSIC, replace(CLASSIC, state=GroupState.PREPARING_REBALANCE), 1),
-        (
-            replace(CLASSIC, state=GroupState.PREPARING_REBALANCE),
-            replace(CLASSIC, state=GroupState.COMPLETING_REBALANCE),
-            0,
-        ),
-        (replace(CLASSIC, state=GroupState.COMPLETING_REBALANCE), CLASSIC, 0),  # it was counted as it began
+        (CLASSIC, CONSUMER, 1), (CLASSIC, CLASSIC, 0), (CLASSIC, PREPARING, 1), (PREPARING, COMPLETING, 0),
+        (COMPLETING, CLASSIC, 0),  # it was counted as it began
         (CLASSIC, replace(CLASSIC, members=(replace(MEMBER, owned={"orders": (0,)}),)), 1),
         (CLASSIC, replace(CLASSIC, members=(replace(MEMBER, id="n"),)), 1),
         (replace(CLASSIC, generation=3), replace(CLASSIC, generation=5), 2),  # as a replayed log shows it
     ],
-)
+)  # fmt: skip
 def test_rebalances_are_counted_as_far_as_they_show(before: Group, later: Group, count: int) -> None:
     assert rebalances_between(before, later) == count
     unread = [reading(number * EVERY_MS, None) for number in (1, 2, 3)]
@@ -97,12 +100,8 @@ def test_what_is_kept_does_not_grow() -> None:
         )
     often = after(*(reading(number * 1_000, committed=number, end=100) for number in range(100)))
     assert len(often.groups["g"].readings) == 31
-    known = [
-        observation.group.offsets is not None
-        for observation in often.groups["g"].observations
-        if observation.group
-    ]
-    assert known == [False] * 30 + [True]
+    groups = [observation.group for observation in often.groups["g"].observations]
+    assert [group is not None and group.offsets is not None for group in groups] == [False] * 30 + [True]
 
 
 @pytest.mark.parametrize("interval_ms", [0, 10_000])
@@ -135,10 +134,7 @@ def test_an_unreadable_group_keeps_its_counts_a_deleted_one_does_not() -> None:
     )
     assert history.groups["g"].rebalances == 5
     assert history.groups["g"].progress is None
-    text = b"".join(
-        page_of(reading(2 * EVERY_MS, None), history, PageLimits(max_series=100)).parts(openmetrics=False)
-    )
-    figures = Figures.read(text.decode())
+    figures = shown(reading(2 * EVERY_MS, None), history)
     assert figures("kohort_group_readable", group="g") == 0
     assert figures("kohort_group_unread", group="g", error="GROUP_AUTHORIZATION_FAILED") == 1
     assert "kohort_group_lag_records" not in figures.samples
@@ -153,8 +149,7 @@ def test_a_group_without_a_coordinator_has_that_finding() -> None:
             problems=(Problem(subject="g", message="no", group="g", error=error),),
         )
         history = after(reading(0), unread)
-        text = b"".join(page_of(unread, history, PageLimits(max_series=100)).parts(openmetrics=False))
-        figures = Figures.read(text.decode())
+        figures = shown(unread, history)
         unavailable = {"rule": "coordinator-unavailable", "level": "error"}
         assert figures("kohort_group_findings", group="g", **unavailable) == count
         assert figures("kohort_group_verdict", group="g", verdict="error") == count

@@ -262,38 +262,23 @@ def test_a_run_that_breaks_an_invariant_fails_and_is_shrunk(kohort: Kohort, tmp_
     assert [violation["invariant"] for violation in again["violations"]] == ["I2"]
 
 
-def _drawn(result: RunResult, tmp_path: Path) -> tuple[list[str], ElementTree.Element]:
+def _drawn(result: RunResult, tmp_path: Path) -> list[str]:
     """The titles of a picture, in order."""
     file = tmp_path / "drawn.svg"
     write_picture(file, _simulated(result))
     root = ElementTree.fromstring(file.read_text())
-    return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}title")], root
+    return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}title")]
 
 
-def test_a_picture_shows_owners_callbacks_zombies_and_violations(tmp_path: Path) -> None:
-    titles, _ = _drawn(_result(), tmp_path)
-    for title in (
-        "a runs from 0 s to 20 s",
-        "a owns orders 0 from 1.5 s to 20 s",
-        "b owns orders 0 from 4 s to 9 s; removed from the group at 6 s",
-        "a: assigned orders 0 1 at 1.5 s",
-        "CommitFailedException: no",
-        "coordinator: crash, 2 s",
-        "no requests and no answers of b",
-        "orders 4 partitions at 8 s",
-        "I1 does not hold: a and b own orders 0",
-    ):
-        assert title in titles
-
-
-def test_many_partitions_are_drawn_as_how_many_they_are(tmp_path: Path) -> None:
-    owners = [
+def test_pictures_have_the_recorded_titles(tmp_path: Path) -> None:
+    """Many partitions are drawn as how many they are."""
+    many = tuple(
         Ownership(member="a", topic="orders", partition=number, start_s=1.0, end_s=20.0 if number else 10.0)
         for number in range(MOST_ROWS + 1)
-    ]
-    titles, _ = _drawn(_result(owners=tuple(owners)), tmp_path)
-    assert f"a owns {MOST_ROWS + 1} partitions from 1 s to 10 s" in titles
-    assert f"a owns {MOST_ROWS} partitions from 10 s to 20 s" in titles
+    )
+    results = {"owners, callbacks, zombies, violations": _result(), "many partitions": _result(owners=many)}
+    titles = {name: "\n".join(_drawn(result, tmp_path)) for name, result in results.items()}
+    assert_recorded("simulate/titles.txt", titles)
 
 
 def test_a_page_holds_the_picture_of_each_protocol(kohort: Kohort) -> None:

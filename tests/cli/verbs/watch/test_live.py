@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.watch.recording import read_recording
-from cli.verbs.watch.state import WatchState
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations
@@ -60,9 +58,7 @@ def last_rest(watch: Running, group: str, ids: int) -> dict[str, Any]:
         lambda run: observations(run.documents) and rests(group, ids)(observations(run.documents)[-1]),
         f"{group} rests with {ids}",
     )
-    return [observation for observation in observations(watch.documents) if rests(group, ids)(observation)][
-        -1
-    ]
+    return list(filter(rests(group, ids), observations(watch.documents)))[-1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,27 +105,14 @@ def test_a_member_joins_and_leaves(
         for number in event["partitions"]
     }
     assert moved <= reported
-    epochs = [
-        document["groups"][group]["group_epoch"]
-        for document in observations(documents)
-        if document["groups"][group] and "group_epoch" in document["groups"][group]
-    ]
-    assert epochs == sorted(epochs)
-    assert bool(epochs) is (kind == "consumer")
-
     # The recording is the stream without its events, and tells the same again.
-    kept = read_recording(file)
-    streamed = tmp_path / "streamed.ndjson"
-    streamed.write_text((tmp_path / "watch.out").read_text())
-    assert kept.observations == read_recording(streamed).observations
-    state, events = WatchState(), 0
-    for observation in kept.observations:
-        state, more = state.step(observation)
-        events += len(more)
-    assert events == sum(document["kind"] == "event" for document in documents)
     replay = kohort.quick("watch --replay", file, "--output", "json").succeeded()
     assert replay.stdout.splitlines()[1:] == (tmp_path / "watch.out").read_text().splitlines()[1:]
-    check_replays(kohort, file, group, tmp_path)
+    lines = kohort.quick("watch --replay", file).succeeded(stderr="").stdout.splitlines()
+    assert sum(" joined" in line for line in lines) == 2
+    picture = tmp_path / "picture.svg"
+    assert kohort.quick("watch --replay", file, "--svg", picture).status == 0
+    assert "no owner" in picture.read_text()
 
 
 def replayed_owners(documents: list[dict[str, Any]], end: int) -> dict[int, str]:
@@ -145,16 +128,6 @@ def replayed_owners(documents: list[dict[str, Any]], end: int) -> dict[int, str]
         elif document["kind"] == "event" and document["event"] == "group-gone":
             owned.clear()
     return owned
-
-
-def check_replays(kohort: Kohort, file: Path, group: str, directory: Path) -> None:
-    """The other ways to look at a recording."""
-    lines = kohort.quick("watch --replay", file).succeeded(stderr="")
-    assert sum(" joined" in line for line in lines.stdout.splitlines()) == 2
-    assert all(f" {group}: " in line for line in lines.stdout.splitlines())
-    picture = directory / "picture.svg"
-    assert kohort.quick("watch --replay", file, "--svg", picture).status == 0
-    assert "no owner" in picture.read_text()
 
 
 def test_a_script_waits_until_the_group_rests(
