@@ -68,7 +68,6 @@ def balance(assignment: Mapping[str, Partitions]) -> Balance:
 
 
 def topic_balance(spec: GroupSpec, assignment: Mapping[str, Partitions]) -> dict[str, Balance]:
-    """The balance of each topic's partitions over the members that subscribe to it."""
     subscribers: dict[str, list[str]] = {topic.name: [] for topic in spec.topics}
     for member in spec.members:
         for name in set(member.topics) & subscribers.keys():

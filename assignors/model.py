@@ -81,7 +81,6 @@ def places(order: Ints) -> Ints:
 
 
 def sorted_indices(keys: Sequence[bytes]) -> Ints:
-    """The indices sorted by their keys."""
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
@@ -118,7 +117,6 @@ class Rows:
 
     @property
     def row_of(self) -> Ints:
-        """The row of each value."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
 
@@ -221,7 +219,6 @@ class DenseGroup:
         return "{}-{}".format(*self.name_of(partition))
 
     def name_of(self, partition: int) -> tuple[str, int]:
-        """Topic name and partition number of a dense id."""
         if partition >= self.partition_count:
             return self.strays[partition - self.partition_count]
         topic = int(np.searchsorted(self.topic_start, partition, side="right")) - 1
@@ -247,7 +244,6 @@ class _Interner:
         return Claims(rows, np.array([claim.generation for claim in claims], dtype=np.int64))
 
     def _row(self, partitions: Partitions) -> Ints:
-        """The ids of claimed partitions, in the order in which they are claimed."""
         parts: list[Ints] = []
         ids: list[int] = []
         for name, numbers in partitions.items():

@@ -24,8 +24,6 @@ MOST_REBALANCES = 10  # cooperative groups settle after two; more than this is r
 
 
 class Procedure(Enum):
-    """How partitions move."""
-
     EAGER = "eager"
     COOPERATIVE = "cooperative"
     CONSUMER = "consumer"
@@ -33,8 +31,6 @@ class Procedure(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebalance:
-    """One rebalance: counts are of partitions."""
-
     assignment: Mapping[str, Partitions]  # the assignor's result, by member
     moved: int  # partitions assigned to a member that was not their last owner
     revoked: int  # partitions revoked from members, to be assigned to others or to the same members again
@@ -44,8 +40,6 @@ class Rebalance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebalanceSeries:
-    """All rebalances until the group settles."""
-
     rebalances: tuple[Rebalance, ...]
     rests: bool  # whether the group settled; False if MOST_REBALANCES was reached first
     undetermined: tuple[Undetermined, ...]
@@ -113,7 +107,6 @@ def run_rebalances(
 
 
 def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
-    """The owners in an assignment by member id."""
     owners: Owners = {}
     for member, topics in assignment.items():
         for topic, numbers in topics.items():

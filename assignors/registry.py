@@ -48,7 +48,6 @@ BUILT_IN = (
     _client("roundrobin", Leader.LIBRDKAFKA, _EAGER, librdkafka_roundrobin.assign),
     _client("cooperative-sticky", Leader.LIBRDKAFKA, _COOPERATIVE, librdkafka_cooperative_sticky.assign),
 )
-"""Kafka's and librdkafka's own assignors."""
 
 
 def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:

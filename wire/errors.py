@@ -196,7 +196,6 @@ class Failure:
 
 
 def refusal(code: int, message: str | None = None) -> Failure:
-    """The failure of an error code, with the broker's message if it sent one."""
     name = error_name(code)
     return Failure(message=f"{message} ({name})" if message else name, code=code, name=name)
 
@@ -208,5 +207,4 @@ class HasErrorCode(Protocol):
 
 
 def outcome(answer: HasErrorCode) -> Failure | None:
-    """The failure of a response or of a part of it; None without an error."""
     return refusal(answer.error_code, getattr(answer, "error_message", None)) if answer.error_code else None

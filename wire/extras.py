@@ -30,7 +30,6 @@ def is_installed(extra: str) -> bool:
 
 
 def install_command(extra: str) -> str:
-    """The command that adds an extra to this installation, and keeps the extras that it has."""
     together = ",".join(name for name in MODULES if name == extra or is_installed(name))
     if os.environ.get(IMAGE):
         return f"docker build --tag kohort --build-arg EXTRAS={together} CLONE"
@@ -66,7 +65,6 @@ def _source() -> Mapping[str, object]:
 
 
 def _requirement(source: Mapping[str, Any], extras: str) -> str:
-    """The quoted words that name Kohort with its extras for an installer."""
     url, name = str(source.get("url", "")), f"kohort[{extras}]"
     if not url:
         return shlex.quote(name)

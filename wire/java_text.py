@@ -38,7 +38,6 @@ def trim(text: str) -> str:
 
 
 def length(text: str) -> int:
-    """The length in UTF-16 units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

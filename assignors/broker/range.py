@@ -12,7 +12,6 @@ from assignors.model import DenseGroup, Result
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like the broker's RangeAssignor."""
     order = static_first(group.spec.members)
     assignment = plain_ranges(group, order)
     return Result(assignment=assignment, map_order=partial(inserted_order, assignment, order))

@@ -37,8 +37,6 @@ JAVA_RESIZED_COPIES = 19
 
 @dataclass(slots=True)
 class Java:
-    """The Java that the broker runs on."""
-
     version: int = 17
     mattered: bool = False  # whether another version would have given some set another size
 
@@ -95,7 +93,6 @@ class Targets:
             yield topic, self._set(row[topics == topic])
 
     def topics(self, member: int) -> list[int]:
-        """Topics of a member's target that exist."""
         _, topics = self._row(member)
         known, first = np.unique(topics[topics >= 0], return_index=True)
         in_order = known[np.argsort(first)]
@@ -109,7 +106,6 @@ class Targets:
         return [int(topic) for topic in in_order[order.indices]]
 
     def gone(self, member: int) -> int:
-        """The number of topics of a member's target that no longer exist."""
         row, topics = self._row(member)
         return len({self.group.name_of(int(p))[0] for p in row[topics < 0]})
 
@@ -179,7 +175,6 @@ class TargetMaps:
             target.drop(topic)
 
     def order(self) -> list[list[int]]:
-        """By member: the topics of its target."""
         return [
             list(self._copies[member].topics) if member in self._copies else present
             for member, present in enumerate(self._present)
@@ -213,7 +208,6 @@ def no_changes(maps: TargetMaps) -> None:
 
 
 def changed_order(group: DenseGroup, changes: Changes) -> list[list[int]]:
-    """By member: the topics of its target after the uniform assignor changed it."""
     maps = TargetMaps(group)
     changes(maps)
     return maps.order()

@@ -69,7 +69,6 @@ def _differences(ours: Assignment, other: Assignment) -> tuple[Undetermined, ...
 
 
 def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
-    """Assign a group of equal subscriptions with at least one member; also returns the changes of the targets."""
     order = hash_map_order(group.spec.members)
     topics = subscribed_topics(group, group.spec.members[int(order[0])], java)
     if not topics:
@@ -187,7 +186,6 @@ def _cut(
 
 
 def _beyond(targets: Targets, member: int, topics: set[int], quota: int) -> list[Ints]:
-    """The partitions that a member must revoke, in Java's order."""
     given_up = []
     for topic, ids in targets.of(member):
         if topic in topics:

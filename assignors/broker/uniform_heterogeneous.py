@@ -23,7 +23,6 @@ MAXIMUM_SWEEPS = 16
 
 
 def assign_heterogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Changes]:
-    """Assign a group whose members subscribe to different topics; also returns the changes of their targets."""
     order = hash_map_order(group.spec.members)
     state = _State(group, order)
     if not len(state.subscribers.values):
@@ -103,7 +102,6 @@ class _State:
                     raise AssignorFailedError(f"Index {number} out of bounds for length {count}")
 
     def topics_in_order(self) -> list[int]:
-        """Topics that have subscribers."""
         counts, members = np.diff(self.group.topic_start), self.subscribers.lengths
 
         def key(topic: int) -> tuple[float, int, tuple[int, int]]:
@@ -140,7 +138,6 @@ class _State:
                     last = i
 
     def _level(self, topic: int) -> int:
-        """Move partitions of one topic; returns their number."""
         subscribers = self.subscribers[topic]
         loads = self.loads[subscribers]
         if int(loads.max()) - int(loads.min()) <= 1:
@@ -154,7 +151,6 @@ class _State:
         return len(moved)
 
     def change(self, maps: TargetMaps) -> None:
-        """Apply these changes to the maps of targets."""
         subscribed = self.group.subscribed()
         for member in self.order.tolist():
             maps.revoke(member, subscribed[member].tolist())

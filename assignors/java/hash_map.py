@@ -157,7 +157,6 @@ class JavaMap:
         self.spreads, self.keys, self.capacity = spreads, keys, capacity
         self.size = 0
         self.determined = True
-        """False as soon as keys were compared that Java can only compare by identity hash code."""
         self._bins: dict[int, _Bin] = {}
 
     def __iter__(self) -> Iterator[int]:
@@ -347,7 +346,6 @@ class _Tree:
         self.root = names.get(self.root, self.root)
 
     def _replace_child(self, node: int | None, instead: int) -> None:
-        """Replace a node with another, or with nothing."""
         above = self.parent[instead]
         if above is None:
             self.root = node
@@ -435,7 +433,6 @@ def uuid_order(uuids: Sequence[UUID], capacity: int = DEFAULT_CAPACITY) -> Ints:
 
 
 def hash_map_order(members: Sequence[MemberSpec]) -> Ints:
-    """Member indices in the order of the map of members."""
     return string_order([member.id for member in members])
 
 

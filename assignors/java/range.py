@@ -40,7 +40,6 @@ class RangeTopic:
     """The assignments of pass 1: index into `subscribers` by partition, -1 for none yet."""
 
     def finish(self) -> Ints:
-        """Owners of all partitions, the rest assigned in plain ranges."""
         if self.quota is None or self.owners is None:
             return np.repeat(self.subscribers, counts(self.partitions, len(self.subscribers)))
         left = self.owners < 0
@@ -160,7 +159,6 @@ class Quota:
         self.have = [0] * self.members
 
     def room(self, member: int) -> int:
-        """The number of partitions that the member may still take."""
         return max(0, self.quota + (self.extras > 0) - self.have[member])
 
     def take(self, member: int) -> None:
@@ -177,7 +175,6 @@ class Quota:
 
 
 def plain_ranges(group: DenseGroup, members: Ints) -> Assignment:
-    """Assign all topics; `members` is the order of the members."""
     return _alike_ranges(group, members) if group.all_alike else _differing_ranges(group, members)
 
 

@@ -348,7 +348,6 @@ class PartitionMovements:
         self._spreads: dict[int, int] = {}
         self._by_way: dict[tuple[int, int, int], JavaMap] = {}
         self.guessed: dict[int, int] = {}
-        """Partitions moved back from a set whose order is unknown outside the JVM, and their topics."""
 
     def instead_of(self, partition: int, topic: int, source: int, target: int) -> int:
         """The partition to move instead of moving this one from source to target."""

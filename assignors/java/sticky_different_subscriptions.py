@@ -70,7 +70,6 @@ def _drop_unsuitable(
 
 
 def _give(subscribers: Subscribers, held: Holdings, rest: Ints, counts: Ints, racks: Racks | None) -> None:
-    """Assign the unassigned partitions, and count them."""
     classes = subscribers.class_of[subscribers.inputs.topics_of(rest)]
     if racks is not None:
         receivers = _give_by_rack(subscribers, counts, classes.tolist(), racks.set_of[rest].tolist(), racks)

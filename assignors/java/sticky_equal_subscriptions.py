@@ -108,8 +108,6 @@ def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> OpenQ
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class OpenQuotas:
-    """The members with room, and the size of it."""
-
     low: int
     above: int  # the number of members that may end above the low quota
     filled: int  # the number of members that are above the low quota

@@ -39,12 +39,10 @@ class StickyInput:
 
     @property
     def id_count(self) -> int:
-        """The number of partitions and strays."""
         return self.group.partition_count + len(self.group.strays)
 
     @cached_property
     def hash_order(self) -> Ints:
-        """Members in the order of the HashMap of subscriptions."""
         return hash_map_order(self.group.spec.members)
 
     @cached_property
@@ -135,7 +133,6 @@ class StickyInput:
         return numbers
 
     def partitions_of(self, topics: Ints) -> Ints:
-        """Dense ids of all partitions of the topics, in that order."""
         start = self.group.topic_start[topics]
         lengths = self.group.topic_start[topics + 1] - start
         ends = np.cumsum(lengths)
@@ -146,8 +143,6 @@ class StickyInput:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Subscribers:
-    """Topics that take part, and their subscribers."""
-
     inputs: StickyInput
     potential: Ints
     """The number of subscribers of each topic; a member that lists a topic twice counts twice, as in Java."""
@@ -218,7 +213,6 @@ class Racks:
         return (racks >= 0) & ~self.contains[self.set_of[ids], racks]
 
     def members_by_set(self) -> Ints:
-        """The number of members with a rack of the set."""
         with_rack = np.bincount(self.of_member[self.of_member >= 0], minlength=self.contains.shape[1])
         counts: Ints = self.contains.astype(np.int64) @ with_rack
         return counts
@@ -269,7 +263,6 @@ def run_starts(keys: Ints) -> Ints:
 
 
 def runs(keys: Ints) -> list[tuple[int, int]]:
-    """Start and end of each run."""
     starts = run_starts(keys).tolist()
     ends = [*starts[1:], len(keys)] if starts else []
     return list(zip(starts, ends, strict=True))

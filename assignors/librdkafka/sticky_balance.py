@@ -50,8 +50,6 @@ class BalancingInput:
 
 @dataclass(slots=True, eq=False)
 class Rebalancer:
-    """The owners of partitions during the balancing."""
-
     board: BalancingInput
     owner: Ints
     """The owner of each partition; of several owners the first in the order of the JoinGroup response."""
@@ -82,7 +80,6 @@ class Rebalancer:
         return performed
 
     def holders(self, partition: int) -> Counter[int]:
-        """The owners of the partition, and how often each owns it."""
         return self.shared.get(partition) or Counter({int(self.owner[partition]): 1})
 
     def score(self) -> int:
@@ -104,7 +101,6 @@ class Rebalancer:
         return modified
 
     def _better(self, partition: int) -> int:
-        """The new owner of the partition, NO_MEMBER if it stays."""
         load = self._count_of(int(self.thought[partition]))
         previous = int(self.board.previous[partition])
         if previous != NO_MEMBER and load > self._count_of(previous) + 1:
@@ -197,8 +193,6 @@ class FreedMemoryError(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Moved:
-    """The partitions that moved from one member to another, in order."""
-
     key_of: int  # the partition whose entry owns the memory of this list's key
     partitions: list[int]
     key_freed: bool = False

@@ -42,8 +42,6 @@ Locate = Callable[[list[K], bool], dict[K, Address | Failure]]
 """The broker that serves each key; True requests a fresh lookup."""
 
 Ask = Callable[[Connection, list[K], Deadline], Replies[K, T]]
-"""One broker's results for some keys."""
-
 Question = Callable[[Connection, Deadline], Steps[T]]
 
 _STAGGER_MS = 250  # the time after which the next bootstrap server is tried as well if one stays silent
@@ -61,7 +59,6 @@ class KafkaClient:
     raises `WireError` only when no broker could be asked at all."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
-        """Prepare the client; the first call connects. :raises InvalidAddress:"""
         self._settings = settings
         self._connections: dict[Address, Connection] = {}
         self._bootstrap = parse_bootstrap(",".join(settings.bootstrap_servers))
@@ -181,7 +178,6 @@ class KafkaClient:
         return self._ask_and_repeat(nodes, locate, ask, deadline)
 
     def ask_one_broker(self, keys: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
-        """Ask any one broker for all keys. :raises WireError: as `home`"""
         deadline = self._deadline()
 
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
@@ -226,7 +222,6 @@ class KafkaClient:
         self._coordinators |= coordinators
 
     def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
-        """The coordinators that last answered for these groups, without a request."""
         return {group: self._coordinators[group] for group in groups if group in self._coordinators}
 
     def _first_to_answer(self, deadline: Deadline) -> Connection:

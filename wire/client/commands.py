@@ -69,7 +69,6 @@ def printed_by(arguments: Sequence[str], deadline: Deadline) -> str:
 
 
 def _run(arguments: Sequence[str], deadline: Deadline) -> tuple[int, bytes, str]:
-    """Exit status, standard output, and the end of standard error."""
     with tempfile.TemporaryFile() as complaints:
         try:
             # In a new session: the processes that the command starts can be killed with it.

@@ -33,8 +33,6 @@ G_co = TypeVar("G_co", bound=DescribedGroup, covariant=True)
 
 
 class DescribedGroups(Protocol[G_co]):
-    """The answer to the describe request of any type."""
-
     @property
     def groups(self) -> tuple[G_co, ...]: ...
 
@@ -118,8 +116,6 @@ def describe_groups(
 
 
 def delete_groups(client: KafkaClient, groups: Iterable[str]) -> Answers[str, bool]:
-    """Delete groups of any type that have no members; True for each deleted group."""
-
     def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, bool]:
         (response,) = yield from broker.ask(DELETE_GROUPS, [{"groups_names": groups}], deadline)
         return {result.group_id: outcome(result) or True for result in response.results}

@@ -33,8 +33,6 @@ _MOST_BYTES = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRequest:
-    """The number of records before an offset, and the number from it on."""
-
     offset: int
     before: int
     after: int
@@ -59,8 +57,6 @@ def record_windows(
 
 
 class _Window:
-    """One window, and the range of the log to read next for it."""
-
     def __init__(self, partition: TopicPartition, request: WindowRequest) -> None:
         self._partition, self._request = partition, request
         self._reach = request.before
@@ -72,7 +68,6 @@ class _Window:
         self.next: _WindowRange | None = _WindowRange(partition, self._start, request, until=until)
 
     def take(self) -> None:
-        """Keep the records of the range, and choose the next range."""
         stretch, self.next = self.next, None
         if stretch is None:
             return

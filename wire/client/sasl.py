@@ -153,7 +153,6 @@ def _oauthbearer(settings: OAuthSettings, servers: tuple[str, ...], deadline: De
 
 
 def _refusal_reason(refusal: bytes) -> str:
-    """The status of a refusal, and the required scope."""
     import json
 
     try:

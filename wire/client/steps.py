@@ -26,7 +26,6 @@ class Deadline:
         self._at = time.monotonic() + timeout_ms / 1000
 
     def remaining_ms(self) -> float:
-        """Milliseconds left, 0 when the time is up."""
         return max(0.0, (min(self._at, Deadline._last) - time.monotonic()) * 1000)
 
     @classmethod

@@ -40,8 +40,6 @@ _VERIFICATION_STEPS = {
 
 
 class TlsStream:
-    """An `ssl.SSLSocket` as a `Stream`."""
-
     def __init__(self, address: Address, sock: ssl.SSLSocket) -> None:
         self._address, self._socket = address, sock
         self.fileno, self.close = sock.fileno, sock.close
@@ -134,7 +132,6 @@ def _certificate_refused(address: Address, error: OSError) -> AuthenticationFail
 
 
 def context(settings: TlsSettings) -> ssl.SSLContext:
-    """The TLS context. :raises TlsFailed: a certificate or key cannot be read, or its password is wrong"""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.check_hostname = settings.verify_certificate and settings.verify_hostname
     made.verify_mode = ssl.CERT_REQUIRED if settings.verify_certificate else ssl.CERT_NONE
@@ -144,7 +141,6 @@ def context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
-    """Check the certificates of peers. :raises TlsFailed: the authorities' certificates cannot be read"""
     if settings.ca_path is None and settings.ca_pem is None:
         made.load_default_certs()
         return
@@ -159,7 +155,6 @@ def trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
 
 
 def identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
-    """Set the context's own certificate and key. :raises TlsFailed: they cannot be read"""
     if settings.certificate_path is None and settings.certificate_pem is None:
         return
     password = settings.key_password.reveal() if settings.key_password else ""

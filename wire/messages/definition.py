@@ -83,7 +83,6 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
         return client_id or "", position
 
     def encode_response(self, version: int, correlation_id: int, fields: ResponseFields) -> bytes:
-        """A response with its header. :raises ValueError: as `encode_request`"""
         out = bytearray(_CORRELATION_ID.pack(correlation_id))
         if self._has_tags_in_response_header(version):
             out.append(0)
@@ -154,7 +153,6 @@ def message(text: str) -> Message:
 
 
 def _parts(text: str) -> tuple[list[str], dict[str, str], dict[str, str]]:
-    """The words of the first line, its options, and the layouts by their headings."""
     first, *lines = text.strip("\n").splitlines()
     margin = len(first) - len(first.lstrip())
     layouts: dict[str, list[str]] = {}

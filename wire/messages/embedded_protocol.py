@@ -156,12 +156,10 @@ def read_sticky(data: bytes) -> tuple[dict[str, tuple[int, ...]], int]:
 
 
 def write_generation(generation: int) -> bytes:
-    """The user data of cooperative-sticky."""
     return _GENERATION.pack(generation)
 
 
 def read_generation(data: bytes | None) -> int:
-    """The generation, or -1, as in Java."""
     if data is None or len(data) < _GENERATION.size:
         return NO_GENERATION
     return int(_GENERATION.unpack_from(data)[0])

@@ -21,8 +21,6 @@ def frame(message: bytes | bytearray) -> bytes:
 
 
 class FrameReader:
-    """Splits a stream of bytes into frames, however the bytes arrive."""
-
     __slots__ = ("_buffer", "_max_bytes")
 
     def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
@@ -31,7 +29,6 @@ class FrameReader:
 
     @property
     def partial(self) -> int:
-        """The number of buffered bytes of an unfinished frame."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:

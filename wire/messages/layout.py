@@ -56,8 +56,6 @@ UNSET: Final = Unset.UNSET
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Any number of values of one type."""
-
     of: Type
 
 
@@ -115,7 +113,6 @@ class Message(Generic[Decoded, Encoded]):
         return parse(self.layout)
 
     def is_flexible(self, version: int) -> bool:
-        """Whether a version uses varints and tagged fields."""
         return self.flexible_since is not None and version >= self.flexible_since
 
 
@@ -187,7 +184,6 @@ def version_range(text: str) -> tuple[int, int]:
 
 
 def zero(of: Scalar) -> bool | int | str | bytes | UUID:
-    """The default value of a type."""
     return _ZEROS.get(of, 0)
 
 

@@ -23,8 +23,6 @@ class BadJaas(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginModule:
-    """One login module: its class name and options (which may be secrets: repr hides them)."""
-
     name: str
     options: dict[str, Secret]
 

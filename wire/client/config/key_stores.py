@@ -146,7 +146,6 @@ def read_key_store(path: Path, password: Secret | None) -> tuple[Secret, str]:
 
 
 def read_trust_store(path: Path, password: Secret | None) -> str:
-    """The certificates of a store, in PEM. :raises UnreadableStore: it has no certificates"""
     certificates = [entry.certificate for entry in _loaded(path, password).additional_certs]
     if not certificates:
         raise UnreadableStore("it contains no trusted certificate; it may be a key store")

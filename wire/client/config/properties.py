@@ -62,7 +62,6 @@ def load_properties(path: Path) -> ConnectionSettings:
 
 
 def read_entries(path: Path) -> list[Property]:
-    """The entries of a file, in its order. :raises ConfigFileError: it cannot be read, or a line is malformed"""
     try:
         return parse_properties(read_text(path))
     except BadProperty as error:
@@ -70,7 +69,6 @@ def read_entries(path: Path) -> list[Property]:
 
 
 def read_properties(path: Path) -> Properties:
-    """The known keys of a client properties file. :raises ConfigFileError: it cannot be read, or a key is misspelt"""
     return known_properties(path, read_entries(path))
 
 

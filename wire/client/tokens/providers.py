@@ -84,7 +84,6 @@ def _provider(name: str) -> Provide:
 
 
 def _reason(error: Exception, options: Mapping[str, str]) -> str:
-    """A library's error, without the options' secrets, and shortened."""
     secrets = [
         value for name, value in options.items() if "secret" in name.lower() or "password" in name.lower()
     ]
