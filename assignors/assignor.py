@@ -1,7 +1,5 @@
 """An assignor: a pure function with a name, a side and the rebalance protocols that it supports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum

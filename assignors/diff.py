@@ -1,7 +1,5 @@
 """The changes of an assignment: partitions kept, gained and lost by each member, moves, and balance."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt

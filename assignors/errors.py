@@ -1,7 +1,5 @@
 """The errors of assignors. Exceptions that only pass between two functions do not derive from AssignorError."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 

@@ -3,8 +3,6 @@ leader assigns. Cooperative (KIP-429): a partition that moves is withheld in one
 which a member starts that had to revoke; eager members revoke everything each time. The consumer protocol (KIP-848):
 the broker sets one target, and each partition that moves is assigned as soon as its old owner has revoked it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -2,8 +2,6 @@
 An entry point of the group `kohort.assignors` is an `Assignor`, or a function without arguments that returns one; it is
 imported on first use, and its results are checked against the rules (`assignors.rules`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib.metadata import entry_points

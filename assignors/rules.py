@@ -1,8 +1,6 @@
 """The rules of every assignment, for assignors that are not Kafka's own: Kafka's clients check almost none of them, and
 if a custom assignor breaks one, two members may read the same partition."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The root of the errors of `wire`, Kafka's error codes, and failures of one group, broker or partition."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, Protocol

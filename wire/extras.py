@@ -1,8 +1,6 @@
 """The extras of Kohort: the modules of each, and the command that adds one to this installation, from its source (PEP
 610): a clone, a file, a repository or an index."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

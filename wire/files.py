@@ -1,7 +1,5 @@
 """Files that others name: a pipe in a log never hangs a command, an endless one never fills the memory."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """The known name that is closest to one that was mistyped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Topic ids in Kafka's notation: 22 characters of unpadded URL-safe base64."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from uuid import UUID

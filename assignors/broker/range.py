@@ -1,8 +1,6 @@
 """The broker's range assignor (group.assignor.RangeAssignor): plain ranges, by topic, without racks and current
 assignments."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from assignors.broker.targets import inserted_order

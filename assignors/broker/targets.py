@@ -7,8 +7,6 @@ The uniform assignor uses the target unchanged, or a copy as soon as something c
 subscription or its last partition, and `computeIfAbsent` puts a new one first in its bin. The range assignor fills an
 empty map, each topic last in its bin. Source: modern.Assignment.fromRecord, AssignorHelpers.deepCopyAssignment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

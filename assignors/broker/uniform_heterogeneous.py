@@ -7,8 +7,6 @@ order.
 Source: org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder (balanceTopic,
 MemberAssignmentBalancer)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The client's round robin assignor (RoundRobinAssignor): all partitions in order, members in a circle, `static_first`.
 Topics are sorted by `String.compareTo`; a member that does not subscribe to the topic is skipped."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from assignors.java.hash_map import static_first, utf16

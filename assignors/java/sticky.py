@@ -9,8 +9,6 @@ claimant does not keep them, whatever its generation and subscription.
 Source: StickyAssignor, CooperativeStickyAssignor, AbstractStickyAssignor.assignPartitions (Kafka 4.3.1); KIP-54,
 KIP-429."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from assignors.java.sticky_claims import Holdings, StickyOutcome, grant_claims

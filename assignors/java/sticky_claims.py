@@ -7,8 +7,6 @@ first kept partition that does not exist: every one after it is assigned a secon
 keeps it.
 Source: AbstractStickyAssignor.allSubscriptionsEqual, getUnassignedPartitions of both its builders."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ one witness of imbalance. If claims include partitions that do not exist, or par
 aside.
 Source: performReassignments, isBalanced and PartitionMovements of AbstractStickyAssignor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 

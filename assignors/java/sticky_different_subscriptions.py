@@ -5,8 +5,6 @@
 3. Partitions move while that levels loads (`sticky_different_balance`); members that cannot give or take one are set
   aside. Moves that did not lower the balance score are undone, unless no member owned anything before."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 

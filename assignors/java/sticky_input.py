@@ -7,8 +7,6 @@ without a rack mismatches nothing.
 Source: AbstractStickyAssignor, AbstractPartitionAssignor (KIP-881), ConsumerCoordinator.onLeaderElected (Kafka
 4.3.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -9,8 +9,6 @@ five on.
 Source: librdkafka 2.15 and 2.16, rd_kafka_group_member_cmp, rd_kafka_cgrp_handle_JoinGroup; Kafka 4.3
 KafkaApis.handleTopicMetadataRequest; Scala 2.13 HashSet, Hashing.improve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -7,8 +7,6 @@
   partitions, and these are not all in the same *number* of racks.
 Source: librdkafka 2.15, rd_kafka_range_assignor_assign_cb, rd_kafka_use_rack_aware_assignment."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

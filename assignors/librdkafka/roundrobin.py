@@ -1,8 +1,6 @@
 """librdkafka's round robin assignor (rd_kafka_roundrobin_assignor_assign_cb, 2.15): Java's, but topics by bytes of
 their names and members as `MemberOrder` sorts them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from assignors.java.roundrobin import assign_round_robin

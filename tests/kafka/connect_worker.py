@@ -1,7 +1,5 @@
 """A worker of Kafka Connect in a separate process, and its REST API."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

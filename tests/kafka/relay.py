@@ -1,7 +1,5 @@
 """A port that passes connections on to another, until they are cut: a network that fails, with the broker alive."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 from contextlib import suppress

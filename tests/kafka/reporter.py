@@ -1,8 +1,6 @@
 """What a consumer's process says of itself and what it is asked, in lines of JSON (`confluent_member.py`): the same for
 every library."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

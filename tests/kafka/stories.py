@@ -1,7 +1,5 @@
 """Records what real consumers do in the stories of the simulation: `make stories`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

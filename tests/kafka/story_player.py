@@ -1,7 +1,5 @@
 """Plays a story (`tests/coordinator/simulation/stories`) in real time with real consumers on a real broker."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

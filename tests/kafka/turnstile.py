@@ -1,7 +1,5 @@
 """A port that passes requests on to a broker one by one, each counted and decided about: to stall, to die, to wait."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The command that installs an extra works for how Kohort was installed."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import shlex

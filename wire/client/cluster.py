@@ -2,8 +2,6 @@
 `KafkaClient` asks the brokers of some keys (coordinators, leaders) all at once without threads, asks again what may
 succeed later (NOT_COORDINATOR, a broker that died), and returns partial results together with partial failures."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial

@@ -2,8 +2,6 @@
 Commands run without a shell and without input; texts of others appear in messages on one line, without possible
 secrets."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """TCP to one broker: connect, and exchange frames."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -4,8 +4,6 @@ As in Kafka's generated classes, bytes after the message are ignored, a known ta
 whatever its size, any negative length is a null, a too long varint loses the excess bits, and broken UTF-8 is
 replaced."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 Fields are dictionaries with Kafka's names, complete with defaults. Encoding decoded fields gives the same bytes for
 everything that a broker writes, unknown tagged fields included; for other bytes, those that a broker would write."""
 
-from __future__ import annotations
-
 import base64
 import struct
 from collections.abc import Callable, Mapping

@@ -1,8 +1,6 @@
 """The fields of a message to bytes, by its layout, as Kafka's generated classes write them: tagged fields with their
 default and fields that the version does not have are left out. Unknown tagged fields follow the known ones."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, lru_cache

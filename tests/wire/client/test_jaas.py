@@ -1,7 +1,5 @@
 """`sasl.jaas.config` of a properties file, as Kafka 4.3.1's JaasContext reads it after java.util.Properties."""
 
-from __future__ import annotations
-
 import pytest
 
 from wire.client.config.jaas import BadJaas, parse_jaas

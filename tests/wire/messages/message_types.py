@@ -5,8 +5,6 @@ Of an API `JoinGroup` it has `JoinGroupRequest` and `JoinGroupResponse`, decoded
 versions and has no default. A record type `Name` has `NameKey` and `NameValue`, dictionaries by Kafka's names. A struct
 of a message is named by its path: `JoinGroupRequestProtocol` is an element of its `protocols`."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

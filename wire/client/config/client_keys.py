@@ -3,8 +3,6 @@ Sources: `configNames()` of kafka-clients 4.3.1 and 4.4.0; librdkafka's CONFIGUR
 like. A Java client only logs unknown keys, so its files contain those of serializers and interceptors: only a
 misspelling of a setting that the connection depends on is refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 

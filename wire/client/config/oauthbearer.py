@@ -1,7 +1,5 @@
 """sasl.mechanism=OAUTHBEARER: the source of the token, by Java's names, librdkafka's and Kohort's own."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`--command-config`: reads client properties, Java's or librdkafka's, into `ConnectionSettings`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

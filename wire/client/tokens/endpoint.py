@@ -1,7 +1,5 @@
 """Tokens of an endpoint: an identity provider's (RFC 6749, section 4.4), or Azure's metadata service."""
 
-from __future__ import annotations
-
 import base64
 import json
 import ssl

@@ -1,8 +1,6 @@
 """The current token of a client, for sasl.mechanism OAUTHBEARER; imported only if the settings require it. A token is
 requested on first use, and again shortly before it expires. No message contains a token or a client's secret."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """A bearer token, and the parsers of the responses that contain it."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json
