@@ -18,16 +18,9 @@ from functools import partial
 from assignors.assignor import Assignor, RebalanceProtocol
 from assignors.errors import AssignorError
 from assignors.registry import rebalance_protocol
+from coordinator.consumer import member as base
 from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicMembership, ClassicState
 from coordinator.consumer.leader import assign, group_topics, places, subscriptions
-from coordinator.consumer.member import (
-    COORDINATOR_MOVED,
-    LISTENER_FAILED,
-    ClientSubscription,
-    Identity,
-    Position,
-    Step,
-)
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -65,10 +58,10 @@ class RebalancingMember(ClassicMembership):
 
     def __init__(
         self,
-        identity: Identity,
-        subscription: ClientSubscription,
+        identity: base.Identity,
+        subscription: base.ClientSubscription,
         image: TopicImage,
-        position: Position,
+        position: base.Position,
         *,
         assignors: Sequence[str] = (),
         subscription_version: int = NEWEST_VERSION,
@@ -196,20 +189,20 @@ class RebalancingMember(ClassicMembership):
             else:
                 self._partitions_revoked(unwanted, now_ms)
 
-    def _revoke(self, partitions: Partitions, then: Step, now_ms: int) -> None:
+    def _revoke(self, partitions: Partitions, then: base.Step, now_ms: int) -> None:
         """Call `revoked`, and commit the partitions afterwards if they were not committed before."""
         if self.settings.enable_auto_commit and not self._behavior.commits_before_revoked:
             then = partial(self._commit_revoked, partitions, then)
         self._notify(DueCallback(CallbackKind.REVOKED, partitions, then), now_ms)
 
-    def _commit_revoked(self, partitions: Partitions, then: Step, now_ms: int) -> None:
+    def _commit_revoked(self, partitions: Partitions, then: base.Step, now_ms: int) -> None:
         consumed, until_ms = self._consumed(partitions), now_ms + self.settings.max_poll_interval_ms
         committed = partial(self._committed_revoked, self._rebalance, then)
         self._rebalance = RebalancePhase.COMMITTING
         self._own(self.owned - partitions)
         self._commit(consumed, now_ms, until_ms, committed)
 
-    def _committed_revoked(self, phase: RebalancePhase, then: Step, error: str, now_ms: int) -> None:
+    def _committed_revoked(self, phase: RebalancePhase, then: base.Step, error: str, now_ms: int) -> None:
         """Whatever the result, the rebalance continues, unless the error was final."""
         self._auto_committed(error, now_ms)
         if not self.is_closing and not self._is_dead:
@@ -226,7 +219,7 @@ class RebalancingMember(ClassicMembership):
         """An exception of a callback leaves `poll` now."""
         if self._error:
             error, self._error = self._error, ""
-            self._raise(error, now_ms, LISTENER_FAILED)
+            self._raise(error, now_ms, base.LISTENER_FAILED)
 
     def _join(self, now_ms: int) -> None:
         settings, identity = self.settings, self.identity
@@ -314,7 +307,7 @@ class RebalancingMember(ClassicMembership):
                 except (AssignorError, DecodeError) as error:
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
                     self._rebalance = RebalancePhase.NONE
-                    self.metrics.rebalance_failed()
+                    self.metrics.failed += 1
                     self._fail_to_join("IllegalStateException", now_ms, str(error))
                     return
         request = SyncGroup(
@@ -334,7 +327,7 @@ class RebalancingMember(ClassicMembership):
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
         elif self.state is not ClassicState.COMPLETING_REBALANCE:
-            self.metrics.rebalance_failed()  # membership was lost meanwhile
+            self.metrics.failed += 1  # membership was lost meanwhile
             self._rebalance = RebalancePhase.NONE
         else:
             self.state = ClassicState.STABLE
@@ -348,14 +341,14 @@ class RebalancingMember(ClassicMembership):
         self._retry(now_ms)
 
     def _retry(self, now_ms: int) -> None:
-        self.metrics.rebalance_failed()
+        self.metrics.failed += 1
         self._rebalance = RebalancePhase.NONE
         self._must_rejoin = True
         self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _refused(self, code: ErrorCode, now_ms: int) -> None:
         """A JoinGroup or SyncGroup was refused."""
-        self.metrics.rebalance_failed()
+        self.metrics.failed += 1
         self._rebalance = RebalancePhase.NONE
         self._must_rejoin = True
         if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
@@ -363,7 +356,7 @@ class RebalancingMember(ClassicMembership):
         elif code in FATAL:
             self._fail_to_join(self._fatal(code), now_ms)
         elif code is not ErrorCode.REBALANCE_IN_PROGRESS:
-            if code in COORDINATOR_MOVED:
+            if code in base.COORDINATOR_MOVED:
                 self._lose_coordinator(now_ms)
             self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
 
@@ -416,7 +409,7 @@ class RebalancingMember(ClassicMembership):
         self._must_rejoin = True
         if self._error and not self._behavior.throws_last:
             error, self._error = self._error, ""
-            self._due.insert(0, DueFailure(error, LISTENER_FAILED))
+            self._due.insert(0, DueFailure(error, base.LISTENER_FAILED))
         self._accept_assigned(assigned, now_ms)
 
     def _accept_assigned(self, assigned: Partitions, now_ms: int) -> None:

@@ -8,15 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from coordinator.consumer import member as base
 from coordinator.consumer.leader import by_topic
-from coordinator.consumer.member import (
-    COORDINATOR_MOVED,
-    NEVER,
-    ClientMember,
-    Identity,
-    PeriodicTask,
-    Position,
-)
 from coordinator.consumer.outputs import Committed, Partitions, Positioned, Raised, TopicPartition
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
@@ -31,7 +24,7 @@ Offsets: TypeAlias = dict[TopicPartition, int]
 OnCommit: TypeAlias = Callable[[str, int], None]
 """Takes the class of the exception that the commit failed with, empty on success, and the time in ms."""
 
-RETRIABLE_COMMIT_ERRORS = COORDINATOR_MOVED | {
+RETRIABLE_COMMIT_ERRORS = base.COORDINATOR_MOVED | {
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ErrorCode.REQUEST_TIMED_OUT,
@@ -51,13 +44,13 @@ class _Commit:
     refusals: int = 0
 
 
-class CommittingMember(ClientMember):
+class CommittingMember(base.ClientMember):
     """See the module."""
 
-    def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
+    def __init__(self, identity: base.Identity, image: TopicImage, position: base.Position) -> None:
         super().__init__(identity, image, position)
-        self._beat_at_ms = NEVER
-        self._auto_commit_at_ms = NEVER
+        self._beat_at_ms = base.NEVER
+        self._auto_commit_at_ms = base.NEVER
         self._auto_commits = False
         """Whether an auto-commit is unanswered."""
         self._retried: _Commit | None = None
@@ -67,20 +60,20 @@ class CommittingMember(ClientMember):
         """Commits to be sent again, and when."""
         self._fetches_offsets = False
         self._fetch_offsets_at_ms = 0
-        self._committed_by_ms = NEVER
+        self._committed_by_ms = base.NEVER
         """When the application stops waiting in `committed`; NEVER: it does not wait."""
         self._shares_fetch = self._is_stranded_call = False
         """Whether `committed` waits for the OffsetFetch that looks up positions, and whether the answer to that was
         lost (`strands_shared_fetch`)."""
 
     @property
-    def periodic_tasks(self) -> tuple[PeriodicTask, ...] | None:
+    def periodic_tasks(self) -> tuple[base.PeriodicTask, ...] | None:
         if self._waiting or not self.is_settled or not self.in_poll:
             return None
-        periodic_tasks = [PeriodicTask(next_ms=self._beat_at_ms, every_ms=self._heartbeat_interval_ms)]
+        periodic_tasks = [base.PeriodicTask(next_ms=self._beat_at_ms, every_ms=self._heartbeat_interval_ms)]
         if self._auto_commits_periodically:
             every_ms = self.settings.auto_commit_interval_ms
-            periodic_tasks.append(PeriodicTask(next_ms=self._auto_commit_at_ms, every_ms=every_ms))
+            periodic_tasks.append(base.PeriodicTask(next_ms=self._auto_commit_at_ms, every_ms=every_ms))
         is_all = self.next_deadline() == min(task.next_ms for task in periodic_tasks)
         return tuple(periodic_tasks) if is_all else None
 
@@ -130,7 +123,7 @@ class CommittingMember(ClientMember):
 
     def _end(self) -> None:
         self._retries.clear()
-        self._committed_by_ms = NEVER
+        self._committed_by_ms = base.NEVER
         super()._end()
 
     @property
@@ -145,7 +138,7 @@ class CommittingMember(ClientMember):
     @property
     def _auto_commits_periodically(self) -> bool:
         """Whether auto-commits are due at intervals, even with nothing to commit."""
-        return self._auto_commit_at_ms != NEVER
+        return self._auto_commit_at_ms != base.NEVER
 
     @abstractmethod
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
@@ -218,7 +211,7 @@ class CommittingMember(ClientMember):
             return
         limit = self._behavior.commit_retries
         code = codes[0] if limit is None else codes[-1]
-        if code in COORDINATOR_MOVED:
+        if code in base.COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
         commit.refusals += 1
         if limit is None and code in commit.retried:
@@ -263,7 +256,7 @@ class CommittingMember(ClientMember):
             self._try_commit(commit, now_ms)
 
     def _next_retry(self) -> int:
-        return min((at_ms for at_ms, _ in self._retries), default=NEVER)
+        return min((at_ms for at_ms, _ in self._retries), default=base.NEVER)
 
     def _auto_commit(self, now_ms: int) -> None:
         """Commit what was consumed, without waiting, if an auto-commit is due and no other commit is in flight."""
@@ -290,7 +283,7 @@ class CommittingMember(ClientMember):
 
     def _fetch_offsets(self, now_ms: int) -> None:
         """Fetch the committed offsets of what is owned and has no position; of all if the application requests it."""
-        is_asked = self._committed_by_ms != NEVER
+        is_asked = self._committed_by_ms != base.NEVER
         if (
             self._fetches_offsets
             or now_ms < self._fetch_offsets_at_ms
@@ -330,7 +323,7 @@ class CommittingMember(ClientMember):
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         """Retry after the backoff; look the coordinator up again if it has moved."""
-        if code in COORDINATOR_MOVED:
+        if code in base.COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
         self._fetch_again(now_ms)
 
@@ -341,13 +334,13 @@ class CommittingMember(ClientMember):
         """Do what is due while the application waits in `committed`."""
         if now_ms >= self._committed_by_ms:
             self._end_committed("TimeoutException", now_ms)
-        elif self._committed_by_ms != NEVER and not self._is_stranded_call:
+        elif self._committed_by_ms != base.NEVER and not self._is_stranded_call:
             self._fetch_offsets(now_ms)
 
     def _end_committed(self, error: str, now_ms: int) -> None:
-        if self._committed_by_ms == NEVER:
+        if self._committed_by_ms == base.NEVER:
             return
-        self._committed_by_ms = NEVER
+        self._committed_by_ms = base.NEVER
         self._shares_fetch = self._is_stranded_call = False
         if error:
             self.outputs.append(Raised(error))
@@ -356,7 +349,7 @@ class CommittingMember(ClientMember):
     @property
     def _committed_due_ms(self) -> int:
         """The next deadline of `_wait_for_committed`."""
-        is_asked = self._committed_by_ms != NEVER
+        is_asked = self._committed_by_ms != base.NEVER
         is_looking_up = self._coordinator is None and self._looking_up
         if not is_asked or self._fetches_offsets or is_looking_up or self._is_stranded_call:
             return self._committed_by_ms

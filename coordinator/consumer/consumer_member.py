@@ -16,16 +16,9 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import partial
 
+from coordinator.consumer import member as base
 from coordinator.consumer.heartbeat_fields import HeartbeatFields
 from coordinator.consumer.local_assignor import LocalAssignor, LocalAssignors
-from coordinator.consumer.member import (
-    COORDINATOR_MOVED,
-    NEVER,
-    ClientSubscription,
-    Identity,
-    PeriodicTask,
-    Position,
-)
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState, ReconcilingMember
 from coordinator.engine.consumer.client_assignment import (
@@ -66,10 +59,10 @@ class AsyncConsumer(ReconcilingMember):
 
     def __init__(
         self,
-        identity: Identity,
-        subscription: ClientSubscription,
+        identity: base.Identity,
+        subscription: base.ClientSubscription,
         image: TopicImage,
-        position: Position,
+        position: base.Position,
         *,
         uuid: str,
         remote_assignor: str | None = None,
@@ -89,7 +82,7 @@ class AsyncConsumer(ReconcilingMember):
         """The unanswered heartbeat."""
         self._beat_at_ms = self._interval_ms = self._failures = 0
         self._closing = _Closing.NO
-        self._close_by_ms = NEVER
+        self._close_by_ms = base.NEVER
 
     @property
     def is_settled(self) -> bool:
@@ -104,7 +97,7 @@ class AsyncConsumer(ReconcilingMember):
         )
 
     @property
-    def periodic_tasks(self) -> tuple[PeriodicTask, ...] | None:
+    def periodic_tasks(self) -> tuple[base.PeriodicTask, ...] | None:
         return None if self._client_side is not None else super().periodic_tasks
 
     @property
@@ -126,20 +119,20 @@ class AsyncConsumer(ReconcilingMember):
             if self._coordinator is None:
                 at_ms = min(at_ms, self._lookup_due_ms)
             else:
-                beat_at_ms = self._beat_at_ms if self._beat is None else NEVER
+                beat_at_ms = self._beat_at_ms if self._beat is None else base.NEVER
                 at_ms = min(at_ms, beat_at_ms, self._poll_timeout_at_ms)
         if self.in_poll:
             at_ms = min(at_ms, self._auto_commit_at_ms)
             if len(self.positioned) != len(self.owned) and not self._fetches_offsets and self._unpositioned:
                 at_ms = min(at_ms, max(self._fetch_offsets_at_ms, self._lookup_due_ms))
-        return None if at_ms == NEVER else at_ms
+        return None if at_ms == base.NEVER else at_ms
 
     @property
     def _lookup_due_ms(self) -> int:
         """When to look up the coordinator, or send it a request."""
         if self._coordinator is not None:
             return 0
-        return NEVER if self._looking_up else self._lookup_at_ms
+        return base.NEVER if self._looking_up else self._lookup_at_ms
 
     def enter_poll(self, now_ms: int) -> None:
         if self.is_closing or self._then is not None or self._waits_for_commit:
@@ -274,7 +267,7 @@ class AsyncConsumer(ReconcilingMember):
         if answer.error is not ErrorCode.NONE:
             self._heartbeat_failed(now_ms)
             if self.metrics.is_rebalancing:
-                self.metrics.rebalance_failed()
+                self.metrics.failed += 1
             self._refused(answer.error, answer.message or "", now_ms)
             return
         self._failures = 0
@@ -301,7 +294,7 @@ class AsyncConsumer(ReconcilingMember):
     def _refused(self, code: ErrorCode, message: str, now_ms: int) -> None:
         if self.state in _WITHOUT_HEARTBEATS or code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
             return
-        if code in COORDINATOR_MOVED:
+        if code in base.COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
             self._beat_at_ms = now_ms
         elif code is ErrorCode.TOPIC_AUTHORIZATION_FAILED:

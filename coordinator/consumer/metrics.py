@@ -57,9 +57,6 @@ class Metrics:
             self._started_ms = None
             self._last_ended_ms = now_ms
 
-    def rebalance_failed(self) -> None:
-        self.failed += 1
-
     def named(self, now_ms: int, alive_ms: int) -> dict[str, float | None]:
         """All metrics by their names in `consumer-coordinator-metrics`; None if Kafka shows NaN or -1."""
         hours = max(alive_ms, 1) / _HOUR_MS

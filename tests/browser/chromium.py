@@ -96,21 +96,17 @@ class Page:
         )
 
     def screenshot(self) -> bytes:
-        """All of the page as PNG."""
         answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         return base64.b64decode(answer["data"])
 
     def pdf(self) -> bytes:
-        """The page as it is printed, on A4."""
         answer = self.ask("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, printBackground=True)
         return base64.b64decode(answer["data"])
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """A command of the protocol to this page."""
         return self.browser.ask(method, session=self.session, **params)
 
     def heard(self, method: str, params: Mapping[str, Any]) -> None:
-        """Note an event of this page."""
         if method == "Runtime.consoleAPICalled":
             self.messages.append(" ".join(str(value.get("value")) for value in params["args"]))
         elif method == "Runtime.exceptionThrown":
@@ -122,8 +118,6 @@ class Page:
 
 
 class Chromium:
-    """The browser's process and its pipe."""
-
     def __init__(self, program: str, profile: Path) -> None:
         to_read, self._to = _pipe()
         self._from, to_write = _pipe()
@@ -147,7 +141,6 @@ class Chromium:
         self._loaded: set[str] = set()
 
     def open(self, url: str) -> Page:
-        """A new page, loaded."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = self._pages[session] = Page(browser=self, session=session)

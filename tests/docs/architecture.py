@@ -33,12 +33,10 @@ def summary(folder: Path) -> str:
 
 
 def parts(folder: Path) -> list[Path]:
-    """The packages directly in a folder."""
     return sorted(init.parent for init in folder.glob("*/__init__.py"))
 
 
 def draw() -> str:
-    """The picture, as SVG."""
     shapes: list[str] = []
     top = _MARGIN
     for names in layers():

@@ -25,8 +25,6 @@ _COMMAND = re.compile(r"^\$ (.*)$", re.M)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A fenced block: its language and its text."""
-
     language: str
     text: str
 
@@ -37,12 +35,10 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """The README and everything in docs/."""
     return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def blocks(page: Path, language: str) -> Iterator[Block]:
-    """Blocks of one language, in order."""
     for _, name, text in _BLOCK.findall(page.read_text()):
         if name == language:
             yield Block(language=name, text=text)

@@ -53,7 +53,6 @@ _FRAME = """\
 
 
 def picture(text: str, columns: int, title: str, theme: TerminalTheme = DARK) -> str:
-    """The SVG of what a terminal shows."""
     console = Console(
         width=columns, record=True, file=io.StringIO(), force_terminal=True, legacy_windows=False
     )
@@ -62,7 +61,6 @@ def picture(text: str, columns: int, title: str, theme: TerminalTheme = DARK) ->
 
 
 def shown(kohort: Kohort, command: str, columns: int) -> str:
-    """What a command prints on a terminal."""
     return on_terminal([kohort.executable, *shlex.split(command)], kohort.env, columns=columns).terminal
 
 
@@ -77,7 +75,6 @@ def draw_screens(directory: Path) -> None:
 
 
 def draw(name: str, kohort: Kohort) -> str:
-    """A picture of the documentation; `kohort` has the sample fleet."""
     command = PICTURES[name]
     return picture(shown(kohort, command, COLUMNS), COLUMNS, f"kohort {command}")
 

@@ -23,7 +23,6 @@ _TABLE = re.compile(r"(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.S)
 
 
 def table() -> str:
-    """All metrics, by the names of their samples."""
     rows = [(family.sample, family.all_labels, family.help) for family in FAMILIES]
     rows += [
         (item.name + ("_total" if item.counts else ""), (item.label,) if item.label else (), item.help)

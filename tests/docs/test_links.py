@@ -55,7 +55,6 @@ def _target_exists(page: Path, target: str) -> bool:
 
 
 def _pages() -> list[Path]:
-    """All markdown files of the project."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -79,11 +78,6 @@ def test_every_page_of_the_documentation_can_be_reached_from_the_readme() -> Non
             left += sorted(there.glob("*.md")) if there.is_dir() else [there]
     lost = {page.relative_to(ROOT) for page in _pages() if page.is_relative_to(ROOT / "docs")}
     assert lost - {page.relative_to(ROOT) for page in reached} == set()
-
-
-def test_links_in_code_are_ignored() -> None:
-    text = "[a](b.md#c) `[d](e.md)` ![f](g.svg)\n\n```sh\n[h](i.md)\n```\n[j]: k.md\n<https://l> [m](https://n)\n"
-    assert sorted(links(text)) == ["b.md#c", "g.svg", "k.md"]
 
 
 def test_anchors_are_those_of_github() -> None:

@@ -34,7 +34,6 @@ def reference() -> str:
 
 
 def _index(every: Mapping[str, Any]) -> str:
-    """The commands under the headings of `kohort --help`."""
     text = ""
     for heading, first_words in SECTIONS.items():
         text += f"\n**{heading}**\n\n| command | what it does |\n| --- | --- |\n"

@@ -34,15 +34,12 @@ _ANY = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """A word that is not to be used, in a line of a text."""
-
     line: int
     word: str
     instead: str
 
 
 def find_uses(text: str) -> Iterator[Use]:
-    """All uses in a text, in order."""
     matches = list(_WORD.finditer(text))
     words = [match[0] if match[0] == "None" else match[0].lower() for match in matches]
     starts, length = [], 0

@@ -45,7 +45,6 @@ def main() -> int:
 
 
 def tried(check: Check, release: Release, made: Scene) -> Cell:
-    """What became of a check."""
     if not set(check.types) & set(release.types):
         return Cell(works=None, words="")
     try:

@@ -34,7 +34,6 @@ def _same_members(theirs: dict[str, Any], ours: dict[str, Any], name: str) -> No
 
 
 def releases(scene: Scene) -> str:
-    """A snapshot names the release."""
     saved = scene.ask("snapshot java-eager").succeeded()
     assert f'kafka: "{scene.release.release}"' in saved.stdout, saved.stdout[:300]
     return ""
@@ -82,8 +81,6 @@ def describes(*modes: str) -> Callable[[Scene], str]:
 
 
 def _settled(scene: Scene) -> None:
-    """Wait until every group with members is Stable."""
-
     def stable() -> bool:
         result = _by_name(scene.asked("list"))
         return all(result[name]["state"] == "Stable" for name in scene.groups if name != "idle")
@@ -92,8 +89,6 @@ def _settled(scene: Scene) -> None:
 
 
 def offsets(scene: Scene) -> str:
-    """Committed offsets and ends of logs, once everything is consumed."""
-
     def same() -> bool:
         admin = scene.admin()
         result = _by_name(scene.asked("describe --all-groups --offsets"))
@@ -129,7 +124,6 @@ def plans(group: str, goal: str, *, blocked_below: str = "0.0") -> Callable[[Sce
 
 
 def gates(scene: Scene) -> str:
-    """A plan is written down, and its first gate asked for."""
     written = scene.scratch / "plan.yaml"
     plan = scene.ask("plan java-eager --to cooperative --client java:4.3.1 --output yaml").succeeded()
     written.write_text(plan.stdout)
@@ -154,7 +148,6 @@ def resets(scene: Scene) -> str:
 
 
 def exports(scene: Scene) -> str:
-    """Offsets are exported to a file and imported, cloned to another group and deleted there."""
     written = scene.scratch / "offsets.csv"
     written.write_text(scene.ask("offsets export idle").succeeded().stdout)
     scene.ask(f"offsets import {written} idle --execute --yes").succeeded()
@@ -172,7 +165,6 @@ def deletes(scene: Scene) -> str:
 
 
 def configs(scene: Scene) -> str:
-    """Settings of a group are read, set and unset."""
     name = "consumer.session.timeout.ms"
     answer = scene.ask("config get java-eager")
     if not scene.release.since("4.0"):
@@ -205,7 +197,6 @@ def streams_assignors(scene: Scene) -> str:
 
 
 def snapshots(scene: Scene) -> str:
-    """A snapshot shows what the cluster shows."""
     _settled(scene)
     live = _by_name(scene.asked("describe --all-groups --members --verbose"))
     written = scene.scratch / "fleet.yaml"
@@ -248,7 +239,6 @@ def logs(scene: Scene) -> str:
 
 
 def regexes(scene: Scene) -> str:
-    """A regex is matched against the topics of the cluster."""
     result = scene.asked("validate-regex pay.*")
     assert "payments" in str(result["patterns"][0]["topics"]), result
     return ""

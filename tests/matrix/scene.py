@@ -52,11 +52,9 @@ class Scene:
     scratch: Path
 
     def ask(self, line: str, *more: str) -> Answer:
-        """What Kohort says of the broker."""
         return self.kohort(*line.split(), *more, "--bootstrap-server", self.broker.bootstrap)
 
     def asked(self, line: str, *more: str) -> dict[str, Any]:
-        """The document, of a question that has to succeed."""
         return self.ask(line, *more, "--output", "json").succeeded().document
 
     def names(self, *types: str) -> list[str]:

@@ -25,7 +25,6 @@ Cells = Mapping[str, Mapping[str, Cell]]
 
 
 def printed(cells: Cells) -> str:
-    """The table in Markdown, with what Kohort says below it."""
     notes: dict[str, int] = {}
     versions = list(cells)
     rows = [["", *versions], [":--", *[":-:"] * len(versions)]]
@@ -44,7 +43,6 @@ def printed(cells: Cells) -> str:
 
 
 def write_page(cells: Cells) -> None:
-    """Put the table into the page."""
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)

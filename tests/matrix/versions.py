@@ -19,11 +19,9 @@ class Release:
 
     @property
     def release(self) -> str:
-        """`4.3` of `4.3.1`."""
         return self.version.rpartition(".")[0]
 
     def since(self, release: str) -> bool:
-        """Whether this is `release` or a later one."""
         return _number(self.release) >= _number(release)
 
 

@@ -35,7 +35,6 @@ class Sizes:
 
     @property
     def shared_class_names(self) -> dict[str, list[str]]:
-        """Public class names of two files or more."""
         return {name: files for name, files in sorted(self.classes.items()) if len(files) > 1}
 
     def figures(self) -> dict[str, int]:
@@ -52,7 +51,6 @@ class Sizes:
 
 
 def measure(files: Mapping[str, str]) -> Sizes:
-    """The sizes of files, by their paths from the root."""
     sizes = Sizes()
     for path, text in files.items():
         lines = text.count("\n")
@@ -76,7 +74,6 @@ def _add_names(sizes: Sizes, path: str, tree: ast.Module) -> None:
 
 
 def over(figures: Mapping[str, int], allowed: Mapping[str, int]) -> Iterator[str]:
-    """A line for each size above its limit."""
     for name, figure in figures.items():
         if name in allowed and figure > allowed[name]:
             yield (
@@ -86,7 +83,6 @@ def over(figures: Mapping[str, int], allowed: Mapping[str, int]) -> Iterator[str
 
 
 def _tracked() -> dict[str, str]:
-    """The Python files of this checkout, new ones too."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*.py"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     return {

@@ -30,7 +30,6 @@ BESIDES = {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "PKG-INFO"}
 
 
 def main() -> int:
-    """Build, check, install and run both; the exit status of `make dist`."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch()}
     sdist, wheel = build(DIST, environment)
     again = build(Path(tempfile.mkdtemp()), environment)
@@ -111,14 +110,12 @@ def names_in(package: Path) -> set[str]:
 
 
 def faults_of_sdist(names: Iterable[str]) -> list[str]:
-    """What is missing from an sdist, and what does not belong there."""
     names = set(names)
     required = sources() | BESIDES | {"man/kohort.1", "completions/kohort.bash"}
     return [f"sdist: lacks {name}" for name in sorted(required - names)] + _strangers("sdist", names)
 
 
 def faults_of_wheel(names: Iterable[str]) -> list[str]:
-    """What is missing from a wheel, and what does not belong there."""
     names = set(names)
     data, info = f"kohort-{VERSION}.data/data/share", f"kohort-{VERSION}.dist-info"
     required = sources() | {

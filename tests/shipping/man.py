@@ -63,7 +63,6 @@ def _title(name: str, page: ManPage) -> str:
 
 
 def _see_also(name: str) -> str:
-    """The pages of the words before the last."""
     words = name.split()
     above = [r"\-".join(words[:count]) for count in range(1, len(words))]
     return ".SH SEE ALSO\n" + ", ".join(rf"\fB{title}\fP(1)" for title in above) + "\n" if above else ""
@@ -74,7 +73,6 @@ def _short(command: Any) -> str:
 
 
 def _with_headings(text: str) -> str:
-    """The commands under the headings of `kohort --help`."""
     for heading, commands in SECTIONS.items():
         first = rf"\fB{next(iter(commands))}\fP" + "\n"
         for before in (".PP\n", ".SH COMMANDS\n"):
@@ -98,7 +96,6 @@ def escaped(text: str) -> str:
 
 
 def write(directory: Path) -> list[Path]:
-    """Write all pages into a directory that holds nothing else."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     written = []

@@ -28,7 +28,6 @@ _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^()\s:]+)\)"
 
 
 def on_config(config: Any) -> Any:
-    """Read the navigation off the contents."""
     config.nav = [
         {"Kohort": "index.md"},
         {"Documentation": "contents.md"},
@@ -62,7 +61,6 @@ def _pages(page: str) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Put the pages in their places that have another one in the site."""
     from mkdocs.structure.files import File
 
     for source, page in OTHERS.items():
@@ -73,7 +71,6 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Make the links of a page those of the site."""
     path = page.file.src_uri
     sources = {site: source for source, site in OTHERS.items()}
     return relinked(markdown, sources.get(path, f"docs/{path}"), path)

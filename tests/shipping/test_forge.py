@@ -35,7 +35,6 @@ def _steps() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _made(lines: str) -> set[str]:
-    """The targets of `make` in a shell text."""
     targets = re.findall(r"^(?:- run: )?make (?:--silent )?([a-z -]+)", lines, re.M)
     return {word for text in targets for word in text.split()}
 

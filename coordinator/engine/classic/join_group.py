@@ -10,29 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from coordinator.configs.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, Config, MigrationPolicy
-from coordinator.engine import downgrade
+from coordinator.engine import downgrade, static_members
 from coordinator.engine import records as log
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
+from coordinator.engine.consumer import update as updating
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
 from coordinator.engine.consumer.member import ConsumerMember, normal_topics
-from coordinator.engine.consumer.update import (
-    Update,
-    commit,
-    present_target,
-    reconcile_member,
-    retarget,
-    subscribe,
-)
 from coordinator.engine.context import EngineContext, check_group_id
-from coordinator.engine.static_members import (
-    check_classic_member,
-    replace_in_classic_group,
-    replace_in_consumer_group,
-    static_member,
-)
 from coordinator.engine.timers import TimerKind
 from coordinator.errors import RequestRefused
 from groups.listing import GroupState
@@ -124,7 +111,7 @@ def _join_without_id(ctx: EngineContext, call: Call, request: JoinGroup, group: 
     member = f"{call.client_id if request.instance is None else request.instance}-{call.fresh_id}"
     if request.instance is not None and request.instance in group.static:
         new = _new_member(call, request, member)
-        replace_in_classic_group(ctx, call, group, new, request.version)
+        static_members.replace_in_classic_group(ctx, call, group, new, request.version)
     elif request.instance is None and request.version >= REQUIRES_MEMBER_ID:
         # KIP-394: a dynamic member must rejoin with its id, so that a lost answer does not leave a stale member.
         group.pending.add(member)
@@ -139,7 +126,7 @@ def _join_with_id(ctx: EngineContext, call: Call, request: JoinGroup, group: Cla
         ctx.stop(TimerKind.PENDING_MEMBER, group.id, request.member)
         _add(ctx, call, request, group, request.member)
         return
-    check_classic_member(group, request.member, request.instance)
+    static_members.check_classic_member(group, request.member, request.instance)
     member = group.members[request.member]
     # If nothing changes, the answer is the current generation; but a leader that rejoins requests a rebalance.
     follows = group.state is GroupState.STABLE and member.id != group.leader
@@ -196,7 +183,7 @@ def _join_consumer_group(
     except DecodeError:  # Kafka's handler fails
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL) from None
     metadata = _metadata(before.metadata, call, request, subscription)
-    update = Update(
+    update = updating.Update(
         ctx=ctx,
         group=group,
         before=before,
@@ -204,19 +191,19 @@ def _join_consumer_group(
         records=records,
         may_describe=request.may_describe,
     )
-    subscribe(update, regex_moves_epoch=True)
+    updating.subscribe(update, regex_moves_epoch=True)
     topics = ctx.topics.topics
     owned = {topics[name].id: numbers for name, numbers in subscription.owned.items() if name in topics}
     replaced = group.static_member(request.instance)
     if replaced is not None and downgrade.downgrades_on_replacement(ctx, group, replaced):
         stale = group.assignment_epoch < update.epoch
         if not stale:
-            reconcile_member(update, present_target(update), owned)
+            updating.reconcile_member(update, updating.present_target(update), owned)
         replacement = downgrade.Replacement(old=replaced, new=update.after, records=update.records)
         downgrade.convert(ctx, group, replacement=replacement, must_rebalance=stale)
     else:
-        reconcile_member(update, retarget(update), owned)
-        commit(update)
+        updating.reconcile_member(update, updating.retarget(update), owned)
+        updating.commit(update)
         ctx.stop(TimerKind.JOIN, group.id, member_id)
         ctx.start(TimerKind.SESSION, group.id, member_id, request.session_timeout_ms)
         ctx.start(TimerKind.SYNC, group.id, member_id, request.rebalance_timeout_ms)
@@ -235,11 +222,11 @@ def _find_member(
     if request.instance is None:
         return group.members.get(member_id) or ConsumerMember(id=member_id), []
     if request.member:
-        return static_member(group, request.member, request.instance), []
+        return static_members.static_member(group, request.member, request.instance), []
     holder = group.static_member(request.instance)
     if holder is None:
         return ConsumerMember(id=member_id), []
-    return replace_in_consumer_group(group, holder, member_id)
+    return static_members.replace_in_consumer_group(group, holder, member_id)
 
 
 def _metadata(

@@ -11,17 +11,12 @@ from dataclasses import dataclass, field, replace
 from coordinator.engine import downgrade, upgrade
 from coordinator.engine import records as log
 from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer import target_assignment
 from coordinator.engine.consumer.client_assignment import assignor_in_use
 from coordinator.engine.consumer.client_assignors import without_reason
 from coordinator.engine.consumer.group import ConsumerGroup, member_timer_keys
 from coordinator.engine.consumer.member import ConsumerMember, subscribed_names, subscribed_names_of
 from coordinator.engine.consumer.reconciliation import ReconciliationInput, reconcile
-from coordinator.engine.consumer.target_assignment import (
-    AssignmentInput,
-    chosen_assignor,
-    compute_target,
-    in_broker_order,
-)
 from coordinator.engine.context import EngineContext
 from coordinator.engine.timers import TimerKind
 from coordinator.engine.topic_changes import next_epoch, refresh_is_due
@@ -131,20 +126,20 @@ def retarget(update: Update) -> MemberTarget:
     members = update.members
     if assignor_in_use(update.ctx, list(members.values())) is not None:
         return present
-    question = AssignmentInput(
+    question = target_assignment.AssignmentInput(
         epoch=update.epoch,
-        members=in_broker_order(group.in_order(), members),
+        members=target_assignment.in_broker_order(group.in_order(), members),
         targets={**group.targets, after.id: group.targets.get(update.predecessor or after.id, {})},
         regexes=group.regexes,
         topics=update.ctx.topics,
     )
-    assignor = chosen_assignor(
+    assignor = target_assignment.chosen_assignor(
         group.requested_assignors(),
         update.before.metadata.assignor,
         after.metadata.assignor,
         update.ctx.config.group_consumer_assignors,
     )
-    targets = compute_target(question, assignor)
+    targets = target_assignment.compute_target(question, assignor)
     for member, new in targets.items():
         if group.targets.get(member) != new or member in group.payloads:
             update.records.append(log.TargetMemberRecord(group=group.id, member=member, value=new))

@@ -7,12 +7,10 @@ UNREADABLE, WRONG = 3, 1
 
 
 def failing(line: str, status: int = UNREADABLE, scene: str = "quiet") -> Case:
-    """A command line that fails while it runs."""
     return Case(line=line, scene=scene, differs=("exit-status", "stack-trace"), status=status)
 
 
 def helpless(line: str, words: str, status: int = UNREADABLE) -> Case:
-    """A command line whose cluster cannot be had."""
     return Case(
         line=line,
         scene="none",
@@ -24,22 +22,18 @@ def helpless(line: str, words: str, status: int = UNREADABLE) -> Case:
 
 
 def misread(line: str) -> Case:
-    """A command line that joptsimple does not understand."""
     return refused(line, "parser-trace")
 
 
 def refused(line: str, *differs: str, more: str = "", status: int | None = None) -> Case:
-    """A command line that both tools answer before they connect."""
     return Case(line=line, scene="none", connects=False, differs=differs, more=more, status=status)
 
 
 def listed(line: str) -> Case:
-    """A list of groups in order."""
     return Case(line=line, scene="quiet", differs=("sorted-rows",))
 
 
 def quiet(line: str) -> Case:
-    """Any other command line on the quiet broker."""
     return Case(line=line, scene="quiet")
 
 

@@ -12,7 +12,6 @@ BOTH_FROM_FILE = "--reset-offsets --group {payments} --group {billing} --from-fi
 
 
 def reset(rest: str) -> Change:
-    """A reset that both take."""
     return Change(line=f"--reset-offsets {rest}")
 
 
@@ -34,17 +33,14 @@ def explained(line: str, more: str, status: int = UNREADABLE) -> Change:
 
 
 def plainly(line: str, status: int = UNREADABLE) -> Change:
-    """A command line that fails without a trace."""
     return failing(line, status, traced=False)
 
 
 def failing_reset(rest: str, status: int = UNREADABLE) -> Change:
-    """A reset that fails."""
     return failing(f"--reset-offsets {rest}", status)
 
 
 def active(rest: str) -> Change:
-    """A reset that is refused, as one of the groups has members."""
     return plainly(f"--reset-offsets {rest}", REFUSED)
 
 
@@ -59,7 +55,6 @@ def untimely(text: str, shown: str) -> Change:
 
 
 def from_file(content: str | bytes, scope: str = "--group {payments}", more: str = "--dry-run") -> Change:
-    """A reset from a file that both take."""
     return Change(line=f"--reset-offsets {scope} --from-file {{file}} {more}", file=content)
 
 

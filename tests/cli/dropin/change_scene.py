@@ -34,8 +34,6 @@ WITHOUT_MEMBERS = [*OFFSETS, "absent"]
 
 @dataclass(slots=True)
 class Stage:
-    """What lays the scene."""
-
     rig: OffsetRig
 
     def topics(self) -> None:

@@ -45,8 +45,6 @@ class Change(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeScene:
-    """A state that is created again, and its changes."""
-
     names: Mapping[str, str]
     lay: Callable[[], None]
     state: Callable[[], object]
@@ -55,21 +53,16 @@ class ChangeScene:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """An answer, and the state that it left."""
-
     answer: Answer
     state: object
 
     @property
     def unordered(self) -> Trial:
-        """The same without the order of Java's hash maps."""
         return replace(self, answer=unordered(self.answer))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Both tools on one scene."""
-
     scene: ChangeScene
     broker: Broker
     tools: ToolHost

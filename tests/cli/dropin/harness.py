@@ -19,8 +19,6 @@ from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A state of the cluster, and what the placeholders stand for."""
-
     names: Mapping[str, str]
     broker: Broker | None = None
     """Where it is, if not on the broker that all tests share."""
@@ -44,14 +42,12 @@ class Case:
         return self.line[:120] or "(no arguments)"
 
     def arguments(self, names: Mapping[str, str], broker: Broker) -> list[str]:
-        """The arguments, the placeholders filled in."""
         # Braces are filled in after the line is split: a name is one argument whatever is in it.
         words = [filled(word, {**names, "server": broker.bootstrap}) for word in shlex.split(self.line)]
         return ["--bootstrap-server", broker.bootstrap, *words] if self.connects else words
 
 
 def filled(word: str, names: Mapping[str, str]) -> str:
-    """A text with names in the place of its placeholders."""
     for name, value in names.items():
         word = word.replace("{" + name + "}", value)
     return word
@@ -124,8 +120,6 @@ DIFFERENCES: dict[str, Difference] = {
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where both tools are tried."""
-
     broker: Broker
     tools: ToolHost
 
@@ -145,7 +139,6 @@ class Stage:
 
 
 def run_here(arguments: Sequence[str]) -> Answer:
-    """Run `kohort-consumer-groups` inside this process."""
     return command.run_here(main, "kohort-consumer-groups", arguments)
 
 
@@ -164,7 +157,6 @@ _WARNING = re.compile(
 
 
 def normalized(answer: Answer) -> Answer:
-    """Without what differs from one run of the same tool to the next."""
     stderr = _WARNING.sub(r"WARN \1\2", _in_order(answer.stderr))
     return replace(answer, stdout=_in_order(answer.stdout), stderr=stderr)
 

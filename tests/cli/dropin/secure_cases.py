@@ -9,12 +9,10 @@ WORKER = "--bootstrap-server {at} --command-config {worker}"
 
 
 def worker(line: str, *differs: str, more: str = "", status: int = REFUSED) -> Case:
-    """A command line of the worker."""
     return Case(line=f"{WORKER} {line}", connects=False, differs=differs, more=more, status=status)
 
 
 def forbidden(line: str, wrapped: str = "") -> Case:
-    """What a broker refuses because of the hidden group."""
     more = f"{wrapped}{ERRORS}.GroupAuthorizationException: Not authorized to access group: {{hidden}}"
     return worker(line, "own-words", *TRACED, more=more)
 

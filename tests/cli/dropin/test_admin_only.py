@@ -31,7 +31,6 @@ def source(fleet: Fleet) -> Iterator[LiveSource]:
 
 
 def arguments(line: str, fleet: Fleet) -> list[str]:
-    """The words of a line with the fleet's names."""
     return ["--bootstrap-server", fleet.broker.bootstrap, *filled(line, fleet.groups).split()]
 
 

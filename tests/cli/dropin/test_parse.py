@@ -19,7 +19,6 @@ WORDS = st.one_of(
 
 
 def answer(arguments: list[str]) -> Options | str:
-    """The options, or what is said instead."""
     try:
         return parse(arguments)
     except (ToolFailure, ToolUsageError) as error:

@@ -54,7 +54,6 @@ def ours(words: list[str]) -> str:
 
 
 def theirs(answer: Answer) -> str:
-    """The same of the tool."""
     complaint = answer.stderr.removeprefix(f"{NO_EXECUTE}\n")
     if traced := re.match(r"joptsimple\.\w+: (.*)\n\tat ", complaint):
         return traced.group(1)

@@ -64,7 +64,6 @@ def scene(
 
 
 def _table_without_ends(group: str, topic: str, consumer: str, client: str) -> str:
-    """What there is to see of a group whose topic one may not describe."""
     blanks = " " * (len(consumer) - len("CONSUMER-ID"))
     return (
         "\nGROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             "

@@ -34,7 +34,6 @@ def shown(broker: Broker, kind: int, name: str) -> Mapping[str, Any]:
 
 
 def default_of(config: Any) -> str | None:
-    """The default that a broker shows; None if it shows none."""
     defaults = [synonym for synonym in config.synonyms if synonym.source == ConfigSource.DEFAULT]
     return defaults[-1].value if defaults else None
 

@@ -22,8 +22,6 @@ def start(
     local_assignors: Sequence[LocalAssignor] = (),
     **options: Any,
 ) -> Application:
-    """A consumer that subscribes and polls; its name is its member id."""
-
     def make(identity: Identity, application: Application) -> AsyncConsumer:
         return AsyncConsumer(
             identity,

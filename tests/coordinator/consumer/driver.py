@@ -30,8 +30,6 @@ _TOO_MANY = 10_000
 
 @dataclass
 class Listener:
-    """What a method of a rebalance listener does."""
-
     takes_ms: int = 0
     throws: bool = False
 
@@ -67,7 +65,6 @@ class Application:
         self.holds = lambda send: not kinds or isinstance(send.request, kinds)
 
     def calls(self) -> list[tuple[str, list[str]]]:
-        """The calls of the listener since this was last asked."""
         calls, self.callbacks = self.callbacks, []
         return calls
 
@@ -85,8 +82,6 @@ class Application:
 
 @dataclass
 class Play:
-    """The world of a test."""
-
     topics: TopicImage = TOPICS
     settings: dict[str, str] = field(default_factory=dict)
     now_ms: int = START_MS
@@ -144,14 +139,12 @@ class Play:
         self.refuses = lambda _request: None
 
     def run(self) -> None:
-        """Let everything happen that happens at once."""
         for _ in range(_TOO_MANY):
             if not self._step():
                 return
         raise AssertionError("it never settles")
 
     def advance(self, ms: int) -> None:
-        """Let time pass, stopping at every deadline."""
         end = self.now_ms + ms
         self.run()
         while (at_ms := self._next()) is not None and at_ms <= end:
@@ -174,7 +167,6 @@ class Play:
         return min(known) if known else None
 
     def _step(self) -> bool:
-        """Whether anything has happened."""
         moved = False
         deadline = self.engine.next_deadline()
         if deadline is not None and deadline <= self.now_ms:
@@ -231,7 +223,6 @@ class Play:
                 application.is_closed = True
 
     def deliver(self, application: Application, send: outputs.Send) -> None:
-        """A request arrives."""
         request = send.request
         if isinstance(request, outputs.FindCoordinator):
             application.member.answered(send.number, self.node, self.now_ms)
@@ -281,7 +272,6 @@ class Play:
         self.run()
 
     def pause(self, application: Application) -> None:
-        """The application stops to poll."""
         application.polls = False
         application._poll_at_ms = 0
         application.member.leave_poll(self.now_ms)
@@ -296,7 +286,6 @@ class Play:
         self.run()
 
     def kill(self, application: Application) -> None:
-        """The process is gone, without a word."""
         application.is_closed = True
 
     def change_topics(self, image: TopicImage, *, seen: bool = True) -> None:

@@ -73,7 +73,6 @@ class Member:
         return self.driver.waits(self.ticket)
 
     def sync(self, assignments: dict[str, bytes] | None = None) -> int:
-        """Send SyncGroup; the ticket."""
         request = SyncGroup(
             group=self.group,
             generation=self.generation,
@@ -99,7 +98,6 @@ class Member:
         return self.driver.ask(LeaveGroup(group=self.group, members=(leaving,)), LeaveGroupAnswer)
 
     def but(self, **changes: object) -> Member:
-        """Another member like this one."""
         return changed(self, **changes)  # type: ignore[arg-type]
 
 
@@ -133,14 +131,12 @@ def described(driver: Driver) -> Described:
 
 
 def shown(driver: Driver) -> tuple[str, str | None, str | None]:
-    """State, protocol type and protocol."""
     group = described(driver).group
     assert group is not None
     return group.state.value, group.protocol_type, group.protocol
 
 
 def refused(error: ErrorCode, member: str = "") -> JoinGroupAnswer:
-    """How a refused JoinGroup is answered."""
     return JoinGroupAnswer(
         error=error, generation=-1, protocol_type=None, protocol=None, leader="", member=member
     )

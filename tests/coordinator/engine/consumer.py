@@ -48,7 +48,6 @@ class Consumer:
         return self.send(**{**fields, **changes})
 
     def beat(self, **changes: Any) -> ConsumerGroupHeartbeatAnswer:
-        """A heartbeat that says only what is owned."""
         return self.send(**{"epoch": self.epoch, "owned": by_id(self.driver, self.owned), **changes})
 
     def leave(self, epoch: int = -1) -> ConsumerGroupHeartbeatAnswer:
@@ -65,7 +64,6 @@ class Consumer:
         return answer
 
     def refused(self, **fields: Any) -> tuple[ErrorCode, str | None]:
-        """Code and message of a heartbeat that is refused."""
         answer = self.beat(**fields)
         assert answer.error is not ErrorCode.NONE
         assert (answer.member, answer.epoch, answer.heartbeat_interval_ms) == (None, 0, 0)
@@ -74,14 +72,12 @@ class Consumer:
 
 
 def joined(driver: Driver, name: str, **fields: Any) -> Consumer:
-    """A consumer that has joined."""
     consumer = Consumer(driver, name, **fields)
     assert consumer.join().error is ErrorCode.NONE
     return consumer
 
 
 def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
-    """The members a and b, each with its share."""
     a, b = joined(driver, "a"), joined(driver, "b")
     settled(a, b)
     return a, b
@@ -127,7 +123,6 @@ def lists(partitions: Partitions | None) -> Named:
 
 
 def epochs(driver: Driver) -> tuple[str, int, int]:
-    """State, group epoch and assignment epoch."""
     shown = described_group(driver)
     return shown.state.value, shown.group_epoch or 0, shown.assignment_epoch or 0
 
@@ -141,7 +136,6 @@ def images(*topics: tuple[str, int], version: int = 1) -> TopicImage:
 
 
 def settled(*consumers: Consumer, rounds: int = 8) -> None:
-    """Heartbeat until nothing changes any more."""
     for _ in range(rounds):
         for consumer in consumers:
             assert consumer.beat().error is ErrorCode.NONE

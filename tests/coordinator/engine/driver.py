@@ -50,11 +50,9 @@ class Driver:
         return call.ticket
 
     def ask(self, request: Request[Any], kind: type[A]) -> A:
-        """Play a call that is answered at once."""
         return self.answer(self.send(request), kind)
 
     def answer(self, ticket: int, kind: type[A]) -> A:
-        """The answer of a call; fails when it still waits."""
         answer = self.answers[ticket]
         assert isinstance(answer, kind)
         return answer
@@ -63,7 +61,6 @@ class Driver:
         return ticket not in self.answers
 
     def advance(self, ms: int) -> None:
-        """Let time pass, stopping at every deadline."""
         end = self.now_ms + ms
         while (deadline := self.engine.next_deadline()) is not None and deadline <= end:
             self.now_ms = max(self.now_ms, deadline)

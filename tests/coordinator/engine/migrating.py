@@ -49,6 +49,7 @@ class ClassicConsumer:
     generation: int = -1
     protocol: str | None = "range"
     owned: Named = field(default_factory=dict)
+    user_data: bytes | None = None
 
     def join_request(self) -> JoinGroup:
         owned = self.owned if self.cooperative else None
@@ -64,7 +65,6 @@ class ClassicConsumer:
         )
 
     def join(self) -> JoinGroupAnswer:
-        """Into a consumer group: answered at once."""
         answer = self.driver.ask(self.join_request(), JoinGroupAnswer)
         if answer.error is ErrorCode.MEMBER_ID_REQUIRED:
             self.id = answer.member
@@ -87,6 +87,7 @@ class ClassicConsumer:
         if answer.error is ErrorCode.NONE:
             read = embedded.read_assignment(answer.assignment)
             self.owned = {topic: sorted(numbers) for topic, numbers in read.partitions.items()}
+            self.user_data = read.user_data
         return answer.error
 
     def beat(self) -> ErrorCode:

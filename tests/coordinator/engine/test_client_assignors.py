@@ -8,8 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
-from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
     InstallAssignmentAnswer,
@@ -257,20 +256,6 @@ def test_a_static_member_that_is_replaced_leaves_its_metadata_behind(driver: Dri
     assert (answer.epoch, answer.metadata) == (2, ClientMetadata(data=b"mine"))
 
 
-def sent(driver: Driver, x: ClassicConsumer) -> bytes | None:
-    """The user data of what SyncGroup answers."""
-    request = SyncGroup(
-        group="g",
-        generation=x.generation,
-        member=x.id,
-        instance=x.instance,
-        protocol_type="consumer",
-        protocol=x.protocol,
-        assignments=(),
-    )
-    return read_assignment(driver.ask(request, SyncGroupAnswer).assignment).user_data
-
-
 def saying(data: bytes) -> JoinProtocol:
     """The protocol of a classic member whose assignor says something to the others."""
     metadata = write_subscription(EmbeddedSubscription(version=1, topics=("foo",), user_data=data))
@@ -294,7 +279,7 @@ def test_user_data_of_a_classic_member_is_its_assignor_metadata(driver: Driver) 
     assert install(a, prepared.group_epoch, {"a": (0,), "x": (1, 2, 3)}, metadata=answer).error == NONE
     assert x.beat() is ErrorCode.REBALANCE_IN_PROGRESS
     x.generation = driver.ask(joining, JoinGroupAnswer).generation
-    assert sent(driver, x) == sent(driver, x) == b"to x"
+    assert (x.sync(), x.sync(), x.user_data) == (NONE, NONE, b"to x")
 
 
 def test_an_assignor_that_cannot_read_classic_metadata_is_refused(driver: Driver) -> None:
@@ -318,7 +303,7 @@ def test_an_upgrade_keeps_what_a_custom_assignor_said(driver: Driver) -> None:
     x = ClassicConsumer(driver, "x", names=("mine",), owned={"foo": [0, 1, 2, 3]})
     classic_group(driver, 5, x, user_data=b"from the leader")
     Consumer(driver, "a").join(client_assignors=(OLD_AND_NEW,))
-    assert sent(driver, x) == b"from the leader"
+    assert (x.sync(), x.user_data) == (NONE, b"from the leader")
 
 
 def test_a_downgrade_hands_on_what_an_assignor_said(driver: Driver) -> None:

@@ -20,7 +20,6 @@ def at(offset: int = 1, partition: int = 0, name: str = "t1") -> Offset:
 def commit(
     driver: Driver, *offsets: Offset, epoch: int = -1, member: str = "", retention_ms: int | None = None
 ) -> set[ErrorCode]:
-    """How the partitions are answered."""
     request = OffsetCommit(
         group=GROUP,
         generation_or_epoch=epoch,

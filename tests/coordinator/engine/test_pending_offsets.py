@@ -33,7 +33,6 @@ def tombstone(name: str = "t1", partition: int = 0) -> OffsetRecord:
 
 
 def fetch(driver: Driver, name: str = "t1", *, stable: bool = False) -> FetchedOffset:
-    """Partition 0."""
     asked = OffsetQuery(group=GROUP, topics=((name, (0,)),))
     request = OffsetFetch(groups=(asked,), require_stable=stable)
     (group,) = driver.ask(request, OffsetFetchAnswer).groups
@@ -42,7 +41,6 @@ def fetch(driver: Driver, name: str = "t1", *, stable: bool = False) -> FetchedO
 
 
 def fetch_all(driver: Driver, *, stable: bool) -> dict[str | UUID, FetchedOffset]:
-    """Everything, by topic."""
     request = OffsetFetch(groups=(OffsetQuery(group=GROUP),), require_stable=stable)
     (group,) = driver.ask(request, OffsetFetchAnswer).groups
     return {name: offset for name, ((_, offset),) in group.topics}
