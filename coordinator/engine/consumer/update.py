@@ -17,6 +17,7 @@ from coordinator.engine.consumer.client_assignors import without_reason
 from coordinator.engine.consumer.group import ConsumerGroup, member_timer_keys
 from coordinator.engine.consumer.member import ConsumerMember, subscribed_names, subscribed_names_of
 from coordinator.engine.consumer.reconciliation import ReconciliationInput, reconcile
+from coordinator.engine.consumer.target_assignment import compute_target
 from coordinator.engine.context import EngineContext
 from coordinator.engine.timers import TimerKind
 from coordinator.engine.topic_changes import next_epoch, refresh_is_due
@@ -139,7 +140,7 @@ def retarget(update: Update) -> MemberTarget:
         after.metadata.assignor,
         update.ctx.config.group_consumer_assignors,
     )
-    targets = target_assignment.compute_target(question, assignor)
+    targets = compute_target(question, assignor)
     for member, new in targets.items():
         if group.targets.get(member) != new or member in group.payloads:
             update.records.append(log.TargetMemberRecord(group=group.id, member=member, value=new))

@@ -24,6 +24,19 @@ def alone() -> tuple[Play, Application]:
     return play, a
 
 
+def test_partitions_are_not_fetched_while_their_callback_runs() -> None:
+    play, a = alone()
+    a.listener["revoked"].takes_ms = 3_000
+    b = start(play, "b")
+    b.listener["assigned"].takes_ms = 3_000
+    play.advance(5_000)
+    assert (a.calls(), a.owns, a.fetches) == ([("revoked", ALL[3:])], ALL, ALL[:3])
+    play.advance(7_000)
+    assert (a.owns, b.owns, b.fetches) == (ALL[:3], ALL[3:], [])
+    play.advance(3_000)
+    assert b.fetches == ALL[3:]
+
+
 def test_a_reconciliation_from_before_a_rejoin_is_dropped() -> None:
     play, a = alone()
     a.hold(OffsetCommit)

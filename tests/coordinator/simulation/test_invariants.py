@@ -75,7 +75,14 @@ def keeps_fetching(member: ClientMember) -> None:
 
 
 def epoch_decreases(member: ClientMember) -> None:
-    patched(member, epoch=lambda self: self._epoch - (2 if self._epoch == 4 else 0))
+    def reported(self: Any) -> int:
+        epoch: int = vars(self)["epoch"]
+        return epoch - (2 if epoch == 4 else 0)
+
+    def put(self: Any, epoch: int) -> None:
+        self.__dict__["epoch"] = epoch
+
+    member.__class__ = type("Decreasing", (type(member),), {"epoch": property(reported, put)})
 
 
 def never_settles(member: ClientMember) -> None:
