@@ -122,10 +122,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def excerpt(answer: bytes, secrets: Collection[str] = ()) -> str:
-    if not answer.strip():
-        return "nothing"
-    text = masked(answer[:4096].decode("utf-8", "replace"), secrets)
-    return clipped(text)
+    return clipped(masked(answer[:4096].decode("utf-8", "replace"), secrets)) if answer.strip() else "nothing"
 
 
 def masked(text: str, secrets: Collection[str] = ()) -> str:

@@ -4,7 +4,7 @@ the client's messages and receives the broker's."""
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
@@ -12,17 +12,13 @@ from wire.client.security import ConnectionSettings, OAuthSettings
 from wire.client.steps import Deadline, Steps
 from wire.errors import error_name
 from wire.extras import install_command, is_installed
-from wire.messages.definition import Api, ResponseT
 from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 if TYPE_CHECKING:
     from wire.messages.schemas.security import SaslAuthenticateResponse
 
 Exchange = Generator[bytes, bytes, None]
-
-
-class Ask(Protocol):
-    def __call__(self, api: Api[object, ResponseT], **fields: object) -> Steps[ResponseT]: ...
+Ask = Callable[..., Steps[Any]]  # takes an API and the fields of one request
 
 
 DEFAULT_MECHANISM = "GSSAPI"

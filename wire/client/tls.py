@@ -50,7 +50,8 @@ class TlsStream:
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             raise BlockingIOError from None
         except OSError as error:
-            raise self._explained(self._pending_alert(error)) from None
+            error = self._pending_alert(error)
+            raise _certificate_refused(self._address, error) or error from None
 
     def recv(self, size: int) -> bytes:
         try:
@@ -60,7 +61,8 @@ class TlsStream:
         except ssl.SSLEOFError:
             return b""
         except OSError as error:
-            raise self._explained(error) from None
+            # With TLS 1.3, a client certificate is only refused after the handshake.
+            raise _certificate_refused(self._address, error) or error from None
 
     def _pending_alert(self, error: OSError) -> OSError:
         """Why the peer closed the connection: its alert may have arrived, unread, before the close."""
@@ -69,10 +71,6 @@ class TlsStream:
         except OSError as alert_error:
             return alert_error if isinstance(alert_error, ssl.SSLError) and alert_error.reason else error
         return error
-
-    def _explained(self, error: OSError) -> Exception:
-        """The error with its cause: with TLS 1.3, a client certificate is only refused after the handshake."""
-        return _certificate_refused(self._address, error) or error
 
 
 def secure(
