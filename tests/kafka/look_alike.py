@@ -14,6 +14,7 @@ from typing import Any
 import wire.messages.schemas
 from tests.kafka.ports import HOST
 from tests.kafka.relay import Relay
+from tests.wire.client.peer import read_frame
 from wire.errors import ErrorCode
 from wire.messages.definition import HEAD, Api
 from wire.messages.reader import DICTIONARIES, message_reader
@@ -65,7 +66,7 @@ class LookAlike(Relay):
     def _converse(self, client: socket.socket, broker: socket.socket) -> None:
         """Requests one at a time, which keeps the answers in order."""
         with suppress(OSError), client, broker:
-            while (request := _frame(client)) is not None:
+            while (request := read_frame(client)) is not None:
                 key, version, correlation = HEAD.unpack_from(request)
                 self.asked.add(key)
                 if not self._is_there(key, version):
@@ -86,7 +87,7 @@ class LookAlike(Relay):
         self, broker: socket.socket, request: bytes, version: int, error: int | None = None
     ) -> bytes | None:
         broker.sendall(len(request).to_bytes(_LENGTH_BYTES, "big") + request)
-        answer = _frame(broker)
+        answer = read_frame(broker)
         api = APIS.get(int.from_bytes(request[:2], "big"))
         if answer is None or api is None:
             return answer
@@ -115,18 +116,3 @@ class LookAlike(Relay):
                 address["port"] = self.port
         if api.key in self._product.changes:
             self._product.changes[api.key](fields)
-
-
-def _frame(source: socket.socket) -> bytes | None:
-    head = _exactly(source, _LENGTH_BYTES)
-    return None if head is None else _exactly(source, int.from_bytes(head, "big"))
-
-
-def _exactly(source: socket.socket, count: int) -> bytes | None:
-    octets = b""
-    while len(octets) < count:
-        more = source.recv(count - len(octets))
-        if not more:
-            return None
-        octets += more
-    return octets

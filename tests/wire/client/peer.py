@@ -56,7 +56,9 @@ def closed_port() -> Iterator[str]:
 
 
 def request(connection: socket.socket) -> tuple[int, int, int, bytes]:
-    data = _exactly(connection, int.from_bytes(_exactly(connection, 4), "big"))
+    data = read_frame(connection)
+    if data is None:
+        raise ConnectionResetError
     key, version = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
     return key, version, int.from_bytes(data[4:8], "big"), data
 
@@ -66,11 +68,17 @@ def answer(connection: socket.socket, correlation_id: int, body: bytes) -> None:
     connection.sendall(len(message).to_bytes(4, "big") + message)
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes:
+def read_frame(source: socket.socket) -> bytes | None:
+    """The next request or answer, without its length; None at the end of the stream."""
+    head = _exactly(source, 4)
+    return None if head is None else _exactly(source, int.from_bytes(head, "big"))
+
+
+def _exactly(source: socket.socket, size: int) -> bytes | None:
     data = b""
     while len(data) < size:
-        received = connection.recv(size - len(data))
+        received = source.recv(size - len(data))
         if not received:
-            raise ConnectionResetError
+            return None
         data += received
     return data
