@@ -14,22 +14,14 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeAlias, TypeVa
 
 import typer
 
+from cli import stopping
 from cli.consent import ConsentOptions, ask
 from cli.errors import CommandError, ExitStatus
 from cli.options import OutputOptions
 from cli.output import arranged, emit, notice, render, status_of, write_out
-from cli.progress import begin_step
+from cli.progress import show_step
 from cli.render.document import Column, Document, Table
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
-from cli.stopping import (
-    NOTHING_DONE,
-    Stop,
-    Stopped,
-    awaiting_answers,
-    name_of_signal,
-    status_of_signal,
-    stop_in,
-)
 from groups.counts import counted
 from groups.listing import shown_id
 from groups.model import Group, Problem, TopicPartition, partition_name
@@ -239,8 +231,8 @@ class ClusterChange(Change, ABC, Generic[P]):
                 self.outcome = None
                 raise
             missing = Failed(message=str(error), refused=False)
-        except (Stopped, SystemError) as error:
-            name = name_of_signal(stop_in(error).number)
+        except (stopping.Stopped, SystemError) as error:
+            name = stopping.name_of_signal(stopping.stop_in(error).number)
             missing = Failed(message=f"no answer before {name}.", refused=False, is_unknown=True)
         if missing is not None:
             for plan in self.plans_to_apply:
@@ -320,9 +312,13 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
     if consent.place is not None:
         notice(f"the target is {consent.place}")
     if not consent.execute or change.is_empty:
+        document = change.document()
         if not change.is_empty:
             notice(PREVIEW)
-        _leave(change, output, asked=consent.execute)
+        elif consent.execute and document.rows_or_text and document.errors:
+            notice(stopping.NOTHING_DONE)
+        kept = change.is_empty and status_of(document.errors, shown=False) is ExitStatus.REFUSED
+        emit(document, output, ExitStatus.REFUSED if change.refused or kept else ExitStatus.DONE)
         return
     preview = arranged(change.document(), output)
     # A person sees a table before the change; other formats are one document, which shows what was applied.
@@ -332,15 +328,15 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
         try:
             write_out(lambda stream: render(preview, output.output, stream))
         except CommandError as error:
-            raise CommandError(f"{error}; {NOTHING_DONE}") from None
+            raise CommandError(f"{error}; {stopping.NOTHING_DONE}") from None
     if not consent.is_given:
         _ask(change, preview, consent, is_shown=not prints_outcome and sys.stdout.isatty())
     try:
         change.check_again(was_asked=not consent.is_given)
     except (WireError, CommandError):
-        notice(NOTHING_DONE)
+        notice(stopping.NOTHING_DONE)
         raise
-    with awaiting_answers(notice) as stop:
+    with stopping.awaiting_answers(notice) as stop:
         document = _made(change, stop)
         for problem in document.errors:
             if consent.is_given or problem not in preview.errors:
@@ -348,8 +344,8 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
     if prints_outcome:
         try:
             write_out(lambda stream: render(arranged(document, output), output.output, stream))
-        except Stopped as stopped:
-            raise typer.Exit(status_of_signal(stopped.number)) from None
+        except stopping.Stopped as stopped:
+            raise typer.Exit(stopping.status_of_signal(stopped.number)) from None
     if stop.status is not None:
         raise typer.Exit(stop.status)
     if document.errors:
@@ -363,35 +359,26 @@ def _ask(change: Change, preview: Document, consent: ConsentOptions, *, is_shown
     for error in preview.errors:
         notice(f"{error.subject}: {error.message}")
     if not ask(f"about to {change.question}.", consent.place):
-        notice(NOTHING_DONE)
+        notice(stopping.NOTHING_DONE)
         raise typer.Exit(int(ExitStatus.FALSE))
 
 
-def _made(change: Change, stop: Stop) -> Document:
+def _made(change: Change, stop: stopping.Stop) -> Document:
     """Make the change, and print what was done; its document with the outcome."""
     if change.is_empty:
-        notice(NOTHING_DONE)
+        notice(stopping.NOTHING_DONE)
         return change.document()
-    begin_step(f"making the change: {change.question}")
+    show_step(f"making the change: {change.question}", restarted=True)
     try:
         change.apply()
-    except Stopped as stopped:
+    except stopping.Stopped as stopped:
         stop.number = stopped.number
     stop.is_over = True
     if stop.number is not None:
-        notice(f"stopped by {name_of_signal(stop.number)}")
+        notice(f"stopped by {stopping.name_of_signal(stop.number)}")
     if change.done:
         notice(change.done)
     return change.document()
-
-
-def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> None:
-    """Print the document and exit; `asked`: the change was requested, but it may be impossible or empty."""
-    document = change.document()
-    if asked and change.is_empty and document.rows_or_text and document.errors:
-        notice(NOTHING_DONE)
-    kept = change.is_empty and status_of(document.errors, shown=False) is ExitStatus.REFUSED
-    emit(document, output, ExitStatus.REFUSED if change.refused or kept else ExitStatus.DONE)
 
 
 def group_fields(group: Group, **more: object) -> dict[str, object]:

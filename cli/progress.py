@@ -98,13 +98,9 @@ class Spinner(_Line):
         self._is_done = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def show(self, doing: str) -> None:
-        """Change the text; the time continues."""
-        self._doing = doing
-
-    def begin(self, doing: str) -> None:
-        """Change the text, and start the time again."""
-        self._doing, self._started = doing, time.monotonic()
+    def show(self, doing: str, *, restarted: bool = False) -> None:
+        """Change the text; the time continues, or starts again if `restarted`."""
+        self._doing, self._started = doing, time.monotonic() if restarted else self._started
 
     def __enter__(self) -> Self:
         if self._is_shown:
@@ -127,18 +123,11 @@ class Spinner(_Line):
             pause_s, turn = TURN_S, turn + 1
 
 
-def show_step(doing: str) -> None:
-    """Change the text of the innermost spinner, if there is one."""
+def show_step(doing: str, *, restarted: bool = False) -> None:
+    """Change the text of the innermost spinner, if there is one; its time continues, or starts again if `restarted`."""
     with _lock:
         if _lines and isinstance(_lines[-1], Spinner):
-            _lines[-1].show(doing)
-
-
-def begin_step(doing: str) -> None:
-    """Change the text of the innermost spinner, if there is one, and start its time again."""
-    with _lock:
-        if _lines and isinstance(_lines[-1], Spinner):
-            _lines[-1].begin(doing)
+            _lines[-1].show(doing, restarted=restarted)
 
 
 def each_shown(items: Sequence[T], doing: str) -> Iterator[T]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import groupby
+from itertools import count, groupby
 from typing import TypeVar
 
 from cli.render.page import COLORS, DRAWING, KINDS, shortened_to, text_html
@@ -110,16 +110,11 @@ def runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
 
 def round_places(start_ms: int, end_ms: int) -> Iterator[int]:
     """Round times for the marks of an axis, in ms, at most `MOST_MARKS`."""
-    step = next(step for step in _round_steps() if (end_ms - start_ms) / step <= MOST_MARKS)
+    round_steps = (
+        lead * 10**power for power in count(2) for lead in (1, 2, 5)
+    )  # 100 ms, 200 ms, 500 ms, 1 s, …
+    step = next(step for step in round_steps if (end_ms - start_ms) / step <= MOST_MARKS)
     yield from range(-(-start_ms // step) * step, end_ms + 1, step)
-
-
-def _round_steps() -> Iterator[int]:
-    """100 ms, 200 ms, 500 ms, 1 s, … in milliseconds."""
-    power = 100
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
 
 
 def fitting(text: str, width: float) -> str:

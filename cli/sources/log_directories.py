@@ -139,9 +139,9 @@ def _mapped(file: Path, text: str) -> Iterator[KnownTopic]:
 
 def _topic(where: str, name: str, topic_id: object, partitions: Any) -> KnownTopic:
     try:
-        number = None if partitions is None else int(partitions)
-        if number is not None and not 0 < number <= MAX_PARTITIONS:
-            raise ValueError(f"{number} is not a number of partitions")
+        number = int(partitions) if str(partitions).isdecimal() else None
+        if partitions is not None and not (number and number <= MAX_PARTITIONS):
+            raise ValueError(f"{partitions} is not a number of partitions")
         return KnownTopic(
             name=name, id=parse_uuid(str(topic_id)), partitions=number, is_whole=number is not None
         )

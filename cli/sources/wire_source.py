@@ -121,7 +121,12 @@ class WireSource(LiveSource):
         problems = [_of_unknown_type(problem, unlisted, listing.failed) for problem in problems]
         dead = [name for name, group in described.items() if group.state is GroupState.DEAD]
         self._explain_dead(name for name in dead if name in kinds)
-        self._explain_missing(name for name in dead if name not in kinds)
+        if missing := first_names(sorted(name for name in dead if name not in kinds), live_answers.SHOWN):
+            # Brokers before 4.0 report Dead for groups that do not exist.
+            self.notices.add(
+                f"{missing}: not listed, and described as Dead: no such group, or the cluster does not list "
+                "groups without members"
+            )
         return ReadResult(tuple(described[name] for name in groups if name in described), tuple(problems))
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
@@ -135,15 +140,6 @@ class WireSource(LiveSource):
             "members of the consumer protocol are not known; a classic group without members is Dead on some "
             "Kafka-compatible services"
         )
-
-    def _explain_missing(self, unlisted: Iterable[str]) -> None:
-        """Explain Dead for a group that is not listed: brokers before 4.0 report it for groups that do not exist."""
-        names = first_names(sorted(unlisted), live_answers.SHOWN)
-        if names:
-            self.notices.add(
-                f"{names}: not listed, and described as Dead: no such group, or the cluster does not list "
-                "groups without members"
-            )
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
         topologies = {group.id: group.topology for group in groups if group.topology is not None}

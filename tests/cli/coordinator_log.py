@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    OffsetRecord,
-    Record,
-    StoredOffset,
-)
+from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Pairs, Written
 from wire.log.batches import Codec, ControlType
@@ -24,12 +16,12 @@ START_MS = 1_767_225_600_000
 UNKNOWN_TYPE = 99
 
 
-def commit(group: str, topic: str, partition: int, offset: int, *, metadata: str = "") -> OffsetRecord:
-    value = StoredOffset(offset=offset, leader_epoch=0, metadata=metadata, commit_ms=START_MS + offset)
-    return OffsetRecord(group=group, topic=topic, partition=partition, value=value)
+def commit(group: str, topic: str, partition: int, offset: int, *, metadata: str = "") -> stored.OffsetRecord:
+    value = stored.StoredOffset(offset=offset, leader_epoch=0, metadata=metadata, commit_ms=START_MS + offset)
+    return stored.OffsetRecord(group=group, topic=topic, partition=partition, value=value)
 
 
-def pairs(*records: Record) -> Pairs:
+def pairs(*records: stored.Record) -> Pairs:
     return [encode_record(record) for record in records]
 
 
@@ -39,12 +31,12 @@ def small_log(codec: Codec = Codec.NONE) -> Written:
     log.batch(
         pairs(commit("pay", "orders", 0, 10), commit("pay", "orders", 1, 20)), timestamp=START_MS, codec=codec
     )
-    classic = ClassicGroupValue(
+    classic = stored.ClassicGroupValue(
         protocol_type="consumer", generation=4, protocol=None, leader=None, state_since_ms=START_MS
     )
-    groups: list[Record] = [
-        ConsumerGroupRecord(group="new", value=ConsumerGroupValue(epoch=3)),
-        ClassicGroupRecord(group="old", value=classic),
+    groups: list[stored.Record] = [
+        stored.ConsumerGroupRecord(group="new", value=stored.ConsumerGroupValue(epoch=3)),
+        stored.ClassicGroupRecord(group="old", value=classic),
     ]
     log.batch(pairs(*groups), timestamp=START_MS + 1000, codec=codec)
     odd = commit("zahlungen-😀", "größe", 0, 1, metadata='a"b\\\n')
@@ -55,7 +47,7 @@ def small_log(codec: Codec = Codec.NONE) -> Written:
     log.end(7, ControlType.COMMIT, timestamp=START_MS + 4000)
     log.batch(pairs(commit("tx", "orders", 2, 7)), timestamp=START_MS + 5000, transaction_of=8)
     log.end(8, ControlType.ABORT, timestamp=START_MS + 6000)
-    gone = OffsetRecord(group="pay", topic="orders", partition=1, value=None)
+    gone = stored.OffsetRecord(group="pay", topic="orders", partition=1, value=None)
     strange = [(UNKNOWN_TYPE.to_bytes(2, "big") + b"?", b"!"), (MALFORMED, b"!")]
     log.batch(
         [*pairs(gone, commit("pay", "orders", 0, 11)), *strange], timestamp=START_MS + 7000, codec=codec

@@ -114,20 +114,6 @@ def test_a_broker_that_falls_silent_meanwhile(
         assert (ended.status, *(text in ended.terminal for text in texts)) == (3, True, False, False)
 
 
-NONSENSE = {
-    "--topic t --all-topics --to-latest": "--topic and --all-topics cannot be used together",
-    "--topic t: --to-latest": "'' is not a valid partition",
-    "--topic t:-1 --to-latest": "'-1' is not a valid partition",
-    "--topic :0 --to-latest": "names no topic",
-    "--topic t --from-file f": "--from-file names the partitions itself",
-}
-
-
-@pytest.mark.parametrize("line", NONSENSE)
-def test_invalid_options_are_refused_before_the_confirmation(kohort: Kohort, line: str) -> None:
-    kohort.quick(f"offsets reset g {line} -b 127.0.0.1:1").assert_refused(NONSENSE[line])
-
-
 @pytest.mark.parametrize(
     "line",
     [

@@ -140,16 +140,6 @@ def test_programs_get_a_blank_id_unchanged(kohort: Kohort, blank: Path) -> None:
     assert [group["group"] for group in matched] == [""]
 
 
-@pytest.mark.parametrize("variable", ["CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "CONFIG"])
-@pytest.mark.parametrize("value", ["", " "])
-def test_an_empty_variable_does_not_select_another_source(kohort: Kohort, variable: str, value: str) -> None:
-    kohort.quick("list", **{f"KOHORT_{variable}": value}).assert_refused(
-        f"KOHORT_{variable} is set, but empty"
-    )
-    answer = kohort.quick("list", KOHORT_BOOTSTRAP_SERVER="127.0.0.1:1,")
-    answer.assert_refused("KOHORT_BOOTSTRAP_SERVER: '127.0.0.1:1,' has an empty part")
-
-
 @pytest.mark.parametrize(
     "setting",
     [
@@ -166,12 +156,3 @@ def test_an_empty_value_of_a_context_is_refused(kohort: Kohort, tmp_path: Path, 
     file = tmp_path / "config.yaml"
     file.write_text(f"current: a\ncontexts:\n  a:\n    {setting}\n")
     kohort.quick("delete --all-groups --execute", KOHORT_CONFIG=str(file)).assert_refused(f"{file}")
-
-
-def test_an_empty_home_is_not_the_root_directory(kohort: Kohort, tmp_path: Path) -> None:
-    for command in ("demo", "list"):
-        kohort.quick(command, HOME="", XDG_DATA_HOME="").assert_refused("HOME is empty")
-    kohort.quick("list --log-dir /", HOME="").assert_said(3, "contains no __consumer_offsets")
-    file = tmp_path / "config.yaml"
-    file.write_text("current: a\ncontexts: {a: {snapshot: ~/saved.yaml}}\n")
-    kohort.quick("list", HOME="", KOHORT_CONFIG=str(file)).assert_refused("HOME is empty")

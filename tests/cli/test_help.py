@@ -42,21 +42,6 @@ OF_HEAVY_VERBS = (
 )  # fmt: skip
 
 
-def test_the_commands_are_there() -> None:
-    assert COMMANDS == [
-        "apply", "bridge", "completion", "config get", "config set", "config unset",
-        "context add", "context list", "context remove", "context rename", "context show", "context use",
-        "delete", "demo", "describe", "diagnose", "dry-run", "explore", "exporter",
-        "fault clear", "fault crash", "fault delay", "fault disconnect", "fault drop", "fault error",
-        "fault expire", "fault fence", "fault list", "fault move", "fault topic",
-        "fleet audit", "fleet follow", "fleet history",
-        "fleet rehearse", "fleet simulate", "gate", "help",
-        "list", "log dump", "log verify", "members remove",
-        "offsets clone", "offsets delete", "offsets export", "offsets import", "offsets reset",
-        "plan", "rehearse", "serve", "simulate", "snapshot", "validate-regex", "version", "watch",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_lists_every_command_under_a_heading(kohort: Kohort, flag: str) -> None:
     lines = kohort.quick(flag).succeeded(stderr="").stdout.splitlines()

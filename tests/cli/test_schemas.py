@@ -11,7 +11,6 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from tests.cli.command import Kohort, command_names
-from tests.cli.fleet import Fleet
 from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
@@ -65,14 +64,6 @@ def test_a_snapshot_of_which_little_is_known(kohort: Kohort, tmp_path: Path) -> 
     described = (f"describe --all-groups{mode}" for mode in ("", " --state", " --members"))
     for question in ("list", *described, *(f"plan {group} --to consumer" for group in "abcd")):
         _check(kohort, question, "--snapshot", file)
-
-
-@pytest.mark.kafka
-@pytest.mark.parametrize("kind", ["java-range", "confluent-range", "share", "connect", "simple", "mixed"])
-def test_plans_of_a_live_cluster(kohort: Kohort, fleet: Fleet, kind: str) -> None:
-    for to in ("cooperative", "consumer"):
-        question = f"plan {fleet.groups[kind]} --to {to} --client java:4.1"
-        _check(kohort, question, "-b", fleet.broker.bootstrap)
 
 
 def test_every_command_with_a_document_has_a_schema() -> None:

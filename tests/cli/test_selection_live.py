@@ -8,9 +8,7 @@ from groups.listing import GroupFilter, GroupType
 from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet
 from tests.cli.sources.live_source import admin_only, live_source
-from tests.kafka.members import Members, fresh_name
 from tests.kafka.tool_host import ToolHost
-from tests.kafka.topics import create_topics
 
 GROUPS = "org.apache.kafka.tools.GroupsCommand"
 
@@ -46,20 +44,6 @@ def test_who_reads_a_topic_of_a_cluster(kohort: Kohort, fleet: Fleet) -> None:
     assert {row["GROUP"] for row in chosen.succeeded().rows} == {fleet.groups["share"]}
     wrong = kohort.quick(f"list --topic {fleet.topic}:0 -b", fleet.broker.bootstrap)
     assert f"{fleet.topic}:0: INVALID_TOPIC_EXCEPTION" in wrong.stderr
-
-
-@pytest.mark.kafka
-def test_a_subscribed_topic_may_have_no_owner(kohort: Kohort, fleet: Fleet, members: Members) -> None:
-    topic, other, group = fresh_name("one"), fresh_name("two"), fresh_name("group")
-    create_topics(fleet.broker, {topic: 1})
-    for protocol in ("classic", "consumer"):
-        name = f"{group}-{protocol}"
-        member = members.java(fleet.broker, name, [topic, other], group_protocol=protocol)
-        member.wait_assignment({topic: [0]})
-    listed = kohort.quick(f"list --topic {other} --output json -b", fleet.broker.bootstrap).succeeded()
-    assert {row["group"]: row["reads"] for row in listed.document["groups"]} == {
-        f"{group}-{protocol}": {other: "subscribed"} for protocol in ("classic", "consumer")
-    }
 
 
 @pytest.mark.kafka

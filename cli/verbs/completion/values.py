@@ -185,8 +185,13 @@ def _contexts(_: Context) -> Described:
 
 
 def _names_in(module: str, collection: str) -> Names:
-    """The names in a collection of a module, which is imported when they are requested."""
-    return lambda _: [(name, "") for name in getattr(import_module(module), collection)]
+    """The names in a collection of a module, or that a function returns; imported when they are requested."""
+
+    def names(_: Context) -> Described:
+        found = getattr(import_module(module), collection)
+        return [(name, "") for name in (found() if callable(found) else found)]
+
+    return names
 
 
 _rehearsals_settings = _names_in("migration.rehearsal.simulated_members", "NAMES")
@@ -209,12 +214,6 @@ def _protocols(context: Context) -> Described:
     return [*((name, "") for name in ("consumer", "connect", "share", "streams")), *_assignors(context)]
 
 
-def _pages(_: Context) -> Described:
-    from cli.verbs.help.command import page_names
-
-    return [(name, "") for name in page_names()]
-
-
 def _varied_settings(context: Context) -> Described:
     from migration.rehearsal.simulated_members import OF_PLANS
 
@@ -232,24 +231,10 @@ def _scenarios(_: Context) -> Described:
     return [*shipped, (random_scenario.NAME, "drawn from the seed"), *files]
 
 
-def _apis(_: Context) -> Described:
-    from coordinator.server.served import apis_with_faults
-
-    return [(name, "") for name in sorted(apis_with_faults())]
-
-
 def _errors(_: Context) -> Described:
     from wire.errors import ErrorCode
 
     return [(code.name, "") for code in ErrorCode if code is not ErrorCode.NONE]
-
-
-def _types(_: Context) -> Described:
-    return [(kind.value, "") for kind in GroupType if kind is not GroupType.UNKNOWN]
-
-
-def _states(_: Context) -> Described:
-    return [(state.value, "") for state in GroupState]
 
 
 def _states_and_groups(context: Context) -> Described:
@@ -257,7 +242,7 @@ def _states_and_groups(context: Context) -> Described:
     groups: list[tuple[str, str]] = []
     with suppress(CommandError, WireError):
         groups += _groups(context)
-    return [*_states(context), *groups]
+    return [*STATES.names(context), *groups]
 
 
 GROUPS = Values(names=_groups, of_source=True)
@@ -266,8 +251,11 @@ MEMBERS = Values(names=_members, of_source=True)
 MEMBER_OF = replace(MEMBERS, kind="more", suffix="=")
 TOPIC_OF = replace(TOPICS, kind="more", suffix="=")
 CONTEXTS = Values(names=_contexts)
-STATES = Values(names=_states, several=True)
-TYPES = Values(names=_types, several=True)
+STATES = Values(names=lambda _: [(state.value, "") for state in GroupState], several=True)
+TYPES = Values(
+    names=lambda _: [(kind.value, "") for kind in GroupType if kind.value != "unknown"], several=True
+)
+APIS = Values(names=_names_in("coordinator.server.served", "apis_with_faults"))
 SETTINGS = Values(names=_settings, of_source=True)
 ASSIGNORS = Values(names=_assignors)
 LIBRARIES = Values(names=_names_in("migration.clients", "LIBRARIES"))
@@ -278,44 +266,34 @@ EXPLORATION = "coordinator.simulation.exploration"
 
 BY_COMMAND: Mapping[str, Values] = {
     "kohort describe --state": Values(names=_states_and_groups, several=True, of_source=True),
-    "kohort dry-run --assignor": ASSIGNORS,
-    "kohort plan --assignor": ASSIGNORS,
-    "kohort plan --client": LIBRARIES,
+    **dict.fromkeys(("kohort dry-run --assignor", "kohort plan --assignor"), ASSIGNORS),
+    **{f"kohort {verb} --client": LIBRARIES for verb in ("plan", "fleet audit", "fleet rehearse")},
     "kohort plan --framework": Values(names=_names_in("migration.frameworks", "FRAMEWORKS")),
-    "kohort fleet audit --client": LIBRARIES,
-    "kohort fleet rehearse --client": LIBRARIES,
     "kohort config get NAME": SETTINGS,
     "kohort config unset NAME": SETTINGS,
     "kohort config set NAME=VALUE": replace(SETTINGS, kind="more", suffix="="),
-    "kohort context use NAME": CONTEXTS,
-    "kohort context show NAME": CONTEXTS,
-    "kohort context rename NAME": CONTEXTS,
-    "kohort context remove NAME": CONTEXTS,
+    **{f"kohort context {verb} NAME": CONTEXTS for verb in ("use", "show", "rename", "remove")},
     "kohort log dump --group": ANY,  # the groups of a source are not those in the files
     "kohort log dump --key-type": ANY,
     "kohort log dump FILE": FILES,
     "kohort fault clear ID": ANY,
-    "kohort fault delay --api": Values(names=_apis),
-    "kohort fault drop --api": Values(names=_apis),
-    "kohort fault error --api": Values(names=_apis),
+    **{f"kohort fault {kind} --api": APIS for kind in ("delay", "drop", "error")},
     "kohort fault error ERROR": Values(names=_errors),
-    "kohort fault expire MEMBER": MEMBERS,
-    "kohort fault fence MEMBER": MEMBERS,
+    **dict.fromkeys(("kohort fault expire MEMBER", "kohort fault fence MEMBER"), MEMBERS),
     "kohort members remove --member": _of_members(lambda member: member.id),
     "kohort members remove --instance": _of_members(lambda member: member.instance),
     "kohort members remove --client-id": _of_members(lambda member: member.client.id),
     "kohort members remove --host": _of_members(lambda member: member.client.address or ""),
-    "kohort help TOPIC": Values(names=_pages),
+    "kohort help TOPIC": Values(names=_names_in("cli.verbs.help.command", "page_names")),
     "kohort serve --topic": ANY,
-    "kohort serve --scenario": SCENARIOS,
-    "kohort simulate SCENARIO": SCENARIOS,
-    "kohort simulate --set": VARIANTS,
-    "kohort simulate --break": RULES,
-    "kohort fleet simulate SCENARIO…": SCENARIOS,
-    "kohort fleet simulate --vary": VARIANTS,
+    **{
+        f"kohort {what}": SCENARIOS
+        for what in ("serve --scenario", "simulate SCENARIO", "fleet simulate SCENARIO…")
+    },
+    **dict.fromkeys(("kohort simulate --set", "kohort fleet simulate --vary"), VARIANTS),
+    **dict.fromkeys(("kohort simulate --break", "kohort fleet simulate --break"), RULES),
     "kohort fleet rehearse --vary": Values(names=_varied_settings, kind="more", suffix="="),
     "kohort rehearse --set": Values(names=_rehearsals_settings, kind="more", suffix="="),
-    "kohort fleet simulate --break": RULES,
     "kohort explore WORLD": Values(names=_summaries(f"{EXPLORATION}.worlds", "WORLDS")),
     "kohort explore --break": Values(
         names=_summaries(f"{EXPLORATION}.rules", "RULES", ("all", "each in turn"))

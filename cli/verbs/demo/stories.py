@@ -14,16 +14,8 @@ from assignors.registry import find
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import Send, TopicPartition
+from coordinator.engine import records as stored
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    Record,
-    TargetEpochRecord,
-    TargetEpochValue,
-)
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP, NewMember, identity_of, make_member, subscription_of
 from coordinator.simulation.node import LogAppend
@@ -59,7 +51,7 @@ class _World(World):
     """A world that records when its log was written."""
 
     def __init__(self, scenario: Scenario, seed: int, **options: Any) -> None:
-        self.written: list[tuple[int, Sequence[Record]]] = []
+        self.written: list[tuple[int, Sequence[stored.Record]]] = []
         super().__init__(scenario, seed, **options)
 
     def appended(self, batch: LogAppend) -> None:
@@ -94,13 +86,13 @@ class SimulatedGroup:
         return self.world.schedule.now_ms
 
     @property
-    def written(self) -> Iterator[tuple[int, Sequence[Record]]]:
+    def written(self) -> Iterator[tuple[int, Sequence[stored.Record]]]:
         """The group's log so far, in order: times in ms, and the records appended then."""
         yield self._beginning.at_ms, self._named(self._beginning.log)
         for at_ms, records in self.world.written:
             yield at_ms, self._named(records)
 
-    def _named(self, records: Sequence[Record]) -> tuple[Record, ...]:
+    def _named(self, records: Sequence[stored.Record]) -> tuple[stored.Record, ...]:
         """The record with the group's own name, which the simulation does not know."""
         return tuple(replace(record, group=self._group) for record in records)
 
@@ -269,16 +261,18 @@ def _client(group: Group, name: str) -> SimulatedClient:
     return SimulatedClient(id=client_id or "", host=f"/10.0.0.{200 + index}")
 
 
-def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
+def _before(story: Story, start_ms: int) -> tuple[stored.Record, ...]:
     if not story.assignor:
-        group = ConsumerGroupValue(epoch=story.first_epoch, metadata_hash=0)
-        target = TargetEpochValue(epoch=story.first_epoch, assigned_ms=start_ms)
-        return ConsumerGroupRecord(group=GROUP, value=group), TargetEpochRecord(group=GROUP, value=target)
-    value = ClassicGroupValue(
+        group = stored.ConsumerGroupValue(epoch=story.first_epoch, metadata_hash=0)
+        target = stored.TargetEpochValue(epoch=story.first_epoch, assigned_ms=start_ms)
+        return stored.ConsumerGroupRecord(group=GROUP, value=group), stored.TargetEpochRecord(
+            group=GROUP, value=target
+        )
+    value = stored.ClassicGroupValue(
         protocol_type="consumer", generation=story.first_epoch, protocol=None, leader=None,
         state_since_ms=start_ms,
     )  # fmt: skip
-    return (ClassicGroupRecord(group=GROUP, value=value),)
+    return (stored.ClassicGroupRecord(group=GROUP, value=value),)
 
 
 def _deploy(simulated: SimulatedGroup, *places: int, is_last: bool = False) -> None:

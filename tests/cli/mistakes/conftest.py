@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -41,18 +43,37 @@ WRONG_FILES = {
         "  production: {bootstrap_server: kafka:9093, protected: true}\n"
     ),
     "broken-config.yaml": "contexts:\n  staging: {bootstrap_servers: localhost:9092}\n",
+    "home-config.yaml": "current: a\ncontexts: {a: {snapshot: ~/saved.yaml}}\n",
+    "latin.properties": "client.id=a\nsasl.username=m\udcfcller\n",
+    "topic-id.yaml": "orders: not-an-id\n",
+    "topic-partitions.yaml": f"orders: {{id: {UUID(int=1 << 100)}, partitions: none}}\n",
+    "topic-bare.yaml": "kohort: 1\ntopics: {orders: {partitions: 1}}\n",
+    "topic-empty.yaml": "kohort: 1\ntopics: {orders: {}}\n",
+    "pod.yaml": "apiVersion: v1\nkind: Pod\n",
+    "bytes.yaml": bytes(range(256)).decode(errors="surrogateescape"),
+    "version.yaml": "kohort: one\n",
+    "cut.yaml": 'kohort: 1\ngroups: {"a',
+    "tab.yaml": "kohort: 1\ngroups:\n\tg: {}\n",
+    "twice.yaml": "kohort: 1\ngroups: {}\ngroups: {}\n",
+    "groups-list.yaml": "kohort: 1\ngroups: [a]\n",
+    "type.yaml": "kohort: 1\ngroups:\n  g:\n    type: clasic\n",
+    "member-twice.yaml": "kohort: 1\ngroups:\n  g:\n    members:\n      - id: a\n      - id: a\n",
+    "long.yaml": "# " + "x" * 2**20,
     "users.yaml": "users: [",
+    "contexts.d/staging.yaml": "bootstrap_server: k:1\n",
 }
 
 
 @pytest.fixture(scope="package")
-def places(kohort: Kohort, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def places(
+    kohort: Kohort, sample: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
     home, here = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("here")
     (home / "kohort").symlink_to(sample)
+    for name in ("directory", "with-file", "contexts.d"):
+        (here / name).mkdir()
     for name, text in WRONG_FILES.items():
-        (here / name).write_text(text, encoding="utf-8")
-    (here / "directory").mkdir()
-    (here / "with-file").mkdir()
+        (here / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     (here / "with-file" / "notes.txt").write_text("mine\n")
     for file, line in {
         "plan.yaml": "plan billing --to cooperative --client java:3.7.0 --output yaml",
@@ -60,10 +81,12 @@ def places(kohort: Kohort, sample: Path, tmp_path_factory: pytest.TempPathFactor
     }.items():
         answer = kohort.quick(line, "--embedded", sample)
         (here / file).write_text(answer.stdout, encoding="utf-8")
-    return {
+    yield {
         "config": str(tmp_path_factory.mktemp("config")), "data": f"{home}/kohort", "home": str(home),
-        "here": str(here),
+        "here": str(here), "sample": str(sample),
     }  # fmt: skip
+    assert not (here / "new.d").exists()
+    assert [file.name for file in (here / "contexts.d").iterdir()] == ["staging.yaml"]
 
 
 @pytest.fixture

@@ -81,33 +81,11 @@ def test_sorted(sort: str, order: list[str]) -> None:
     assert [row[0] for row in first_table(sort=sort, columns="GROUP")[1:]] == order
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"columns": "GROUP,TOPIC"}, "no column 'TOPIC'; there are GROUP, PARTITION, LAG, LAG-TIME, #GROUPS"),
-        ({"sort": "TOPIC"}, "--sort: there is no column 'TOPIC'"),
-        ({"sort": "LAG:down"}, "--sort LAG:down: a column is sorted asc or desc"),
-        ({"columns": "GROUP,,LAG"}, "a column's name is missing"),
-        ({"columns": ""}, "a column's name is missing"),
-    ],
-)
-def test_what_cannot_be_arranged(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message.replace("(", r"\(")):
-        printed(**options)
-
-
 def test_an_answer_without_a_table_says_so() -> None:
     bare = Document(command="example", data={}, blocks=(Text("Nothing."),))
     with pytest.raises(UsageError, match="this answer has no table"):
         arranged(bare, OutputOptions(columns="GROUP"))
     assert arranged(bare, OutputOptions(no_header=True)).blocks == [Text("Nothing.")]
-
-
-@pytest.mark.parametrize("option", [{"columns": "GROUP"}, {"sort": "GROUP"}, {"no_header": True}], ids=str)
-@pytest.mark.parametrize("output", [OutputFormat.JSON, OutputFormat.YAML], ids=lambda output: output.value)
-def test_formats_that_have_no_tables_refuse(output: OutputFormat, option: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=f"--output {output.value} always prints all fields"):
-        OutputOptions(output=output, **option)
 
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck))

@@ -6,17 +6,10 @@ import pytest
 
 from cli.sources.librdkafka import librdkafka_config
 from tests.cli.command import Kohort, imported
+from wire.client import security
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.jaas import BadJaas, parse_jaas
 from wire.client.config.properties import load_properties
-from wire.client.security import (
-    ConnectionSettings,
-    OAuthSettings,
-    Secret,
-    SecurityProtocol,
-    TlsSettings,
-    TokenEndpoint,
-)
 from wire.java_text import BadProperty, parse_properties
 
 # Each line with what java.util.Properties 17 makes of it.
@@ -85,7 +78,7 @@ def test_broken_jaas_shows_no_value(text: str, message: str) -> None:
     assert "s3cret" not in str(caught.value)
 
 
-def load(tmp_path: Path, text: str) -> ConnectionSettings:
+def load(tmp_path: Path, text: str) -> security.ConnectionSettings:
     file = tmp_path / "client.properties"
     file.write_text(text, encoding="utf-8")
     return load_properties(file)
@@ -99,7 +92,7 @@ def refused(tmp_path: Path, text: str) -> str:
 
 
 def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
-    assert load(tmp_path, "\ufeff") == ConnectionSettings()
+    assert load(tmp_path, "\ufeff") == security.ConnectionSettings()
 
 
 def test_every_java_key_we_use(tmp_path: Path) -> None:
@@ -121,15 +114,15 @@ def test_every_java_key_we_use(tmp_path: Path) -> None:
         "socket.connection.setup.timeout.ms=3000\n"
         "group.id=ignored\nkey.deserializer=ignored\nacks=all\nmetadata.max.age.ms=1\n",
     )
-    assert settings == ConnectionSettings(
+    assert settings == security.ConnectionSettings(
         bootstrap_servers=("a:9092", "b:9092"),
-        security_protocol=SecurityProtocol.SASL_SSL,
+        security_protocol=security.SecurityProtocol.SASL_SSL,
         sasl_mechanism="SCRAM-SHA-512",
         sasl_username="bob",
-        sasl_password=Secret('s3"cret'),
-        tls=TlsSettings(
+        sasl_password=security.Secret('s3"cret'),
+        tls=security.TlsSettings(
             ca_path="/etc/ca.pem", certificate_path="/etc/client.pem", key_path="/etc/client.pem",
-            key_password=Secret("k3y"), verify_hostname=False,
+            key_password=security.Secret("k3y"), verify_hostname=False,
         ),
         client_id="ops",
         connection_setup_timeout_ms=3000,
@@ -153,8 +146,10 @@ def test_inline_pem(tmp_path: Path) -> None:
         "ssl.truststore.type=PEM\nssl.truststore.certificates=-----BEGIN CERTIFICATE-----\\nAA\\n-----END\n"
         "ssl.keystore.type=PEM\nssl.keystore.certificate.chain=CHAIN\nssl.keystore.key=KEY\n",
     )
-    assert settings.tls == TlsSettings(
-        ca_pem="-----BEGIN CERTIFICATE-----\nAA\n-----END", certificate_pem="CHAIN", key_pem=Secret("KEY")
+    assert settings.tls == security.TlsSettings(
+        ca_pem="-----BEGIN CERTIFICATE-----\nAA\n-----END",
+        certificate_pem="CHAIN",
+        key_pem=security.Secret("KEY"),
     )
 
 
@@ -167,18 +162,18 @@ def test_a_librdkafka_file(tmp_path: Path) -> None:
         "enable.ssl.certificate.verification=false\nssl.crl.location=/etc/crl.pem\n"
         "socket.timeout.ms=4000\nbroker.address.family=v4\nqueued.min.messages=1\n",
     )
-    assert settings == ConnectionSettings(
+    assert settings == security.ConnectionSettings(
         bootstrap_servers=("a:9092",),
-        security_protocol=SecurityProtocol.SASL_SSL,
+        security_protocol=security.SecurityProtocol.SASL_SSL,
         sasl_mechanism="PLAIN",
         sasl_username="alice",
-        sasl_password=Secret("s3cret"),
-        tls=TlsSettings(
+        sasl_password=security.Secret("s3cret"),
+        tls=security.TlsSettings(
             ca_path="/etc/ca.pem", certificate_path="/etc/c.pem", key_path="/etc/c.key",
-            key_password=Secret("k3y"), verify_certificate=False,
+            key_password=security.Secret("k3y"), verify_certificate=False,
         ),
         request_timeout_ms=4000,
-        extra=(("ssl.crl.location", Secret("/etc/crl.pem")), ("broker.address.family", Secret("v4"))),
+        extra=(("ssl.crl.location", security.Secret("/etc/crl.pem")), ("broker.address.family", security.Secret("v4"))),
     )  # fmt: skip
     config = librdkafka_config(settings)
     assert (config["ssl.crl.location"], config["broker.address.family"]) == ("/etc/crl.pem", "v4")
@@ -316,18 +311,6 @@ def test_the_command_names_the_keys_that_it_ignores(kohort: Kohort, tmp_path: Pa
     assert (added.status, "my.own" in added.stderr) == (0, True)
 
 
-def test_the_command_ends_with_what_is_wrong(kohort: Kohort, tmp_path: Path) -> None:
-    latin = tmp_path / "latin.properties"
-    latin.write_bytes("client.id=a\nsasl.username=müller\n".encode("latin-1"))
-    for path, reason in (
-        (latin, f"{latin}, line 2: byte 27 is not UTF-8. Save the file as UTF-8"),
-        (tmp_path, f"{tmp_path}: this is a directory. Name a properties file in it."),
-    ):
-        kohort.quick("list -b localhost:1 --command-config", path).assert_refused(
-            f"kohort: {reason}", status=3
-        )
-
-
 @pytest.mark.parametrize(
     ("start", "says"),
     [
@@ -355,11 +338,11 @@ def test_what_a_property_says_wins_over_the_login_module(tmp_path: Path) -> None
         'sasl.jaas.config=x.OAuthBearerLoginModule required clientId=a clientSecret="s3cret" scope=kafka '
         "extension_logicalCluster=other extension_identityPoolId=pool;\n",
     )
-    endpoint = TokenEndpoint(
-        url="https://login", client_id="own", client_secret=Secret("s3cret"), scope="kafka"
+    endpoint = security.TokenEndpoint(
+        url="https://login", client_id="own", client_secret=security.Secret("s3cret"), scope="kafka"
     )
     extensions = ("identityPoolId", "pool"), ("logicalCluster", "lkc-1")
-    assert settings.oauth == OAuthSettings(source=endpoint, extensions=extensions)
+    assert settings.oauth == security.OAuthSettings(source=endpoint, extensions=extensions)
     assert "s3cret" not in repr(settings)
     config = librdkafka_config(settings)
     assert callable(config["oauth_cb"])

@@ -13,7 +13,6 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.dropin.harness import run_here, run_tool, unordered
 from tests.cli.served_data import serving
-from tests.cli.verbs.exporter.scrapes import Figures, exporting
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.connect import OPAQUE, join_group
@@ -115,19 +114,6 @@ def test_an_address_that_does_not_resolve_is_named(port: int, kohort: Kohort, co
     answer.assert_refused(
         f"{NOWHERE}:{cluster.port}: the host name is not known", "advertised.listeners", status=3
     )
-
-
-def test_an_exporter_that_reaches_no_broker_is_not_up(port: int, kohort: Kohort, tmp_path: Path) -> None:
-    with (
-        Moved(port, Product()) as cluster,
-        exporting(kohort, tmp_path, "--interval", "1", "-b", cluster.bootstrap) as exporter,
-    ):
-
-        def failing() -> Figures | None:
-            figures = exporter.scrape()
-            return figures if (figures("kohort_failed_polls_total") or 0) > 1 else None
-
-        assert wait_until(failing, "polls fail")("kohort_up") == 0
 
 
 def test_an_offset_that_is_not_read_stays_unknown(port: int, kohort: Kohort, tmp_path: Path) -> None:

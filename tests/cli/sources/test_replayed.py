@@ -8,26 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberMetadata,
-    ClassicMemberValue,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    JoinProtocol,
-    MemberState,
-    Record,
-    RegexRecord,
-    RegexValue,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-)
+from coordinator.engine import records as log_records
 from coordinator.store.directory_files import MetaProperties, write_meta_properties
 from coordinator.store.partition_files import write_topic_id
 from groups.snapshot import read_snapshot
@@ -49,65 +30,66 @@ ORDERS, PAYMENTS, GONE = (UUID(int=1 << 100 | number) for number in (1, 2, 3))
 Group = dict[str, Any]
 
 
-def _classic_member(name: str, *partitions: int, user_data: bytes | None = None) -> ClassicMemberValue:
+def _classic_member(
+    name: str, *partitions: int, user_data: bytes | None = None
+) -> log_records.ClassicMemberValue:
     subscribed = EmbeddedSubscription(version=3, topics=("orders", "payments"), user_data=user_data, rack="a")
     assigned = EmbeddedAssignment(
         version=3, partitions={"orders": partitions}, user_data=b"given" if user_data else None
     )
-    return ClassicMemberValue(
+    return log_records.ClassicMemberValue(
         member=name, instance=f"seat-{name}", client_id=f"client-{name}", host="/10.0.0.1",
         rebalance_timeout_ms=300_000, session_timeout_ms=45_000, subscription=write_subscription(subscribed),
         assignment=write_assignment(assigned),
     )  # fmt: skip
 
 
-def _classic(group: str, *members: ClassicMemberValue, kind: str = "consumer") -> ClassicGroupRecord:
-    value = ClassicGroupValue(
+def _classic(
+    group: str, *members: log_records.ClassicMemberValue, kind: str = "consumer"
+) -> log_records.ClassicGroupRecord:
+    value = log_records.ClassicGroupValue(
         protocol_type=kind, generation=7, protocol="sticky" if members else None,
         leader=members[0].member if members else None, state_since_ms=START_MS, members=members,
     )  # fmt: skip
-    return ClassicGroupRecord(group=group, value=value)
+    return log_records.ClassicGroupRecord(group=group, value=value)
 
 
-def _consumer_member(group: str, member: str, **fields: Any) -> ConsumerMemberRecord:
+def _consumer_member(group: str, member: str, **fields: Any) -> log_records.ConsumerMemberRecord:
     usual: dict[str, Any] = {
         "instance": None, "rack": None, "client_id": f"client-{member}", "host": "/10.0.0.2",
         "topics": ("orders",), "regex": "", "rebalance_timeout_ms": 300_000, "assignor": None,
     }  # fmt: skip
-    return ConsumerMemberRecord(group=group, member=member, value=ConsumerMemberValue(**usual | fields))
+    return log_records.ConsumerMemberRecord(
+        group=group, member=member, value=log_records.ConsumerMemberValue(**usual | fields)
+    )
 
 
-def _consumer_group(group: str) -> list[Record]:
+def _consumer_group(group: str) -> list[log_records.Record]:
     """Two members: one that speaks the classic protocol, and one by regex that is giving up a partition."""
-    protocols = (JoinProtocol("range", b""), JoinProtocol("sticky", b""))
-    classic = ClassicMemberMetadata(session_timeout_ms=45_000, protocols=protocols)
+    protocols = (log_records.JoinProtocol("range", b""), log_records.JoinProtocol("sticky", b""))
+    classic = log_records.ClassicMemberMetadata(session_timeout_ms=45_000, protocols=protocols)
+    regex = log_records.RegexValue(topics=("orders",), version=1, resolved_ms=1)
+    stable, revoking = log_records.MemberState.STABLE, log_records.MemberState.UNREVOKED_PARTITIONS
+    one = log_records.CurrentAssignmentValue(epoch=4, previous_epoch=3, state=stable, assigned={ORDERS: (0,)})
+    two = log_records.CurrentAssignmentValue(
+        epoch=3, previous_epoch=2, state=revoking, assigned={ORDERS: (2,)}, revoking={ORDERS: (1,)}
+    )
     return [
-        ConsumerGroupRecord(group=group, value=ConsumerGroupValue(epoch=5)),
+        log_records.ConsumerGroupRecord(group=group, value=log_records.ConsumerGroupValue(epoch=5)),
         _consumer_member(group, "one", classic=classic, assignor=None),
         _consumer_member(group, "two", topics=(), regex="^(orders|gone)$", rack="b", instance="seat"),
-        RegexRecord(
-            group=group, regex="^(orders|gone)$", value=RegexValue(topics=("orders",), version=1, resolved_ms=1)
+        log_records.RegexRecord(group=group, regex="^(orders|gone)$", value=regex),
+        log_records.TargetEpochRecord(
+            group=group, value=log_records.TargetEpochValue(epoch=4, assigned_ms=START_MS)
         ),
-        TargetEpochRecord(group=group, value=TargetEpochValue(epoch=4, assigned_ms=START_MS)),
-        TargetMemberRecord(group=group, member="one", value={ORDERS: (0, 1)}),
-        TargetMemberRecord(group=group, member="two", value={ORDERS: (2,), GONE: (0,)}),
-        CurrentAssignmentRecord(
-            group=group,
-            member="one",
-            value=CurrentAssignmentValue(epoch=4, previous_epoch=3, state=MemberState.STABLE, assigned={ORDERS: (0,)}),
-        ),
-        CurrentAssignmentRecord(
-            group=group,
-            member="two",
-            value=CurrentAssignmentValue(
-                epoch=3, previous_epoch=2, state=MemberState.UNREVOKED_PARTITIONS,
-                assigned={ORDERS: (2,)}, revoking={ORDERS: (1,)},
-            ),
-        ),
-    ]  # fmt: skip
+        log_records.TargetMemberRecord(group=group, member="one", value={ORDERS: (0, 1)}),
+        log_records.TargetMemberRecord(group=group, member="two", value={ORDERS: (2,), GONE: (0,)}),
+        log_records.CurrentAssignmentRecord(group=group, member="one", value=one),
+        log_records.CurrentAssignmentRecord(group=group, member="two", value=two),
+    ]
 
 
-def _save(directory: Path, *batches: Sequence[Record]) -> Path:
+def _save(directory: Path, *batches: Sequence[log_records.Record]) -> Path:
     log = Written()
     for number, records in enumerate(batches):
         log.batch(pairs(*records), timestamp=START_MS + 1000 * number)
@@ -151,7 +133,7 @@ def test_a_classic_group_with_what_its_members_sent(kohort: Kohort, tmp_path: Pa
 
 
 def test_malformed_metadata_leave_the_member_unknown(kohort: Kohort, tmp_path: Path) -> None:
-    member = ClassicMemberValue(
+    member = log_records.ClassicMemberValue(
         member="m", instance=None, client_id="c", host="/h", rebalance_timeout_ms=1, session_timeout_ms=1,
         subscription=b"\0\1\xff", assignment=b"\0\1\xff",
     )  # fmt: skip
@@ -191,8 +173,8 @@ def test_a_consumer_group_with_epochs_targets_and_both_protocols(kohort: Kohort,
 def test_the_assignor_is_what_members_name_or_the_brokers_default(
     kohort: Kohort, tmp_path: Path, named: str | None, taken: str, said: str
 ) -> None:
-    group: list[Record] = [
-        ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=1)),
+    group: list[log_records.Record] = [
+        log_records.ConsumerGroupRecord(group="g", value=log_records.ConsumerGroupValue(epoch=1)),
         _consumer_member("g", "one", assignor=named),
     ]
     directory = _save(tmp_path, group)
@@ -208,7 +190,7 @@ def test_notices_are_about_selected_groups_only(kohort: Kohort, tmp_path: Path) 
         record
         for group in ("billing", "orders", "payments")
         for record in (
-            ConsumerGroupRecord(group=group, value=ConsumerGroupValue(epoch=1)),
+            log_records.ConsumerGroupRecord(group=group, value=log_records.ConsumerGroupValue(epoch=1)),
             _consumer_member(group, "one", assignor="range" if group == "billing" else None),
         )
     ]
@@ -302,28 +284,6 @@ def test_a_file_may_say_names_alone(kohort: Kohort, tmp_path: Path) -> None:
     )
 
 
-BAD_FILES = {
-    "missing": (None, "cannot be read: No such file"),
-    "binary": (b"\xff\xfe\0", "not a text file in UTF-8"),
-    "empty": (b"", "expected what kafka-topics --describe prints"),
-    "list": (b"[1, 2]", "expected what kafka-topics --describe prints"),
-    "yaml": (b"a: [", "not YAML or JSON"),
-    "no id": (b"orders: not-an-id\n", "orders: 'not-an-id' is not a topic id"),
-    "partitions": (f"orders: {{id: {ORDERS}, partitions: none}}".encode(), "orders: "),
-    "snapshot": (b"kohort: 1\ntopics: {orders: {partitions: 1}}\n", "contains no topic with an id"),
-    "a broken snapshot": (b"kohort: 1\ntopics: {orders: {}}\n", "topics.orders.partitions: is missing"),
-}
-
-
-@pytest.mark.parametrize(("data", "reason"), BAD_FILES.values(), ids=BAD_FILES.keys())
-def test_a_file_that_names_no_topics(kohort: Kohort, tmp_path: Path, data: bytes | None, reason: str) -> None:
-    directory = _save(tmp_path / "logs", [commit("g", "orders", 0, 1)])
-    file = tmp_path / "topics"
-    if data is not None:
-        file.write_bytes(data)
-    kohort.quick("list --log-dir", directory, "--topics", file).assert_refused(reason, status=3)
-
-
 def test_directories_of_several_brokers_are_one_cluster(kohort: Kohort, tmp_path: Path) -> None:
     first = _save(tmp_path / "one", [commit("a", "orders", 0, 1)])
     second = tmp_path / "two"
@@ -348,19 +308,6 @@ def test_directories_of_different_clusters_are_refused(kohort: Kohort, tmp_path:
     answer.assert_refused(f"{tmp_path}/one is of cluster-one and {tmp_path}/two is of cluster-two", status=3)
     alone = kohort.quick("snapshot", "--log-dir", tmp_path / "one")
     assert "cluster: {id: cluster-one}" in alone.stdout
-
-
-def test_what_is_not_a_log_directory_is_refused(kohort: Kohort, tmp_path: Path) -> None:
-    logs = _save(tmp_path / "data" / "logs", [commit("g", "orders", 0, 1)])
-    (logs / "orders-0").mkdir()
-    (tmp_path / "file").write_text("")
-    for path, reason in {
-        logs / "__consumer_offsets-0": f"is one partition; name the directory that contains it: {logs}",
-        logs.parent: f"but logs; did you mean {logs}?",
-        logs / "orders-0": f"it is empty; did you mean {logs}?",
-        tmp_path: "contains no __consumer_offsets-N directory, but data, file",
-    }.items():
-        kohort.quick("list --log-dir", path).assert_refused(f"{path} ", reason, status=3)
 
 
 def test_a_damaged_partition_is_named_and_the_others_are_shown(kohort: Kohort, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A snapshot that cannot be used: file, line and field are named, with exit status 3 and nothing on stdout."""
+"""A snapshot as a source. Broken files are in tests/cli/mistakes."""
 
 import os
 from pathlib import Path
@@ -6,36 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Kohort
-
-GROUP = "kohort: 1\ngroups:\n  g:\n"
-
-NO_SNAPSHOT = "{file}:1: kohort: missing: this is not a snapshot; `kohort snapshot` writes one"
-BROKEN: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", NO_SNAPSHOT),
-    "other-yaml": (b"apiVersion: v1\nkind: Pod\n", NO_SNAPSHOT),
-    "binary": (bytes(range(256)), "{file}: not a text file in UTF-8"),
-    "zeros": (b"\x00" * 40, "{file}: not YAML or JSON"),
-    "version-text": (b"kohort: one\n", "{file}:1: kohort: expected a whole number, found 'one'"),
-    "cut": (b'kohort: 1\ngroups: {"a', "{file}:2: not YAML or JSON"),
-    "tab": (b"kohort: 1\ngroups:\n\tg: {}\n", "{file}:3: not YAML or JSON"),
-    "twice": (b"kohort: 1\ngroups: {}\ngroups: {}\n", "{file}:3: the key 'groups' is listed twice"),
-    "groups-list": (b"kohort: 1\ngroups: [a]\n", "{file}:2: groups: expected a mapping, found a list"),
-    "type": (GROUP.encode() + b"    type: clasic\n", "{file}:4: groups.g.type: expected one of classic, consumer"),
-    "id-twice": (
-        GROUP.encode() + b"    members:\n      - id: a\n      - id: a\n",
-        "{file}:6: groups.g.members[1]: the member id 'a' is listed twice",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_file_that_is_no_snapshot(kohort: Kohort, tmp_path: Path, content: bytes, message: str) -> None:
-    file = tmp_path / "groups.yaml"
-    file.write_bytes(content)
-    for command in ("list", "describe g", "plan g --to consumer", "validate-regex a"):
-        answer = kohort.quick(command, "--snapshot", file)
-        answer.assert_refused(f"kohort: {message.format(file=file)}", status=3)
-        assert answer.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 
 from cli.errors import UsageError
 from cli.render.output_format import OutputFormat
-from cli.sources.contexts.model import (
-    Context,
-    ContextOrigin,
-    PropertyValue,
-    SourceKind,
-    ValueStore,
-    is_name,
-    is_secret,
-)
+from cli.sources.contexts import model
 from cli.sources.contexts.read import read_single
 from tests.support.long import cases
 from wire.client.config.config_file import ConfigFileError
@@ -53,27 +45,29 @@ def test_a_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     contexts, etc = read_single(FILE, WHOLE), Path("/etc/kohort")
     values = (
-        PropertyValue(key="security.protocol", store=ValueStore.LITERAL, text="SASL_SSL"),
-        PropertyValue(key="sasl.password", store=ValueStore.ENVIRONMENT, text="KAFKA_PASSWORD"),
-        PropertyValue(key="ssl.key.password", store=ValueStore.FILE, text="/etc/kohort/keys/pass"),
+        model.PropertyValue(key="security.protocol", store=model.ValueStore.LITERAL, text="SASL_SSL"),
+        model.PropertyValue(key="sasl.password", store=model.ValueStore.ENVIRONMENT, text="KAFKA_PASSWORD"),
+        model.PropertyValue(
+            key="ssl.key.password", store=model.ValueStore.FILE, text="/etc/kohort/keys/pass"
+        ),
     )
     expected: dict[str, dict[str, Any]] = {
         "production": {
-            "kind": SourceKind.LIVE, "bootstrap_server": "kafka-1:9093,kafka-2:9093", "timeout_ms": 10_000,
+            "kind": model.SourceKind.LIVE, "bootstrap_server": "kafka-1:9093,kafka-2:9093", "timeout_ms": 10_000,
             "protected": True, "output": OutputFormat.JSON, "properties": values,
         },
-        "on": {"kind": SourceKind.LIVE, "command_config": Path("/home/somebody/client.properties")},
-        "0123": {"kind": SourceKind.SNAPSHOT, "snapshot": etc / "saved.yaml"},
+        "on": {"kind": model.SourceKind.LIVE, "command_config": Path("/home/somebody/client.properties")},
+        "0123": {"kind": model.SourceKind.SNAPSHOT, "snapshot": etc / "saved.yaml"},
         "disk": {
-            "kind": SourceKind.LOG, "log_dirs": (Path("/data/1"), etc / "data/2"), "topics": etc / "topics.txt",
+            "kind": model.SourceKind.LOG, "log_dirs": (Path("/data/1"), etc / "data/2"), "topics": etc / "topics.txt",
             "as_of": "2026-03-01T12:00:00Z",
         },
-        "demo": {"kind": SourceKind.EMBEDDED, "embedded": etc / "demo"},
+        "demo": {"kind": model.SourceKind.EMBEDDED, "embedded": etc / "demo"},
     }  # fmt: skip
-    origin = ContextOrigin(file=FILE, text="", steps=())
+    origin = model.ContextOrigin(file=FILE, text="", steps=())
     assert contexts.current == "production"
     assert dict(contexts.by_name) == {
-        name: Context(name=name, origin=origin, **fields) for name, fields in expected.items()
+        name: model.Context(name=name, origin=origin, **fields) for name, fields in expected.items()
     }
     assert [value.is_secret for value in values] == [False, True, True]
 
@@ -224,16 +218,16 @@ def test_a_whole_file_with_a_fault_somewhere(position: int, removed: int, put: s
 
 
 def test_names() -> None:
-    assert all(map(is_name, ("a", "prod-eu", "a.b_c@d:e+f", "0", "größe", "a" * 64)))
+    assert all(map(model.is_name, ("a", "prod-eu", "a.b_c@d:e+f", "0", "größe", "a" * 64)))
     assert not any(
-        map(is_name, ("", "-a", ".a", "a b", "a/b", "a\n", "a\t", "a" * 65, "{a}", "a#b", "\x1b[1m"))
+        map(model.is_name, ("", "-a", ".a", "a b", "a/b", "a\n", "a\t", "a" * 65, "{a}", "a#b", "\x1b[1m"))
     )
 
 
 def test_every_secret_property_of_kafka_is_known_as_one() -> None:
     from wire.client.config.client_keys import JAVA_KEYS, LIBRDKAFKA_KEYS
 
-    secret = {key for key in JAVA_KEYS | LIBRDKAFKA_KEYS if is_secret(key, "")}
+    secret = {key for key in JAVA_KEYS | LIBRDKAFKA_KEYS if model.is_secret(key, "")}
     assert secret >= {
         "sasl.jaas.config", "sasl.password", "ssl.key.password", "ssl.key.pem", "ssl.keystore.key",
         "ssl.keystore.password", "ssl.truststore.password", "sasl.oauthbearer.client.secret",
@@ -242,5 +236,5 @@ def test_every_secret_property_of_kafka_is_known_as_one() -> None:
     }  # fmt: skip
     public = {"sasl.username", "ssl.ca.pem", "ssl.key.location", "security.protocol", "client.id"}
     assert secret.isdisjoint(public)
-    assert is_secret("ssl.keystore.certificate.chain", "-----BEGIN PRIVATE KEY-----")
-    assert is_secret("sasl.oauthbearer.token.endpoint.url", "https://me:geheim@idp/token")
+    assert model.is_secret("ssl.keystore.certificate.chain", "-----BEGIN PRIVATE KEY-----")
+    assert model.is_secret("sasl.oauthbearer.token.endpoint.url", "https://me:geheim@idp/token")

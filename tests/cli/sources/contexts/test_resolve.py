@@ -54,28 +54,6 @@ def test_without_a_current_context_there_is_the_default_source(rig: Rig, kohort:
     assert listed(rig, "--context", "a") == ["named"]
 
 
-CONFLICTS = {
-    "context-and-server": (["--context", "named", "-b", "k:1"], {}, "--context and --bootstrap-server name different"),
-    "context-and-config": (["--context", "named", "--command-config", "f"], {}, "--context and --command-config name"),
-    "context-and-log": (["--context", "named", "--log-dir", "f"], {}, "--context and --log-dir name different"),
-    "variable-and-config": (
-        [], {"KOHORT_CONTEXT": "named", "KOHORT_COMMAND_CONFIG": "f"},
-        "KOHORT_CONTEXT and KOHORT_COMMAND_CONFIG are both set",
-    ),
-    "snapshot-and-config": (
-        [], {"KOHORT_SNAPSHOT": "s", "KOHORT_COMMAND_CONFIG": "f"}, "KOHORT_COMMAND_CONFIG and KOHORT_SNAPSHOT",
-    ),
-    "no-context": (["--context", "namd"], {}, "--context: there is no context 'namd' in "),
-    "no-such-variable": ([], {"KOHORT_CONTEXT": "namd"}, "KOHORT_CONTEXT: there is no context 'namd' in "),
-    "timeout-huge": ([], {"KOHORT_TIMEOUT": "9" * 5000}, "KOHORT_TIMEOUT: "),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("arguments", "env", "reason"), CONFLICTS.values(), ids=CONFLICTS.keys())
-def test_what_contradicts_itself(rig: Rig, arguments: list[str], env: dict[str, str], reason: str) -> None:
-    rig("list", *arguments, **env).assert_refused(reason)
-
-
 def test_a_config_file_and_a_server_of_the_environment_must_agree(rig: Rig, tmp_path: Path) -> None:
     properties = tmp_path / "client.properties"
     properties.write_text("bootstrap.servers=127.0.0.1:1\n")

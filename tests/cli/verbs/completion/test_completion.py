@@ -94,7 +94,8 @@ def test_it_is_known_what_options_take() -> None:
     )
 
 
-def test_names_are_asked_for_where_there_is_a_source() -> None:
+def test_names_are_asked_for_where_there_is_a_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     asked = 0
     for context in _commands():
         for parameter in context.command.params:

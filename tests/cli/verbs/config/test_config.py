@@ -177,11 +177,6 @@ def test_brokers_without_settings_of_groups() -> None:
         settings.read(["billing"])
 
 
-def test_settings_are_changed_on_a_live_cluster_only(kohort: Kohort, sample: Any) -> None:
-    for line in (f"set billing {SESSION}=9000", f"unset billing {SESSION}"):
-        kohort.quick(f"config {line} --embedded", sample).assert_refused("; name a live cluster")
-
-
 def test_settings_of_groups_that_kohort_serve_keeps(kohort: Kohort, tmp_path: Path) -> None:
     data = DataDirectory.open(tmp_path / "data")
     data.set_config(ConfigKind.GROUP, "payments", {SESSION: "50000", HEARTBEAT: "6000"})

@@ -105,47 +105,6 @@ def test_without_a_secret_nothing_is_written(rig: Rig) -> None:
     assert not rig.file.parent.exists()
 
 
-NOT_ADDED = {
-    "password": (["-b", "k:1", "--property", f"sasl.password={SECRET}"], "which would stay in the shell's history"),
-    "jaas": (["-b", "k:1", "--property", f"sasl.jaas.config=x password={SECRET};"], "--secret sasl.jaas.config asks"),
-    "url": (["-b", "k:1", "--property", f"client.id=a://u:{SECRET}@h"], "is a secret"),
-    "misspelled": (["-b", "k:1", "--property", f"sasl.pasword={SECRET}"], "did you mean sasl.password?"),
-    "as-key": (["-b", "k:1", "--secret", f"sasl.password={SECRET}"], "a KEY without a value"),
-    "no-value": (["-b", "k:1", "--property", "client.id"], "--property expects KEY=VALUE"),
-    "twice": (["-b", "k:1", "--property", "client.id=a", "--secret-env", "client.id=B"], "client.id is given twice"),
-    "no-source": ([], "names no source; add bootstrap_server"),
-    "no-host": (["-b", "kafka"], "'kafka' is not a broker address"),
-    "user": (["-b", f"SSL://u:{SECRET}@k:1"], "without user and password"),
-    "protocol": (["-b", "k:1", "--property", "security.protocol=TLS"], "'TLS' is not one of PLAINTEXT"),
-    "time": (["--log-dir", "d", "--as-of", "noon"], "as_of: "),
-    "no-file": (["-b", "k:1", "--command-config", "/nowhere"], "/nowhere: the file does not exist"),
-    "no-secret-file": (["-b", "k:1", "--secret-file", "sasl.password=/nowhere"], "/nowhere: the file of a secret"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("options", "reason"), NOT_ADDED.values(), ids=NOT_ADDED.keys())
-def test_what_is_not_added(rig: Rig, options: list[str], reason: str) -> None:
-    answer = rig("context add eu", *options, stdin="x\n")
-    answer.assert_said(3 if "--secret-file" in options else 2, reason)
-    assert SECRET not in answer.stderr
-    assert not rig.directory.exists()
-
-
-def test_a_name_is_given_once(rig: Rig) -> None:
-    rig("context add production -b k:1 --use")
-    rig("context add staging -b k:2")
-    before = rig.texts
-    for line in ("add staging -b k:1 --secret sasl.password", "rename production staging"):
-        rig(f"context {line}", stdin="x\n").assert_said(2, "already has a context staging")
-    for line in ("add 'a b' -b k:1", "rename staging ../x"):
-        rig(f"context {line}").assert_said(2, "is not a valid context name: a name consists of letters")
-    for line in ("use stagin", "show stagin", "remove stagin", "rename stagin x"):
-        said = f"there is no context 'stagin' in {rig.directory}; did you mean staging?\n"
-        rig(f"context {line}").assert_refused(said)
-    rig("context use").assert_said(2, "name a context or give --none")
-    assert rig.texts == before
-
-
 def test_use_and_rename_leave_the_contexts_as_they_are(rig: Rig) -> None:
     commented = "# mine\nbootstrap_server: kafka-1:9093   # the first\nprotected: true\n"
     rig("context add production -b k:1 --use")
@@ -336,23 +295,6 @@ def test_a_file_of_somebody_else(rig: Rig, tmp_path: Path) -> None:
     os.chown(secret, 4711, 4711)
     answer = rig("context add b -b k:1 --secret-file", f"sasl.password={secret}")
     answer.assert_said(3, "this secret belongs to another user")
-
-
-UNREADABLE = {
-    "binary": (b"\x00\x01\x02", "control characters are not allowed"),
-    "not-utf-8": (b"contexts:\n  \xff: {}", "line 2, column 3: byte 12 is not UTF-8"),
-    "utf-16": ("contexts: {}".encode("utf-16"), "line 1, column 1: byte 0 is not UTF-8"),
-    "long": (b"# " + b"x" * 1024 * 1024, "more than 1048576 bytes"),
-    "no-yaml": (b"contexts: [", "not YAML or JSON"),
-}
-
-
-@pytest.mark.parametrize(("content", "reason"), UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_a_file_that_is_not_a_configuration_is_refused(rig: Rig, content: bytes, reason: str) -> None:
-    rig.write(content)
-    for line in ("list", "list --context a", "context list", "context use a"):
-        rig(line).assert_refused(f"{rig.file}", reason, status=3)
-    assert rig.file.read_bytes() == content
 
 
 def test_what_is_no_regular_file(rig: Rig) -> None:

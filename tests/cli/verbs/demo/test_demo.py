@@ -14,13 +14,7 @@ import pytest
 
 from cli.verbs.demo.action import _topics
 from cli.verbs.demo.stories import DAY_MS, DAYS, LAST_MS, STORIES, play
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ConsumerGroupRecord,
-    OffsetRecord,
-    Record,
-)
+from coordinator.engine import records as stored
 from coordinator.engine.topics import TopicImage
 from coordinator.store.data_directory import DataDirectory
 from groups.snapshot import Snapshot, read_snapshot
@@ -105,7 +99,7 @@ def topics(fleet: Snapshot) -> TopicImage:
 
 def written(
     fleet: Snapshot, topics: TopicImage, group: str, now_ms: int = NOW_MS
-) -> list[tuple[int, Record]]:
+) -> list[tuple[int, stored.Record]]:
     simulated = play(fleet.groups[group], STORIES[group], topics, now_ms)
     assert simulated.world.violations.all == []
     return [(at_ms, record) for at_ms, records in simulated.written for record in records]
@@ -114,9 +108,10 @@ def written(
 @pytest.mark.parametrize("group", STORIES)
 def test_a_story_ends_before_the_sample(fleet: Snapshot, topics: TopicImage, group: str) -> None:
     epochs = [
-        record.value.generation if isinstance(record.value, ClassicGroupValue) else record.value.epoch
+        record.value.generation if isinstance(record.value, stored.ClassicGroupValue) else record.value.epoch
         for _, record in written(fleet, topics, group)
-        if isinstance(record, ClassicGroupRecord | ConsumerGroupRecord) and record.value is not None
+        if isinstance(record, stored.ClassicGroupRecord | stored.ConsumerGroupRecord)
+        and record.value is not None
     ]
     now = fleet.groups[group]
     expected = now.group_epoch if now.generation is None else now.generation
@@ -143,7 +138,7 @@ def test_offsets_are_set_back(fleet: Snapshot, topics: TopicImage, group: str, r
     committed = [
         record.value.offset
         for _, record in written(fleet, topics, group)
-        if isinstance(record, OffsetRecord) and record.value is not None and record.partition == 0
+        if isinstance(record, stored.OffsetRecord) and record.value is not None and record.partition == 0
         if record.topic == min(fleet.groups[group].offsets or {})
     ]
     assert sum(after < before for before, after in pairwise(committed)) == resets

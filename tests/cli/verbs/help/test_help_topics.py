@@ -23,13 +23,6 @@ STATUS = {
 COMMANDS = [(page, command) for page in PAGES for command in commands_in(page_source(page))]
 
 
-def test_the_pages_are_there() -> None:
-    assert PAGES == [
-        "assignors", "contexts", "cooperative", "epochs", "exit-status", "lag", "offsets-reset", "protocols", "regexes",
-        "security", "share-and-streams", "sources", "states", "static-membership", "two-bounces", "upgrade",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_fits_links_to_others_and_shows_commands(page: str) -> None:
     lines = plain(page_source(page)).splitlines()
@@ -101,15 +94,6 @@ def test_words_of_a_topic(kohort: Kohort) -> None:
     assert "  reset " in kohort.quick("help offsets").stdout
     # A command of two words comes before a topic of the same.
     assert "kohort offsets reset [" in kohort.quick("help offsets reset").stdout
-
-
-@pytest.mark.parametrize(
-    ("asked", "near"),
-    [("epoch", "epochs"), ("two-bounce", "two-bounces"), ("descibe", "describe"), ("offsets rest", "offsets reset"),
-     ("static", "static-membership"), ("streams", "share-and-streams")],
-)  # fmt: skip
-def test_the_nearest_name_is_suggested(kohort: Kohort, asked: str, near: str) -> None:
-    kohort.quick("help", *asked.split()).assert_refused(near)
 
 
 def test_a_strange_name_is_refused(kohort: Kohort) -> None:
