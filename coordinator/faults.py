@@ -1,5 +1,4 @@
-"""The faults that can be injected into a server; topics and coordinators change in simulations in the same way. If a
-file names a field differently, its metadata has that name (`groups.trees`). Times are in seconds."""
+"""The faults that can be injected into a server; simulations change topics and coordinators in the same way."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ class _Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRule(_Event):
-    """Matches requests that satisfy every given condition. One of the request's names must match. `client`, `group` and
-    `topic` can contain `*` and `?`, as in a shell."""
+    """Matches requests that satisfy every condition; names as in a shell, with `*` and `?`: one of them must match."""
 
     api: tuple[str, ...] = ()  # the APIs, by Kafka's names; none: all
     client: str | None = None  # the client id
@@ -33,11 +31,9 @@ class RequestRule(_Event):
     topic: str | None = None
     member: str | None = None  # the member id
     times: Annotated[int, Between(1, INT32)] | None = None  # how many requests are affected; None: any number
-    for_s: Seconds | None = field(default=None, metadata=named("for"))
-    """How long the rule is active; None: until it is cleared."""
+    for_s: Seconds | None = field(default=None, metadata=named("for"))  # None: until it is cleared
     chance: Annotated[float, Between(0, 1)] = 1.0  # the probability for each request that matches
-    seed: Annotated[int, Between(0, INT64)] = 0
-    """Determines the affected requests, and the delay within its bounds."""
+    seed: Annotated[int, Between(0, INT64)] = 0  # determines the affected requests, and the delay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +57,7 @@ class AnswerError(RequestRule):
 class Dropped(Enum):
     """The dropped part of an exchange. The request is not handled in either case."""
 
-    ANSWER = "answer"
-    """No answer is sent, on this connection to no later request either: the client must time out."""
+    ANSWER = "answer"  # on this connection none to later requests either: the client must time out
     CONNECTION = "connection"  # the connection is closed instead of an answer
 
 
@@ -123,11 +118,9 @@ class ChangeTopic(_Event):
 
 
 class CoordinatorFault(Enum):
-    CRASH = "crash"
-    """The broker stops, in a simulation between append and answer if possible, and restarts later."""
+    CRASH = "crash"  # the broker restarts later; in a simulation it stops between append and answer
     MOVE = "move"  # Another broker loads the log and takes over; the old one answers NOT_COORDINATOR
-    ZOMBIE = "zombie"
-    """Like MOVE, but the old one continues to answer its clients for this long; its records are lost."""
+    ZOMBIE = "zombie"  # like MOVE, but the old one answers for this long; its records are lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,13 +128,10 @@ class FailCoordinator(_Event):
     """The coordinator of all groups, or on a server of one."""
 
     fault: CoordinatorFault = field(metadata=named("coordinator"))
-    for_s: Seconds = field(default=0.0, metadata=named("for"))
-    """How long the broker is down, the new coordinator loads, or the old one stays a zombie."""
+    for_s: Seconds = field(default=0.0, metadata=named("for"))  # of the crash, the loading, or the zombie
     group: str | None = None  # Server only
-    to: Annotated[int, Between(0, INT32)] | None = None
-    """The broker that it moves to; None: the next one. Server only."""
-    compacted: bool = False
-    """Whether the log is compacted before it is loaded; the seed decides how far. Simulation only."""
+    to: Annotated[int, Between(0, INT32)] | None = None  # None: the next broker. Server only
+    compacted: bool = False  # before it is loaded; the seed decides how far. Simulation only
 
 
 Lasting: TypeAlias = Delay | AnswerError | Drop  # Rules for requests

@@ -183,8 +183,8 @@ class KohortBroker(_Ended):
         topics: Mapping[str, int] | None = None,
         config: Mapping[str, object] | None = None,
     ) -> None:
-        """`topics` are numbers of partitions by name, `config` settings by the broker's names. :raises
-        KohortBrokerError: `kohort serve` does not start; with its output"""
+        """`topics`: partitions by name; `config`: the broker's settings. :raises KohortBrokerError: it does not
+        start"""
         words = ["--listen", f"{HOST}:0"]
         if brokers != 1:
             words += ["--brokers", str(brokers)]
@@ -238,8 +238,7 @@ class KohortBroker(_Ended):
 
     def rebalance(self, group: str) -> AdditionalConsumer:
         """Add a consumer to a group, similar to its members, which commits nothing and leaves at the end of the block.
-        The members rebalance as soon as they heartbeat and are polled. :raises KohortBrokerError: the group has no
-        members"""
+        :raises KohortBrokerError: the group has no members"""
         return AdditionalConsumer(self._ask, self._ask("join", group=group))
 
     def wait_until(
@@ -250,8 +249,7 @@ class KohortBroker(_Ended):
         polling: Callable[[], object] | None = None,
         why: Callable[[], str] = lambda: "the condition is not met",
     ) -> None:
-        """Wait until a condition is true; `polling` polls your consumers meanwhile. :raises NotInTime: after
-        `timeout`"""
+        """Wait until a condition is true; `polling` polls your consumers meanwhile. :raises NotInTime:"""
         end = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > end:

@@ -1,5 +1,4 @@
-"""The process of a test's broker: `kohort serve`, and the requests of the test, a line of JSON each; it ends with its
-input."""
+"""The process of a test's broker: `kohort serve`, and the requests of the test, a line of JSON each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The state that all brokers of the server share: topics and their records, groups, transactions and configs. If a
-write fails, memory is ahead of the disk: all requests are refused, and the caller must stop the cluster
-(docs/decisions)."""
+"""The state that all brokers of the server share. If a write fails, memory is ahead of the disk: all requests are
+refused, and the caller must stop the cluster (docs/decisions)."""
 
 from __future__ import annotations
 
@@ -225,8 +224,7 @@ class Cluster:
         self._leaders_changed(self.placement.stop(node_id, self._partition_counts()), loading_ms)
 
     async def restart_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """Restart a stopped broker. It leads the partitions that have no leader or no other replica. :raises
-        RequestRefused: it is running :raises OSError: it cannot listen again"""
+        """Restart a stopped broker. :raises RequestRefused: it is running :raises OSError: it cannot listen again"""
         broker = self.brokers.get(node_id)
         if broker is None or broker in self.present:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not down.")

@@ -1,7 +1,5 @@
-"""The connections of clients: frames in, answers out, in the order of the requests. An answer that is ready at once is
-written without a task. A connection is held while an answer is not ready (as `SocketServer` mutes the channel), while
-the client does not read, and for one turn after it has used up its share; meanwhile at most one more read is
-buffered."""
+"""The connections of clients: frames in, answers out, in the order of the requests. A connection is held while an
+answer is not ready (as `SocketServer` mutes the channel), while the client does not read, and after its share."""
 
 from __future__ import annotations
 
@@ -102,8 +100,7 @@ class ClientConnection(asyncio.Protocol):
         self._position = 0  # the position in the received bytes where the next request starts
         self._long: _LongRequest | None = None  # the long request that is being read
         self._task: asyncio.Task[None] | None = None
-        self._only_waits = False
-        """Whether the task only waits, so that it can be canceled when the client is gone."""
+        self._only_waits = False  # the task can be canceled when the client is gone
         self._is_clogged = False
         self._had_its_share = False
         self._has_sent_all = False

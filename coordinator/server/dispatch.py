@@ -24,8 +24,7 @@ from wire.messages.schemas.faults import FAULT_CLIENT
 
 LONG_BYTES = 64 * 1024  # a longer request is handled in a thread
 ORDINARY_BYTES = 16 * 1024  # longer requests for answers that grow with them are answered one after the other
-MOST_ELEMENTS = 250_000
-"""The limit of array elements in a request: handling that many takes some tenths of a second."""
+MOST_ELEMENTS = 250_000  # of arrays in a request: handling that many takes some tenths of a second
 
 
 REPEATED = frozenset({HEARTBEAT.key, CONSUMER_GROUP_HEARTBEAT.key})
@@ -36,8 +35,7 @@ ID_AT, NO_ID = 4, bytes(4)  # the position of the correlation id in the request 
 
 
 class Incoming(NamedTuple):
-    """A request. `message` has the fields of its `version`. It is None for an ApiVersions of an unknown version: the
-    answer in version 0 lists the known ones (KIP-511). `size` is the size of its frame, in bytes."""
+    """A request of `size` bytes. `message` is None for an ApiVersions of an unknown version (KIP-511)."""
 
     served: ServedApi
     version: int

@@ -39,8 +39,8 @@ class Exchange(Generic[Q]):
     caller: Caller
 
     async def ask(self, call: Request[A], needs: Operation = Operation.READ) -> A:
-        """Pass a call to the engine and wait for its answer. A call about a group requires the operation `needs` on it,
-        and that this broker coordinates the group."""
+        """Pass a call to the engine; one about a group `needs` an operation on it, and this broker as its
+        coordinator."""
         group: str | None = getattr(call, "group", None)
         if group is None:
             return await self.cluster.groups.ask(call, self.caller)
@@ -56,8 +56,7 @@ class Exchange(Generic[Q]):
         group_of: Callable[[K], str],
         needs: Operation = Operation.DESCRIBE,
     ) -> Mapping[K, Any]:
-        """As `ask`, for several groups at once: `make` returns a call for the permitted ones; its answer has `groups`.
-        Returns an answer for each group."""
+        """As `ask`, for several groups: `make` returns the call for the permitted ones. Returns an answer for each."""
         parts: dict[ErrorCode, list[K]] = {}
         for one in dict.fromkeys(asked):
             parts.setdefault(self.refusal(group_of(one), needs), []).append(one)

@@ -41,8 +41,7 @@ from wire.uuids import format_uuid
 _log = logging.getLogger(__name__)
 
 CALLER = Caller(client_id="kohort-fault", host="/127.0.0.1")  # the sender of the requests of a fault
-ANSWER_TIMEOUT_S = 1.0
-"""How long to wait for an answer: a JoinGroup may be parked, and no client reads its answer."""
+ANSWER_TIMEOUT_S = 1.0  # a JoinGroup may be parked, and no client reads its answer
 FENCED_FOR_S = 300.0  # how long a removed member is answered that it is fenced
 
 
@@ -271,8 +270,7 @@ async def _restart_later(cluster: Cluster, lost: Sequence[int], seconds: float) 
         _log.warning("A crashed broker could not restart: %s", error)
 
 
-_PENDING_RESTARTS: set[asyncio.Task[None]] = set()
-"""Restarts that are pending; the event loop itself does not keep their tasks alive."""
+_PENDING_RESTARTS: set[asyncio.Task[None]] = set()  # the event loop does not keep them alive
 
 
 def _next_broker(cluster: Cluster, partition: int) -> int:

@@ -93,8 +93,7 @@ class LoadTimes:
 
 # A distant deadline is checked again: the loop's clock may drift from ours.
 LONGEST_SLEEP_S = 60.0
-MATCHING_S = 0.1
-"""How long the regexes of a group are matched before groups with slower ones have to wait for each other."""
+MATCHING_S = 0.1  # how long regexes are matched before slower ones wait for each other
 _log = logging.getLogger(__name__)
 
 
@@ -169,8 +168,7 @@ class GroupCoordinator:
         return self._engine.state
 
     def expire_session(self, group: str, member: str) -> None:
-        """Expire the session of a member now, as if its heartbeats had stopped. :raises CannotBeWritten: the records of
-        the expiry do not fit into the log"""
+        """Expire the session of a member now. :raises CannotBeWritten: the records do not fit into the log"""
         self.deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self._now_ms()))
 
     def deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:

@@ -1,7 +1,5 @@
-"""The journal: writes the records of results at once, then releases their answers. Policy `always`: when everything
-written before is on the disk; one synchronization runs at a time in a thread, and concurrent calls share the next
-(group commit). Policy `interval`: at once. If a write fails, pending answers are not sent: the engine is then ahead of
-the disk."""
+"""The journal: writes records at once, then releases their answers. Policy `always`: when they are on the disk, which
+calls share (group commit); `interval`: at once. After a failed write pending answers are not sent."""
 
 from __future__ import annotations
 

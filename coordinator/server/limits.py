@@ -1,7 +1,6 @@
-"""What all clients together may take from the server. Work of more than a millisecond is tried in a few threads
-(`quick`); what exceeds their limit waits in one further thread (`slow`), so that hostile clients wait for each other.
-Incomplete requests and unread answers share a memory limit: beyond it the connection is closed that has stalled the
-longest."""
+"""What all clients together may take from the server: work is tried in a few `quick` threads, what exceeds their limit
+in one `slow` thread; incomplete requests and unread answers share a memory limit, beyond which the longest stalled
+ends."""
 
 from __future__ import annotations
 
@@ -19,17 +18,13 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 TURN_S = 0.002  # how long a request of many parts keeps the event loop before other clients continue
-IN_LOOP_BYTES = 256 << 10
-"""The most bytes that a batch may decompress to in the event loop: a millisecond's work."""
+IN_LOOP_BYTES = 256 << 10  # what a batch may decompress to in the event loop: a millisecond's work
 QUICK_BYTES = 8 << 20  # the most bytes that work of a quick thread expands a batch to
 QUICK_AT_ONCE = 4
 MOST_RECEIVED = 192 << 20  # the bytes of long requests that are not yet answered, over all connections
 MOST_UNSENT = 64 << 20  # the bytes of answers that clients have not read, over all connections
-ANSWER_SHARE = 4
-"""A Fetch is answered with at most this part of the room for unsent bytes: the more clients do not read, the smaller
-the answers."""
-STALLED_S = 60.0
-"""A client that has begun to send a long request is disconnected after that time without further bytes of it."""
+ANSWER_SHARE = 4  # a Fetch is answered with at most this part of the room for unsent bytes
+STALLED_S = 60.0  # how long a long request may stop arriving
 
 
 class LimitedConnection(Protocol):
@@ -76,8 +71,7 @@ class Limits:
         return await asyncio.get_running_loop().run_in_executor(self.slow, work, *arguments)
 
     async def bounded(self, work: Callable[[int], T], *, is_quick: bool = True) -> T:
-        """The result of work with at most as many bytes as its argument, which raises ExpandsTooFar beyond them.
-        `is_quick`: so few bytes take only about a millisecond, so it is tried in the event loop."""
+        """The result of work limited to its argument's bytes; if it `is_quick`, it is tried in the event loop first."""
         with suppress(ExpandsTooFar):
             if is_quick:
                 return work(IN_LOOP_BYTES)

@@ -1,5 +1,4 @@
-"""The listening sockets and their clients, until the process is stopped: frames in, answers out. serve(cluster, host,
-port, listening)      the entry point: runs until SIGTERM or SIGINT"""
+"""The listening sockets and their clients, until the process is stopped."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ from coordinator.server.security.addresses import Advertised
 from wire.client.address import Address
 
 BACKLOG = 1024  # connections waiting to be accepted: a thousand clients may start at once
-SWITCH_INTERVAL_S = 0.0005
-"""How long a computing thread, such as compaction, may delay the event loop (Python's default: 5 ms)."""
+SWITCH_INTERVAL_S = 0.0005  # how long a computing thread may delay the event loop
 LAST_ANSWERS_S = 0.2  # how long clients may read their refusals before their connections are closed
 
 
@@ -52,9 +50,9 @@ def serve(
     advertised: Advertised | None = None,
     alongside: Sequence[AbstractAsyncContextManager[object]] = (),
 ) -> None:
-    """Serve clients at `host`:`port` (further brokers on the next ports; 0: any) until SIGTERM or SIGINT; `listening`
-    gets the addresses once it serves. `alongside` is entered before the first client is answered, and exited at the
-    end. :raises CannotListen: :raises StorageLost: :raises StorageFailed: :raises DamagedLog: at the end"""
+    """Serve clients on `port` and, for further brokers, the next ones (0: any) until SIGTERM or SIGINT. `alongside` is
+    entered before the first answer. :raises CannotListen: :raises StorageLost: :raises StorageFailed: :raises
+    DamagedLog:"""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
         listen = partial(_listen, cluster, host, port, advertised)

@@ -1,5 +1,4 @@
-"""Work on the records while the server runs: compaction in a thread, and retention one partition at a time, with
-clients answered in between. Compacted segments are put in place in the event loop."""
+"""Compaction in a thread, and retention one partition at a time, with clients answered in between."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The metrics endpoint of the coordinator: HTTP, in the format that a reader accepts: OpenMetrics or Prometheus text. A
-thread serves each reader (coordinator.server.web); the values are read in the event loop, between two requests."""
+"""The metrics endpoint of the coordinator, in OpenMetrics or Prometheus text; values are read in the event loop."""
 
 from __future__ import annotations
 
@@ -163,8 +162,7 @@ METRICS = (
 async def serving_metrics(
     cluster: Cluster, host: str, port: int, serving: Callable[[Address], None]
 ) -> AsyncIterator[None]:
-    """Serve the metrics of a cluster at `host`:`port`, 0 for any free port; `serving` gets the address. :raises
-    CannotListen:"""
+    """Serve the metrics at `host`:`port` (0: any free port); `serving` gets the address. :raises CannotListen:"""
     try:
         endpoint = MetricsEndpoint.open(cluster, host, port)
     except OSError as error:

@@ -28,10 +28,8 @@ class Placement:
 
     def __init__(self, racks: Mapping[int, str | None]) -> None:
         self._order = _alternating(racks)
-        self._given: dict[str, Sequence[Replicas]] = {}
-        """The replicas of topics that are not assigned round-robin with one replica."""
-        self._led: dict[tuple[str, int], int] = {}
-        """The leaders of partitions whose leader is not the first replica, or once was not."""
+        self._given: dict[str, Sequence[Replicas]] = {}  # other than round-robin with one replica
+        self._led: dict[tuple[str, int], int] = {}  # if it is not the first replica, or once was not
         self._away: set[int] = set()
 
     @property
@@ -82,8 +80,7 @@ class Placement:
         return PartitionReplicas(leader, replicas, in_sync, offline)
 
     def move(self, topic: str, partition: int, broker: int) -> None:
-        """Make a running broker the leader of a partition of a topic that was put. A broker without a replica replaces
-        the last replica."""
+        """Make a running broker lead a partition; without a replica it replaces the last one."""
         replicas = self._given[topic][partition]
         if broker not in replicas:
             moved = list(self._given[topic])

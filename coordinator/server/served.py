@@ -54,9 +54,8 @@ starts outside of a task: `asyncio.timeout` and `wait_for` do not work in it, `a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedApi:
-    """One API, its handler, and the listed versions, which may differ from those with a layout. If the answer `grows`
-    with the server's state, it may be long for a short request. If it `waits`, it is canceled when the client is
-    gone."""
+    """An API, its handler, and the listed versions. If the answer `grows`, it may be long for a short request; if it
+    `waits`, it is canceled when the client is gone."""
 
     api: Api
     answer: Handler[Any]
@@ -74,8 +73,7 @@ class ServedApi:
 
 
 async def api_versions(exchange: Exchange[ApiVersionsRequest | None]) -> AnswerFields:
-    """ApiVersions v0–v4: client software v3 (KIP-511), features of minimum 0 shown since v4 (KIP-1022). A newer client
-    may ask in an unknown version: it is answered in version 0, with the known ones."""
+    """ApiVersions v0–v4: client software v3 (KIP-511), minimum 0 since v4 (KIP-1022); v0 answers unknown versions."""
     request = exchange.request
     if request is None:
         known = _versions(SERVED[API_VERSIONS_KEY])
@@ -171,7 +169,6 @@ SERVED: Mapping[int, ServedApi] = {
         _served(admin_apis.DESCRIBE_TOPIC_PARTITIONS, admin.describe_topic_partitions, grows=True),
     )
 }
-"""Kafka's APIs, by key."""
 OWN: Mapping[int, ServedApi] = {
     api.key: api
     for api in (

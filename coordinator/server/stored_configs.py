@@ -1,5 +1,4 @@
-"""Configs and features that are set while the server runs, except groups': loaded from and stored in a data
-directory."""
+"""Configs and features that are set while the server runs, except groups'; a data directory keeps them."""
 
 from __future__ import annotations
 

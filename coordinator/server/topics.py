@@ -33,22 +33,20 @@ class Topics:
         data: DataDirectory | None = None,
         version: int = 0,
     ) -> None:
-        """`racks`: the racks of the brokers, by node id; `factor`: the default replication factor. `data`: for topics
-        that outlive the process; `version` must be larger than any earlier version of its image."""
+        """`racks` are by node id; `factor` is the default; `version` must be larger than any earlier one of the
+        image."""
         self._placement = placement
         self._racks = racks
         self._factor = factor
         self._data = data
         self._kept = kept = None if data is None else data.topics
-        self.changing = asyncio.Lock()
-        """Held while topics change: their directories are created and deleted outside of the event loop."""
+        self.changing = asyncio.Lock()  # while directories change outside of the event loop
         stored = () if kept is None else tuple(kept.found)
         for topic in stored:
             self._restore(topic)
         known = [self._placed(topic) for topic in stored]
         self.image = TopicImage.of(known, version)
-        self._by_unified: dict[str, dict[str, None]] = {}
-        """The names of topics by their names with '.' as '_', in the order of their creation."""
+        self._by_unified: dict[str, dict[str, None]] = {}  # names by their form with '.' as '_'
         for topic in known:
             self._by_unified.setdefault(_unified(topic.name), {})[topic.name] = None
 

@@ -1,6 +1,5 @@
-"""Pages over HTTP and HTTPS for scrapers, probes and browsers: a thread for each connection, in which TLS is
-negotiated. If all are taken, a new one takes the place of the client that was silent longest, so that a probe always
-gets its answer."""
+"""Pages over HTTP and HTTPS: a thread for each connection. If all are taken, a new one takes the place of the client
+that was silent longest, so that a probe always gets its answer."""
 
 from __future__ import annotations
 
@@ -60,15 +59,12 @@ class WebServer(ThreadingHTTPServer):
         report: Callable[[str], object],
         tls: Callable[[], ssl.SSLContext | None] = lambda: None,
     ) -> None:
-        """`report` gets a line for each internal error, `tls` is called for each connection. :raises OSError: the
-        address cannot be used"""
+        """`report` gets a line for each internal error, `tls` is called for each connection. :raises OSError:"""
         self.page, self._report, self._tls = page, report, tls
         self._room = BoundedSemaphore(MOST_CONNECTIONS)
         self._lock = Lock()
-        self._waiting: dict[socket.socket, float] = {}
-        """The times since when clients have not sent a whole request, the oldest first."""
-        self._answered: dict[socket.socket, float] = {}
-        """The times since when clients are answered, the oldest first."""
+        self._waiting: dict[socket.socket, float] = {}  # since when each request is incomplete, oldest first
+        self._answered: dict[socket.socket, float] = {}  # since when each is answered, oldest first
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
 

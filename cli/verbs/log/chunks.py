@@ -1,5 +1,4 @@
-"""The requested records of segments, thousands at a time, with decoded keys and values. `RecordFilter` selects them by
-group, record type, offset or time."""
+"""The requested records of segments, thousands at a time, with decoded keys and values."""
 
 from __future__ import annotations
 
@@ -225,8 +224,7 @@ class RecordFilter:
 def parse_wanted(
     groups: Iterable[str] | None, types: Iterable[str] | None, start: str | None, end: str | None, now_ms: int
 ) -> RecordFilter:
-    """The filter for the options of `kohort log dump`; UsageError if they are invalid. A bound that is a whole number
-    is an offset, any other is a time as in `--as-of`."""
+    """The filter for the options of `kohort log dump`: a whole number is an offset, any other bound a time."""
     first_offset, first_ms = _bound("--from", start, now_ms, _LEAST)
     last_offset, last_ms = _bound("--to", end, now_ms, _MOST)
     return RecordFilter(

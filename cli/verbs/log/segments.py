@@ -20,9 +20,8 @@ LOG = ".log"
 
 
 def partition_directories(directory: Path) -> list[Path]:
-    """The partitions of `__consumer_offsets` in a log directory, by number; partitions being deleted or moved only if
-    they are named. :raises CommandError: it is neither a log directory nor a partition; the message suggests another
-    one"""
+    """The partitions of `__consumer_offsets` in a log directory, by number; those being deleted or moved only if
+    named."""
     if partition_of(directory.resolve()) is not None:
         return [directory]
     entries = list_directory(directory)
@@ -35,8 +34,7 @@ def partition_directories(directory: Path) -> list[Path]:
 
 
 def segment_files(paths: Sequence[Path]) -> list[Path]:
-    """The segments of the paths, in the given order; segments of a partition are in the log's order. :raises
-    CommandError: a path contains no segments"""
+    """The segments of the paths, in the given order, those of a partition in the log's. :raises CommandError: none"""
     return [segment for path in paths for segment in _segments(path)]
 
 

@@ -40,8 +40,7 @@ json_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key. `type` is the number of its record type; `type` and `group` are None if it has none. `error` is the reason
-    why the record cannot be read; `text` is then null, or contains only the type."""
+    """A key; type and group are None if it has none. With an `error`, `text` is null or has only the type."""
 
     text: str
     type: int | None = None

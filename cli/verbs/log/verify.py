@@ -160,8 +160,7 @@ def verify_logs(paths: Sequence[Path], output: OutputOptions) -> None:
 
 
 def verify(paths: Sequence[Path]) -> tuple[list[VerifiedPartition], tuple[Problem, ...]]:
-    """Check all partitions of the paths; also returns the problems of unreadable ones. :raises CommandError: a path is
-    neither a log directory nor a partition"""
+    """Check all partitions of the paths; also returns the problems of unreadable ones. :raises CommandError:"""
     directories = [directory for path in paths for directory in partition_directories(path)]
     partitions: list[VerifiedPartition] = []
     errors: list[Problem] = []

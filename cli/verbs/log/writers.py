@@ -37,8 +37,7 @@ PRODUCER = ("producer_id", "producer_epoch", "transactional", "timestamp_type")
 
 
 def record_lines(chunk: Chunk) -> list[str]:
-    """A JSON object per record, without a line end: docs/schemas/log-dump.json, `record`. The text is built without a
-    JSON library: a log has millions of records that differ little."""
+    """A JSON object per record (docs/schemas/log-dump.json), without a JSON library: a log has millions."""
     lines = np.full(len(chunk), "", dtype=object)
     lines[chunk.commits.places] = _commit_lines(chunk)
     for index, read in chunk.others.items():

@@ -106,8 +106,7 @@ def metrics_served(cluster: Cluster, address: ListenAddress) -> AbstractAsyncCon
 def prepare_security(
     listen: ListenAddress, advertise: str | None, options: Mapping[str, str], access: Path | None
 ) -> tuple[Security, Advertised | None, tuple[str, ...]]:
-    """Users and ACLs, the address that clients connect to, and notices about them, one a line. UsageError if the
-    options, or the file of users and ACLs, are invalid. :raises TlsFailed:"""
+    """Users and ACLs, the advertised address, and notices. UsageError if something is invalid. :raises TlsFailed:"""
     from coordinator.errors import InvalidSetting
     from coordinator.server.security.access_file import AccessFile, read_access_file
     from coordinator.server.security.addresses import check_reach, parse_advertised
@@ -160,8 +159,7 @@ def prepare_cluster(
     security: Security | None = None,
     brokers: int = 1,
 ) -> Cluster:
-    """A cluster of brokers with settings by name and topics (`name` or `name:partitions`), which continues from `data`.
-    UsageError if an option is invalid. :raises StorageError: :raises DamagedLog: with the directory"""
+    """A cluster with settings and topics (`name[:partitions]`), which continues from `data`. :raises StorageError:"""
     from coordinator.configs.properties import parse_settings
     from coordinator.errors import InvalidSetting
     from coordinator.server.cluster import Cluster

@@ -1,5 +1,4 @@
-"""Timed faults of the server, from a faults file and from a scenario of `kohort simulate`. From a scenario, the server
-plays the events of topics, coordinators and the network. Members must be real clients."""
+"""Timed faults of the server, from a faults file, or the events of a scenario that need no simulated members."""
 
 from __future__ import annotations
 

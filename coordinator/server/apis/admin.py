@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from wire.messages.schemas.cluster import UpdateFeaturesRequest, UpdateFeaturesRequestFeatureUpdate
 
 
-MOST_PARTITIONS = 2_000
-"""The limit of partitions in one answer; a client's limit can only be lower (`max.request.partition.size.limit`)."""
+MOST_PARTITIONS = 2_000  # a client's limit can only be lower (`max.request.partition.size.limit`)
 
 
 NO_ELIGIBLE_LEADERS = {"eligible_leader_replicas": (), "last_known_elr": ()}

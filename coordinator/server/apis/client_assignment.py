@@ -1,5 +1,4 @@
-"""KIP-848's client-side assignors: a member prepares, computes and installs the assignment of its group. Only if
-`group.consumer.client.assignors.enable` is set; otherwise these APIs are neither listed nor answered."""
+"""KIP-848's client-side assignors, if `group.consumer.client.assignors.enable` is set."""
 
 from __future__ import annotations
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from wire.messages.schemas import consumer_groups as schemas
 
 
-MOST_REPEATED = 8_192
-"""The number of cached answers: a member gets the same answer as long as nothing changes."""
+MOST_REPEATED = 8_192  # cached answers: a member gets the same one as long as nothing changes
 LONGEST_REMEMBERED = 64  # the longest member id whose answers are cached, in characters
 
 

@@ -30,16 +30,14 @@ if TYPE_CHECKING:
 BY_ID = 13
 SHOWS_LEADER = 16
 COMMITTED = 1
-MOST_BYTES = 55 << 20
-"""A broker's `fetch.max.bytes`: the size limit of an answer, unless its first batch is larger."""
+MOST_BYTES = 55 << 20  # `fetch.max.bytes`: the limit of an answer, unless its first batch is larger
 LONGEST_WAIT_MS = 2**31 - 1
 NONE = -1
 UNKNOWN = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
 
 
 async def fetch(exchange: Exchange[FetchRequest]) -> AnswerFields:
-    """Fetch v4–v18: sessions v7 (KIP-227), leader epochs v9 and v12, topic ids v13 (KIP-516), the leader v16 (KIP-951).
-    Waits until `min_bytes` can be read, a partition has an error, or `max_wait_ms` have passed."""
+    """Fetch v4–v18: sessions v7 (KIP-227), leader epochs v9 and v12, topic ids v13 (KIP-516), leaders v16 (KIP-951)."""
     request, sessions = exchange.request, exchange.broker.fetch_sessions
     by_id = exchange.version >= BY_ID
     begun = sessions.begin(request, exchange.cluster.now_ms(), by_id=by_id)

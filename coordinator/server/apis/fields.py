@@ -78,6 +78,13 @@ class LazyEntries(Collection[F]):
         return any(other == entry for other in self)
 
 
+def per_partition(
+    topics: Iterable[tuple[str, Iterable[V]]], answer: Callable[[str, V], object], key: str = "name"
+) -> list[dict[str, object]]:
+    """The name of each topic, and the answers for its partitions."""
+    return [{key: name, "partitions": [answer(name, one) for one in some]} for name, some in topics]
+
+
 def by_topic(entries: Iterable[tuple[K, V]]) -> Iterable[tuple[K, list[V]]]:
     """Group (topic, value) entries by topic, in the order in which topics first appear."""
     grouped: dict[K, list[V]] = {}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, LazyEntries
+from coordinator.server.apis.permissions import MESSAGES
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from groups.listing import GroupListing
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 GROUP, TRANSACTION = 0, 1
 SEVERAL = 4
 NO_BROKER = "The coordinator is not available."
-FORBIDDEN = {
-    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
-    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
-}
+
 _RESOURCES = {
     GROUP: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
     TRANSACTION: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
@@ -52,7 +50,7 @@ def _place(exchange: Exchange, kind: int, key: str) -> AnswerFields:
         return _no_coordinator(ErrorCode.INVALID_REQUEST, MALFORMED)
     resource_type, forbidden = _RESOURCES[kind]
     if not exchange.allows(Operation.DESCRIBE, resource_type, key):
-        return _no_coordinator(forbidden, FORBIDDEN[forbidden])
+        return _no_coordinator(forbidden, MESSAGES[forbidden])
     cluster = exchange.cluster
     broker = cluster.coordinator_of(key) if kind == GROUP else cluster.transaction_coordinator_of(key)
     if broker is None:

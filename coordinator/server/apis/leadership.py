@@ -1,5 +1,4 @@
-"""The leaders of partitions: what a request needs to find its partition, reassignments, and elections. All brokers
-share one storage: a reassignment finishes at once, so none is ever listed."""
+"""The leaders of partitions: lookup, reassignments (which finish at once: storage is shared), and elections."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from uuid import UUID
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partition import Partition
-from coordinator.server.apis.fields import judged
+from coordinator.server.apis.fields import judged, per_partition
 from coordinator.server.apis.permissions import not_elected, requires_operation
 from coordinator.server.apis.topics import check_placed
 from coordinator.server.cluster import Cluster
@@ -35,8 +34,7 @@ MOVED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPO
 def topic_named(
     exchange: Exchange, name: str, topic_id: UUID | None, needs: Operation, *, by_id: bool
 ) -> TopicInfo:
-    """Look up the topic that a request identifies by name or id; `needs` is the operation on it. :raises
-    RequestRefused: unknown, or the caller may not do it, which hides whether the topic exists"""
+    """The topic named by name or id. :raises RequestRefused: unknown, or hidden as the caller lacks `needs`"""
     topic = exchange.cluster.topics.find(name, topic_id if by_id else None)
     known = topic.name if topic is not None else None if by_id and topic_id is not None else name
     if known is not None and not exchange.allows(needs, ResourceType.TOPIC, known):
@@ -53,8 +51,7 @@ def require_ordinary(topic: TopicInfo) -> None:
 
 
 def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoch: int = -1) -> Partition:
-    """The partition, if this broker leads it; `leader_epoch`: the epoch that the client knows, -1 for unknown. :raises
-    RequestRefused: unknown, led by another broker, or of another epoch"""
+    """The partition, if this broker leads it, and the client knows its epoch or none (-1). :raises RequestRefused:"""
     partition = exchange.cluster.partitions.find(topic.id, number)
     if partition is None:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -119,26 +116,20 @@ async def alter_partition_reassignments(
 ) -> AnswerFields:
     """AlterPartitionReassignments v0–v1 (KIP-455): sets new replicas; null would cancel a reassignment in progress."""
     request = exchange.request
+
+    def reassigned(
+        topic: str, one: admin_schemas.AlterPartitionReassignmentsRequestTopicPartition
+    ) -> AnswerFields:
+        number = one.partition_index
+        return {
+            "partition_index": number,
+            **judged(partial(_reassign, exchange, topic, number, one.replicas)),
+        }
+
     async with exchange.cluster.topics.changing:
-        responses = [
-            {
-                "name": topic.name,
-                "partitions": [
-                    {
-                        "partition_index": one.partition_index,
-                        **judged(partial(_reassign, exchange, topic.name, one.partition_index, one.replicas)),
-                    }
-                    for one in topic.partitions
-                ],
-            }
-            for topic in request.topics
-        ]
-    return {
-        "allow_replication_factor_change": request.allow_replication_factor_change,
-        "error_code": ErrorCode.NONE,
-        "error_message": None,
-        "responses": responses,
-    }
+        responses = per_partition(((one.name, one.partitions) for one in request.topics), reassigned)
+    change = {"allow_replication_factor_change": request.allow_replication_factor_change}
+    return {**change, "error_code": ErrorCode.NONE, "error_message": None, "responses": responses}
 
 
 def _reassign(

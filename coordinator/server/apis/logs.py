@@ -15,6 +15,7 @@ from coordinator.partitions.partition import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
 )
+from coordinator.server.apis.fields import per_partition
 from coordinator.server.apis.leadership import led_partition, refusal, require_ordinary, topic_named
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.limits import Turn
@@ -88,13 +89,8 @@ async def _listed(
 
 async def offset_for_leader_epoch(exchange: Exchange[schemas.OffsetForLeaderEpochRequest]) -> AnswerFields:
     """OffsetForLeaderEpoch v2–v4 (KIP-320)."""
-    topics = [(one.topic, one.partitions) for one in exchange.request.topics]
-    return {
-        "topics": [
-            {"topic": name, "partitions": [_end_of_epoch(exchange, name, one) for one in partitions]}
-            for name, partitions in topics
-        ]
-    }
+    topics = ((one.topic, one.partitions) for one in exchange.request.topics)
+    return {"topics": per_partition(topics, partial(_end_of_epoch, exchange), key="topic")}
 
 
 def _end_of_epoch(
@@ -112,13 +108,8 @@ def _end_of_epoch(
 
 async def delete_records(exchange: Exchange[schemas.DeleteRecordsRequest]) -> AnswerFields:
     """DeleteRecords v0–v2 (KIP-107)."""
-    topics = [(one.name, one.partitions) for one in exchange.request.topics]
-    return {
-        "topics": [
-            {"name": name, "partitions": [_records_deleted(exchange, name, one) for one in partitions]}
-            for name, partitions in topics
-        ]
-    }
+    topics = ((one.name, one.partitions) for one in exchange.request.topics)
+    return {"topics": per_partition(topics, partial(_records_deleted, exchange))}
 
 
 def _records_deleted(

@@ -24,6 +24,7 @@ Handler: TypeAlias = Callable[[Exchange[R]], Awaitable[AnswerFields]]
 MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
 }
 """The brokers' messages for these errors."""
@@ -58,8 +59,7 @@ def keeping(
 
 
 def requires_operation(operation: Operation, **fields: object) -> Callable[[Handler[R]], Handler[R]]:
-    """Require an operation on the cluster. `fields` are fields of the refusal besides the error, or functions that
-    derive them from the request."""
+    """Require an operation on the cluster. `fields` of the refusal are values, or functions of the request."""
 
     def decorate(answer: Handler[R]) -> Handler[R]:
         @wraps(answer)

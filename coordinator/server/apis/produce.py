@@ -34,8 +34,7 @@ BY_ID = 13
 KNOWS_ABORTABLE = 11  # the first version whose clients know TRANSACTION_ABORTABLE (KIP-890)
 ADDS_PARTITION = 12  # the first version in which a write adds its partition to the transaction (KIP-890)
 SHOWS_LEADER = 10
-NO_ANSWER, LEADER, ALL = 0, 1, -1
-"""The valid `acks`. There is one replica, so 1 and -1 mean the same, regardless of `min.insync.replicas`."""
+NO_ANSWER, LEADER, ALL = 0, 1, -1  # the valid `acks`: with one replica 1 and -1 mean the same
 NONE = -1
 WITHOUT_START = frozenset(
     {ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.KAFKA_STORAGE_ERROR}
@@ -44,8 +43,7 @@ WITHOUT_START = frozenset(
 
 
 async def produce(exchange: Exchange[schemas.ProduceRequest]) -> AnswerFields | None:
-    """Produce v3–v13: record errors v8 (KIP-467), the leader v10 (KIP-951), topic ids v13 (KIP-516). If a producer with
-    acks=0 is refused, its connection is closed."""
+    """Produce v3–v13: record errors v8 (KIP-467), the leader v10 (KIP-951), topic ids v13 (KIP-516)."""
     request = exchange.request
     turn = Turn()
     responses = [await _topic(exchange, topic, request.acks, turn) for topic in request.topic_data]
@@ -117,8 +115,7 @@ async def _accepted(limits: Limits, partition: Partition, batch: bytes, now_ms: 
 
 
 def _admit(exchange: Exchange[schemas.ProduceRequest], partition: Partition, batch: bytes) -> None:
-    """Check that a transactional batch may be written. :raises RequestRefused: Source:
-    ReplicaManager.maybeSendPartitionsToTransactionCoordinator."""
+    """Check that a transactional batch may be written (AddPartitionsToTxnManager). :raises RequestRefused:"""
     header = batch_at(batch)
     if not header.is_transactional:
         return

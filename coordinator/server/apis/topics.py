@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from wire.messages.schemas import admin as schemas
 
 
-MOST_PARTITIONS = 10_000
-"""New partitions per request. Each is one record of the controller, which writes at most this many at once."""
+MOST_PARTITIONS = 10_000  # new ones per request: the controller writes at most this many records at once
 TOO_MANY = "Unable to perform excessively large batch operation."
 UNSET = -1
 TWICE = "Duplicate topic name."
@@ -34,8 +33,8 @@ TopicKey: TypeAlias = tuple[str | None, UUID | None]  # a name or an id
 
 
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
-    """Validate the brokers of each partition; `factor`: the replication factor, None: as the first partition. Source:
-    ReplicationControlManager.validateManualPartitionAssignment. :raises RequestRefused:"""
+    """ReplicationControlManager.validateManualPartitionAssignment; `factor` None: as the first. :raises
+    RequestRefused:"""
     for brokers in replicas:
         why = _replica_problem(brokers, known)
         if why is None and factor not in (None, len(brokers)):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coordinator.engine.offsets.commit import TxnOffsetCommit
 from coordinator.errors import RequestRefused
-from coordinator.server.apis.fields import LazyEntries, judged_partition
+from coordinator.server.apis.fields import LazyEntries, judged_partition, per_partition
 from coordinator.server.apis.fields import by_topic as gathered
 from coordinator.server.apis.leadership import led_partition, refusal
 from coordinator.server.apis.offsets import committed_offsets, forbidden_commits
@@ -39,8 +40,7 @@ KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn":
 """The first version whose clients know PRODUCER_FENCED (KIP-360)."""
 OF_BROKERS = 4  # the first AddPartitionsToTxn version for brokers, with several transactions
 BUMPS_EPOCH = 5  # the first EndTxn version that returns the next epoch (KIP-890)
-ADDS_PARTITION = 5
-"""The first TxnOffsetCommit version that adds the offsets partition to the transaction (KIP-890)."""
+ADDS_PARTITION = 5  # the first TxnOffsetCommit version that adds the offsets partition (KIP-890)
 KNOWS_ABORTABLE = 4  # the first version whose clients know TRANSACTION_ABORTABLE
 
 
@@ -234,37 +234,32 @@ async def end_txn(exchange: Exchange[schemas.EndTxnRequest]) -> AnswerFields:
 
 
 async def write_txn_markers(exchange: Exchange[schemas.WriteTxnMarkersRequest]) -> AnswerFields:
-    """WriteTxnMarkers v1–v2: for brokers, and for `kafka-transactions abort` of a hanging transaction (KIP-664).
-    Committed offsets cannot be part of a hanging transaction: the engine tracks every transaction."""
+    """WriteTxnMarkers v1–v2: for brokers, and to abort a hanging transaction (KIP-664), which never has offsets."""
     request = exchange.request
     markers = []
     for one in request.markers:
         end = EndTransactionMarker(
             one.producer_id, one.producer_epoch, one.transaction_result, one.coordinator_epoch
         )
-        topics = []
-        for topic in one.topics:
-            codes = [
-                (number, _marked(exchange, topic.name, number, end)) for number in topic.partition_indexes
-            ]
-            topics.append({"name": topic.name, "partitions": [judged_partition(entry) for entry in codes]})
-        markers.append({"producer_id": one.producer_id, "topics": topics})
+        topics = ((topic.name, topic.partition_indexes) for topic in one.topics)
+        results = per_partition(topics, partial(_marked, exchange, end))
+        markers.append({"producer_id": one.producer_id, "topics": results})
     await exchange.cluster.records_durable()
     return {"markers": markers}
 
 
-def _marked(exchange: Exchange, topic: str, number: int, end: EndTransactionMarker) -> ErrorCode:
+def _marked(exchange: Exchange, end: EndTransactionMarker, topic: str, number: int) -> AnswerFields:
+    known, error = exchange.cluster.topics.image.topics.get(topic), ErrorCode.NONE
     if not (exchange.allows_cluster(Operation.CLUSTER_ACTION) or exchange.allows_cluster(Operation.ALTER)):
-        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    known = exchange.cluster.topics.image.topics.get(topic)
-    if known is None or topic in INTERNAL_TOPICS:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    try:
-        partition = led_partition(exchange, known, number)
-        partition.end_transaction(end, exchange.cluster.now_ms())
-    except (RequestRefused, OSError) as error:
-        return refusal(error).code
-    return ErrorCode.NONE
+        error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    elif known is None or topic in INTERNAL_TOPICS:
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    else:
+        try:
+            led_partition(exchange, known, number).end_transaction(end, exchange.cluster.now_ms())
+        except (RequestRefused, OSError) as refused:
+            error = refusal(refused).code
+    return {"partition_index": number, "error_code": error}
 
 
 async def describe_transactions(exchange: Exchange[schemas.DescribeTransactionsRequest]) -> AnswerFields:
@@ -343,17 +338,8 @@ async def list_transactions(exchange: Exchange[schemas.ListTransactionsRequest])
 @keeping("topics", "topics", producers_hidden)
 async def describe_producers(exchange: Exchange[schemas.DescribeProducersRequest]) -> AnswerFields:
     """DescribeProducers v0 (KIP-664)."""
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": [
-                    _producers(exchange, topic.name, number) for number in topic.partition_indexes
-                ],
-            }
-            for topic in exchange.request.topics
-        ]
-    }
+    topics = ((one.name, one.partition_indexes) for one in exchange.request.topics)
+    return {"topics": per_partition(topics, partial(_producers, exchange))}
 
 
 def _producers(exchange: Exchange, topic: str, number: int) -> AnswerFields:

@@ -1,6 +1,5 @@
-"""An error as the answer of any API: at the outermost level of the response that has a field for it; an error about a
-partition or topic at the innermost one, as Fetch answers OFFSET_OUT_OF_RANGE. Source:
-`AbstractRequest.getErrorResponse`."""
+"""An error as the answer of any API: at the outermost level of the response that has a field for it, an error about a
+partition or topic at the innermost one. Source: `AbstractRequest.getErrorResponse`."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ OF_PARTITIONS = frozenset(
 )
 """Errors of single partitions or topics, not of a whole request."""
 _ERRORS = ("errorCode", "partitionErrorCode")
-_ALSO_CALLED = {"partitionIndex": "partition"}
-"""The names that a request uses for fields of its response, if they differ."""
+_ALSO_CALLED = {"partitionIndex": "partition"}  # a request's names for fields of its response
 
 
 def error_answer(api: Api, version: int, request: object, code: ErrorCode) -> Mapping[str, object] | None:

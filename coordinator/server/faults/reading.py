@@ -1,6 +1,5 @@
-"""Faults as trees of plain values: one on the wire and on the command line, many with times in a file (docs/serve.md).
-Each event has one verb of `VERBS`, and in a file `at`. An error in a file reports the line and the field of its
-value."""
+"""Faults as trees of plain values: one on the wire and on the command line, many with times in a file
+(docs/serve.md)."""
 
 from __future__ import annotations
 
@@ -98,8 +97,7 @@ def _plain(value: object) -> object:
 
 
 def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
-    """The events of a faults file sorted by time; events of the same time are in the order of the file. :raises
-    TreeError: it cannot be read, or is not a faults file; with line and column"""
+    """The events of a faults file, sorted by time. :raises TreeError: with line and column"""
     text = read_text(file)
     tree = load_tree(file, text)
     try:
@@ -109,8 +107,8 @@ def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
 
 
 def network_rules(faults: NetworkFaults) -> tuple[Lasting, ...]:
-    """Loss and delay of a scenario's network as rules for all requests. A lost message also closes its connection, and
-    a request and its answer are two messages."""
+    """A scenario's loss and delay as rules: a request and its answer are two messages, a lost one closes the
+    connection."""
     rules: list[Lasting] = []
     if faults.delay_ms != NetworkFaults().delay_ms:
         least, greatest = faults.delay_ms

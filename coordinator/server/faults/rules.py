@@ -1,6 +1,5 @@
-"""The active rules, and their effect on a request, in the order in which they were added: delays add up, and the first
-rule that ends the request is the last one applied. No I/O; the clock is an argument. A Fetch within a session does not
-name its partitions: if a rule matches partitions, the session is refused first."""
+"""The active rules, and their effect on a request: delays add up, and the first rule that ends the request is the last.
+A Fetch within a session does not name its partitions: if a rule matches partitions, the session is refused first."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ NO_SESSION = AnswerError(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND.name)
 _GROUPS = frozenset({"groupId", "groupIds", "groupsNames", "groups"})
 _TOPICS = frozenset({"topic", "topicNames", "subscribedTopicNames"})
 _ARRAYS_OF_TOPICS = frozenset({"topics", "topicData"})  # Arrays in which `name` is a topic's
-_COORDINATED = frozenset({"key", "coordinatorKeys"})
-"""FindCoordinator: the keys are groups if the key type is 0."""
+_COORDINATED = frozenset({"key", "coordinatorKeys"})  # groups if the key type is 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,4 @@
-"""The file of `kohort serve --access`: users with their passwords, and ACLs. docs/security.md lists its keys. No
-message contains a value of `users`."""
+"""The file of `kohort serve --access` (docs/security.md). No message contains a value of `users`."""
 
 from __future__ import annotations
 
@@ -31,8 +30,8 @@ _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessFile:
-    """The content of the file. `acls` is None if it has no ACLs: then everyone may do everything. `warnings` has a
-    sentence for each file that holds passwords and is readable by others."""
+    """The content of the file. `acls` None: everyone may do everything. `warnings` are of files that others can
+    read."""
 
     passwords: Mapping[str, Secret] = field(default_factory=dict)
     acls: tuple[Acl, ...] | None = None

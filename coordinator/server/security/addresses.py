@@ -14,8 +14,7 @@ from wire.client.security import SecurityProtocol
 _EXAMPLE = "write it as 127.0.0.1:9092 or [::1]:9092, with port 0 for any free one"
 MAX_PORT = 65535
 
-Advertised: TypeAlias = tuple[str, int | None]
-"""The advertised host, and the port if it is not the listen port."""
+Advertised: TypeAlias = tuple[str, int | None]  # the host, and the port if it is another one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,9 +154,8 @@ ENUMS: Mapping[str, Any] = {
 
 
 class StoredAcls:
-    """The ACLs that clients create and delete: applied to the authorizer at once; the differences from the ACLs given
-    at the start are stored, so that restarts change nothing. Without an authorizer they stay unchanged and have no
-    effect."""
+    """The ACLs that clients create and delete: applied at once; the differences from the given ones are stored. Without
+    an authorizer they stay unchanged and have no effect."""
 
     def __init__(self, authorizer: Authorizer | None, data: DataDirectory | None) -> None:
         """:raises Unusable: the stored ACLs are invalid"""

@@ -93,8 +93,7 @@ def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
 
 
 def principal_of(certificate: Mapping[str, object] | None, rules: Sequence[PrincipalRule] = DEFAULT) -> str:
-    """The principal of `SSLSocket.getpeercert()`; without a certificate it is ANONYMOUS. :raises UnknownPrincipal: no
-    rule matches its name"""
+    """The principal of `SSLSocket.getpeercert()`; ANONYMOUS without one. :raises UnknownPrincipal: no rule matches"""
     if not certificate:
         return ANONYMOUS
     name = distinguished_name(certificate)

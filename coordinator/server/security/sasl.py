@@ -1,6 +1,5 @@
-"""The server's side of a SASL login: PLAIN and SCRAM, for one connection, without I/O. `SaslLogin.receive` gets every
-frame before it is parsed as a request: until the login only ApiVersions is passed on, anything unexpected closes the
-connection (KIP-43, KIP-152, KIP-368; SaslServerAuthenticator). After a handshake of version 0 frames are bare
+"""The server's side of a SASL login, without I/O: PLAIN and SCRAM (KIP-43, KIP-152, KIP-368; SaslServerAuthenticator).
+`receive` gets every frame: until the login only ApiVersions is passed on; after a handshake v0 frames are bare
 tokens."""
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ ITERATIONS = 4096  # Kafka's default for both mechanisms (ScramMechanism.minIter
 SALT_BYTES = 16
 
 
-ScramCredential: TypeAlias = tuple[bytes, bytes, bytes, int]
-"""A server's credential for SCRAM (RFC 5802): salt, stored key, server key and iterations."""
+ScramCredential: TypeAlias = tuple[bytes, bytes, bytes, int]  # salt, stored and server key, iterations
 
 
 class Users:
@@ -66,14 +64,10 @@ def _scram_credential(password: str, digest: str) -> ScramCredential:
     return salt, hashlib.new(digest, client_key).digest(), server_key, ITERATIONS
 
 
-MAX_FRAME_BYTES = 524_288
-"""The longest frame of a client that has not logged in: Kafka's `sasl.server.max.receive.size`."""
-MIN_REAUTHENTICATION_MS = 1_000
-"""A handshake this soon after another one does not start a login (KafkaChannel)."""
+MIN_REAUTHENTICATION_MS = 1_000  # a handshake this soon after another starts no login (KafkaChannel)
 TOKENS_IN_REQUESTS = 1  # the SaslHandshake version after which SaslAuthenticate carries the tokens
 
-Exchange = Generator[bytes, bytes, tuple[str, bytes]]
-"""Receives the client's tokens, yields the answers, and returns the user and the last answer."""
+Exchange = Generator[bytes, bytes, tuple[str, bytes]]  # tokens in, answers out, then user and last answer
 
 
 class LoginRefused(Exception):
@@ -268,4 +262,3 @@ MECHANISMS: Mapping[str, Callable[[Users, str], Exchange]] = {
     "PLAIN": _plain,
     **dict.fromkeys(SCRAM_DIGESTS, _scram),
 }
-"""The supported mechanisms."""

@@ -52,8 +52,7 @@ class ClientAuth(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecuritySettings:
-    """How clients authenticate. `max_reauth_ms` is how long a login is valid, 0: no limit. `failure_delay_ms` delays
-    the answer to a failed login."""
+    """How clients authenticate. `max_reauth_ms`: how long a login is valid, 0: no limit."""
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: TlsSettings = field(default_factory=TlsSettings)
