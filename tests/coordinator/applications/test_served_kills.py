@@ -121,10 +121,8 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) 
         Worker(bootstrap, "classic", {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}),
     ]
     loads, works = threading.Event(), threading.Event()
-    threads = [
-        threading.Thread(target=load.run, args=(loads,)),
-        *(threading.Thread(target=one.run, args=(works,)) for one in workers),
-    ]
+    runs = [(load.run, loads), *((one.run, works) for one in workers)]
+    threads = [threading.Thread(target=run, args=(stop,)) for run, stop in runs]
     sure: dict[str, Counter[int]] = {}
 
     try:

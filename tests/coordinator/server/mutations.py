@@ -8,14 +8,8 @@ from random import Random
 HEADER = 8  # API key, version and correlation id
 KEY = 2
 NUMBERS = (
-    b"\xff\xff",
-    b"\x7f\xff",
-    b"\x80\0",
-    b"\0\0\0\0",
-    b"\xff\xff\xff\xff",
-    b"\x7f\xff\xff\xff",
-    b"\xff\xff\xff\xff\x0f",
-)
+    b"\xff\xff", b"\x7f\xff", b"\x80\0", bytes(4), b"\xff" * 4, b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x0f",
+)  # fmt: skip
 LONGEST = 4_000
 
 

@@ -75,21 +75,12 @@ def is_end(watch: Consumer, topic: str, offset: int) -> bool:
 
 
 def read(bootstrap: str, topic: str) -> Left:
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap,
-            "group.id": "reader",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-        }
-    )
-    consumer.assign([TopicPartition(topic, 0, 0)])
+    settings = {"group.id": "reader", "isolation.level": "read_committed", "enable.partition.eof": True}
     records: Left = []
-    try:
+    with Consumer({"bootstrap.servers": bootstrap, **settings}) as consumer:
+        consumer.assign([TopicPartition(topic, 0, 0)])
         while (message := consumer.poll(20)) is not None and message.error() is None:
             records.append((message.offset(), message.key(), message.value(), message.headers()))
-    finally:
-        consumer.close()
     return records
 
 

@@ -150,8 +150,8 @@ async def all_outcomes(port: int, frames: list[tuple[str, bytes]]) -> list[bytes
     return await asyncio.gather(*(one(api, content) for api, content in frames))
 
 
-def frame_of(api: Api, version: int, message: Any) -> bytes:
-    return encoded(message, 7, version, "hostile")
+def extreme_frame(api: Api, version: int, chance: random.Random) -> bytes:
+    return encoded(extreme(request_type(api.name, version), chance), 7, version, "hostile")
 
 
 def errors_in(api: Api, version: int, answer: bytes) -> set[int]:
@@ -174,10 +174,7 @@ def _errors_of(value: Any) -> Iterator[int]:
 def test_the_ends_of_every_field(served: Served, seed: int) -> None:
     chance = random.Random(seed)
     asked = [(api, version) for api, version in VERSIONS for _ in range(4)]
-    frames = [
-        (api.name, frame_of(api, version, extreme(request_type(api.name, version), chance)))
-        for api, version in asked
-    ]
+    frames = [(api.name, extreme_frame(api, version, chance)) for api, version in asked]
     answers = with_neighbors(served, lambda: all_outcomes(served.port, frames))
     answered = 0
     for (api, version), answer in zip(asked, answers, strict=True):
@@ -190,42 +187,30 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_damaged_requests(served: Served, seed: int) -> None:
+def test_damaged_requests_and_random_bytes(served: Served, seed: int) -> None:
     chance = random.Random(seed)
-    frames = []
+    frames = [("", chance.randbytes(chance.randrange(64))) for _ in range(100)]
     for api, version in VERSIONS:
+        parks = "JoinGroup" if api.name == "Fetch" else api.name  # the time that a Fetch waits may be damaged
         for _ in range(6):
-            content = bytearray(frame_of(api, version, extreme(request_type(api.name, version), chance)))
+            content = bytearray(extreme_frame(api, version, chance))
             for _ in range(chance.choice((1, 1, 2, 8))):
                 content[chance.randrange(8, min(len(content), 200))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
             if chance.random() < 0.3:
                 del content[chance.randrange(8, len(content)) :]
-            # The damaged field may be the time that a Fetch waits.
-            frames.append(("JoinGroup" if api.name == "Fetch" else api.name, bytes(content)))
-    assert set(map(type, with_neighbors(served, lambda: all_outcomes(served.port, frames)))) <= {bytes, str}
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_random_bytes(served: Served, seed: int) -> None:
-    chance = random.Random(seed)
-    frames = [("", chance.randbytes(chance.randrange(64))) for _ in range(100)]
-    for api, version in VERSIONS * 3:
+            frames.append((parks, bytes(content)))
         head = struct.pack(">hhi", api.key, version, 7) + b"\xff\xff"
-        content = head + chance.randbytes(chance.randrange(300))
-        frames.append(("JoinGroup" if api.name == "Fetch" else api.name, content))
+        frames += ((parks, head + chance.randbytes(chance.randrange(300))) for _ in range(3))
     with_neighbors(served, lambda: all_outcomes(served.port, frames))
 
 
 @pytest.mark.parametrize("seed", SEEDS[:1])
 def test_mutated_requests(served: Served, seed: int) -> None:
     chance = random.Random(seed)
-    corpus = {
-        (api.key, version): [
-            frame_of(api, version, extreme(request_type(api.name, version), chance)) for _ in range(6)
-        ]
-        for api, version in VERSIONS
-    }
-    keys = sorted(corpus)
+    corpus = [
+        [extreme_frame(api, version, chance) for _ in range(6)]
+        for api, version in sorted(VERSIONS, key=lambda one: (one[0].key, one[1]))
+    ]
 
     async def attack() -> Counter[str]:
         counts: Counter[str] = Counter()
@@ -233,7 +218,7 @@ def test_mutated_requests(served: Served, seed: int) -> None:
 
         async def client() -> None:
             for _ in left:
-                content = mutated(corpus[chance.choice(keys)], chance)
+                content = mutated(chance.choice(corpus), chance)
                 counts[await quick_outcome(served.port, content)] += 1
 
         await asyncio.gather(*(client() for _ in range(AT_ONCE)))
@@ -262,29 +247,18 @@ LARGE = {
     "names of consumer groups": flexible("ConsumerGroupDescribe", 1, many(b"\x02g", 100_000), b"\0\0"),
     "one group's offsets": flexible("OffsetFetch", 9, many(b"\x02g" + bytes(7), 100_000), b"\0\0"),
     "partitions": flexible(
-        "OffsetCommit",
-        9,
-        b"\x02g\xff\xff\xff\xff\x01\0",
-        many(b"\x02t" + many(bytes(18), 100_000) + b"\0", 1),
-        b"\0",
+        "OffsetCommit", 9, b"\x02g\xff\xff\xff\xff\x01\0", many(b"\x02t" + many(bytes(18), 100_000) + b"\0", 1), b"\0",
     ),
     "members that leave": flexible("LeaveGroup", 5, b"\x02g", many(b"\x02m\0\0\0", 100_000), b"\0"),
     "owned partitions of one topic": flexible(
-        "ConsumerGroupHeartbeat",
-        1,
-        b"\x02h\x02m" + bytes(13),
-        many(b"\1" * 16 + b"\x02\0\0\0\0\0", 100_000),
-        b"\0",
+        "ConsumerGroupHeartbeat", 1, b"\x02h\x02m" + bytes(13), many(b"\1" * 16 + b"\x02\0\0\0\0\0", 100_000), b"\0",
     ),
     "resources": flexible("DescribeConfigs", 4, many(b"\x20\x02g\0\0", 10_000), b"\0\0\0"),
     "tagged fields": flexible(
-        "Fetch",
-        17,
-        bytes(13) + struct.pack(">ii", 0, -1),
-        many(bytes(16) + many(bytes(32) + b"\1\0\x10" + bytes(16), 50_000) + b"\0", 1),
-        b"\1\1\0",
+        "Fetch", 17, bytes(13) + struct.pack(">ii", 0, -1),
+        many(bytes(16) + many(bytes(32) + b"\1\0\x10" + bytes(16), 50_000) + b"\0", 1), b"\1\1\0",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", LARGE)
@@ -307,7 +281,7 @@ def test_partitions_without_number(served: Served, count: int) -> None:
         ):
             api = SERVED[key].api
             message = request(api.name, version, topics=[topic], timeout=1000)
-            answer = await outcome(served.port, frame_of(api, version, message))
+            answer = await outcome(served.port, encoded(message, 7, version, "hostile"))
             assert isinstance(answer, bytes)
             errors.append(errors_in(api, version, answer))
         return errors
@@ -345,7 +319,7 @@ def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
 
 def test_many_requests_whose_answers_are_not_read(served: Served) -> None:
     async def attack() -> bytes | str:
-        content = frame_of(SERVED[18].api, 0, request("ApiVersions", 0))
+        content = encoded(request("ApiVersions", 0), 7, 0, "hostile")
         async with connected(served.port, limit=1) as (_, writer):
             for _ in range(200):
                 writer.write((len(content).to_bytes(4, "big") + content) * 1000)

@@ -177,7 +177,6 @@ def test_a_failed_write_is_reported(tmp_path: Path, fsync: FsyncPolicy) -> None:
 
 
 def test_a_producer_that_gives_up_does_not_keep_others_waiting(tmp_path: Path) -> None:
-
     async def run() -> None:
         settings = replace(SMALL, fsync=FsyncPolicy.ALWAYS, limits=SegmentLimits())
         async with running_cluster(data=DataDirectory.open(tmp_path, settings)) as cluster:

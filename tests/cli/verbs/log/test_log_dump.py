@@ -275,16 +275,6 @@ def test_damage_in_the_middle_is_named_and_the_rest_is_shown(kohort: Kohort, dir
     assert f"{file}, byte {position}: the batch's checksum is " in answer.stderr
 
 
-def test_reserved_space_is_a_torn_tail(kohort: Kohort, directory: Path) -> None:
-    file = directory / PARTITION / SECOND
-    with file.open("ab") as stream:
-        stream.write(bytes(5000))
-    answer = _dump(kohort, directory)
-    assert answer.status == 3
-    assert len(_records(answer)) == RECORDS
-    assert answer.stderr.endswith(": torn tail: 5000 bytes of zeros\n")
-
-
 def test_any_bytes_end_in_an_answer(kohort: Kohort, tmp_path: Path) -> None:
     chance = random.Random(20)
     whole = b"".join(batch for _, batches in small_log().segments for batch in batches)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
-from cli.sources.offsets_topic import LeaderRecord, read_leaders
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, partition_for
 from tests.cli.command import Kohort
 from tests.cli.served_data import Served, serving
@@ -18,15 +17,9 @@ PLACE = TopicPartition(OFFSETS_TOPIC, partition_for(GROUP, PARTITIONS))
 
 
 def consumer(served: Served, group: str = "reader", **settings: str) -> Consumer:
-    return Consumer(
-        {
-            "bootstrap.servers": served.bootstrap,
-            "group.id": group,
-            "enable.auto.commit": False,
-            "auto.offset.reset": "earliest",
-            **{name.replace("_", "."): value for name, value in settings.items()},
-        }
-    )
+    reading = {"group.id": group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+    more = {name.replace("_", "."): value for name, value in settings.items()}
+    return Consumer({"bootstrap.servers": served.bootstrap, **reading, **more})
 
 
 def joined(served: Served) -> Consumer:
@@ -45,16 +38,11 @@ def commit(member: Consumer, offset: int) -> None:
     member.commit(offsets=[TopicPartition("orders", 0, offset)], asynchronous=False)
 
 
-def test_who_leads_a_group_is_read_from_it(tmp_path: Path, kohort: Kohort) -> None:
-    with serving(tmp_path, "--topic", "orders:1") as served:
-        member = joined(served)
-        (record,) = read_leaders({"bootstrap.servers": served.bootstrap}, [GROUP], 20).values()
-        assert isinstance(record, LeaderRecord)
-        assert record.leader == member.memberid()
-        reported = kohort.quick("describe", GROUP, "--migration", "-b", served.bootstrap)
-        assert reported.status == 0, reported.stderr
-        assert "Leader: not known" not in reported.stdout
-        member.close()
+def polled(reader: Consumer) -> Message:
+    message = reader.poll(30)
+    assert message is not None
+    assert message.error() is None
+    return message
 
 
 def test_a_reader_gets_each_record_and_finds_them_after_a_kill(tmp_path: Path) -> None:
@@ -68,9 +56,7 @@ def test_a_reader_gets_each_record_and_finds_them_after_a_kill(tmp_path: Path) -
         assert reader.poll(1) is None
         for offset in range(3):
             commit(member, offset)
-            message = reader.poll(30)
-            assert message is not None
-            assert message.error() is None
+            message = polled(reader)
             assert (message.offset(), GROUP.encode() in (message.key() or b"")) == (end + offset, True)
         reader.close()
     with serving(tmp_path) as served:
@@ -79,10 +65,7 @@ def test_a_reader_gets_each_record_and_finds_them_after_a_kill(tmp_path: Path) -
         reader.assign([TopicPartition(PLACE.topic, PLACE.partition, 0)])
         offsets: list[int] = []
         while not offsets or offsets[-1] < end + 2:
-            message = reader.poll(30)
-            assert message is not None
-            assert message.error() is None
-            offsets.append(message.offset() or 0)
+            offsets.append(polled(reader).offset() or 0)
         assert offsets == list(range(end + 3))
         reader.close()
 
@@ -97,11 +80,8 @@ def test_a_reader_continues_after_each_change_of_the_leader(tmp_path: Path, koho
             reported = kohort.quick("fault", "move", GROUP, "-b", served.bootstrap)
             assert reported.status == 0, reported.stderr
             commit(member, epoch)
-            message = None
-            while message is None or GROUP.encode() not in (message.key() or b""):
-                message = reader.poll(30)
-                assert message is not None
-                assert message.error() is None
+            while GROUP.encode() not in ((message := polled(reader)).key() or b""):
+                pass
             assert message.leader_epoch() == epoch
         reader.close()
         member.close()
@@ -129,10 +109,7 @@ def test_offsets_of_a_transaction_are_read_when_it_is_committed(tmp_path: Path) 
         send(2)
         producer.commit_transaction(20)
         committed.assign([TopicPartition(PLACE.topic, PLACE.partition, begin)])
-        message = committed.poll(30)
-        assert message is not None
-        # The aborted record, and the mark that ended it, lie before it.
-        assert (message.error(), message.offset()) == (None, begin + 2)
+        assert polled(committed).offset() == begin + 2  # after the aborted record and its mark
         _, states = committed.get_watermark_offsets(TopicPartition(TRANSACTIONS_TOPIC, 0), timeout=20)
         assert states >= 4
         for client in (committed, uncommitted, member):

@@ -70,26 +70,20 @@ def served(files: Path) -> Iterator[Served]:
 
 def login(served: Served, files: Path, user: str, mechanism: str) -> dict[str, Any]:
     return {
-        "bootstrap.servers": served.bootstrap,
-        "security.protocol": "SASL_SSL",
-        "sasl.mechanism": mechanism,
-        "sasl.username": user,
-        "sasl.password": PASSWORDS[user],
-        "ssl.ca.location": str(files / "ca.pem"),
+        "bootstrap.servers": served.bootstrap, "security.protocol": "SASL_SSL", "sasl.mechanism": mechanism,
+        "sasl.username": user, "sasl.password": PASSWORDS[user], "ssl.ca.location": str(files / "ca.pem"),
         "log_level": 0,
-    }
+    }  # fmt: skip
 
 
 def java_login(files: Path, user: str, mechanism: str) -> dict[str, str]:
     module = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
+    login = f'{module}LoginModule required username="{user}" password="{PASSWORDS[user]}";'
     return {
-        "security.protocol": "SASL_SSL",
-        "sasl.mechanism": mechanism,
-        "sasl.jaas.config": f"org.apache.kafka.common.security.{module}LoginModule required "
-        f'username="{user}" password="{PASSWORDS[user]}";',
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.location": str(files / "ca.pem"),
-    }
+        "security.protocol": "SASL_SSL", "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f"org.apache.kafka.common.security.{login}",
+        "ssl.truststore.type": "PEM", "ssl.truststore.location": str(files / "ca.pem"),
+    }  # fmt: skip
 
 
 def polled(consumer: Consumer) -> Message:
@@ -172,11 +166,8 @@ def test_a_certificate_says_who_a_client_is(
     monkeypatch.setenv("OF_THE_STRANGER", PASSWORDS["stranger"])
 
     def settings(served: Served, name: str | None = None) -> ConnectionSettings:
-        tls = TlsSettings(
-            ca_path=str(files / "ca.pem"),
-            certificate_path=None if name is None else str(files / f"{name}.pem"),
-            key_path=None if name is None else str(files / f"{name}.key"),
-        )
+        paths = (str(files / f"{name}.pem"), str(files / f"{name}.key")) if name else (None, None)
+        tls = TlsSettings(ca_path=str(files / "ca.pem"), certificate_path=paths[0], key_path=paths[1])
         return ConnectionSettings(
             bootstrap_servers=(served.bootstrap,), security_protocol=SecurityProtocol.SSL, tls=tls
         )

@@ -6,7 +6,7 @@ import asyncio
 import random
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,10 +90,14 @@ async def tell_a_story(cluster: Cluster) -> None:
     await heartbeat(cluster, "regex", "only", 0, subscribed_topic_names=[], subscribed_topic_regex="^or.*")
     await cluster.grow({"late": 4})
     await cluster.drop(["gone"])
+    assert await alter(cluster, "consumer") == 0
+
+
+async def alter(cluster: Cluster, group: str) -> int:
     setting = {"name": "consumer.session.timeout.ms", "config_operation": 0, "value": "50000"}
-    resource = {"resource_type": 32, "resource_name": "consumer", "configs": [setting]}
+    resource = {"resource_type": 32, "resource_name": group, "configs": [setting]}
     answer = await cluster.ask("IncrementalAlterConfigs", 1, resources=[resource], validate_only=False)
-    assert not answer["responses"][0]["error_code"]
+    return int(answer["responses"][0]["error_code"])
 
 
 async def everything(cluster: Cluster) -> dict[str, Any]:
@@ -114,16 +118,21 @@ async def everything(cluster: Cluster) -> dict[str, Any]:
     }
 
 
+def simple_offsets(served: Served) -> dict[str, list[int]]:
+    """The committed offsets of the group "simple", by topic."""
+    groups = {one["group_id"]: one["topics"] for one in served.ask(everything)["offsets"]["groups"]}
+    return {
+        topic["name"]: [one["committed_offset"] for one in topic["partitions"]] for topic in groups["simple"]
+    }
+
+
 @pytest.mark.parametrize("fsync", POLICIES)
 def test_continues_after_a_kill(tmp_path: Path, fsync: str) -> None:
     with serving(tmp_path, "--fsync", fsync) as served:
         served.ask(tell_a_story)
         before = served.ask(everything)
-    assert [name for name, _, partitions in before["topics"] if partitions > 2] == [
-        "__consumer_offsets",
-        "late",
-        "orders",
-    ]
+    large = [name for name, _, partitions in before["topics"] if partitions > 2]
+    assert large == ["__consumer_offsets", "late", "orders"]
     assert {one["group_id"] for one in before["listed"]} == set(GROUPS)
     for _ in range(2):
         with serving(tmp_path, "--fsync", fsync) as served:
@@ -136,9 +145,7 @@ def test_a_deletion_of_a_topic_is_finished(tmp_path: Path) -> None:
         served.ask(lambda cluster: commit(cluster, "simple", {0: 6}, "late"))
     (tmp_path / "orders-0").rename(tmp_path / f"orders-0.{'0' * 32}-delete")
     with serving(tmp_path) as served:
-        state = served.ask(everything)
-        offsets = [group["topics"] for group in state["offsets"]["groups"] if group["group_id"] == "simple"]
-        assert [topic["name"] for topic in offsets[0]] == ["late"]
+        assert simple_offsets(served) == {"late": [6]}
         wait_until(lambda: not list(tmp_path.glob("*-delete")), "its directory is removed")
 
 
@@ -229,9 +236,7 @@ def test_stops_when_the_disk_is_full_and_continues_when_there_is_room(tmp_path: 
         assert "Traceback" not in served.stderr
         ballast.unlink()
         with serving(data) as served:
-            groups = served.ask(everything)["offsets"]["groups"]
-            (topics,) = [group["topics"] for group in groups if group["group_id"] == "simple"]
-            assert topics[0]["partitions"][0]["committed_offset"] == acknowledged
+            assert simple_offsets(served) == {"orders": [acknowledged]}
             assert served.stop() == 0
         assert "cut off" not in served.stderr
 
@@ -262,18 +267,14 @@ def test_a_name_that_no_record_has_room_for(tmp_path: Path) -> None:
         code = served.ask(commit_to_it)[-5:-3]
         assert int.from_bytes(code, signed=True) == ErrorCode.UNKNOWN_SERVER_ERROR
     with serving(tmp_path) as served:
-        listed = served.ask(everything)["listed"]
-        assert [one["group_id"] for one in listed] == ["simple"]
+        assert [one["group_id"] for one in served.ask(everything)["listed"]] == ["simple"]
 
 
 def test_topics_and_settings_that_cannot_be_kept_are_refused(tmp_path: Path) -> None:
     async def on_a_full_disk(cluster: Cluster) -> list[int]:
         topic = {"name": "orders", "num_partitions": 100, "replication_factor": 1}
         made = await cluster.ask("CreateTopics", 7, topics=[topic], timeout=1_000)
-        setting = {"name": "consumer.session.timeout.ms", "config_operation": 0, "value": "50000"}
-        resource = {"resource_type": 32, "resource_name": "g" * 9_000, "configs": [setting]}
-        changed = await cluster.ask("IncrementalAlterConfigs", 1, resources=[resource], validate_only=False)
-        return [made["topics"][0]["error_code"], changed["responses"][0]["error_code"]]
+        return [made["topics"][0]["error_code"], await alter(cluster, "g" * 9_000)]
 
     with small_disk(tmp_path / "disk") as disk, serving(disk / "data") as served:
         fill(disk, leave=5_000)
@@ -296,9 +297,7 @@ def test_compacts_while_it_serves(tmp_path: Path) -> None:
             lambda: load([tmp_path]).records < 500, lambda: f"{load([tmp_path]).records} records are left"
         )
     with serving(tmp_path) as served:
-        groups = served.ask(everything)["offsets"]["groups"]
-        (topics,) = [group["topics"] for group in groups if group["group_id"] == "simple"]
-        assert [one["committed_offset"] for one in topics[0]["partitions"]] == [1497, 1498, 1499]
+        assert simple_offsets(served) == {"orders": [1497, 1498, 1499]}
 
 
 @pytest.mark.kafka
@@ -313,9 +312,12 @@ def test_real_consumers_do_not_notice_a_kill(tmp_path: Path, members: Members, p
         broker = Broker(tmp_path, tmp_path)
         broker.port = served.port
         both = [members.confluent(broker, "live", ["orders"], name, **settings) for name in "ab"]
-        wait_until(lambda: [_held(one) for one in both] == [2, 2], "two partitions each")
-        describe = _describe_live(protocol)
-        wait_until(lambda: _is_stable(served.ask(describe)), "the group is stable")
+        wait_until(
+            lambda: [sum(map(len, one.assignment().values())) for one in both] == [2, 2],
+            "two partitions each",
+        )
+        describe = partial(_describe_live, protocol)
+        wait_until(lambda: served.ask(describe)["group_state"] == "Stable", "the group is stable")
         before, events = served.ask(describe), [len(one.events()) for one in both]
         served.kill()
         with serving(tmp_path / "data", *often, port=served.port) as again:
@@ -338,21 +340,10 @@ def _is_back(member: Member, known: int) -> bool:
     return bool(answers) and answers[-1] > answers[0] + 3
 
 
-def _held(member: Member) -> int:
-    return sum(map(len, member.assignment().values()))
-
-
-def _describe_live(protocol: str) -> Callable[[Cluster], Any]:
-    async def describe(cluster: Cluster) -> Any:
-        if protocol == "classic":
-            return (await cluster.ask("DescribeGroups", 5, groups=["live"]))["groups"][0]
-        return (await cluster.ask("ConsumerGroupDescribe", 1, group_ids=["live"]))["groups"][0]
-
-    return describe
-
-
-def _is_stable(group: Mapping[str, Any]) -> bool:
-    return bool(group["group_state"] == "Stable")
+async def _describe_live(protocol: str, cluster: Cluster) -> Any:
+    if protocol == "classic":
+        return (await cluster.ask("DescribeGroups", 5, groups=["live"]))["groups"][0]
+    return (await cluster.ask("ConsumerGroupDescribe", 1, group_ids=["live"]))["groups"][0]
 
 
 @pytest.mark.kafka

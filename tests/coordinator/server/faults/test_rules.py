@@ -24,6 +24,10 @@ CONSUMER_HEART = {
     "topic_partitions": None,
 }  # fmt: skip
 PRODUCED = {"acks": 1, "timeout_ms": 1, "topic_data": [{"name": "orders", "partition_data": []}]}
+FOUND = {"key": "billing", "key_type": 0, "coordinator_keys": ["billing"]}
+GROUP: tuple[set[str], set[str]] = {"billing"}, set()
+TOPIC: tuple[set[str], set[str]] = set(), {"orders"}
+BOTH = {"billing"}, {"orders"}
 HEART: dict[str, Any] = {"group_id": "billing", "generation_id": 1, "member_id": "m-1"}
 
 
@@ -63,47 +67,25 @@ def test_a_request_is_met_if_it_fits_every_condition(conditions: dict[str, Any],
 
 
 @pytest.mark.parametrize(
-    ("api", "version", "fields"),
+    ("api", "version", "fields", "named"),
     [
-        (OFFSET_COMMIT, 9, {**HEART, "topics": [{"name": "orders", "partitions": [TOPIC_PARTITION]}]}),
-        (OFFSET_COMMIT, 10, {**HEART, "topics": [{"topic_id": ORDERS_ID, "partitions": [TOPIC_PARTITION]}]}),
-        (OFFSET_FETCH, 5, {"group_id": "billing", "topics": [FETCHED_OFFSETS]}),
-        (OFFSET_FETCH, 9, {"groups": [{"group_id": "billing", "topics": [FETCHED_OFFSETS]}]}),
-        (CONSUMER_GROUP_HEARTBEAT, 1, CONSUMER_HEART),
+        (OFFSET_COMMIT, 9, {**HEART, "topics": [{"name": "orders", "partitions": [TOPIC_PARTITION]}]}, BOTH),
+        (OFFSET_COMMIT, 10, {**HEART, "topics": [{"topic_id": ORDERS_ID, "partitions": [TOPIC_PARTITION]}]}, BOTH),
+        (OFFSET_FETCH, 5, {"group_id": "billing", "topics": [FETCHED_OFFSETS]}, BOTH),
+        (OFFSET_FETCH, 9, {"groups": [{"group_id": "billing", "topics": [FETCHED_OFFSETS]}]}, BOTH),
+        (CONSUMER_GROUP_HEARTBEAT, 1, CONSUMER_HEART, BOTH),
+        (FETCH, 12, {**FETCH_FIELDS, "topics": [{"topic": "orders", "partitions": [FETCHED]}]}, TOPIC),
+        (FETCH, 13, {**FETCH_FIELDS, "topics": [{"topic_id": ORDERS_ID, "partitions": [FETCHED]}]}, TOPIC),
+        (PRODUCE, 9, PRODUCED, TOPIC),
+        (FIND_COORDINATOR, 4, {"key_type": 1, "coordinator_keys": ["transaction"]}, (set(), set())),
+        *((FIND_COORDINATOR, version, FOUND, GROUP) for version in (1, 3, 4, 6)),
     ],
-)
+)  # fmt: skip
 def test_groups_and_topics_are_found_wherever_a_request_names_them(
-    api: Api, version: int, fields: dict[str, Any]
+    api: Api, version: int, fields: dict[str, Any], named: tuple[set[str], set[str]]
 ) -> None:
     names = asked(api, version, fields).names()
-    assert (names.groups, names.topics) == ({"billing"}, {"orders"})
-
-
-@pytest.mark.parametrize(
-    ("api", "version", "fields", "topics"),
-    [
-        (FETCH, 12, {**FETCH_FIELDS, "topics": [{"topic": "orders", "partitions": [FETCHED]}]}, {"orders"}),
-        (
-            FETCH,
-            13,
-            {**FETCH_FIELDS, "topics": [{"topic_id": ORDERS_ID, "partitions": [FETCHED]}]},
-            {"orders"},
-        ),
-        (PRODUCE, 9, PRODUCED, {"orders"}),
-        (FIND_COORDINATOR, 4, {"key_type": 1, "coordinator_keys": ["transaction"]}, set()),
-    ],
-)
-def test_topics_of_requests_without_a_group(
-    api: Api, version: int, fields: dict[str, Any], topics: set[str]
-) -> None:
-    names = asked(api, version, fields).names()
-    assert (names.groups, names.topics) == (set(), topics)
-
-
-@pytest.mark.parametrize("version", [1, 3, 4, 6])
-def test_the_group_of_a_coordinator_that_is_looked_for(version: int) -> None:
-    fields = {"key": "billing", "key_type": 0, "coordinator_keys": ["billing"]}
-    assert asked(FIND_COORDINATOR, version, fields).names().groups == {"billing"}
+    assert (names.groups, names.topics) == named
 
 
 def test_a_rule_ends_with_its_last_request() -> None:
