@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar, cast
 
@@ -45,15 +46,11 @@ def fleet(*, days: int = 34, groups: int = 40, marks: int = 24, seed: int = 9) -
         first=FIRST,
         last=FIRST + timedelta(days=days - 1, hours=7),
         quarantined=3,
-        totals=ReportTotals(
-            records=1_234_567 * groups,
+        totals=_filled(
+            ReportTotals,
+            partial(random.randrange, 5_000_000),
             groups=groups,
             rebalances=sum(period.rebalances for period in periods),
-            rebalancing_s=sum(period.rebalancing_s or 0.0 for period in periods),
-            commits=1_200_000 * groups,
-            resets=17,
-            storms=groups // 3,
-            zombies=2,
         ),
         periods=periods,
         worst=worst,
@@ -73,20 +70,12 @@ def one() -> ReportNumbers:
     causes = (1, 0, 0, 0, 0, 0, 0, 0)
     once: dict[str, Any] = {"rebalances": 1, "rebalancing_s": None}
     classic: dict[str, Any] = {"protocol": "classic", **once}
-    mark = _filled(
-        Mark, start=FIRST, end=FIRST, causes=causes, assignor="range", epoch=1, members=1, joined=1, **classic
-    )
+    here: dict[str, Any] = {"start": FIRST, "end": FIRST, "causes": causes}
+    mark = _filled(Mark, assignor="range", epoch=1, members=1, joined=1, **here, **classic)
     unknown: dict[str, Any] = dict.fromkeys(("median_s", "p95_s", "longest_s"))
-    spans = (0,) * len(SPANS)
+    spans: dict[str, Any] = {"interruptions": (0,) * len(SPANS)}
     group = _filled(
-        GroupCost,
-        group="orders",
-        type="classic",
-        stage="classic",
-        joined=1,
-        members_most=1,
-        without_owner_s=0.0,
-        **once,
+        GroupCost, group="orders", type="classic", stage="classic", joined=1, members_most=1, **once
     )
     return ReportNumbers(
         made=MADE,
@@ -96,9 +85,7 @@ def one() -> ReportNumbers:
         totals=_filled(ReportTotals, records=1, groups=1, **once),
         periods=(Period(day=FIRST.date(), causes=causes, stages=(1, 0, 0), **once),),
         worst=(group,),
-        protocols=(
-            _filled(ProtocolCost, without_owner_s=0.0, groups=1, interruptions=spans, **unknown, **classic),
-        ),
+        protocols=(_filled(ProtocolCost, groups=1, **spans, **unknown, **classic),),
         timelines=(GroupTimeline(group="orders", marks=(mark,)),),
     )
 
@@ -113,31 +100,27 @@ def timeline(group: str, *, marks: int, seed: int = 9) -> GroupTimeline:
         causes = [0] * len(CAUSES)
         causes[random.randrange(len(CAUSES))] = 1
         took = timedelta(milliseconds=random.randrange(60_000))
-        members = random.randrange(1, 12)
-        old = rank < marks // 2
-        history.append(
-            _filled(
-                Mark,
-                lambda: random.randrange(30),
-                start=moment,
-                end=moment + took,
-                rebalances=1,
-                causes=tuple(causes),
-                protocol="classic" if old else "consumer",
-                assignor="range" if old else "uniform",
-                epoch=rank + 1,
-                members=members,
-                rebalancing_s=took.total_seconds(),
-            )
+        when: dict[str, Any] = {"start": moment, "end": moment + took, "members": random.randrange(1, 12)}
+        when["rebalancing_s"] = took.total_seconds()
+        protocol, assignor = ("classic", "range") if rank < marks // 2 else ("consumer", "uniform")
+        mark = _filled(
+            Mark,
+            partial(random.randrange, 30),
+            rebalances=1,
+            causes=tuple(causes),
+            protocol=protocol,
+            assignor=assignor,
+            epoch=rank + 1,
+            **when,
         )
+        history.append(mark)
     return GroupTimeline(group=group, marks=tuple(history))
 
 
 def _filled(kind: type[T], draw: Callable[[], int] = lambda: 0, **known: Any) -> T:
     """One of a kind, with a drawn number in each field that is not given."""
-    return kind(
-        **{field.name: draw() for field in fields(cast(Any, kind)) if field.name not in known}, **known
-    )
+    names = [field.name for field in fields(cast(Any, kind)) if field.name not in known]
+    return kind(**{name: draw() for name in names}, **known)
 
 
 def _period(random: Random, day: int, days: int, groups: int) -> Period:
@@ -158,7 +141,7 @@ def _cost(random: Random, group: str, rank: int) -> GroupCost:
     stage = ("classic", "mixed", "consumer", None)[rank % 4]
     return _filled(
         GroupCost,
-        lambda: random.randrange(500),
+        partial(random.randrange, 500),
         group=group,
         type="consumer" if stage in ("mixed", "consumer") else "classic",
         stage=stage,
@@ -169,56 +152,32 @@ def _cost(random: Random, group: str, rank: int) -> GroupCost:
 
 def _protocol(random: Random, protocol: str, scale: float) -> ProtocolCost:
     counts = [random.randrange(1, 500) for _ in range(len(SPANS))]
-    return ProtocolCost(
-        protocol=protocol,
-        groups=20,
-        rebalances=900,
-        rebalancing_s=900 * scale,
-        median_s=scale,
-        p95_s=scale * 8,
-        longest_s=scale * 400,
-        moved=7_000,
-        revoked=int(20_000 * scale),
-        without_owner_s=36_000 * scale,
-        interruptions=tuple(counts if scale > 1 else reversed(counts)),
-    )
+    spans = tuple(counts if scale > 1 else reversed(counts))
+    times = {"median_s": scale, "p95_s": scale * 8, "longest_s": scale * 400}
+    draw = partial(random.randrange, 9_000)
+    return _filled(ProtocolCost, draw, protocol=protocol, interruptions=spans, **times)
 
 
 def _readiness(random: Random, names: list[str], destination: str) -> Readiness:
     blocked, warnings, arrived = len(names) // 5, len(names) // 4, len(names) // 10
-    reasons = (
-        ("static-membership-library", "blocker"),
-        ("regex-differs", "blocker"),
-        ("client-library-too-old", "warning"),
-    )
+    levels = {"static-library": "blocker", "regex-differs": "blocker", "library-too-old": "warning"}
+    reasons = []
+    for number, (rule, level) in enumerate(levels.items()):
+        name, groups = names[number], max(1, blocked // (1 + number))
+        message = f"what the rule says of {name}"
+        reasons.append(Reason(rule=rule, level=level, groups=groups, example=name, message=message))
+    first = []
+    for number, name in enumerate(names[:15]):
+        known: dict[str, Any] = {"cluster": None if number % 2 else "lkc-1", "risk": random.random()}
+        known["source"] = "/snapshots/a.yaml"
+        path = {"verdict": "ready", "path": "rolling upgrade"}
+        draw = partial(random.randrange, 100)
+        first.append(_filled(Candidate, draw, rank=number + 1, group=name, **known, **path))
     return Readiness(
         destination=destination,
         groups=len(names),
         arrived=arrived,
         verdicts=(len(names) - blocked - warnings - arrived, warnings, blocked),
-        reasons=tuple(
-            Reason(
-                rule=rule,
-                level=level,
-                groups=max(1, blocked // (1 + number)),
-                example=names[number],
-                message=f"what the rule says of {names[number]}",
-            )
-            for number, (rule, level) in enumerate(reasons)
-        ),
-        first=tuple(
-            Candidate(
-                rank=number + 1,
-                group=name,
-                source="/snapshots/a.yaml",
-                cluster=None if number % 2 else "lkc-1",
-                verdict="ready",
-                path="rolling upgrade",
-                restarts=random.randrange(2, 20),
-                moved=random.randrange(100),
-                gain_s=random.random() * 1000,
-                risk=random.random(),
-            )
-            for number, name in enumerate(names[:15])
-        ),
+        reasons=tuple(reasons),
+        first=tuple(first),
     )

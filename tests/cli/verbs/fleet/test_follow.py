@@ -12,7 +12,6 @@ import pytest
 
 from cli.verbs.fleet.follow import FollowedRun, followed_document, followed_line
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
-from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.coordinator.store.real_log_story import ORDERS, commit
 from tests.kafka.broker import Broker
@@ -49,25 +48,6 @@ def test_a_run_is_a_document_of_the_schema() -> None:
         text = followed_document(seen(added=added))
         assert "\n" not in text
         assert faults(json.loads(text)) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "reported"),
-    [
-        ((), "only a live cluster can be followed"),
-        (("-b", "127.0.0.1:1", "--checkpoint", "{out}"), "is inside the table directory"),
-        (("-b", "127.0.0.1:1", "--checkpoint", "{out}/x/"), "is inside the table directory"),
-        (("-b", "127.0.0.1:1", "--once", "--for", "3"), "--for cannot be used with it"),
-    ],
-)
-def test_invalid_options_are_refused_before_spark_starts(
-    kohort: Kohort, tmp_path: Path, words: tuple[str, ...], reported: str
-) -> None:
-    out = str(tmp_path / "tables")
-    kohort.quick("fleet follow --out", out, *(word.format(out=out) for word in words)).assert_refused(
-        reported
-    )
-    assert not (tmp_path / "tables").exists()
 
 
 @LONG

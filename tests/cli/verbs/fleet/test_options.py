@@ -14,42 +14,56 @@ from cli.verbs.fleet.spark import cause_of, conf_of, settings_of, step_text
 from pipeline.history import HistoryProgress, HistoryStep
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
+from tests.support.golden import assert_recorded
+
+REFUSED = """
+history --embedded SAMPLE --as-of -1d
+history --embedded SAMPLE --as-of soon --group g
+history --embedded SAMPLE --since yesterday
+history --embedded SAMPLE --since -1h --until -2h
+history --embedded SAMPLE --svg x.svg
+history --embedded SAMPLE --svg x.svg --group a --group b
+history --embedded SAMPLE --report no/such/place.html
+history --embedded SAMPLE --report .
+history --embedded SAMPLE --conf spark.cores.max
+history --embedded SAMPLE --master spark://a:7077
+history --embedded SAMPLE --topics t.txt --snapshot s.yaml
+history -b a:1 --log-dir d
+history --context c --log-dir d
+history --command-config client.properties
+history --log-dir above
+history --log-dir nothing
+history
+audit --log-dir above
+audit --log-dir nothing
+audit --snapshots nothing
+audit
+KOHORT_SNAPSHOT=s.yaml history
+KOHORT_BOOTSTRAP_SERVER=127.0.0.1:1 audit
+follow --out out
+follow --out out -b 127.0.0.1:1 --checkpoint out
+follow --out out -b 127.0.0.1:1 --checkpoint out/x/
+follow --out out -b 127.0.0.1:1 --once --for 3
+"""
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--as-of", "-1d"], "--as-of needs --group: it shows named groups as they were then"),
-        (["--as-of", "soon", "--group", "g"], "--as-of: 'soon' is not a time"),
-        (["--since", "yesterday"], "--since: 'yesterday' is not a time"),
-        (["--since", "-1h", "--until", "-2h"], "--since is after --until"),
-        (["--svg", "x.svg"], "--svg draws the rebalances of one group; name it with --group"),
-        (["--svg", "x.svg", "--group", "a", "--group", "b"], "--svg draws the rebalances of one group"),
-        (
-            ["--report", "no/such/place.html"],
-            "--report no/such/place.html: the directory no/such does not exist",
-        ),
-        (["--report", "."], "--report .: is a directory; name a file in it"),
-        (["--conf", "spark.cores.max"], "--conf spark.cores.max: write NAME=VALUE"),
-        (["--master", "spark://a:7077"], "the workers of spark://a:7077 write the tables: give --out"),
-        (["--topics", "t.txt", "--snapshot", "s.yaml"], "no such option: --snapshot"),
-        (["-b", "a:1", "--log-dir", "d"], "--log-dir and --bootstrap-server name different sources"),
-        (["--context", "c", "--log-dir", "d"], "--log-dir and --context name different sources"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_nonsense_is_refused_at_once(kohort: Kohort, sample: Path, options: list[str], message: str) -> None:
-    named = any(option in ("-b", "--log-dir", "--context") for option in options)
-    source = [] if named else ["--embedded", str(sample)]
-    kohort.quick("fleet history", *source, *options).assert_refused(message)
-
-
-def test_keys_of_other_programs_in_a_properties_file_are_named(kohort: Kohort, tmp_path: Path) -> None:
-    file = tmp_path / "client.properties"
-    file.write_text("schema.registry.url=http://registry\n")
-    answer = kohort.quick("fleet history --command-config", file)
-    answer.assert_refused(f"{file} names no bootstrap.servers")
-    assert "schema.registry.url (line 1)" in answer.stderr
+def test_what_is_refused_before_spark_starts_is_as_recorded(
+    kohort: Kohort, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", "data")
+    (tmp_path / "client.properties").write_text("schema.registry.url=http://registry\n")
+    (tmp_path / "above").mkdir()
+    (tmp_path / "above" / "data").symlink_to(sample)
+    answers = {}
+    for line in REFUSED.strip().splitlines():
+        *env, options = line.split(" ", 1) if line.startswith("KOHORT") else (line,)
+        command = f"fleet {options.replace('SAMPLE', str(sample))}"
+        answer = kohort.quick(command, **dict(pair.split("=") for pair in env))
+        assert not answer.stdout
+        answers[line] = f"{answer.status}: {answer.stderr}"
+    assert_recorded("fleet/refused.txt", answers)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_context_brings_its_own_properties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,37 +99,6 @@ def test_another_cluster_than_a_context_means(kohort: Kohort, broker: Broker, tm
 
 
 @pytest.mark.parametrize("command", ["history", "audit"])
-def test_a_directory_that_is_no_log(kohort: Kohort, sample: Path, tmp_path: Path, command: str) -> None:
-    inside = tmp_path / "above" / "data"
-    inside.parent.mkdir()
-    inside.symlink_to(sample)
-    kohort.quick("fleet", command, "--log-dir", inside.parent).assert_refused(
-        f"did you mean {inside}?", status=3
-    )
-    nothing = kohort.quick("fleet", command, "--log-dir", tmp_path / "nothing")
-    assert (nothing.status, nothing.stderr) == (3, f"kohort: {tmp_path}/nothing does not exist\n")
-    kohort.quick("fleet", command).assert_said(3, "contains no groups; name a source")
-
-
-@pytest.mark.parametrize(
-    ("command", "variable", "value", "said"),
-    [
-        ("history", "SNAPSHOT", "s.yaml", "s.yaml is a snapshot, which has no history"),
-        ("audit", "BOOTSTRAP_SERVER", "127.0.0.1:1", "`kohort snapshot -o FILE` saves a live cluster for --snapshots"),
-    ],
-)  # fmt: skip
-def test_a_source_of_the_environment_that_it_does_not_read(
-    kohort: Kohort, command: str, variable: str, value: str, said: str
-) -> None:
-    kohort.quick("fleet", command, **{f"KOHORT_{variable}": value}).assert_refused(said)
-
-
-def test_snapshots_that_are_not_there(kohort: Kohort, tmp_path: Path) -> None:
-    answer = kohort.quick("fleet audit --snapshots", tmp_path / "none")
-    assert (answer.status, answer.stderr) == (3, f"kohort: {tmp_path}/none does not exist\n")
-
-
-@pytest.mark.parametrize("command", ["history", "audit"])
 def test_without_java_the_next_step_is_said(
     kohort: Kohort, sample: Path, tmp_path: Path, command: str
 ) -> None:
@@ -125,53 +108,40 @@ def test_without_java_the_next_step_is_said(
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == (
-        f"kohort: Spark needs Java 17 or later, and JAVA_HOME={tmp_path} has no bin/java: "
-        "install a JDK, or set JAVA_HOME\n"
-    )
+    said = f"kohort: Spark needs Java 17 or later, and JAVA_HOME={tmp_path} has no bin/java"
+    assert done.stderr == f"{said}: install a JDK, or set JAVA_HOME\n"
 
 
 def test_settings_are_handed_on() -> None:
-    options = SparkOptions(
-        master="local[2]", conf=["spark.a=1", " spark.b = x=y"], jars=["a.jar,b.jar", "c.jar"], verbose=True
-    )
+    jars = ["a.jar,b.jar", "c.jar"]
+    options = SparkOptions(master="local[2]", conf=["spark.a=1", " spark.b = x=y"], jars=jars, verbose=True)
     settings = settings_of(options, ("d.jar",))
-    assert settings.master == "local[2]"
+    assert (settings.master, settings.verbose) == ("local[2]", True)
     assert settings.conf == {"spark.a": "1", "spark.b": " x=y"}
     assert settings.jars == ("a.jar", "b.jar", "c.jar", "d.jar")
-    assert settings.verbose
     with pytest.raises(UsageError, match="--conf =1"):
         conf_of(SparkOptions(conf=["=1"]))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "it gives no reason"),
-        (
-            "[PATH_NOT_FOUND] Path does not exist: file:/x.\n\n",
-            "[PATH_NOT_FOUND] Path does not exist: file:/x.",
-        ),
-        (
-            "An error occurred while calling o42.collect.\n: org.apache.spark.SparkException: Job aborted due to "
-            "stage failure: Task 0 failed\n\tat org.apache.spark.X.y(Z.scala:1)\nCaused by: "
-            "java.lang.RuntimeException: outer\n\tat a.B.c(D.java:2)\nCaused by: java.lang.ClassNotFoundException: "
-            "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found\n\t... 30 more\n",
-            "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
-        ),
-        (
-            "Traceback (most recent call last):\n"
-            '  File "worker.py", line 1, in main\n'
-            "    process()\n"
-            "FileNotFoundError: [Errno 2] No such file or directory: '/x'\n",
-            "[Errno 2] No such file or directory: '/x'",
-        ),
-        (f"Error: {'x' * 1000}", "x" * 500 + "…"),
-    ],
-    ids=["nothing", "analysis", "java", "python", "long"],
+JAVA = (
+    "An error occurred while calling o42.collect.\n: org.apache.spark.SparkException: Job aborted due to "
+    "stage failure: Task 0 failed\n\tat org.apache.spark.X.y(Z.scala:1)\nCaused by: "
+    "java.lang.RuntimeException: outer\n\tat a.B.c(D.java:2)\nCaused by: java.lang.ClassNotFoundException: "
+    "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found\n\t... 30 more\n"
 )
-def test_the_cause_is_shown_without_its_stacks(text: str, said: str) -> None:
-    assert cause_of(text) == said
+PYTHON = (
+    'Traceback (most recent call last):\n  File "worker.py", line 1, in main\n    process()\n'
+    "FileNotFoundError: [Errno 2] No such file or directory: '/x'\n"
+)
+
+
+def test_the_cause_is_shown_without_its_stacks() -> None:
+    assert cause_of("") == "it gives no reason"
+    analysis = "[PATH_NOT_FOUND] Path does not exist: file:/x."
+    assert cause_of(f"{analysis}\n\n") == analysis
+    assert cause_of(JAVA) == "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"
+    assert cause_of(PYTHON) == "[Errno 2] No such file or directory: '/x'"
+    assert cause_of(f"Error: {'x' * 1000}") == "x" * 500 + "…"
 
 
 def test_every_step_has_its_own_words() -> None:
