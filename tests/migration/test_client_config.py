@@ -25,32 +25,24 @@ from tests.migration.cases import (
     member,
     plan,
 )
+from tests.support.golden import assert_recorded
 
 JAVA = "org.apache.kafka.clients.consumer."
 STRATEGY = "partition.assignment.strategy"
 BOTH = f"{JAVA}RangeAssignor,{JAVA}CooperativeStickyAssignor"
 
 
-@pytest.mark.parametrize(
-    ("written", "key"),
-    [
-        ("session.timeout.ms", "session.timeout.ms"),
-        ("consumer.session.timeout.ms", "session.timeout.ms"),
-        ("spring.kafka.consumer.properties.session.timeout.ms", "session.timeout.ms"),
-        ("spring.kafka.consumer.group-id", "group.id"),
-        ("spring.kafka.consumer.heartbeat-interval", "heartbeat.interval.ms"),
-        ("spring.kafka.consumer.properties.[session.timeout.ms]", "session.timeout.ms"),
-        ("spring.kafka.consumer.properties[group.protocol]", "group.protocol"),
-        ("session_timeout_ms", "session.timeout.ms"),
-        ("group.protocol.type", "group.protocol.type"),
-        ("my.own.setting", None),
-        ("zookeeper.session.timeout.ms", None),
-        ("spring.kafka.producer.client-id", None),
-        ("", None),
-    ],
-)
-def test_kafkas_name_of_a_key(written: str, key: str | None) -> None:
-    assert kafka_key(written) == key
+KEYS = """
+session.timeout.ms consumer.session.timeout.ms spring.kafka.consumer.properties.session.timeout.ms session_timeout_ms
+spring.kafka.consumer.group-id spring.kafka.consumer.heartbeat-interval group.protocol.type my.own.setting
+spring.kafka.consumer.properties.[session.timeout.ms] spring.kafka.consumer.properties[group.protocol]
+zookeeper.session.timeout.ms spring.kafka.producer.client-id
+"""
+
+
+def test_kafkas_name_of_a_key() -> None:
+    names = "\n".join(f"{written}: {kafka_key(written)}" for written in ("", *KEYS.split()))
+    assert_recorded("config_keys.txt", {"Kafka's names": names})
 
 
 @pytest.mark.parametrize(
@@ -120,123 +112,18 @@ def test_the_file_of_a_member_beats_that_of_all() -> None:
     assert plan(GROUP, COOPERATIVE, configs=[both, config_of({"key.deserializer": "x"})]).path == "one bounce"
 
 
-READ = {"group.protocol": "consumer", "auto.offset.reset": "earliest"}
-FORMS = {
-    "env": (
-        "app.env",
-        "# of the application\nexport KAFKA_GROUP_PROTOCOL=consumer  # new\nKAFKA_AUTO_OFFSET_RESET='earliest'\n"
-        "USER_GROUP_ID=1000\nKAFKA_PRODUCER_GROUP_ID=x\n",
-        READ,
-    ),
-    "plain names": (".env", 'GROUP_PROTOCOL="consumer"\nAUTO_OFFSET_RESET=earliest\n', READ),
-    "spring's variables": (
-        "spring.env",
-        "SPRING_KAFKA_CONSUMER_PROPERTIES_GROUP_PROTOCOL=consumer\nSPRING_KAFKA_CONSUMER_AUTOOFFSETRESET=earliest\n"
-        "SPRING_KAFKA_CONSUMER_HEARTBEATINTERVAL=3s\n",
-        {**READ, "heartbeat.interval.ms": "3000"},
-    ),
-    "quarkus": (
-        "q.env",
-        "MP_MESSAGING_INCOMING_ORDERS_GROUP_PROTOCOL=consumer\n"
-        "MP_MESSAGING_INCOMING_ORDERS_AUTO_OFFSET_RESET=earliest\n"
-        "MP_MESSAGING_OUTGOING_BILLS_GROUP_ID=x\n",
-        READ,
-    ),
-    "confluent's rest proxy": (
-        "rest.env",
-        "KAFKA_REST_CONSUMER_GROUP_PROTOCOL=consumer\nKAFKA_REST_CONSUMER_AUTO_OFFSET_RESET=earliest\n",
-        READ,
-    ),
-    "confluent's connect": (
-        "connect.env",
-        "CONNECT_CONFIG_STORAGE_TOPIC=configs\nCONNECT_GROUP_ID=workers\nCONNECT_SESSION_TIMEOUT_MS=10000\n"
-        "CONNECT_CONSUMER_GROUP_PROTOCOL=consumer\nCONNECT_CONSUMER_AUTO_OFFSET_RESET=earliest\n",
-        READ,
-    ),
-    "spring": (
-        "application.yml",
-        "spring:\n  kafka:\n    consumer:\n      auto-offset-reset: earliest\n      heartbeat-interval: 3s\n"
-        "      max-poll-interval: PT5M\n      properties:\n        group.protocol: consumer\n",
-        {**READ, "heartbeat.interval.ms": "3000", "max.poll.interval.ms": "300000"},
-    ),
-    "spring in capitals": (
-        "application.yaml",
-        "spring.kafka.consumer:\n  autoOffsetReset: earliest\n  groupId: billing\n"
-        "  properties[group.protocol]: consumer\n"
-        "  properties: {group-instance-id: a}\n",
-        {**READ, "group.id": "billing", "group.instance.id": "a"},
-    ),
-    "spring's documents": (
-        "application.yml",
-        "spring.kafka.consumer.auto-offset-reset: earliest\n---\n"
-        "spring.kafka.properties.group.protocol: consumer\n---\n"
-        "spring:\n  config.activate.on-profile: test\n  kafka.consumer.auto-offset-reset: latest\n---\n",
-        READ,
-    ),
-    "spring's documents of properties": (
-        "application.properties",
-        "spring.kafka.consumer.auto-offset-reset=earliest\n#---\n"
-        "spring.kafka.properties.group.protocol=consumer\n#---\n"
-        "spring.config.activate.on-profile=test\nspring.kafka.consumer.auto-offset-reset=latest\n",
-        READ,
-    ),
-    "compose": (
-        "compose.yaml",
-        "services:\n  kafka:\n    image: apache/kafka\n"
-        "    environment: {KAFKA_NODE_ID: 1, KAFKA_CONNECTIONS_MAX_IDLE_MS: 5}\n"
-        "  app:\n    environment:\n      - KAFKA_GROUP_PROTOCOL=consumer\n      - KAFKA_AUTO_OFFSET_RESET=earliest\n"
-        "      - TZ=UTC\n  db:\n    environment: {USER_GROUP_ID: 5}\n",
-        READ,
-    ),
-    "config map": (
-        "cm.yaml",
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, labels: {group.id: x}}\ndata:\n"
-        "  KAFKA_GROUP_PROTOCOL: consumer\n  application.properties: |\n"
-        "    spring.kafka.consumer.auto-offset-reset=earliest\n",
-        READ,
-    ),
-    "config map with yaml": (
-        "cm.yaml",
-        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data:\n    application.yml: |\n"
-        "      spring.kafka.consumer:\n        auto-offset-reset: earliest\n"
-        "        properties: {group.protocol: consumer}\n",
-        READ,
-    ),
-    "deployment": (
-        "deploy.yml",
-        "apiVersion: v1\nkind: Service\n---\napiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n"
-        "      containers:\n      - name: app\n        env:\n        - {name: KAFKA_GROUP_PROTOCOL, value: consumer}\n"
-        "        - {name: KAFKA_AUTO_OFFSET_RESET, value: earliest}\n"
-        "        - {name: X, valueFrom: {secretKeyRef: {}}}\n",
-        READ,
-    ),
-    "json": ("c.json", '{"kafka": {"groupProtocol": "consumer", "auto.offset.reset": "earliest"}}', READ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "text", "settings"), FORMS.values(), ids=FORMS)
-def test_the_settings_of_a_file_are_read_in_its_form(name: str, text: str, settings: dict[str, str]) -> None:
-    entries = read_config(name, text).entries
-    library, _ = library_by_keys(entries)
-    assert {entry.key: entry.value for entry in kept(of_consumers(entries, library))} == settings
-
-
-NOT_READ = {
-    "filebeat": (
-        "filebeat.yml",
-        "filebeat.inputs:\n- type: kafka\n  hosts: [b:9092]\n  group_id: beats\n  topics: [orders]\n"
-        "output.kafka:\n  client_id: beats\n  group_id: x\n",
-    ),
-    "logging": ("log4j2.yaml", "Configuration: {status: warn, name: app}\n"),
-    "config map": ("cm.yaml", "apiVersion: v1\nkind: ConfigMap\ndata: {LOG_LEVEL: debug}\n"),
-    "secret": ("s.yaml", "apiVersion: v1\nkind: Secret\ndata: {KAFKA_GROUP_ID: YmlsbGluZw==}\n"),
-    "variables of others": ("a.env", "USER_GROUP_ID=1000\nPATH=/bin\nDEBUG=true\n"),
-}
-
-
-@pytest.mark.parametrize(("name", "text"), NOT_READ.values(), ids=NOT_READ)
-def test_a_file_of_another_program_has_no_client_setting(name: str, text: str) -> None:
-    assert [written for written, _, _ in read_config(name, text).entries if kafka_key(written)] == []
+def test_the_settings_of_files_are_read_in_their_forms() -> None:
+    """Those of config_files.txt: of applications and clusters, and of other programs, which have no such setting."""
+    answers = {}
+    for part in (Path(__file__).parent / "config_files.txt").read_text().split("== ")[1:]:
+        heading, _, text = part.partition("\n")
+        entries = read_config(heading.rpartition(": ")[2], text).entries
+        library, _ = library_by_keys(entries)
+        settings = sorted(f"{one.key}={one.value}" for one in kept(of_consumers(entries, library)))
+        answers[heading] = "\n".join([*settings, f"library: {library}"])
+        if heading.startswith("of another program"):
+            assert not any(kafka_key(written) for written, _, _ in entries)
+    assert_recorded("config_files.txt", answers)
 
 
 def test_parts_of_a_file_that_are_not_used_are_named() -> None:
