@@ -15,7 +15,6 @@ from groups.counts import first_names
 from groups.findings import Finding, Level
 from groups.group_spec import current_of
 from groups.model import GroupState, GroupType
-from migration.clients import MemberClient
 from migration.model import Destination
 from migration.rules.case import Case
 
@@ -42,11 +41,12 @@ def assignor_is_known(case: Case) -> Iterator[Finding]:
 def lists_are_known(case: Case) -> Iterator[Finding]:
     """A group that uses cooperative-sticky may be between the two bounces, with members that are still eager."""
     group = case.group
-    mixing = [
-        member.id
-        for member in group.members
-        if member.protocols is None and _may_mix(case.clients.get(member.id))
-    ]
+    mixing = []
+    for member in group.members:
+        client = case.clients.get(member.id)
+        # A member of an unknown library may list eager and cooperative assignors.
+        may_mix = client is None or client.library is None or client.library.two_bounces
+        mixing += [member.id] if member.protocols is None and may_mix else []
     if case.destination is Destination.COOPERATIVE and group.protocol == "cooperative-sticky" and mixing:
         yield case.info(
             "assignor-lists",
@@ -59,11 +59,6 @@ def lists_are_known(case: Case) -> Iterator[Finding]:
         )
 
 
-def _may_mix(client: MemberClient | None) -> bool:
-    """Whether a member may list eager and cooperative assignors; True if its library is unknown."""
-    return client is None or client.library is None or client.library.two_bounces
-
-
 def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
     if not case.upgrades:
         return
@@ -72,16 +67,12 @@ def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
     if shared:
         named = [f"{topic}-{number}" for topic, number in sorted(shared)]
         whose = {member for members in shared.values() for member in members}
+        online = ", and the broker answers the online upgrade with UNKNOWN_SERVER_ERROR"
         yield case.blocker(
             "shared-partitions",
             members=[member.id for member in case.group.members if member.id in whose],
             message=f"Partitions have several owners ({first_names(named, MOST_SHARED)}). Under the consumer protocol "
-            "a partition belongs to one member"
-            + (
-                ", and the broker answers the online upgrade with UNKNOWN_SERVER_ERROR."
-                if case.converts_online
-                else "."
-            ),
+            f"a partition belongs to one member{online if case.converts_online else ''}.",
             remedy="Stay on the classic protocol, or give each reader its own group. If no assignor shares partitions "
             "on purpose, wait until the group is Stable and plan again.",
             source="KIP-848, Target Assignment; Kafka 4.3.1, tried",
@@ -93,25 +84,18 @@ def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "consumer"):
         return
     listed = {name for config in case.request.configs for name in config.assignors or ()}
-    custom = sorted(name for name in {group.protocol or "", *listed} if name and not _is_known(name))
+    custom = sorted({group.protocol or "", *listed} - {"", *KAFKAS_OWN, *ALSO_KNOWN})
     if custom:
-        is_used = group.protocol in custom
+        uses, names = "uses" if group.protocol in custom else "lists", ", ".join(custom)
+        own = (
+            ", or your own assignor on the brokers (group.consumer.assignors)" if case.converts_online else ""
+        )
         yield case.warning(
             "custom-assignor",
-            message=f"The group {'uses' if is_used else 'lists'} an assignor that is not Kafka's: "
-            f"{', '.join(custom)}. The migration replaces it.",
-            remedy="Find out what it is for before the first step; one of Kafka's assignors must replace it"
-            + (
-                ", or your own assignor on the brokers (group.consumer.assignors)."
-                if case.converts_online
-                else "."
-            ),
+            message=f"The group {uses} an assignor that is not Kafka's: {names}. The migration replaces it.",
+            remedy=f"Find out what it is for before the first step; one of Kafka's assignors must replace it{own}.",
             source="apache/kafka pull 18046: user data of such an assignor also blocks the upgrade",
         )
-
-
-def _is_known(name: str) -> bool:
-    return name in KAFKAS_OWN or name in ALSO_KNOWN
 
 
 def metadata_can_be_read(case: Case) -> Iterator[Finding]:
@@ -129,9 +113,11 @@ def metadata_can_be_read(case: Case) -> Iterator[Finding]:
 
 
 def offered_assignors(case: Case) -> tuple[str, ...] | None:
-    """The brokers' assignors by their names, the default first; None if unknown."""
+    """The brokers' assignors by their names, the default first; None if unknown. Brokers may list their own classes."""
     listed = case.setting_list("group.consumer.assignors")
-    return None if listed is None else tuple(_short(name) for name in listed)
+    package = "org.apache.kafka.coordinator.group.assignor."
+    names = {f"{package}UniformAssignor": "uniform", f"{package}RangeAssignor": "range"}
+    return None if listed is None else tuple(names.get(name, name) for name in listed)
 
 
 def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
@@ -159,14 +145,6 @@ def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
     )
 
 
-def _short(name: str) -> str:
-    """The name of an assignor; brokers may list their own assignors by their classes."""
-    return {
-        "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
-        "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
-    }.get(name, name)
-
-
 COOPERATIVE_STICKY = "cooperative-sticky"
 STICKY = "sticky"
 STOP_ALL = "Plan to stop all members first (--offline): an Empty group converts without conditions."
@@ -184,9 +162,12 @@ class OnlinePath(Enum):
 
 def members_with_data(case: Case) -> tuple[str, ...]:
     """Members whose assignment carries user data, in the group's order."""
-    return tuple(
-        member.id for member in case.group.members if member.user_data and member.user_data.assignment
-    )
+    return tuple(_sizes(case))
+
+
+def _sizes(case: Case) -> dict[str, int]:
+    data = {member.id: member.user_data for member in case.group.members}
+    return {member: len(one.assignment) for member, one in data.items() if one and one.assignment}
 
 
 def data_will_come(case: Case) -> bool:
@@ -220,7 +201,7 @@ def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
     members = members_with_data(case) if case.converts_online else ()
     if not members:
         return
-    sizes = sorted({_size(case, member) for member in members})
+    sizes = sorted(set(_sizes(case).values()))
     size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     whose = "Its assignment carries" if len(members) == 1 else "The assignments carry"
     way = online_path(case)
@@ -235,54 +216,41 @@ def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
     )
 
 
-def _size(case: Case, member: str) -> int:
-    return next(
-        len(owner.user_data.assignment)
-        for owner in case.group.members
-        if owner.id == member and owner.user_data
-    )
-
-
 def _remedy(case: Case, way: OnlinePath | None) -> str:
     if way is not None and len(case.clients) == 1:
         return (
             "It is the only member: stop it. While it is stopped the group is Empty and converts, whatever its "
             "assignment contained (with a static member: once its session has expired)."
         )
-    match way:
-        case OnlinePath.BRIDGE_LEADER:
-            return (
-                "Use a bridge leader (`kohort bridge`): a temporary member becomes the leader, and its assignments "
-                "carry no user data. Or stop all members and start them on the consumer protocol."
-            )
-        case OnlinePath.RANGE_FIRST:
-            return (
-                "Do one rolling restart with [range, sticky], range first: the group changes to range, without user "
-                "data. Or stop all members and start them on the consumer protocol."
-            )
-        case None:
-            return STOP_ALL
+    first = {
+        OnlinePath.BRIDGE_LEADER: "Use a bridge leader (`kohort bridge`): a temporary member becomes the leader, and "
+        "its assignments carry no user data.",
+        OnlinePath.RANGE_FIRST: "Do one rolling restart with [range, sticky], range first: the group changes to range, "
+        "without user data.",
+    }
+    return (
+        STOP_ALL
+        if way is None
+        else f"{first[way]} Or stop all members and start them on the consumer protocol."
+    )
 
 
 def user_data_may_appear(case: Case) -> Iterator[Finding]:
     if case.converts_online and data_will_come(case):
         known = all(member.user_data is not None for member in case.group.members)
         library = "librdkafka" if case.group.protocol == "cooperative-sticky" else "sarama"
+        if known:
+            data = (
+                "no assignment carries user data yet, but the next rebalance with a librdkafka leader adds it"
+            )
+            live = ""
+        else:
+            data = f"it is unknown whether their assignments carry user data, and a {library} leader adds it"
+            live = "Plan against the live cluster, with a login that Kohort's own client supports. "
         yield case.warning(
             "user-data-to-come",
-            message=f"{library} members on {case.group.protocol}: "
-            + (
-                "no assignment carries user data yet, but the next rebalance with a librdkafka leader adds it"
-                if known
-                else f"it is unknown whether their assignments carry user data, and a {library} leader adds it"
-            )
-            + ", and the broker then refuses the online upgrade.",
-            remedy="Do not trust a trial on a fresh group. "
-            + (
-                ""
-                if known
-                else "Plan against the live cluster, with a login that Kohort's own client supports. "
-            )
-            + _remedy(case, online_path(case)),
+            message=f"{library} members on {case.group.protocol}: {data}, and the broker then refuses the online "
+            "upgrade.",
+            remedy=f"Do not trust a trial on a fresh group. {live}{_remedy(case, online_path(case))}",
             source=_FIELD_STUDY,
         )

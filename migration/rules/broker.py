@@ -50,15 +50,12 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
     elif not level:
         # The coordinator of 3.7 to 3.9 supports the protocol if the new coordinator is enabled, without a feature.
         is_preview = (case.cluster.kafka or "").startswith("3.")
-        yield case.blocker(
-            "group-version",
-            message=f"The brokers are Kafka {case.cluster.kafka}, where the consumer protocol is a preview."
-            if is_preview
-            else "The cluster has not finalized group.version=1; it does not speak the consumer protocol.",
-            remedy="With brokers 4.0 or later, run kafka-features.sh --bootstrap-server … upgrade --feature "
-            "group.version=1.",
-            source=_KIP,
-        )
+        message = "The cluster has not finalized group.version=1; it does not speak the consumer protocol."
+        if is_preview:
+            message = f"The brokers are Kafka {case.cluster.kafka}, where the consumer protocol is a preview."
+        upgrade = "kafka-features.sh --bootstrap-server … upgrade --feature group.version=1"
+        remedy = f"With brokers 4.0 or later, run {upgrade}."
+        yield case.blocker("group-version", message=message, remedy=remedy, source=_KIP)
 
 
 def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
@@ -83,9 +80,9 @@ def _enable(case: Case, protocol: str) -> str:
         "Remove the setting from every broker: it is deprecated since 4.3 and removed in 5.0, where feature versions "
         "decide (kafka-features.sh, group.version)."
     )
-    return (
-        remove if case.is_before((4, 3)) is False else f"{add} From 4.3 on: {remove[0].lower()}{remove[1:]}"
-    )
+    if case.is_before((4, 3)) is False:
+        return remove
+    return f"{add} From 4.3 on: {remove[0].lower()}{remove[1:]}"
 
 
 _ASK = (
@@ -132,13 +129,8 @@ def policy_allows_it(case: Case) -> Iterator[Finding]:
     allowed = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
     if allowed is not None and case.must_convert:
         level, means, remedy = allowed
-        yield case.finding(
-            level,
-            "migration-policy",
-            message=f"{POLICY}={policy}: {means}",
-            remedy=f"Set {POLICY}=bidirectional {remedy}",
-            source=_MANAGER,
-        )
+        message, remedy = f"{POLICY}={policy}: {means}", f"Set {POLICY}=bidirectional {remedy}"
+        yield case.finding(level, "migration-policy", message=message, remedy=remedy, source=_MANAGER)
 
 
 _NO_UPGRADE = (
@@ -188,7 +180,10 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
             remedy=f"Raise {name} on every broker and restart them one by one, or run at most {most} members.",
             source=_MANAGER,
         )
-    elif _has_bridge_to_come(case) and len(case.clients) == most:
+    elif (
+        # The clients of the case do not include a bridge leader that is yet to come.
+        case.must_convert and len(case.clients) == most > 1 and online_path(case) is OnlinePath.BRIDGE_LEADER
+    ):
         yield case.blocker(
             "group-size",
             message=f"The group has {most} members, the maximum that {name} allows, and needs a bridge leader, one "
@@ -206,11 +201,6 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
             "first.",
             source=_MANAGER,
         )
-
-
-def _has_bridge_to_come(case: Case) -> bool:
-    """Whether the plan uses a bridge leader, which the clients of the case do not include."""
-    return case.must_convert and len(case.clients) > 1 and online_path(case) is OnlinePath.BRIDGE_LEADER
 
 
 def _too_large(case: Case) -> str:
@@ -235,20 +225,16 @@ def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
 
 
 def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
-    regexes = [
-        member
-        for member in case.group.members
-        if member.subscription is not None and member.subscription.regex
-    ]
+    newer = [member for member in case.group.members if member.protocol is not MemberProtocol.CLASSIC]
+    by_regex = any(member.subscription is not None and member.subscription.regex for member in newer)
     leaving = case.destination is Destination.CLASSIC and case.group.type is GroupType.CONSUMER
     version = case.cluster.kafka or ""
-    is_early = not version or version.startswith("4.0")
-    if leaving and is_early and any(member.protocol is not MemberProtocol.CLASSIC for member in regexes):
+    if leaving and by_regex and (not version or version.startswith("4.0")):
+        which = "the brokers are 4.0: early ones" if version else "if the brokers are an early 4.0.x, they"
         yield case.warning(
             "regex-rollback",
-            message="Members subscribe by a regex, and "
-            + ("the brokers are 4.0: early ones" if version else "if the brokers are an early 4.0.x, they")
-            + " do not reassign when a classic member replaces such a member.",
+            message=f"Members subscribe by a regex, and {which} do not reassign when a classic member replaces such a "
+            "member.",
             remedy="Use brokers 4.1 or later, or restart any member once more if partitions stay without an owner.",
             source="apache/kafka pull 20926",
         )

@@ -17,19 +17,13 @@ from migration.client_config import (
     SESSION_TIMEOUT,
     STRATEGY,
     ClientConfig,
-    Setting,
 )
 from migration.model import Destination
 from migration.rules.case import Case
 
 _REFUSES = "ConsumerConfig of kafka-clients 4.3.1 and librdkafka 2.16.0, tried; JasperFx/wolverine pull 3486"
 _MIXES = "librdkafka issues 4368 and 3589"
-_TIMEOUTS = (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
-
-
-def _brokers_default(name: str) -> int:
-    """Kafka's default for a broker setting or bound of the consumer protocol."""
-    return int(getattr(Config(), name.replace(".", "_")))
+_GROUP_CONFIGS = "KIP-848, Group Configurations"
 
 
 def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
@@ -117,30 +111,19 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
         left = config.leftovers(protocol)
         if not left:
             continue
-        is_new = config.protocol == protocol
+        is_new, places = config.protocol == protocol, ", ".join(setting.place for setting in left)
+        has_timeouts = any(setting.key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL) for setting in left)
+        moved = " The timeouts then belong to the group (see group-timeouts)."
+        moved = moved if has_timeouts and protocol == "consumer" else ""
         yield case.finding(
             Level.BLOCKER if is_new else Level.WARNING,
             "client-config-leftover",
             members=owners_of(case, config),
             message=f"{config.name}: with {PROTOCOL}={protocol} the client refuses to start while the file contains "
-            f"{_places(left)}." + (" It contains both now." if is_new else ""),
-            remedy=f"Remove {_places(left)} in the same change that sets {PROTOCOL}={protocol}."
-            + _moved(left, protocol),
+            f"{places}.{' It contains both now.' if is_new else ''}",
+            remedy=f"Remove {places} in the same change that sets {PROTOCOL}={protocol}.{moved}",
             source=_REFUSES,
         )
-
-
-def _places(settings: tuple[Setting, ...]) -> str:
-    return ", ".join(setting.place for setting in settings)
-
-
-def _moved(left: tuple[Setting, ...], protocol: str) -> str:
-    timeouts = [setting for setting in left if setting.key in _TIMEOUTS]
-    return (
-        " The timeouts then belong to the group (see group-timeouts)."
-        if timeouts and protocol == "consumer"
-        else ""
-    )
 
 
 def configs_do_not_mix(case: Case) -> Iterator[Finding]:
@@ -188,9 +171,8 @@ def configs_use_released_settings(case: Case) -> Iterator[Finding]:
         owners = owners_of(case, config)
         entry = config.setting(PROTOCOL)
         if entry is not None and config.protocol not in _PROTOCOLS and not entry.is_placeholder:
-            meant = (
-                " KIP-848 calls it generic; clients call it classic." if config.protocol == "generic" else ""
-            )
+            generic = " KIP-848 calls it generic; clients call it classic."
+            meant = generic if config.protocol == "generic" else ""
             yield case.blocker(
                 "client-config-protocol",
                 members=owners,
@@ -201,16 +183,14 @@ def configs_use_released_settings(case: Case) -> Iterator[Finding]:
         listed = next((setting for setting in config.settings if setting.key == LOCAL_ASSIGNORS), None)
         if listed is not None:
             refuses = config.library == "librdkafka"
+            effect = "Java ignores it and logs a warning; librdkafka refuses to start with it."
+            if refuses:
+                effect = "librdkafka refuses to start with it ('No such configuration property')."
             yield case.finding(
                 Level.BLOCKER if refuses else Level.WARNING,
                 "client-config-local-assignors",
                 members=owners,
-                message=f"{config.name}: {listed.place} exists in no release. "
-                + (
-                    "librdkafka refuses to start with it ('No such configuration property')."
-                    if refuses
-                    else "Java ignores it and logs a warning; librdkafka refuses to start with it."
-                ),
+                message=f"{config.name}: {listed.place} exists in no release. {effect}",
                 remedy=f"Remove it. Under the consumer protocol the broker assigns ({REMOTE_ASSIGNOR}); a client-side "
                 f"assignor needs {PROTOCOL}=classic and {STRATEGY}.",
                 source="KIP-848, Consumer Configurations; kafka-clients 4.3.1 and librdkafka 2.16.0, tried",
@@ -249,13 +229,10 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
                 places.setdefault(entry.value, f"{config.name}, {entry.place}")
     for key, places in timeouts.items():
         if len(places) > 1:
-            yield case.warning(
-                "group-timeouts",
-                message=f"The files have different values of {key}: "
-                f"{'; '.join(f'{v} ({p})' for v, p in sorted(places.items()))}. A group has one value.",
-                remedy="Choose one for the group.",
-                source="KIP-848, Group Configurations",
-            )
+            shown = "; ".join(f"{value} ({place})" for value, place in sorted(places.items()))
+            message = f"The files have different values of {key}: {shown}. A group has one value."
+            choose = "Choose one for the group."
+            yield case.warning("group-timeouts", message=message, remedy=choose, source=_GROUP_CONFIGS)
     values = {key: next(iter(places)) for key, places in timeouts.items() if len(places) == 1}
     moving = {key: value for key, value in values.items() if value != timeout_now(case, key)}
     if moving:
@@ -265,14 +242,14 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
 def timeout_now(case: Case, key: str) -> str:
     """The timeout for members of the consumer protocol now: the group's own, the brokers', or Kafka's default."""
     name = f"group.consumer.{key}"
-    return case.settings.get(f"consumer.{key}") or case.setting(name) or str(_brokers_default(name))
+    default = str(getattr(Config(), name.replace(".", "_")))
+    return case.settings.get(f"consumer.{key}") or case.setting(name) or default
 
 
 def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
     problems = [problem for key, value in moving.items() if (problem := _problem(case, key, value))]
-    settings = ",".join(
-        f"consumer.{key}={value if _is_number(value) else 'MILLISECONDS'}" for key, value in moving.items()
-    )
+    values = {key: value if _is_number(value) else "MILLISECONDS" for key, value in moving.items()}
+    settings = ",".join(f"consumer.{key}={value}" for key, value in values.items())
     command = (
         "kafka-configs.sh --bootstrap-server … --alter --entity-type groups "
         f"--entity-name {quote(case.group.id)} --add-config {settings}"
@@ -291,7 +268,7 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
         message="Under the consumer protocol the group has the timeouts, not the clients. The clients have "
         f"{timeouts}.",
         remedy=f"Before the first step, run: {command}",
-        source="KIP-848, Group Configurations",
+        source=_GROUP_CONFIGS,
     )
 
 
@@ -299,25 +276,15 @@ def _problem(case: Case, key: str, value: str) -> str | None:
     """Why the group cannot have a timeout; None if it can."""
     if not _is_number(value):
         return f"{key}={value} is not a number of milliseconds"
-    least, most = (_bound(case, f"group.consumer.{side}.{key}") for side in ("min", "max"))
-    if int(value) < least:
-        return f"{key}={value} is below group.consumer.min.{key}={least}{_default_note(case, f'min.{key}')}"
-    if int(value) > most:
-        return f"{key}={value} is above group.consumer.max.{key}={most}{_default_note(case, f'max.{key}')}"
+    for side, where in (("min", "below"), ("max", "above")):
+        name = f"group.consumer.{side}.{key}"
+        number = case.setting_number(name)
+        bound = int(getattr(Config(), name.replace(".", "_"))) if number is None else number
+        if int(value) < bound if side == "min" else int(value) > bound:
+            default = "" if case.setting(name) is not None else ", unless the brokers are set otherwise"
+            return f"{key}={value} is {where} {name}={bound}{default}"
     return None
 
 
 def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit()
-
-
-def _default_note(case: Case, bound: str) -> str:
-    """A note that a bound is Kafka's default, if the brokers' own is unknown."""
-    known = case.setting(f"group.consumer.{bound}") is not None
-    return "" if known else ", unless the brokers are set otherwise"
-
-
-def _bound(case: Case, name: str) -> int:
-    """The brokers' value, or Kafka's default if it is unknown."""
-    known = case.setting_number(name)
-    return _brokers_default(name) if known is None else known

@@ -65,9 +65,8 @@ def new_partitions_are_read(case: Case) -> Iterator[Finding]:
 
 def _latest(case: Case, config: ClientConfig, entry: Setting | None) -> Finding:
     what = f"{OFFSET_RESET} is latest (the default)" if entry is None else f"{entry.place} is {entry.value}"
-    by_duration = (
-        f", or {_DURATION}{_shortest(case, config)}" if config.library in ("java", "connect") else ""
-    )
+    has_durations = config.library in ("java", "connect")
+    by_duration = f", or {_DURATION}{_shortest(case, config)}" if has_durations else ""
     return case.finding(
         Level.INFO if entry is None else Level.WARNING,
         "client-config-new-partitions",

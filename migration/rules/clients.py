@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from groups.client_library import NOT_KNOWN, first_with
 from groups.findings import Finding, Level
 from groups.listing import shown_id
-from groups.model import GroupType
+from groups.model import GroupType, MemberProtocol
 from migration.clients import (
     LIBRARIES,
     LibrarySupport,
@@ -32,10 +32,12 @@ _REPLACED = (
 def library_is_known(case: Case) -> Iterator[Finding]:
     unknown = members_by(case, lambda client: client.known_by if client.library is None else None)
     for why, members in unknown.items():
+        subject = "this member" if len(members) == 1 else "these members"
+        subject = "the members" if members == [None] else subject
         yield case.blocker(
             "client-library",
             members=members,
-            message=f"The client library of {_subject(members)} is unknown{'' if why == NOT_KNOWN else f' ({why})'}.",
+            message=f"The client library of {subject} is unknown{'' if why == NOT_KNOWN else f' ({why})'}.",
             remedy="Set it with --client LIBRARY[:VERSION], --client MEMBER=LIBRARY, --clients FILE or "
             f"--client-config FILE. Known libraries: {', '.join(LIBRARIES)}.",
             source="PostHog/posthog pull 94498: the path of Java clients took librdkafka services down",
@@ -43,10 +45,10 @@ def library_is_known(case: Case) -> Iterator[Finding]:
 
 
 def library_is_inferred(case: Case) -> Iterator[Finding]:
-    inferred = members_by(
-        case, lambda it: (it.library.name, it.known_by) if it.library and it.is_inferred else None
-    )
-    for (library, known_by), members in inferred.items():
+    def inferred(client: MemberClient) -> tuple[str, str] | None:
+        return (client.library.name, client.known_by) if client.library and client.is_inferred else None
+
+    for (library, known_by), members in members_by(case, inferred).items():
         yield case.info(
             "client-library",
             members=members,
@@ -55,12 +57,6 @@ def library_is_inferred(case: Case) -> Iterator[Finding]:
             remedy=f"Check it, and set it with its version: --client {library}:VERSION.",
             source="The default client ids in the libraries' source",
         )
-
-
-def _subject(members: list[str | None]) -> str:
-    if members == [None]:
-        return "the members"
-    return "this member" if len(members) == 1 else "these members"
 
 
 def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
@@ -91,15 +87,9 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
                 support = (Level.WARNING, *_REPLACED)
             if support is not None:
                 judged.setdefault((client.library.name, *support), []).append(member)
-    for (library, level, message, remedy), members in judged.items():
-        yield case.finding(
-            level,
-            "client-support",
-            members=members,
-            message=f"{library} {message}.",
-            remedy=remedy,
-            source=LIBRARIES[library].source,
-        )
+    for (library, level, what, remedy), members in judged.items():
+        texts = {"message": f"{library} {what}.", "remedy": remedy, "source": LIBRARIES[library].source}
+        yield case.finding(level, "client-support", members=members, **texts)
 
 
 def _leaves_sarama(case: Case) -> bool:
@@ -112,10 +102,8 @@ def is_there(case: Case, member_id: str | None) -> bool:
     """Whether a member already speaks the protocol of the destination, so that its library supports it."""
     if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CONSUMER:
         return False
-    return any(
-        member.id == member_id and member.protocol is not None and member.protocol.value == "consumer"
-        for member in case.group.members
-    )
+    spoken = {member.id: member.protocol for member in case.group.members}
+    return member_id is not None and spoken.get(member_id) is MemberProtocol.CONSUMER
 
 
 _FEATURES = {True: "cooperative rebalancing", False: "the consumer protocol"}
@@ -130,11 +118,8 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
     needed = library.cooperative if to_cooperative else library.consumer
     advised = library.cooperative_wanted if to_cooperative else library.consumer_wanted
     if needed is None:
-        others = [
-            other.name
-            for other in LIBRARIES.values()
-            if (other.cooperative if to_cooperative else other.consumer) and other.name != "connect"
-        ]
+        first = {one.name: one.cooperative if to_cooperative else one.consumer for one in LIBRARIES.values()}
+        others = [name for name, release in first.items() if release and name != "connect"]
         what = "has no cooperative assignor" if to_cooperative else "does not speak the consumer protocol"
         remedy = f"Keep the present protocol, or move the members to {' or '.join(others)} first."
         return Level.BLOCKER, f"{what}, in any version", remedy
@@ -202,12 +187,9 @@ def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
 def librdkafka_leaves_permanently(case: Case) -> Iterator[Finding]:
     """Under the consumer protocol librdkafka leaves permanently where Java leaves temporarily (KIP-848, epoch -2)."""
     static = {member.id for member in case.group.members if member.instance}
-    static_in_files = any(config.setting("group.instance.id") for config in case.request.configs)
-    members = [
-        member
-        for member, client in case.clients.items()
-        if _is(client, "librdkafka") and (member in static or static_in_files)
-    ]
+    in_files = any(config.setting("group.instance.id") for config in case.request.configs)
+    of_it = [member for member, client in case.clients.items() if _is(client, "librdkafka")]
+    members = of_it if in_files else [member for member in of_it if member in static]
     if case.destination is Destination.CONSUMER and members:
         yield case.warning(
             "static-member",
@@ -223,49 +205,41 @@ def librdkafka_leaves_permanently(case: Case) -> Iterator[Finding]:
 def library_mixes_assignors(case: Case) -> Iterator[Finding]:
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER) or not case.group.members:
         return
-    for name, members in members_by(case, _refuses_a_mix).items():
-        yield case.warning(
-            "two-bounces",
-            members=members,
-            message=f"{name} refuses a list that mixes eager and cooperative assignors.",
-            remedy="The plan stops all members and starts them again. Or go directly to the consumer protocol.",
-            source=LIBRARIES[name].source,
-        )
+    for name, members in members_by(case, _library).items():
+        library = LIBRARIES[name]
+        if library.cooperative is not None and not library.two_bounces:
+            yield case.warning(
+                "two-bounces",
+                members=members,
+                message=f"{name} refuses a list that mixes eager and cooperative assignors.",
+                remedy="The plan stops all members and starts them again. Or go directly to the consumer protocol.",
+                source=library.source,
+            )
 
 
-def _refuses_a_mix(client: MemberClient) -> str | None:
-    """The library's name if it has a cooperative assignor and refuses an eager one in the same list; else None."""
-    library = client.library
-    if library is None or library.cooperative is None or library.two_bounces:
-        return None
-    return library.name
+def _library(client: MemberClient) -> str | None:
+    return client.library.name if client.library else None
 
 
 def library_has_the_assignor(case: Case) -> Iterator[Finding]:
-    if case.request.assignor is None:
-        return
     assignor = case.request.assignor
-    lacking = members_by(
-        case, lambda it: it.library.name if it.library and assignor not in it.library.assignors else None
-    )
-    for name, members in lacking.items():
-        yield case.blocker(
-            "assignor-of-library",
-            members=members,
-            message=f"--assignor {case.request.assignor}: {name} has no such assignor.",
-            remedy=f"Request one of {', '.join(LIBRARIES[name].assignors)}, or none.",
-            source="librdkafka's CONFIGURATION.md; sarama, aiokafka and KafkaJS assignors",
-        )
+    for name, members in members_by(case, _library).items():
+        known = LIBRARIES[name].assignors
+        if assignor is not None and assignor not in known:
+            yield case.blocker(
+                "assignor-of-library",
+                members=members,
+                message=f"--assignor {assignor}: {name} has no such assignor.",
+                remedy=f"Request one of {', '.join(known)}, or none.",
+                source="librdkafka's CONFIGURATION.md; sarama, aiokafka and KafkaJS assignors",
+            )
 
 
 def members_share_a_library(case: Case) -> Iterator[Finding]:
-    by_library = members_by(case, lambda client: client.library.name if client.library else None)
+    by_library = sorted(members_by(case, _library).items())
     if len(by_library) < 2:
         return
-    who = "; ".join(
-        f"{library}: {named(case, [m for m in members if m])}"
-        for library, members in sorted(by_library.items())
-    )
+    who = "; ".join(f"{name}: {named(case, [m for m in members if m])}" for name, members in by_library)
     yield case.warning(
         "mixed-libraries",
         message=f"The members run different libraries ({who}).{_leader(case)}",
@@ -304,13 +278,8 @@ def frameworks_support_it(case: Case) -> Iterator[Finding]:
     for name in case.request.frameworks:
         reports = [report for report in framework_named(name).reports if case.destination in report.to]
         for report in reports:
-            yield case.finding(
-                report.level,
-                "rebalance-listener",
-                message=report.message,
-                remedy=report.remedy,
-                source=report.source,
-            )
+            texts = {"message": report.message, "remedy": report.remedy, "source": report.source}
+            yield case.finding(report.level, "rebalance-listener", **texts)
         if not reports:
             yield case.info(
                 "rebalance-listener",
@@ -337,31 +306,23 @@ def franz_go_is_asked_in_code(case: Case) -> Iterator[Finding]:
 
 
 def _incremental(case: Case, libraries: list[str]) -> Finding:
-    to_consumer = case.destination is Destination.CONSUMER
-    reviews = []
-    if "librdkafka" in libraries:
-        kind = f"{shown_id(case.group.id)} is on {case.group.protocol}, so the code must change"
-        reviews.append(
-            f"librdkafka: {kind}: assign() in a callback must become incremental_assign(), unassign() "
-            "incremental_unassign()"
-        )
-    if "connect" in libraries:
-        reviews.append(
-            "Connect: SinkTask.open() and close() of the connector get only the added or revoked partitions"
-        )
-    if set(libraries) - {"librdkafka", "connect"}:
-        reviews.append(
-            "onPartitionsRevoked no longer means that a rebalance has started, commitSync may throw "
-            "RebalanceInProgressException, and onPartitionsLost is new"
-        )
+    kind = f"{shown_id(case.group.id)} is on {case.group.protocol}, so the code must change"
+    texts = {
+        "librdkafka": f"librdkafka: {kind}: assign() in a callback must become incremental_assign(), unassign() "
+        "incremental_unassign()",
+        "connect": "Connect: SinkTask.open() and close() of the connector get only the added or revoked partitions",
+        "": "onPartitionsRevoked no longer means that a rebalance has started, commitSync may throw "
+        "RebalanceInProgressException, and onPartitionsLost is new",
+    }
+    kinds = {library if library in texts else "" for library in libraries}
+    reviews = [text for library, text in texts.items() if library in kinds]
+    guide = "confluent-kafka's KIP-848 migration guide; " if case.destination is Destination.CONSUMER else ""
     return case.warning(
         "rebalance-listener",
         message="Rebalance callbacks become incremental. They get the added or revoked partitions, not the full set, "
         "and not once per rebalance.",
         remedy=f"Review every rebalance listener before the first step. The changes: {'; '.join(reviews)}.",
-        source="confluent-kafka's KIP-848 migration guide; KIP-429, Compatibility and Upgrade Path"
-        if to_consumer
-        else "KIP-429, Compatibility and Upgrade Path",
+        source=f"{guide}KIP-429, Compatibility and Upgrade Path",
     )
 
 

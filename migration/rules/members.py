@@ -18,18 +18,16 @@ from migration.rules.client_configs import timeout_now
 
 def type_fits_destination(case: Case) -> Iterator[Finding]:
     group = case.group
+    kind = f"{shown_id(group.id)} is a {group.type.value} group"
+    is_of_assignors = case.destination in (Destination.COOPERATIVE, Destination.EAGER)
     if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
         yield case.blocker(
             "group-type",
-            message=f"{shown_id(group.id)} "
-            f"is a {group.type.value} group; it has no consumer group protocol to migrate.",
+            message=f"{kind}; it has no consumer group protocol to migrate.",
             remedy=_OTHER_WAYS.get(group.type, "Nothing to do with this tool."),
             source=_KIP_848,
         )
-    elif group.type is GroupType.CONSUMER and case.destination in (
-        Destination.COOPERATIVE,
-        Destination.EAGER,
-    ):
+    elif group.type is GroupType.CONSUMER and is_of_assignors:
         yield case.blocker(
             "group-type",
             message=f"{shown_id(group.id)} is on the consumer protocol already; it rebalances incrementally by itself.",
@@ -108,9 +106,7 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
     if case.destination not in (Destination.CONSUMER, Destination.CLASSIC):
         return
     static = [member for member in case.group.members if member.instance]
-    instances = sorted(
-        {entry.value for config in case.request.configs if (entry := config.setting("group.instance.id"))}
-    )
+    instances = sorted(_in_files(case, "group.instance.id"))
     if not static and not instances:
         return
     if static:
@@ -118,6 +114,7 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
         whose = single if len(static) == 1 else "Static members keep their instance ids."
     else:
         whose = f"The members' configuration makes them static ({', '.join(instances[:5])})."
+    killed = "; a member killed on 4.3.1, java and librdkafka"
     yield case.warning(
         "static-member",
         members=[member.id for member in static],
@@ -125,12 +122,12 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
         remedy="Stop each before its successor with the same instance id starts; otherwise the two fence each other "
         f"(UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID), or both consume.{_crash_note(case)}",
         source="Field trial on 4.3.1: start before stop ended in fencing in 16 of 16 runs; PostHog/posthog pull 65809"
-        + (
-            "; a member killed on 4.3.1, java and librdkafka"
-            if case.destination is Destination.CONSUMER
-            else ""
-        ),
+        f"{killed if case.destination is Destination.CONSUMER else ''}",
     )
+
+
+def _in_files(case: Case, key: str) -> set[str]:
+    return {entry.value for config in case.request.configs if (entry := config.setting(key)) is not None}
 
 
 def _crash_note(case: Case) -> str:
@@ -150,10 +147,8 @@ def _crash_note(case: Case) -> str:
 def racks_are_lost(case: Case) -> Iterator[Finding]:
     if case.destination is not Destination.CONSUMER:
         return
-    in_files = {
-        entry.value for config in case.request.configs if (entry := config.setting("client.rack")) is not None
-    }
-    racks = sorted({member.rack for member in case.group.members if member.rack} | in_files)
+    of_members = {member.rack for member in case.group.members if member.rack}
+    racks = sorted(of_members | _in_files(case, "client.rack"))
     if racks:
         yield case.warning(
             "rack-awareness",

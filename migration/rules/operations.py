@@ -150,7 +150,8 @@ MOST_TOPICS = 5
 def topics_may_be_described(case: Case) -> Iterator[Finding]:
     if not case.upgrades:
         return
-    access, topics = case.access, _topics(case)
+    subscriptions = [one.subscription for one in case.group.members if one.subscription is not None]
+    access, topics = case.access, {topic for one in subscriptions for topic in one.topics}
     if access is None or access.problem is not None:
         why = "" if access is None else f" ({access.problem})"
         yield case.info(
@@ -184,13 +185,3 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
             f"{quote(principal)} --operation Describe --topic {missing[0]} (and so on).",
             source=_PERMISSIONS,
         )
-
-
-def _topics(case: Case) -> set[str]:
-    """The topics that the members subscribe to."""
-    return {
-        topic
-        for member in case.group.members
-        if member.subscription is not None
-        for topic in member.subscription.topics
-    }

@@ -65,10 +65,8 @@ def _faulty(case: Case) -> str:
     if match is None or match.group(1) not in (None, ".0"):
         return ""
     which = "The brokers are 4.2.0: their" if match.group(1) else "If the brokers are 4.2.0, their"
-    return (
-        f" {which} move from classic to streams groups has a critical fault (KAFKA-20254). Upgrade them to 4.2.1 "
-        "first."
-    )
+    fault = "move from classic to streams groups has a critical fault (KAFKA-20254)"
+    return f" {which} {fault}. Upgrade them to 4.2.1 first."
 
 
 def streams_support_the_change(case: Case) -> Iterator[Finding]:
@@ -137,14 +135,9 @@ def connector_may_override(case: Case) -> Iterator[Finding]:
     sinks = members_by(case, lambda it: it.library.name if it.library else None).get("connect")
     if sinks is None:
         return
-    setting = next(
-        (entry for config in case.request.configs if (entry := config.setting(OVERRIDE_POLICY))), None
-    )
-    policy = (
-        setting.value.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy")
-        if setting
-        else None
-    )
+    settings = filter(None, (config.setting(OVERRIDE_POLICY) for config in case.request.configs))
+    names = (setting.value.rpartition(".")[2] for setting in settings)
+    policy = next((name.removesuffix("ConnectorClientConfigOverridePolicy") for name in names), None)
     if policy == _ALL:
         return
     if policy in _REFUSING:
@@ -215,10 +208,6 @@ def group_is_of_a_tool(case: Case) -> Iterator[Finding]:
     kind = case.group.protocol_type or "consumer"
     for tool in _TOOLS:
         if tool.group.fullmatch(case.group.id) and tool.protocol_type == kind:
-            yield case.info(
-                "tool",
-                message=f"{shown_id(case.group.id)} "
-                f"looks like a group of {tool.name} (inferred from the group id): {tool.what}.",
-                remedy=tool.way,
-                source=tool.source,
-            )
+            kind = f"a group of {tool.name} (inferred from the group id)"
+            message = f"{shown_id(case.group.id)} looks like {kind}: {tool.what}."
+            yield case.info("tool", message=message, remedy=tool.way, source=tool.source)

@@ -35,9 +35,8 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
         if compared.engine is ClientEngine.JAVA:
             judgments = iter([_stays_in_the_client(compared.pattern, judgments)])
         for rule, level, message, remedy in judgments:
-            yield case.finding(
-                level, rule, members=compared.members, message=message, remedy=remedy, source=_SOURCE
-            )
+            texts = {"message": message, "remedy": remedy, "source": _SOURCE}
+            yield case.finding(level, rule, members=compared.members, **texts)
     yield from _together(case, tuple(regexes))
 
 
@@ -59,12 +58,9 @@ def compared_regexes(case: Case) -> Iterator[ComparedRegex]:
     names = None if case.topics is None or not regexes else _names(tuple(sorted(case.topics)))
     for pattern, members in regexes.items():
         for engine in _engines(case):
-            yield ComparedRegex(
-                pattern=pattern,
-                members=tuple(members),
-                engine=engine,
-                comparison=_compare(pattern, engine, names),
-            )
+            comparison = _compare(pattern, engine, names)
+            whose = tuple(members)
+            yield ComparedRegex(pattern=pattern, members=whose, engine=engine, comparison=comparison)
 
 
 @lru_cache(maxsize=4)
@@ -195,25 +191,14 @@ def _differences(comparison: Comparison, engine: ClientEngine, instead: str) -> 
             advice,
         )
     if matched.gained:
-        yield (
-            "regex-topics",
-            Level.WARNING,
-            f"With {pattern} the broker also matches {_topics(matched.gained)}.",
-            advice,
-        )
+        gained = f"With {pattern} the broker also matches {_topics(matched.gained)}."
+        yield "regex-topics", Level.WARNING, gained, advice
     if not matched.lost and not matched.gained and comparison.ever is not None and not comparison.ever.same:
-        example = (
-            comparison.ever.only_first
-            if comparison.ever.only_first is not None
-            else comparison.ever.only_second
-        )
-        yield (
-            "regex-topics",
-            Level.WARNING,
-            f"With {pattern} the broker matches other names than {engine.value} does{why}, such as {example!r}"
-            + (", but no topic that exists now." if matched.client is not None else "."),
-            advice,
-        )
+        only = comparison.ever
+        example = only.only_second if only.only_first is None else only.only_first
+        none = ", but no topic that exists now" if matched.client is not None else ""
+        other = f"matches other names than {engine.value} does{why}, such as {example!r}{none}"
+        yield "regex-topics", Level.WARNING, f"With {pattern} the broker {other}.", advice
 
 
 def _topics(names: Sequence[str]) -> str:
