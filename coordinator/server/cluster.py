@@ -143,11 +143,8 @@ class Cluster:
                 () if self._transactions_log is None else self._transactions_log.recovered.values(),
                 lambda: TransactionVersion(self.configs.features.levels[TRANSACTION_VERSION]),
             ),
-            self._transactions_log,
-            keep=self._keep,
-            write_markers=self._write_markers,
-            now_ms=self.now_ms,
-        )
+            self._transactions_log, keep=self._keep, write_markers=self._write_markers, now_ms=self.now_ms,
+        )  # fmt: skip
 
     @property
     def present(self) -> list[Broker]:

@@ -119,12 +119,9 @@ class Dispatcher:
                 session.is_mute = True
                 return None
         exchange = Exchange(
-            cluster=self._cluster,
-            broker=self._broker,
-            request=incoming.message,
-            version=incoming.version,
+            cluster=self._cluster, broker=self._broker, request=incoming.message, version=incoming.version,
             caller=session.caller(incoming.client_id),
-        )
+        )  # fmt: skip
         fields = await served.answer(exchange)
         if fields is None:
             return None
@@ -140,12 +137,9 @@ class Dispatcher:
         if incoming.client_id == FAULT_CLIENT or incoming.message is None:
             return None
         request = IncomingRequest(
-            api=incoming.served.api,
-            version=incoming.version,
-            client_id=incoming.client_id,
-            message=incoming.message,
-            name_of=self._cluster.topics.name_of,
-        )
+            api=incoming.served.api, version=incoming.version, client_id=incoming.client_id,
+            message=incoming.message, name_of=self._cluster.topics.name_of,
+        )  # fmt: skip
         verdict = self._faults.judge(request, self._cluster.now_ms())
         if verdict is None:
             return None

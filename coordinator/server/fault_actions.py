@@ -105,13 +105,9 @@ async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
     await _send(cluster, LeaveGroup(group=group.id, members=((member.id, None),)))
     if isinstance(member, ConsumerMember) and member.classic is None:
         fenced = AnswerError(
-            error=ErrorCode.FENCED_MEMBER_EPOCH.name,
-            api=("ConsumerGroupHeartbeat",),
-            group=group.id,
-            member=member.id,
-            times=1,
-            for_s=FENCED_FOR_S,
-        )
+            error=ErrorCode.FENCED_MEMBER_EPOCH.name, api=("ConsumerGroupHeartbeat",), group=group.id,
+            member=member.id, times=1, for_s=FENCED_FOR_S,
+        )  # fmt: skip
         cluster.faults.add(fenced, cluster.now_ms())
 
 
@@ -127,17 +123,10 @@ async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) ->
         await _send(cluster, away)
     metadata = member.metadata
     joining = ConsumerGroupHeartbeat(
-        group=group.id,
-        member=format_uuid(uuid4()),
-        epoch=0,
-        instance=member.instance,
-        rack=metadata.rack,
-        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
-        topics=metadata.topics,
-        regex=metadata.regex,
-        assignor=metadata.assignor,
-        owned={},
-    )
+        group=group.id, member=format_uuid(uuid4()), epoch=0, instance=member.instance, rack=metadata.rack,
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms, topics=metadata.topics, regex=metadata.regex,
+        assignor=metadata.assignor, owned={},
+    )  # fmt: skip
     await _send(cluster, joining)
 
 
@@ -145,14 +134,10 @@ async def _join(cluster: Cluster, group: str, member: Any, protocol_type: str, o
     """`offered` has the session timeout and the protocols of the member."""
     metadata = member if isinstance(member, ClassicMember) else member.metadata
     joining = JoinGroup(
-        group=group,
-        session_timeout_ms=offered.session_timeout_ms,
-        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
-        member="",
-        instance=member.instance,
-        protocol_type=protocol_type,
-        protocols=offered.protocols,
-    )
+        group=group, session_timeout_ms=offered.session_timeout_ms,
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms, member="", instance=member.instance,
+        protocol_type=protocol_type, protocols=offered.protocols,
+    )  # fmt: skip
     await _send(cluster, joining)
 
 
@@ -283,9 +268,6 @@ def _next_broker(cluster: Cluster, partition: int) -> int:
 
 
 _ACTIONS: Mapping[type[Action], Callable[[Cluster, Any], Awaitable[str]]] = {
-    Expire: _expire,
-    Fence: _fence,
-    Disconnect: _disconnect,
-    ChangeTopic: _change_topic,
+    Expire: _expire, Fence: _fence, Disconnect: _disconnect, ChangeTopic: _change_topic,
     FailCoordinator: _fail_coordinator,
-}
+}  # fmt: skip

@@ -154,12 +154,9 @@ class Listener:
         dispatcher = Dispatcher(self._cluster, self._broker)
         try:
             self._server = await asyncio.get_running_loop().create_server(
-                partial(ClientConnection, dispatcher, connections),
-                self._host,
-                self._port,
-                backlog=BACKLOG,
+                partial(ClientConnection, dispatcher, connections), self._host, self._port, backlog=BACKLOG,
                 ssl=self._cluster.security.context,
-            )
+            )  # fmt: skip
         except OSError:
             await connections.close()
             raise

@@ -141,16 +141,11 @@ def batch_data(batch: Batch, checksum: int) -> dict[str, object]:
     """The fields that kafka-dump-log prints of a batch."""
     return {
         **fields(batch, "file", "base_offset", "last_offset", "count"),
-        "base_sequence": _number(batch.base_sequence),
-        "last_sequence": _number(batch.last_sequence),
-        **_producer(batch),
-        "leader_epoch": _number(batch.leader_epoch),
-        "control": batch.is_control,
-        **fields(batch, "delete_horizon_ms", "position", "max_timestamp", "size"),
-        "magic": MAGIC,
-        "codec": batch.codec.name.lower(),
-        "crc": checksum,
-    }
+        "base_sequence": _number(batch.base_sequence), "last_sequence": _number(batch.last_sequence),
+        **_producer(batch), "leader_epoch": _number(batch.leader_epoch), "control": batch.is_control,
+        **fields(batch, "delete_horizon_ms", "position", "max_timestamp", "size"), "magic": MAGIC,
+        "codec": batch.codec.name.lower(), "crc": checksum,
+    }  # fmt: skip
 
 
 RECORD_COLUMNS = columns(
@@ -202,20 +197,11 @@ def _content(read: ReadRecord, tombstone: bool) -> tuple[str | None, str | None,
 def batch_rows(batches: Batches) -> Iterator[Sequence[Cell]]:
     for batch, checksum in zip(batches, batches.headers["crc"].tolist(), strict=True):
         yield (
-            batch.base_offset,
-            batch.last_offset,
-            batch.count,
-            batch.position,
-            batch.size,
-            TIMESTAMP_TYPES[batch.log_append_time],
-            format_moment(batch.max_timestamp),
-            batch.leader_epoch,
-            producer(batch),
-            _number(batch.base_sequence),
-            "control" if batch.is_control else "data",
-            batch.codec.name.lower(),
-            f"{checksum:08x}",
-        )
+            batch.base_offset, batch.last_offset, batch.count, batch.position, batch.size,
+            TIMESTAMP_TYPES[batch.log_append_time], format_moment(batch.max_timestamp), batch.leader_epoch,
+            producer(batch), _number(batch.base_sequence), "control" if batch.is_control else "data",
+            batch.codec.name.lower(), f"{checksum:08x}",
+        )  # fmt: skip
 
 
 def producer(batch: Batch) -> str | None:
@@ -415,9 +401,6 @@ def _errors(problems: Sequence[Problem]) -> list[dict[str, object]]:
 
 
 WRITERS: Mapping[DumpFormat, type[LineWriter]] = {
-    DumpFormat.TABLE: TableWriter,
-    DumpFormat.NDJSON: LineWriter,
-    DumpFormat.JSON: JsonWriter,
-    DumpFormat.YAML: YamlWriter,
-    DumpFormat.CSV: FileCsvWriter,
-}
+    DumpFormat.TABLE: TableWriter, DumpFormat.NDJSON: LineWriter, DumpFormat.JSON: JsonWriter,
+    DumpFormat.YAML: YamlWriter, DumpFormat.CSV: FileCsvWriter,
+}  # fmt: skip

@@ -287,12 +287,9 @@ def state_line(cluster: Cluster, seconds: float) -> str:
         "connections": sum(
             broker.endpoint.connections for broker in cluster.present if broker.endpoint is not None
         ),
-        "groups": len(state.groups),
-        **dict(sorted(by_state.items())),
-        "offsets": sum(map(len, state.offsets.values())),
-        "topics": len(topics),
-        "partitions": sum(topic.partitions for topic in topics),
-        "requests": cluster.requests,
+        "groups": len(state.groups), **dict(sorted(by_state.items())),
+        "offsets": sum(map(len, state.offsets.values())), "topics": len(topics),
+        "partitions": sum(topic.partitions for topic in topics), "requests": cluster.requests,
         "seconds": f"{seconds:.0f}",
-    }
+    }  # fmt: skip
     return " ".join(f"{name}={value}" for name, value in values.items())

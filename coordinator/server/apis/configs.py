@@ -49,12 +49,9 @@ def _resource(
 ) -> AnswerFields:
     error, message = _refusal(exchange, requested.resource_type, requested.resource_name)
     return {
-        "error_code": error,
-        "error_message": message,
-        "resource_type": requested.resource_type,
-        "resource_name": requested.resource_name,
-        "configs": () if error else _entries(exchange, requested),
-    }
+        "error_code": error, "error_message": message, "resource_type": requested.resource_type,
+        "resource_name": requested.resource_name, "configs": () if error else _entries(exchange, requested),
+    }  # fmt: skip
 
 
 def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:

@@ -30,13 +30,9 @@ if TYPE_CHECKING:
 COMMITTED = 1
 NONE = -1
 SINCE = {
-    LATEST: 1,
-    EARLIEST: 1,
-    MAX_TIMESTAMP: 7,
-    EARLIEST_LOCAL: 8,
-    LATEST_TIERED: 9,
+    LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9,
     EARLIEST_PENDING_UPLOAD: 11,
-}
+}  # fmt: skip
 """The first ListOffsets version that knows each special timestamp."""
 NEVER = 1 << 15
 
@@ -79,12 +75,9 @@ async def _listed(
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code
     return {
-        "partition_index": requested.partition_index,
-        "error_code": error,
-        "timestamp": timestamp,
-        "offset": offset,
-        "leader_epoch": leader_epoch,
-    }
+        "partition_index": requested.partition_index, "error_code": error, "timestamp": timestamp,
+        "offset": offset, "leader_epoch": leader_epoch,
+    }  # fmt: skip
 
 
 async def offset_for_leader_epoch(exchange: Exchange[schemas.OffsetForLeaderEpochRequest]) -> AnswerFields:

@@ -133,15 +133,10 @@ def _create(
     except RequestRefused as error:
         return _refused(requested.name, error.code, error.message)
     return {
-        "name": topic.name,
-        "topic_id": topic.id,
-        "error_code": ErrorCode.NONE,
-        "error_message": None,
-        "topic_config_error_code": ErrorCode.NONE,
-        "num_partitions": topic.partitions,
-        "replication_factor": len(replicas[0]),
-        "configs": created(cluster, settings),
-    }
+        "name": topic.name, "topic_id": topic.id, "error_code": ErrorCode.NONE, "error_message": None,
+        "topic_config_error_code": ErrorCode.NONE, "num_partitions": topic.partitions,
+        "replication_factor": len(replicas[0]), "configs": created(cluster, settings),
+    }  # fmt: skip
 
 
 def _own_settings(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic) -> dict[str, str]:
@@ -197,15 +192,10 @@ def _manually_placed(cluster: Cluster, requested: schemas.CreateTopicsRequestTop
 
 def _refused(name: str, code: int, message: str | None) -> AnswerFields:
     return {
-        "name": name,
-        "topic_id": None,
-        "error_code": code,
-        "error_message": message,
-        "topic_config_error_code": ErrorCode.NONE,
-        "num_partitions": -1,
-        "replication_factor": -1,
+        "name": name, "topic_id": None, "error_code": code, "error_message": message,
+        "topic_config_error_code": ErrorCode.NONE, "num_partitions": -1, "replication_factor": -1,
         "configs": (),
-    }
+    }  # fmt: skip
 
 
 @keeping("topics", "results", not_grown)

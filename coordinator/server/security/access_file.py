@@ -144,14 +144,10 @@ def _acls_of(entry: _Entry) -> Iterator[Acl]:
         raise Malformed("lists no operation", "operations")
     for number, operation in enumerate(entry.operations):
         yield Acl(
-            resource_type=kind,
-            name=name,
-            pattern=pattern,
-            principal=entry.principal,
-            host=entry.host,
+            resource_type=kind, name=name, pattern=pattern, principal=entry.principal, host=entry.host,
             operation=_named(operation, (Operation.ALL, *OPERATIONS[kind]), "operations", number),
             permission=permission,
-        )
+        )  # fmt: skip
 
 
 def _resource(entry: _Entry) -> tuple[ResourceType, str]:

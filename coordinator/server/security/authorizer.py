@@ -146,11 +146,8 @@ def _is_dominated(pattern: PatternType, name: str, denied: Collection[tuple[Patt
 
 CHANGE, CREATED, DELETED = "change", "created", "deleted"
 ENUMS: Mapping[str, Any] = {
-    "resource_type": ResourceType,
-    "pattern": PatternType,
-    "operation": Operation,
-    "permission": Permission,
-}
+    "resource_type": ResourceType, "pattern": PatternType, "operation": Operation, "permission": Permission,
+}  # fmt: skip
 
 
 class StoredAcls:

@@ -12,16 +12,10 @@ from coordinator.errors import InvalidSetting
 ANONYMOUS = "User:ANONYMOUS"  # the principal of a client that is not authenticated (KafkaPrincipal.ANONYMOUS)
 
 _KEYWORDS = {
-    "commonName": "CN",
-    "countryName": "C",
-    "localityName": "L",
-    "stateOrProvinceName": "ST",
-    "organizationName": "O",
-    "organizationalUnitName": "OU",
-    "streetAddress": "STREET",
-    "domainComponent": "DC",
-    "userId": "UID",
-}
+    "commonName": "CN", "countryName": "C", "localityName": "L", "stateOrProvinceName": "ST",
+    "organizationName": "O", "organizationalUnitName": "OU", "streetAddress": "STREET",
+    "domainComponent": "DC", "userId": "UID",
+}  # fmt: skip
 """RFC 2253's short names for OpenSSL's long ones."""
 _EMAIL_ADDRESS = "1.2.840.113549.1.9.1"
 _IA5_STRING = 0x16

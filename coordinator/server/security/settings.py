@@ -84,19 +84,16 @@ def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> S
     if authorizer not in ("", AUTHORIZER):
         raise InvalidSetting(f"authorizer.class.name: only {AUTHORIZER} is supported, not {authorizer}")
     return SecuritySettings(
-        protocol=protocol,
-        tls=tls,
-        client_auth=_client_auth(protocol, settings),
+        protocol=protocol, tls=tls, client_auth=_client_auth(protocol, settings),
         principal_rules=parse_rules(settings.get("ssl.principal.mapping.rules", "").strip() or "DEFAULT"),
         mechanisms=_mechanisms(settings),
         max_reauth_ms=_milliseconds(settings, "connections.max.reauth.ms", 0),
         failure_delay_ms=_milliseconds(
             settings, "connection.failed.authentication.delay.ms", defaults.failure_delay_ms
         ),
-        has_authorizer=bool(authorizer),
-        super_users=_principals(settings),
+        has_authorizer=bool(authorizer), super_users=_principals(settings),
         allow_if_no_acl=settings.get(ALLOW_IF_NO_ACL, "").strip().lower() == "true",
-    )
+    )  # fmt: skip
 
 
 def _tls(settings: Mapping[str, str]) -> TlsSettings:

@@ -64,12 +64,5 @@ def _splice(content: bytearray, frames: Sequence[bytes], chance: Random) -> None
 
 
 CHANGES: Sequence[Callable[[bytearray, Sequence[bytes], Random], None]] = (
-    _flip,
-    _flip,
-    _number,
-    _insert,
-    _delete,
-    _repeat,
-    _cut,
-    _splice,
-)
+    _flip, _flip, _number, _insert, _delete, _repeat, _cut, _splice,
+)  # fmt: skip

@@ -19,16 +19,12 @@ from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 
 TOOLS = {
     "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
-    "cluster": "org.apache.kafka.tools.ClusterTool",
-    "configs": "kafka.admin.ConfigCommand",
-    "consumer-groups": CONSUMER_GROUPS,
-    "features": "org.apache.kafka.tools.FeatureCommand",
-    "get-offsets": "org.apache.kafka.tools.GetOffsetShell",
-    "groups": "org.apache.kafka.tools.GroupsCommand",
+    "cluster": "org.apache.kafka.tools.ClusterTool", "configs": "kafka.admin.ConfigCommand",
+    "consumer-groups": CONSUMER_GROUPS, "features": "org.apache.kafka.tools.FeatureCommand",
+    "get-offsets": "org.apache.kafka.tools.GetOffsetShell", "groups": "org.apache.kafka.tools.GroupsCommand",
     "leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
-    "log-dirs": "org.apache.kafka.tools.LogDirsCommand",
-    "topics": "org.apache.kafka.tools.TopicCommand",
-}
+    "log-dirs": "org.apache.kafka.tools.LogDirsCommand", "topics": "org.apache.kafka.tools.TopicCommand",
+}  # fmt: skip
 COMMANDS = """
 topics --create --topic T --partitions 2 --replication-factor 1 --config retention.ms=5000
 topics --create --topic T --partitions 2

@@ -89,15 +89,12 @@ def test_of_a_scenario_topics_coordinators_and_network_are_played() -> None:
     timeline = timeline_of(parse_scenario(Path("mine.yaml"), SCENARIO))
     assert (timeline.topics, timeline.settings) == (["orders:6"], {"group.initial.rebalance.delay.ms": "0"})
     assert list(timeline.events) == [
-        Delay(at=0, bounds_s=(0.02, 0.04)),
-        Drop(at=0, what=Dropped.CONNECTION, chance=0.75),
-        ChangeTopic(at=5, topic="orders", partitions=8),
-        ChangeTopic(at=6, topic="late", create=2),
-        ChangeTopic(at=7, topic="late", recreate=3),
-        ChangeTopic(at=8, topic="late", delete=True),
+        Delay(at=0, bounds_s=(0.02, 0.04)), Drop(at=0, what=Dropped.CONNECTION, chance=0.75),
+        ChangeTopic(at=5, topic="orders", partitions=8), ChangeTopic(at=6, topic="late", create=2),
+        ChangeTopic(at=7, topic="late", recreate=3), ChangeTopic(at=8, topic="late", delete=True),
         FailCoordinator(at=9, fault=CoordinatorFault.CRASH, for_s=3),
         FailCoordinator(at=10, fault=CoordinatorFault.MOVE),
-    ]
+    ]  # fmt: skip
     assert list(timeline.remarks) == [
         "mine: 2 events of members are skipped, which your own clients must play: a",
         "mine: only a simulation has duplicate",

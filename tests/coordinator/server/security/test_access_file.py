@@ -37,12 +37,9 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     assert read.acls is not None
     assert len(read.acls) == 6
     assert read.acls[0] == Acl(
-        resource_type=ResourceType.GROUP,
-        name="orders-",
-        pattern=PatternType.PREFIXED,
-        principal="User:orders",
-        operation=Operation.READ,
-    )
+        resource_type=ResourceType.GROUP, name="orders-", pattern=PatternType.PREFIXED,
+        principal="User:orders", operation=Operation.READ,
+    )  # fmt: skip
     assert read.acls[-1].permission is Permission.DENY
     jsonschema.validate(yaml.safe_load(EXAMPLE), json.loads((DOCS / "schemas" / "access.json").read_text()))
 

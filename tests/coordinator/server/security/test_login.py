@@ -27,12 +27,9 @@ _METADATA = (METADATA, 1, {"topics": ()})
 _GOOD = plain("kohort", PASSWORDS["kohort"])
 _FIRST = b"n,,n=kohort,r=fyko+d2lbbFgONRv9qkxdawL"
 _ANY_ACL = {
-    "resource_name_filter": None,
-    "principal_filter": None,
-    "host_filter": None,
-    "operation": 1,
+    "resource_name_filter": None, "principal_filter": None, "host_filter": None, "operation": 1,
     "permission_type": 1,
-}
+}  # fmt: skip
 
 CONVERSATIONS: dict[str, Steps] = {
     "plain": [_VERSIONS, ("handshake", "PLAIN"), ("token", _GOOD), _METADATA],
