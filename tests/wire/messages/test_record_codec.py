@@ -11,7 +11,6 @@ from wire.messages.record_codec import (
     decode_value,
     encode_key,
     encode_value,
-    json_key,
 )
 
 
@@ -57,12 +56,6 @@ def test_a_key_of_an_unknown_type(number: int) -> None:
 def test_a_malformed_value_is_reported_with_its_byte(hexadecimal: str, message: str) -> None:
     with pytest.raises(DecodeError, match=message):
         decode_value(5, bytes.fromhex(hexadecimal))
-
-
-@pytest.mark.parametrize("key", [b"", b"\0"])
-def test_a_key_without_a_type(key: bytes) -> None:
-    with pytest.raises(DecodeError, match=r"^a key has . bytes, too few for the number that it starts with$"):
-        json_key(key)
 
 
 @pytest.mark.parametrize(

@@ -247,12 +247,6 @@ def test_broken_utf_8_is_read_as_java_reads_it(content: str, text: str) -> None:
         assert message.groups == (text + padding.decode(),)
 
 
-def test_a_string_is_no_longer_than_kafka_reads_it() -> None:
-    assert DESCRIBE_GROUPS.decode_request(6, describe_groups(b"x" * 32_767))[1].groups == ("x" * 32_767,)
-    with pytest.raises(DecodeError, match=r"groups\[\] at byte 12 has a length of 32768"):
-        DESCRIBE_GROUPS.decode_request(6, describe_groups(b"x" * 32_768))
-
-
 @pytest.mark.parametrize("length", [-1, -2, -(2**31)])
 def test_a_negative_length_is_a_null_where_there_may_be_one(length: int) -> None:
     head = HEAD.pack(3, 1, 7) + b"\xff\xff"
