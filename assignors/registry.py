@@ -60,7 +60,12 @@ def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
         if assignor.name == name and _fits(assignor, side, leader):
             return assignor
     for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
-        custom = _load(point.load())
+        offered = point.load()
+        custom = offered() if callable(offered) and not isinstance(offered, Assignor) else offered
+        if not isinstance(custom, Assignor):
+            raise UnknownAssignorError(
+                f"an entry point of {ENTRY_POINT_GROUP} offers {custom!r}, not an Assignor"
+            )
         if _fits(custom, side, leader):
             return checked(custom)
     raise UnknownAssignorError(_message(name, side, leader))
@@ -90,15 +95,6 @@ def _protocols_of(name: str, leader: Leader | None) -> frozenset[RebalanceProtoc
         return find(name, Side.CLIENT, leader).protocols
     except UnknownAssignorError:
         return _EAGER
-
-
-def _load(offered: object) -> Assignor:
-    assignor = offered() if callable(offered) and not isinstance(offered, Assignor) else offered
-    if not isinstance(assignor, Assignor):
-        raise UnknownAssignorError(
-            f"an entry point of {ENTRY_POINT_GROUP} offers {assignor!r}, not an Assignor"
-        )
-    return assignor
 
 
 def _fits(assignor: Assignor, side: Side, leader: Leader | None) -> bool:

@@ -77,8 +77,10 @@ def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Chang
     claims = _Claims.of(group, topics)
     plan = _Plan()
     _cut(group, claims, topics, order, plan, java)
-    parts = [*_unclaimed(group, claims, topics), *plan.given_up]
-    unassigned = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    free = np.flatnonzero(claims.owners[: group.partition_count] < 0)
+    edges = np.searchsorted(free, group.topic_start)
+    unclaimed = [free[edges[topic] : edges[topic + 1]] for topic in topics]
+    unassigned = np.concatenate([*unclaimed, *plan.given_up])
     room = np.array(plan.room, dtype=np.int64)
     if len(unassigned) > int(room.sum()):
         raise AssignorFailedError("Partitions were left unassigned")
@@ -194,10 +196,3 @@ def _beyond(targets: Targets, member: int, topics: set[int], quota: int) -> list
             if kept < len(ids):
                 given_up.append(ids[kept:])
     return given_up
-
-
-def _unclaimed(group: DenseGroup, claims: _Claims, topics: Sequence[int]) -> list[Ints]:
-    """Partitions that no member claims: topics in the given order, numbers ascending."""
-    free = np.flatnonzero(claims.owners[: group.partition_count] < 0)
-    edges = np.searchsorted(free, group.topic_start)
-    return [free[edges[t] : edges[t + 1]] for t in topics if edges[t] < edges[t + 1]]

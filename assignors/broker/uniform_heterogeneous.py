@@ -155,8 +155,11 @@ class _State:
         for moves in self.moves:
             if moves.givers[0] < 0:
                 self._hand_out(moves, maps)
-            else:
-                self._hand_over(moves, maps)
+                continue
+            givers, receivers = self.order[moves.givers].tolist(), self.order[moves.receivers].tolist()
+            for partition, giver, receiver in zip(moves.partitions.tolist(), givers, receivers, strict=True):
+                maps.remove(giver, moves.topic, [partition])
+                maps.add(receiver, moves.topic, [partition])
 
     def _hand_out(self, moves: _Moves, maps: TargetMaps) -> None:
         """A member gets all its partitions of a topic together: other members have separate maps."""
@@ -165,14 +168,6 @@ class _State:
         parts = np.split(moves.partitions[by_member], first[1:])
         for member, partitions in zip(self.order[members].tolist(), parts, strict=True):
             maps.add(member, moves.topic, partitions.tolist())
-
-    def _hand_over(self, moves: _Moves, maps: TargetMaps) -> None:
-        givers, receivers = self.order[moves.givers], self.order[moves.receivers]
-        for partition, giver, receiver in zip(
-            moves.partitions.tolist(), givers.tolist(), receivers.tolist(), strict=True
-        ):
-            maps.remove(giver, moves.topic, [partition])
-            maps.add(receiver, moves.topic, [partition])
 
     def _by_load(self, subscribers: Ints) -> Ints:
         """The subscribers by load, ascending; in map order among equals."""

@@ -27,7 +27,11 @@ class GrantedClaims:
 
 def grant_claims(inputs: StickyInput) -> GrantedClaims:
     owner = np.full(inputs.id_count, -1, dtype=np.int64)
-    ids, claimants = _claims_that_count(inputs)
+    ids, claimants = inputs.claims.values, inputs.claims.row_of
+    if not inputs.takes_part.all() or inputs.group.strays:
+        topics = inputs.topics_of(ids)
+        counting = (topics >= 0) & inputs.takes_part[topics] if len(inputs.takes_part) else topics > 0
+        ids, claimants = ids[counting], claimants[counting]
     if not len(ids):
         return GrantedClaims(owner, None)
     owner[ids] = claimants
@@ -36,15 +40,6 @@ def grant_claims(inputs: StickyInput) -> GrantedClaims:
         return GrantedClaims(owner, None)
     contested = times[ids] > 1
     return _contested(inputs, owner, ids[contested], claimants[contested])
-
-
-def _claims_that_count(inputs: StickyInput) -> tuple[Ints, Ints]:
-    ids, claimants = inputs.claims.values, inputs.claims.row_of
-    if inputs.takes_part.all() and not inputs.group.strays:
-        return ids, claimants
-    topics = inputs.topics_of(ids)
-    counting = (topics >= 0) & inputs.takes_part[topics] if len(inputs.takes_part) else topics > 0
-    return ids[counting], claimants[counting]
 
 
 def _contested(inputs: StickyInput, owner: Ints, ids: Ints, claimants: Ints) -> GrantedClaims:

@@ -89,11 +89,8 @@ class Balancing:
         performed, watch = False, CycleDetector()
         while self._visit(blocks):
             performed = True
-            watch.visited(self._state)
+            watch.visited(lambda: (self.held.owner.tobytes(), self.movements.state()))
         return performed
-
-    def _state(self) -> tuple[bytes, object]:
-        return self.held.owner.tobytes(), self.movements.state()
 
     def undetermined(self) -> tuple[Undetermined, ...]:
         """Undone moves that depend on the order in a tree."""
@@ -159,18 +156,15 @@ class Balancing:
     def _balanced(self) -> bool:
         if self._witness is not None:
             partition, member = self._witness
-            if self._is_more_loaded(partition, member):
+            count = self.counts[member]
+            has_room = count != self.subscribers.capacity[member]
+            if has_room and self.counts[self.held.owner[partition]] > count + 1:
                 return False
         loads = self.counts[~self.fixed]
         if loads.min() >= loads.max() - 1:
             return True
         self._witness = self._find_witness()
         return self._witness is None
-
-    def _is_more_loaded(self, partition: int, member: int) -> bool:
-        if self.counts[member] == self.subscribers.capacity[member]:
-            return False
-        return bool(self.counts[self.held.owner[partition]] > self.counts[member] + 1)
 
     def _find_witness(self) -> tuple[int, int] | None:
         """A partition and a subscriber that could have it and has at least two less than its owner."""

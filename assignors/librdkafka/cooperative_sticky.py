@@ -61,7 +61,13 @@ def assign(group: DenseGroup) -> Result:
     except FreedMemoryError:
         active = [group.spec.members[m] for m in plan.active.tolist()]
         undetermined = tuple(Undetermined(subject=member.id, why=FREED) for member in active)
-    return Result(assignment=_trimmed(group, plan.owner, claims.last_of_all), undetermined=undetermined)
+    # Step 6.
+    claimant = claims.last_of_all
+    owners = np.full(len(claimant), NO_MEMBER, dtype=np.int64)
+    owners[: len(plan.owner)] = plan.owner
+    final = np.where(owners < 0, claimant, owners)
+    final[(owners >= 0) & (claimant >= 0) & (owners != claimant)] = NO_MEMBER
+    return Result(assignment=Assignment.from_owners(group, final), undetermined=undetermined)
 
 
 class _Plan:
@@ -244,15 +250,6 @@ class _Racks:
         return np.array(
             [m >= 0 and (self.of_member[m] is None or self.of_member[m] in racks) for m, racks in places]
         )
-
-
-def _trimmed(group: DenseGroup, owner: Ints, claimant: Ints) -> Assignment:
-    """Step 6. `owner` and `claimant` are by partition id; `claimant` includes strays."""
-    owners = np.full(len(claimant), NO_MEMBER, dtype=np.int64)
-    owners[: len(owner)] = owner
-    final = np.where(owners < 0, claimant, owners)
-    final[(owners >= 0) & (claimant >= 0) & (owners != claimant)] = NO_MEMBER
-    return Assignment.from_owners(group, final)
 
 
 def _joined(rows: Sequence[Ints]) -> Ints:
