@@ -127,8 +127,7 @@ def _output_error(error: Exception) -> CommandError | None:
 
 
 def _exit(end: SystemExit) -> None:
-    """Exit at once, without freeing a hundred thousand objects one by one first. If a stream cannot be flushed, the
-    interpreter exits and reports it."""
+    """Exit at once, without freeing a hundred thousand objects one by one, unless a stream cannot be flushed."""
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:

@@ -194,8 +194,7 @@ class ClusterChange(Change, ABC, Generic[P]):
             notice(f"{subject}: {text}; this change replaces it")
 
     def with_states(self, table: Table, parts: Iterable[tuple[str, Part]]) -> Table:
-        """The table with a row per part, and whether each was applied; before the change, whether each can be, if some
-        cannot."""
+        """The table with whether each part was applied; before the change, whether it can be, if some cannot."""
         applicable = {plan.group for plan in self.plans_to_apply}
         outcome = self.outcome
         if outcome is None and all(plan.group in applicable for plan in self.plans):

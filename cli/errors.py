@@ -1,5 +1,4 @@
-"""Errors that stop a command, and their messages and exit statuses. Only cli/app.py and cli/dropin/main.py turn an
-exception into an exit status."""
+"""Errors that stop a command, with their messages and exit statuses."""
 
 from __future__ import annotations
 

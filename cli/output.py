@@ -70,8 +70,7 @@ def notice(message: str) -> None:
 
 
 def _wrapped(text: str, stream: TextIO) -> str:
-    """The lines of a message, for a terminal broken between words, which would else break them anywhere; ids are words,
-    and so is code between backticks."""
+    """The lines of a message, on a terminal broken between words; code between backticks is a word."""
     if not stream.isatty():
         return text
     from textwrap import fill

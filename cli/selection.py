@@ -244,8 +244,7 @@ def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
 
 
 def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
-    """The ids of the selected groups, and problems of reading the list. A named group that does not pass the filters is
-    a problem, like one that does not exist."""
+    """The ids of the selected groups, and problems; a named group that does not pass the filters is one."""
     if selection.topics:
         read = describe_chosen(source, selection, offsets=True)
         return [group.id for group in read.items], read.problems
@@ -342,8 +341,7 @@ def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Pro
 
 
 def _close_name(source: Source, group: str) -> str:
-    """`; did you mean X?`, X being a group of the source, or a regex for a shell's pattern; empty if no name is close
-    or groups cannot be listed."""
+    """`; did you mean X?`, X being a group, or a regex for a shell's pattern; empty if no name is close."""
     if hint := pattern_hint(group):
         return hint
     try:

@@ -68,8 +68,7 @@ def stoppable() -> Iterator[None]:
 
 
 def stop_in(error: BaseException) -> Stopped:
-    """The stop that was raised; a call of librdkafka that it interrupted has made a SystemError of it. Any other error
-    is raised again."""
+    """The stop that was raised, in a call of librdkafka as SystemError. Any other error is raised again."""
     stopped = error.__cause__ if isinstance(error, SystemError) else error
     if isinstance(stopped, Stopped):
         return stopped
@@ -95,8 +94,7 @@ def ignoring() -> Iterator[None]:
 
 @contextmanager
 def awaiting_answers(say: Callable[[str], None]) -> Iterator[Stop]:
-    """During a change: the first signal is noted, and ends waits within GRACE_S; the second one raises Stopped. `say`
-    prints a line for the user."""
+    """During a change: the first signal ends waits within GRACE_S, and is said; the second one raises Stopped."""
     from wire.client.steps import Deadline
 
     stop, Stop.any_sent = Stop(), True

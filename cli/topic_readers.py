@@ -18,8 +18,7 @@ Uses: TypeAlias = dict[str, dict[str, TopicUse]]
 def readers_of(
     read: ReadResult[Group], topics: Sequence[str], *, named: bool
 ) -> tuple[ReadResult[Group], Uses]:
-    """The groups, described with their offsets, that read any of the topics. A group is a problem if this is not known,
-    or if it was named and reads none of them."""
+    """The groups that read any of the topics; it is a problem if this is not known, or a named group does not."""
     uses: Uses = {}
     problems = list(read.problems)
     for group in read.items:

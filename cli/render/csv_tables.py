@@ -101,8 +101,7 @@ def _narrowed(table: Table, places: Sequence[int]) -> Table:
 
 
 def _position(table: Table, name: str) -> int | None:
-    """The index of a column, by its heading in a table or in CSV. Case does not matter; `PARTITIONS` also means
-    `#PARTITIONS`, a comment to a shell."""
+    """The index of a column by its heading in any case; `PARTITIONS` also means `#PARTITIONS`."""
     lower_name = name.lower()
     headings = [column.name.lower() for column in table.columns]
     for names in (headings, [column.csv_name.lower() for column in table.columns]):

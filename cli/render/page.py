@@ -47,8 +47,7 @@ _COLORED = re.compile(r"[\w-]+: [^;{}]*?var\(--(\w+)\);")
 
 
 def with_literals(css: str) -> str:
-    """Rules whose colors have a literal value before the variable, for programs that do not know variables, such as
-    rsvg-convert and mail programs."""
+    """Rules with a literal color before each variable, for programs that know none: rsvg-convert, mail."""
     return _COLORED.sub(
         lambda rule: f"{rule[0].replace(f'var(--{rule[1]})', _LIGHT[rule[1]])} {rule[0]}", css
     )

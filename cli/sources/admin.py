@@ -140,12 +140,10 @@ class AdminSource(LiveSource):
             failed=failed,
         )
 
-    def _offsets_at(
-        self, places: Places, offset_spec: wire_offsets.OffsetSpec
-    ) -> Answers[tuple[str, int], int]:
+    def _offsets_at(self, places: Places, sought: wire_offsets.OffsetSpec) -> Answers[tuple[str, int], int]:
         """One request per leader; partitions whose leader has just moved are requested again."""
-        spec = _SPECS.get(offset_spec.timestamp) or OffsetSpec.for_timestamp(offset_spec.timestamp)
-        level = IsolationLevel(offset_spec.isolation_level)
+        spec = _SPECS.get(sought.timestamp) or OffsetSpec.for_timestamp(sought.timestamp)
+        level = IsolationLevel(sought.isolation_level)
         log_offsets: dict[tuple[str, int], int] = {}
         failed: dict[tuple[str, int], Failure] = {}
         pending = list(places)

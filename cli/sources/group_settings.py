@@ -81,8 +81,7 @@ class GroupSettings:
     def alter(
         self, changes: Mapping[str, Mapping[str, str | None]], *, validate_only: bool
     ) -> Iterator[dict[str, Failed | None]]:
-        """Set settings of groups, and unset those without a value; the cluster accepts all of a group or none. Returns
-        the outcome of each request."""
+        """Set settings of groups, all of a group or none; None unsets. Returns the outcome of each request."""
         for groups in _request_batches(list(changes)):
             resources = [
                 ConfigResource(ConfigResource.Type.GROUP, group, incremental_configs=_entries(changes[group]))

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 class LiveSource(Source):
     def __init__(self, settings: ConnectionSettings) -> None:
-        """Prepare; the first request connects, and raises a WireError if that fails. Every request takes at most the
-        settings' `api_timeout_ms`."""
+        """The first request connects, and raises a WireError if that fails; each takes `api_timeout_ms`."""
         super().__init__(settings.remarks)
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms

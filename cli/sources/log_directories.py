@@ -88,8 +88,7 @@ MAX_PARTITIONS = 2**31 - 1
 
 
 def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
-    """The topics that the file names with an id; `partitions` is None if the number is not given. CommandError if it
-    cannot be read or is of another kind."""
+    """The topics that the file names with an id. CommandError if it cannot be read or is of another kind."""
     from groups.snapshot import MOST_BYTES
 
     try:

@@ -245,8 +245,7 @@ def read_leaders(
 
 
 def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
-    """A described group with the facts of its record. The generation is known only while the group is Stable: it grows
-    before the next record is written."""
+    """A described group with the facts of its record; the generation only if it is Stable: it grows before."""
     if isinstance(record, Unavailable):
         return replace(group, leader_problem=record.why)
     is_stable = group.state is GroupState.STABLE and record.leader in {member.id for member in group.members}

@@ -47,8 +47,7 @@ def read_open_transactions(client: KafkaClient, places: Collection[tuple[str, in
 def pending_offsets(
     client: KafkaClient, pending: Mapping[str, Collection[tuple[str, int]]]
 ) -> dict[str, PendingOffsets]:
-    """Groups with offsets in open transactions, and these transactions; groups whose transactions have ended are left
-    out."""
+    """Groups with offsets in open transactions, and these transactions; those that have ended are left out."""
     by_group: dict[str, PendingOffsets] = {}
     topic = client.metadata([OFFSETS_TOPIC]).topics.get(OFFSETS_TOPIC)
     logs = {} if topic is None else {group: partition_of(group, len(topic.partitions)) for group in pending}

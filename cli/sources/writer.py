@@ -163,11 +163,8 @@ class ClusterWriter:
         failed = self._source.delete_groups(groups).failed
         return {group: _failed(failed.get(group), permissions.DELETING_GROUPS) for group in groups}
 
-    def remove_members(
-        self, group: Group, members: Sequence[Member], reason: str
-    ) -> dict[str, Failed | None]:
-        """Remove members of a described group, by member id. A static member is removed only if it still has its
-        instance id."""
+    def remove_members(self, group: Group, members: Sequence[Member], why: str) -> dict[str, Failed | None]:
+        """Remove members by member id; a static one only if it still has its instance id."""
         from wire.client.groups import LeavingMember, remove_members
         from wire.messages.schemas.share_groups import SHARE_GROUP_HEARTBEAT
         from wire.messages.schemas.streams_groups import STREAMS_GROUP_HEARTBEAT
@@ -179,7 +176,7 @@ class ClusterWriter:
         }
         client = self._client("members cannot be removed")
         leaving = [LeavingMember(member_id=member.id, instance_id=member.instance) for member in members]
-        answers = remove_members(client, {group.id: leaving}, reason, by=heartbeats.get(group.type))
+        answers = remove_members(client, {group.id: leaving}, why, by=heartbeats.get(group.type))
         whole, parts = answers.failed.get(group.id), answers.found.get(group.id, {})
         return {
             member.id: _failed(
@@ -239,10 +236,9 @@ _DELETED = ": the topic was deleted since the change was shown"
 _REPLACED = ": the topic was deleted and created again since the change was shown; run the command again"
 _JOINED = ": a member has joined since the change was shown; stop it, then try again"
 _HINTS = {
-    "UNKNOWN_MEMBER_ID": _JOINED,
-    "REBALANCE_IN_PROGRESS": _JOINED,
-    "ILLEGAL_GENERATION": _JOINED,
-    "NON_EMPTY_GROUP": _JOINED,
+    **dict.fromkeys(
+        ("UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "NON_EMPTY_GROUP"), _JOINED
+    ),
     "GROUP_SUBSCRIBED_TO_TOPIC": ": a member subscribes to the topic; stop it, then try again",
     "UNKNOWN_TOPIC_ID": _REPLACED,
 }

@@ -98,9 +98,7 @@ def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str)
     assert rig.committed(group) == {(topic, 0): 20, (topic, 1): 20}
 
 
-def test_a_broker_that_falls_silent_meanwhile(
-    kohort: Kohort, tools: ToolHost, start_broker: StartBroker
-) -> None:
+def test_a_broker_that_falls_silent(kohort: Kohort, tools: ToolHost, start_broker: StartBroker) -> None:
     broker = start_broker({})
     rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
     topic = rig.topic([5])

@@ -163,9 +163,7 @@ def test_a_named_group_that_does_not_pass_is_a_problem(kohort: Kohort, file: Pat
         ("--state --state Empty --all-groups", {"asleep"}, True), ("asleep --state Empty", {"asleep"}, False),
     ],
 )  # fmt: skip
-def test_describe_takes_states_or_shows_them(
-    kohort: Kohort, file: Path, line: str, groups: set[str], is_table: bool
-) -> None:
+def test_state_option(kohort: Kohort, file: Path, line: str, groups: set[str], is_table: bool) -> None:
     answer = kohort.quick("describe --output csv --snapshot", file, *line.split())
     if groups == {"Empty,moving"}:
         answer.assert_said(3, "Empty,moving: no such group")

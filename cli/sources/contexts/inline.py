@@ -30,8 +30,7 @@ class InlineProperties:
     context: Context
 
     def settings(self) -> ConnectionSettings:
-        """The client settings, without bootstrap servers. :raises ConfigFileError: a secret is not available; a key is
-        unknown; a value is invalid"""
+        """The client settings, without bootstrap servers. ConfigFileError if one or a secret is unusable."""
         return self._settings(self.entries())
 
     def entries(self) -> list[Property]:
@@ -39,8 +38,7 @@ class InlineProperties:
         return [self._entry(value, self._fetched(value)) for value in self.context.properties]
 
     def check(self) -> tuple[str, ...]:
-        """Warnings about the properties, as far as they are known without the secrets. :raises ConfigFileError: they
-        cannot be used"""
+        """Warnings, as far as they are known without the secrets. ConfigFileError for unusable properties."""
         remarks: tuple[str, ...] = ()
         if self.context.command_config is not None:
             from wire.client.config.properties import load_properties

@@ -198,8 +198,7 @@ def _loaded(path: Path, text: str) -> Any:
 
 
 def _refuse_references(path: Path, text: str) -> None:
-    """Refuse anchors, aliases and tags: each may be a password without quotes, which a message would show, or which
-    would be read as empty."""
+    """Refuse anchors, aliases and tags: each may be a password without quotes, shown or read as empty."""
     events: Iterator[Any] = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     depth = 0
     with suppress(yaml.YAMLError):  # `load_tree` reports it, and a text that is nested too deep

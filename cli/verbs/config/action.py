@@ -29,8 +29,7 @@ def settings_of(source: LiveSource) -> GroupSettings:
 
 
 def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
-    """The settings of a group by name. Offline, only those set for this group are known. :raises CommandError: the
-    settings are not known"""
+    """The settings of a group by name; offline, only those set for it. CommandError if they are not known."""
     if isinstance(source, LiveSource):
         return settings_of(source).read([group])[group]
     known = source.group_settings([group]).by_group
@@ -203,7 +202,7 @@ def change_of_settings(
     command: str,
 ) -> ConfigChange:
     """The changes, by group, that have an effect, checked and validated; `configs` has their current settings."""
-    plans = [_judged(group, changes[group], configs[group]) for group in changes]
+    plans = [_judge(group, changes[group], configs[group]) for group in changes]
     requested = {plan.group: plan.changes for plan in plans if plan.applicable}
     tried: dict[str, Failed | None] = {}
     for validated in settings.alter(requested, validate_only=True):
@@ -213,9 +212,7 @@ def change_of_settings(
     )
 
 
-def _judged(
-    group: str, changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
-) -> SettingsPlan:
+def _judge(group: str, changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]) -> SettingsPlan:
     updates = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
     refusals = tuple(
         Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(updates, configs)

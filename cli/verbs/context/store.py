@@ -160,8 +160,7 @@ DIRECTORY = "secrets"
 
 
 def ask_for(keys: Iterable[str]) -> dict[str, str]:
-    """A secret for each key: typed on the terminal without echo, or one line each of standard input. :raises
-    UsageError: a secret is empty or missing"""
+    """A secret for each key, typed without echo or a line of standard input. UsageError for a missing one."""
     import getpass
 
     from cli.consent import can_ask

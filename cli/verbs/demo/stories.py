@@ -194,8 +194,7 @@ class _Operator:
 
 
 def _make_member(new: NewMember) -> ClientMember:
-    """Make a member like the simulation; if only the application has its assignor, use a substitute: with one member,
-    all assignors give the same result."""
+    """A member as in the simulation; with a substitute if only the application has its assignor."""
     names = new.script.assignors
     if not any("." in name for name in names):
         return make_member(new)

@@ -61,8 +61,6 @@ def cluster(places: Places, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.mark.parametrize("case", CLUSTER.mistakes)
-def test_a_mistake_on_a_cluster(
-    kohort: Kohort, cluster: Places, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
+def test_on_a_cluster(kohort: Kohort, cluster: Places, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
     monkeypatch.chdir(Path(cluster["here"]))
     CLUSTER.check_command(kohort, case, cluster)

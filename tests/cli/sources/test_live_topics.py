@@ -30,9 +30,7 @@ def by_admin(broker: RunningBroker) -> Iterator[LiveSource]:
 
 
 @pytest.mark.parametrize("offsets", [False, True])
-def test_both_tell_the_same(
-    broker: RunningBroker, source: LiveSource, by_admin: LiveSource, offsets: bool
-) -> None:
+def test_both_agree(broker: RunningBroker, source: LiveSource, by_admin: LiveSource, offsets: bool) -> None:
     filled, empty = fresh_name("orders"), fresh_name("empty")
     create_topics(broker, {filled: 3, empty: 1})
     producer = Producer({"bootstrap.servers": broker.bootstrap})
@@ -53,9 +51,7 @@ def test_both_tell_the_same(
     assert source.topics([], **options).items == by_admin.topics([], **options).items == ()
 
 
-def test_all_topics_include_internal_ones(
-    broker: RunningBroker, source: LiveSource, by_admin: LiveSource
-) -> None:
+def test_internal_topics(broker: RunningBroker, source: LiveSource, by_admin: LiveSource) -> None:
     name = fresh_topic(broker)
     reported, admins = source.topics(None, end_offsets=False), by_admin.topics(None, end_offsets=False)
     by_name = {topic.name: topic for topic in reported.items}

@@ -61,9 +61,7 @@ def _ask(kohort: Kohort, fleet: Fleet, question: str, *source: str | Path) -> tu
 
 @pytest.mark.parametrize("mode", TABLES)
 @pytest.mark.parametrize("output", ["table", "csv", "markdown", "yaml"])
-def test_other_formats_are_the_same(
-    kohort: Kohort, fleet: Fleet, saved: Path, mode: str, output: str
-) -> None:
+def test_other_formats(kohort: Kohort, fleet: Fleet, saved: Path, mode: str, output: str) -> None:
     asked = ["describe", *fleet.groups.values(), mode, "--verbose", "--output", output]
     live = kohort.quick(*asked, "-b", fleet.broker.bootstrap).succeeded()
     from_file = kohort.quick(*asked, "--snapshot", saved)

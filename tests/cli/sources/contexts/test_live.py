@@ -52,9 +52,7 @@ def test_every_way_to_name_a_cluster(rig: Rig, broker: RunningBroker, group: str
         assert [row["GROUP"] for row in answer.succeeded(stderr="").rows] == [group]
 
 
-def test_a_preview_says_where_and_who_said_so(
-    rig: Rig, broker: RunningBroker, group: str, tmp_path: Path
-) -> None:
+def test_a_preview_says_where(rig: Rig, broker: RunningBroker, group: str, tmp_path: Path) -> None:
     properties = tmp_path / "client.properties"
     properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")
     rig.write(contexts(broker, current="production", protected=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,9 +20,7 @@ from cli.sources.group_settings import GroupSettings
 from cli.sources.source import Notices
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import ConfigKind
-from groups.model import Client, Group, GroupState, GroupType, Member, Subscription, Topic
 from groups.settings import ConfigOrigin, GroupConfig, bounds, faults
-from groups.snapshot import Snapshot, write_snapshot
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.kafka.members import Members, fresh_name
@@ -139,18 +136,20 @@ def is_applied(admin: AdminClient, group: str) -> bool:
     return reported(admin, group)[SESSION] not in ("7000", "9000")
 
 
-@pytest.mark.parametrize(("saved", "expected"), [({SESSION: "50000"}, 0), ({SESSION: "48000"}, 1), (None, 1)])
-def test_a_plan_knows_the_settings_of_a_saved_group(
-    kohort: Kohort, tmp_path: Path, saved: Mapping[str, str] | None, expected: int
-) -> None:
-    member = Member(id="m", client=Client(library="java", version="4.3.1"), protocols=("range",))
-    members = (replace(member, subscription=Subscription(topics=("t",)), owned={"t": (0,)}),)
-    group = Group(
-        id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, protocol_type="consumer", protocol="range",
-        members=members, settings=saved,
-    )  # fmt: skip
+SAVED = """
+kohort: 1
+topics: {t: {partitions: 1}}
+groups: {g: {type: classic, state: Stable, protocol_type: consumer, protocol: range, members: [
+  {id: m, client: {library: java, version: 4.3.1}, protocols: [range], subscription: {topics: [t]}, owned: {t: [0]}}
+]SETTINGS}}
+"""
+
+
+@pytest.mark.parametrize(("saved", "expected"), [("50000", 0), ("48000", 1), (None, 1)])
+def test_saved_settings(kohort: Kohort, tmp_path: Path, saved: str | None, expected: int) -> None:
     file, config = tmp_path / "saved.yaml", tmp_path / "client.properties"
-    write_snapshot(Snapshot(groups={"g": group}, topics={"t": Topic(name="t", partitions=1)}), file)
+    settings = "" if saved is None else f", settings: {{{SESSION}: '{saved}'}}"
+    file.write_text(SAVED.replace("SETTINGS", settings))
     config.write_text("session.timeout.ms=50000\n")
     answer = kohort.quick("plan g --to consumer --output json --snapshot", file, "--client-config", config)
     findings = [finding for finding in answer.document["findings"] if finding["rule"] == "group-timeouts"]
@@ -159,18 +158,13 @@ def test_a_plan_knows_the_settings_of_a_saved_group(
 
 def test_brokers_without_settings_of_groups() -> None:
 
-    class Old:
-        """The AdminClient of such brokers."""
-
-        def list_topics(self, **_: object) -> Any:
-            return SimpleNamespace(brokers={})
-
-        def describe_configs(self, resources: list[ConfigResource], **_: object) -> Any:
-            refused: Future[Any] = Future()
-            refused.set_exception(KafkaException(KafkaError(KafkaError.INVALID_REQUEST)))
-            return dict.fromkeys(resources, refused)
-
-    settings = GroupSettings(cast("AdminClient", Old()), 10, Notices())
+    refused: Future[Any] = Future()
+    refused.set_exception(KafkaException(KafkaError(KafkaError.INVALID_REQUEST)))
+    old = SimpleNamespace(
+        list_topics=lambda **_: SimpleNamespace(brokers={}),
+        describe_configs=lambda resources, **_: dict.fromkeys(resources, refused),
+    )
+    settings = GroupSettings(cast("AdminClient", old), 10, Notices())
     with pytest.raises(
         CommandError, match=r"^billing: these brokers have no settings of groups, .* Kafka 4\.0"
     ):
