@@ -89,7 +89,10 @@ def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str
     known = _Names()
     log = _Log()
     records = 0
-    transactions = _last_of_transactions(of_group, until).collect()
+    # Each partition's last commit in committed transactions, in aborted transactions, and in every open one.
+    ended = with_outcome(of_group.where(_of_transaction()), until)
+    is_open = f.when(f.col("outcome").isNull(), f.col("producer_id")).alias("is_open")
+    transactions = _last(ended, "topic", "topic_partition", "outcome", is_open).collect()
     others = _last_of_others(of_group).toLocalIterator()
     for row in merge(sorted(transactions, key=_place), others, key=_place):
         records += row["records"]
@@ -123,13 +126,6 @@ def _last_of_others(of_group: DataFrame) -> DataFrame:
     return last.repartition(1).sortWithinPartitions("offset")
 
 
-def _last_of_transactions(of_group: DataFrame, events: DataFrame) -> DataFrame:
-    """Each partition's last commit in committed transactions, in aborted transactions, and in every open one."""
-    ended = with_outcome(of_group.where(_of_transaction()), events)
-    is_open = f.when(f.col("outcome").isNull(), f.col("producer_id"))
-    return _last(ended, "topic", "topic_partition", "outcome", is_open.alias("is_open"))
-
-
 def _last(rows: DataFrame, *key: Column | str) -> DataFrame:
     times = {f"{name}_ms": f.unix_millis(f"{name}_time") for name in ("commit", "expire")}
     columns = f.struct(*_COLUMNS)
@@ -147,7 +143,6 @@ class _Log:
         self._bytes = 0
 
     def offset(self, row: Row) -> None:
-        """Add a commit or a tombstone."""
         key, value = encode_record(_offset_record(row))
         committed = row["outcome"] == COMMIT
         self.add(row["offset"], key, value, NO_PRODUCER_ID if committed else row["producer_id"])
@@ -157,7 +152,6 @@ class _Log:
             )
 
     def replayed(self) -> Replay:
-        """The state after the whole log."""
         self._take()
         replay = Replay(Engine())
         replay.partition(self._digest)
@@ -171,7 +165,6 @@ class _Log:
         producer_id: int = NO_PRODUCER_ID,
         control: bool = False,
     ) -> None:
-        """Add a record of the group."""
         transactional = producer_id != NO_PRODUCER_ID
         sequenced = transactional and not control
         batch = encode_batch(
@@ -196,7 +189,6 @@ class _Log:
 
 
 def _offset_record(row: Row) -> OffsetRecord:
-    """An event as a record."""
     value = None
     if not row["tombstone"]:
         value = StoredOffset(

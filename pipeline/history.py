@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from coordinator.store.directory_files import read_meta_properties
+from pipeline import writing
 from pipeline.decode.records import LogReader
 from pipeline.errors import PipelineError
 from pipeline.jobs import in_parallel, with_progress
@@ -26,19 +27,6 @@ from pipeline.tables.commits import chained, commits_by_day, single_runs
 from pipeline.tables.groups import groups
 from pipeline.tables.rebalances import COURSES_TABLE, courses, ownership, rebalances
 from pipeline.tables.schemas import TABLES
-from pipeline.writing import (
-    EVENTS_TABLE,
-    FILE,
-    PARTITION,
-    QUARANTINE_TABLE,
-    RECORDS,
-    RUNS_TABLE,
-    STRETCH,
-    WRITTEN,
-    CommitRange,
-    Target,
-    write_decoded,
-)
 from wire.log.errors import DamagedLog
 
 if TYPE_CHECKING:
@@ -48,8 +36,6 @@ QUARANTINE_SHOWN = 1_000  # the number of quarantined rows in a run; the table h
 
 
 class HistoryStep(StrEnum):
-    """The steps of a run, in order."""
-
     LIST = "list"
     EVENTS = "events"
     REBALANCES = "rebalances"
@@ -91,8 +77,6 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryTable:
-    """A table: its path, and its number of rows."""
-
     name: str
     path: str
     rows: int
@@ -181,8 +165,6 @@ def clusters_of(paths: Iterable[str]) -> dict[str, str]:
 
 
 class _Run:
-    """One run into a store."""
-
     def __init__(self, store: Store, progress: Callable[[HistoryProgress], None]) -> None:
         self._store = store
         self._spark = store.spark
@@ -193,28 +175,32 @@ class _Run:
     def run(self, reading: LogReader) -> Catalog | None:
         """The catalog after the run; None if there is nothing new."""
         store, run = self._store, self._store.next_run
-        target = Target(out=store.out, run=run, options=store.options, after=self._before.next_offsets)
+        target = writing.Target(
+            out=store.out, run=run, options=store.options, after=self._before.next_offsets
+        )
         step = HistoryStep.EVENTS
         with with_progress(self._spark, lambda done, total: self._report(step, done, total)):
             self._report(step)
-            manifest = reading.through(lambda batches: write_decoded(batches, target), WRITTEN).collect()
+            manifest = reading.through(
+                lambda batches: writing.write_decoded(batches, target), writing.WRITTEN
+            ).collect()
         written = _Written(manifest)
-        for table in (EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE):
+        for table in (writing.EVENTS_TABLE, writing.QUARANTINE_TABLE, writing.RUNS_TABLE):
             store.keep_only(table, written.files)
         self._records += written.records.total()
         tables = dict(self._before.tables)
-        for table in (EVENTS_TABLE, RUNS_TABLE):
+        for table in (writing.EVENTS_TABLE, writing.RUNS_TABLE):
             tables[table] = _added(self._stored(table), run, written.rows[table])
         quarantine = self._quarantine(written)
         if quarantine is not None:
-            tables[QUARANTINE_TABLE] = quarantine
+            tables[writing.QUARANTINE_TABLE] = quarantine
         elif not written.records and run > 1:
             return None
         if written.records or run == 1:
             if written.is_disordered:  # runs may overlap: single commits replace the new ones
-                store.rewrite(RUNS_TABLE, single_runs(store.frame(EVENTS_TABLE, (run,))))
-                count = store.frame(RUNS_TABLE, (run,)).count()
-                tables[RUNS_TABLE] = _added(self._stored(RUNS_TABLE), run, count)
+                store.rewrite(writing.RUNS_TABLE, single_runs(store.frame(writing.EVENTS_TABLE, (run,))))
+                count = store.frame(writing.RUNS_TABLE, (run,)).count()
+                tables[writing.RUNS_TABLE] = _added(self._stored(writing.RUNS_TABLE), run, count)
             tables |= self._derived(tables)
         return Catalog(
             run=run,
@@ -225,8 +211,8 @@ class _Run:
 
     def _derived(self, tables: Mapping[str, Stored]) -> dict[str, Stored]:
         store = self._store
-        events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
-        runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
+        events = store.frame(writing.EVENTS_TABLE, tables[writing.EVENTS_TABLE].runs)
+        runs = store.frame(writing.RUNS_TABLE, tables[writing.RUNS_TABLE].runs)
 
         def commits() -> DataFrame:
             return store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
@@ -254,14 +240,14 @@ class _Run:
 
     def _quarantine(self, written: _Written) -> Stored | None:
         """The rows of all runs, each once: every run finds unreadable data again. None: there are no new rows."""
-        if not written.rows[QUARANTINE_TABLE]:
+        if not written.rows[writing.QUARANTINE_TABLE]:
             return None
-        store, before = self._store, self._stored(QUARANTINE_TABLE)
-        table = store.frame(QUARANTINE_TABLE, (*before.runs, store.next_run)).distinct()
+        store, before = self._store, self._stored(writing.QUARANTINE_TABLE)
+        table = store.frame(writing.QUARANTINE_TABLE, (*before.runs, store.next_run)).distinct()
         rows = table.count()
         if rows == before.rows:
             return None
-        store.rewrite(QUARANTINE_TABLE, table.coalesce(1))
+        store.rewrite(writing.QUARANTINE_TABLE, table.coalesce(1))
         return Stored(runs=(store.next_run,), rows=rows)
 
     def _stored(self, table: str) -> Stored:
@@ -279,17 +265,17 @@ class _Written:
         self.rows: Counter[str] = Counter()
         self.records: Counter[int | None] = Counter()
         self.ends: dict[int, int] = {}  # the offset after the last record, by partition of the log
-        self._stretches: dict[int, list[CommitRange]] = {}
+        self._stretches: dict[int, list[writing.CommitRange]] = {}
         for what, name, number, count, begin in manifest:
-            if what == FILE:
+            if what == writing.FILE:
                 self.files.add(name)
                 self.rows[name.partition("/")[0]] += count
-            elif what == RECORDS:
+            elif what == writing.RECORDS:
                 self.records[number] += count
-            elif what == PARTITION:
+            elif what == writing.PARTITION:
                 self.ends[number] = max(self.ends.get(number, 0), count)
-            elif what == STRETCH:
-                self._stretches.setdefault(number, []).append(CommitRange(begin=begin, end=count))
+            elif what == writing.STRETCH:
+                self._stretches.setdefault(number, []).append(writing.CommitRange(begin=begin, end=count))
 
     @property
     def is_disordered(self) -> bool:
@@ -318,7 +304,9 @@ def _run_result(store: Store, before: Catalog) -> HistoryRun:
             rows=stored.rows,
             added=stored.rows - earlier.rows if kept else stored.rows,
         )
-    quarantined = store.frame(QUARANTINE_TABLE, now.tables.get(QUARANTINE_TABLE, Stored()).runs)
+    quarantined = store.frame(
+        writing.QUARANTINE_TABLE, now.tables.get(writing.QUARANTINE_TABLE, Stored()).runs
+    )
     shown = quarantined.orderBy("source", "file", "position", "offset", "reason").limit(QUARANTINE_SHOWN)
     return HistoryRun(
         out=store.out,
@@ -327,5 +315,5 @@ def _run_result(store: Store, before: Catalog) -> HistoryRun:
         added=_total(now) - _total(before),
         by_key_version=now.by_key_version,
         quarantined=tuple(Quarantined(**row.asDict()) for row in shown.collect()),
-        quarantined_total=tables[QUARANTINE_TABLE].rows,
+        quarantined_total=tables[writing.QUARANTINE_TABLE].rows,
     )

@@ -18,14 +18,7 @@ from pyspark.sql import functions as f
 from pipeline.decode.raw import plain_records
 from pipeline.decode.records import LogReader, records_to_arrow
 from pipeline.history import HistoryProgress, HistoryRun, run_history
-from pipeline.sources.cluster import (
-    BOOTSTRAP,
-    GROUP_PREFIX,
-    OFFSETS_TOPIC,
-    OffsetsTopic,
-    offsets_topic,
-    topic_names,
-)
+from pipeline.sources import cluster
 from pipeline.sources.names import NAMES_BY_ID, collect_names, names_of
 from wire.uuids import format_uuid
 
@@ -46,7 +39,7 @@ SEES_INTERNAL_TOPICS = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
 """The setting for the older way to find offsets: the newer one silently leaves internal topics out."""
 
 _DEFAULTS: Mapping[str, str] = {
-    "groupIdPrefix": GROUP_PREFIX,
+    "groupIdPrefix": cluster.GROUP_PREFIX,
     "kafka.isolation.level": "read_committed",
     "maxRecordsPerPartition": "500000",  # per task: several tasks read a large partition
     "kafka.max.poll.records": "10000",
@@ -61,20 +54,20 @@ def live_reading(spark: SparkSession, bootstrap: str, options: Mapping[str, str]
     prefix `kafka.` its client's (`client_options`). :raises MissingKafkaSource: the session has no jars of the
     Kafka source :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such
     topic"""
-    asked = {**_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
-    topic = offsets_topic(spark, asked)
+    asked = {**_DEFAULTS, **(options or {}), cluster.BOOTSTRAP: bootstrap}
+    topic = cluster.offsets_topic(spark, asked)
     raw = _records(batch_of(spark, topic, asked))
-    return _reading(raw, topic, _collected_names(raw) | topic_names(spark, asked))
+    return _reading(raw, topic, _collected_names(raw) | cluster.topic_names(spark, asked))
 
 
-def batch_of(spark: SparkSession, topic: OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
+def batch_of(spark: SparkSession, topic: cluster.OffsetsTopic, options: Mapping[str, str]) -> DataFrame:
     """The decided records of `topic`, as returned by Spark's Kafka source."""
     begins = {str(range_.partition): range_.begin for range_ in topic.ranges}
     ends = {str(range_.partition): range_.stable_end for range_ in topic.ranges}
     return (
         _assigned(spark, spark.read, topic, options)
-        .option("startingOffsets", json.dumps({OFFSETS_TOPIC: begins}))
-        .option("endingOffsets", json.dumps({OFFSETS_TOPIC: ends}))
+        .option("startingOffsets", json.dumps({cluster.OFFSETS_TOPIC: begins}))
+        .option("endingOffsets", json.dumps({cluster.OFFSETS_TOPIC: ends}))
         .load()
     )
 
@@ -91,15 +84,15 @@ def stream_events(
     """Follow the topic from its start, or from the checkpoint, a directory of this stream only: `sink` gets one
     batch after another. `every`: the interval, as in `1 minute`; None: read the existing records, in batches, then
     stop. Raises as `live_reading`."""
-    asked = {**_STREAM_DEFAULTS, **(options or {}), BOOTSTRAP: bootstrap}
-    topic = offsets_topic(spark, asked)
+    asked = {**_STREAM_DEFAULTS, **(options or {}), cluster.BOOTSTRAP: bootstrap}
+    topic = cluster.offsets_topic(spark, asked)
 
     known: dict[str, str] = {}
 
     def take(batch: DataFrame, number: int) -> None:
         raw = _records(batch)
         # Requested each time: topics are created and deleted while the stream runs.
-        known.update(_collected_names(raw) | topic_names(spark, asked))
+        known.update(_collected_names(raw) | cluster.topic_names(spark, asked))
         sink(_reading(raw, topic, known), number)
 
     raw = _assigned(spark, spark.readStream, topic, asked).option("startingOffsets", "earliest").load()
@@ -109,10 +102,10 @@ def stream_events(
 
 
 def _assigned(
-    spark: SparkSession, reader: AnyReader, topic: OffsetsTopic, options: Mapping[str, str]
+    spark: SparkSession, reader: AnyReader, topic: cluster.OffsetsTopic, options: Mapping[str, str]
 ) -> AnyReader:
     spark.conf.set(SEES_INTERNAL_TOPICS, "true")
-    partitions = json.dumps({OFFSETS_TOPIC: [range_.partition for range_ in topic.ranges]})
+    partitions = json.dumps({cluster.OFFSETS_TOPIC: [range_.partition for range_ in topic.ranges]})
     return reader.format("kafka").options(**options).option("assign", partitions)
 
 
@@ -125,14 +118,16 @@ def _collected_names(records: DataFrame) -> dict[str, str]:
     """The names of topics in the records, by id."""
 
     def listen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return collect_names(plain_records(batch, source=OFFSETS_TOPIC, partition=-1) for batch in batches)
+        return collect_names(
+            plain_records(batch, source=cluster.OFFSETS_TOPIC, partition=-1) for batch in batches
+        )
 
     names = names_of(records.mapInArrow(listen, NAMES_BY_ID))
     return {format_uuid(topic_id): name for topic_id, name in names.items()}
 
 
-def _reading(records: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> LogReader:
-    source = f"kafka://{topic.cluster_id}/{OFFSETS_TOPIC}"
+def _reading(records: DataFrame, topic: cluster.OffsetsTopic, names: Mapping[str, str]) -> LogReader:
+    source = f"kafka://{topic.cluster_id}/{cluster.OFFSETS_TOPIC}"
     known = dict(names)
 
     def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

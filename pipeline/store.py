@@ -165,7 +165,6 @@ class Store:
 
     @property
     def next_run(self) -> int:
-        """The number of the next run."""
         return self.catalog.run + 1
 
     def begin(self) -> None:
@@ -176,11 +175,9 @@ class Store:
             self.sweep()
 
     def path(self, table: str) -> str:
-        """The directory of a table."""
         return child(self.out, table)
 
     def frame(self, table: str, runs: tuple[int, ...]) -> DataFrame:
-        """The rows that some runs wrote into a table."""
         schema = SCHEMAS[table]
         paths = [child(self.path(table), f"run={run}") for run in runs]
         paths = [path for path in paths if self._is_there(path)]

@@ -191,8 +191,6 @@ class _Files:
 
 
 class _File:
-    """A file that is being written."""
-
     def __init__(self, path: str, name: str, schema: pa.Schema, options: Mapping[str, str]) -> None:
         system, inside = opened(path, options)
         system.create_dir(inside.rpartition("/")[0], recursive=True)

@@ -10,18 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from coordinator.store import partition_files as files
 from coordinator.store.cleaner import delete_indexes, finish_interrupted, write_missing_indexes
 from coordinator.store.directory_files import read_checkpoint, write_checkpoint
 from coordinator.store.disk import side_by_side
 from coordinator.store.log_files import LogFiles, StoredLog
-from coordinator.store.partition_files import (
-    INTERNAL_TOPICS,
-    DirectorySuffix,
-    LeaderEpoch,
-    partition_directories,
-    read_leader_epochs,
-    write_leader_epochs,
-)
 from wire.log.errors import StorageFailed
 from wire.log.segments import Segment, list_segments, read_segment
 
@@ -40,8 +33,8 @@ class StoredCheckpoints:
     topic: str
     number: int
 
-    def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None:
-        write_leader_epochs(self.directory.path(self.topic, self.number), epochs)
+    def keep_epochs(self, epochs: Sequence[files.LeaderEpoch]) -> None:
+        files.write_leader_epochs(self.directory.path(self.topic, self.number), epochs)
 
     def keep_start(self, offset: int) -> None:
         self.directory.keep_start(self.topic, self.number, offset)
@@ -62,12 +55,11 @@ class RecordDirectory:
             raise StorageFailed("reading", root / LOG_STARTS, error) from error
 
     def path(self, topic: str, number: int) -> Path:
-        """The directory of a partition."""
         return self._root / f"{topic}-{number}"
 
     def leader_epoch(self, topic: str, number: int) -> int:
         """The epoch of a partition's last leader. :raises DamagedLog: :raises OSError:"""
-        epochs = read_leader_epochs(self.path(topic, number))
+        epochs = files.read_leader_epochs(self.path(topic, number))
         return epochs[-1].epoch if epochs else 0
 
     def holds_records(self, topic: str, number: int) -> bool:
@@ -112,7 +104,6 @@ class RecordDirectory:
                 write_checkpoint(self._root / LOG_STARTS, self._starts)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """As `LogFiles.unsynced`."""
         return self.files.unsynced()
 
     def close(self) -> None:
@@ -120,8 +111,10 @@ class RecordDirectory:
         try:
             if (unsynced := self.unsynced()) is not None:
                 unsynced()
-            for path, name in [] if self._was_clean else partition_directories(self._root):
-                is_ours = name.suffix is DirectorySuffix.NONE and name.topic not in INTERNAL_TOPICS
+            for path, name in [] if self._was_clean else files.partition_directories(self._root):
+                is_ours = (
+                    name.suffix is files.DirectorySuffix.NONE and name.topic not in files.INTERNAL_TOPICS
+                )
                 if is_ours and path not in self._read:
                     self.open(name.topic, name.partition)
             side_by_side(_complete, self._read)
@@ -139,5 +132,5 @@ def _complete(directory: Path) -> None:
     """Write missing checkpoint files of a partition with records."""
     if list_segments(directory):
         write_missing_indexes(directory, before=1 << 63)
-        if not read_leader_epochs(directory):
-            write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+        if not files.read_leader_epochs(directory):
+            files.write_leader_epochs(directory, [files.LeaderEpoch(epoch=0, start_offset=0)])

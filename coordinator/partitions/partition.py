@@ -93,17 +93,14 @@ class Partition:
 
     @property
     def leader_epoch(self) -> int:
-        """The epoch of the current leader."""
         return self._epochs.latest
 
     @property
     def log_start_offset(self) -> int:
-        """The first offset that can be read."""
         return self._log.start_offset
 
     @property
     def high_watermark(self) -> int:
-        """The offset that the next record gets."""
         return self._log.end_offset
 
     @property
@@ -113,7 +110,6 @@ class Partition:
 
     @property
     def size(self) -> int:
-        """The size of the log, in bytes."""
         return self._log.size
 
     def begin_epoch(self, epoch: int) -> None:
@@ -267,11 +263,9 @@ class Partition:
         self.producers.forget_below(self.log_start_offset)
 
     def close(self) -> None:
-        """Close a partition that was deleted."""
         self.is_closed = True
         self.notify()
 
     def notify(self) -> None:
-        """Notify the watchers."""
         for watcher in tuple(self.watchers):
             watcher()

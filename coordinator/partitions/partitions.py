@@ -24,8 +24,6 @@ _log = logging.getLogger(__name__)
 
 
 class CoordinatorLog(Protocol):
-    """An internal topic."""
-
     def stored(self, number: int) -> StoredLog | None:
         """The log of a partition; None if the topic is not created yet."""
 
@@ -155,7 +153,6 @@ class Partitions:
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR) from error
 
     def settings(self, topic: str) -> RecordSettings:
-        """The current settings for a topic's records."""
         values = self._configs(topic)
         known = self._settings.get(topic)
         if known is None or known[0] is not values:

@@ -34,7 +34,6 @@ class RecordSettings(SegmentLimits):
     segment_ms: int = 168 * HOUR_MS
 
     def compaction(self, producer_expiration_ms: int) -> CompactionSettings:
-        """The settings of the log cleaner for the topic."""
         names = {field.name for field in fields(CompactionSettings)} & {field.name for field in fields(self)}
         same = {name: getattr(self, name) for name in names}
         return CompactionSettings(producer_expiration_ms=producer_expiration_ms, **same)

@@ -15,15 +15,9 @@ from pathlib import Path
 
 from coordinator.store.compaction import RecordRetention, Survey
 from coordinator.store.disk import sync
+from wire.log import indexes
 from wire.log.batch_header import CONTROL
 from wire.log.errors import DamagedLog
-from wire.log.indexes import (
-    INDEX_SUFFIXES,
-    OFFSET_INDEX,
-    AbortedTransaction,
-    aborted_transactions,
-    write_indexes,
-)
 from wire.log.segments import MOST_OFFSETS, Segment, base_offset_of, list_segments, read_segment, segment_name
 
 LOG, CLEANED, SWAP, DELETED = ".log", ".cleaned", ".swap", ".deleted"
@@ -187,20 +181,20 @@ def write_missing_indexes(directory: Path, *, before: int) -> None:
     OSError:"""
     paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
     for number, path in enumerate(paths):
-        if path.with_suffix(OFFSET_INDEX).exists():
+        if path.with_suffix(indexes.OFFSET_INDEX).exists():
             continue
         segment = read_segment(path)
-        aborted: Sequence[AbortedTransaction] = ()
+        aborted: Sequence[indexes.AbortedTransaction] = ()
         if (segment.batches.headers["attributes"] & CONTROL).any():
             # A transaction that was aborted may have started in any earlier segment.
             log = (read_segment(segment_path).batches for segment_path in paths[: number + 1])
-            *_, aborted = aborted_transactions(log)
-        write_indexes(segment, aborted)
+            *_, aborted = indexes.aborted_transactions(log)
+        indexes.write_indexes(segment, aborted)
 
 
 def delete_indexes(log: Path) -> None:
     """Delete the index files of a segment that will change. :raises OSError:"""
-    for suffix in INDEX_SUFFIXES:
+    for suffix in indexes.INDEX_SUFFIXES:
         log.with_suffix(suffix).unlink(missing_ok=True)
 
 
@@ -208,7 +202,7 @@ def _replace(swap: Path, next_offset: int) -> None:
     """All steps after `.swap`; can be repeated after any part of it."""
     log = swap.with_suffix("")
     for path in swap.parent.iterdir():
-        is_old = path != log and path.suffix in (LOG, *INDEX_SUFFIXES)
+        is_old = path != log and path.suffix in (LOG, *indexes.INDEX_SUFFIXES)
         if is_old and base_offset_of(log) <= base_offset_of(path) < next_offset:
             path.unlink()
     sync(log.parent)

@@ -25,20 +25,7 @@ from wire.log.errors import DamagedLog
 from wire.log.segments import Segment, read_log, read_segment
 from wire.log.varints import Ints
 from wire.messages.reader import DICTIONARIES, DecodeError, Reader, message_reader, read_varint
-from wire.messages.schemas.cluster_metadata import (
-    ABORT_TRANSACTION,
-    BEGIN_TRANSACTION,
-    CONFIG,
-    END_TRANSACTION,
-    FEATURE_LEVEL,
-    METADATA_RECORDS,
-    PARTITION,
-    PARTITION_CHANGE,
-    REGISTER_BROKER,
-    REMOVE_TOPIC,
-    TOPIC,
-    UNREGISTER_BROKER,
-)
+from wire.messages.schemas import cluster_metadata as kinds
 
 Fields: TypeAlias = Mapping[str, Any]
 
@@ -46,7 +33,7 @@ _SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _FRAME_VERSION = 1
 _GROUP = 32  # the number of groups among the types of resources (ConfigResource.Type)
 _SNAPSHOT_HEADER = struct.Struct(">hq")  # version, and the time of the last record that the snapshot covers
-_NUMBERS = np.array([*METADATA_RECORDS], dtype=np.uint8)
+_NUMBERS = np.array([*kinds.METADATA_RECORDS], dtype=np.uint8)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,7 +134,6 @@ class _Replay:
         """The records of an open transaction: they take effect when it ends, and not if it is aborted."""
 
     def add(self, columns: Columns, start: int = 0) -> None:
-        """Apply the records from offset `start`."""
         for lane in self._wanted(columns, start).tolist():
             value = columns.value(lane)
             if value is None:
@@ -159,7 +145,6 @@ class _Replay:
                 self.first_unreadable = self.first_unreadable or f"offset {columns.offsets[lane]}, {error}"
 
     def _wanted(self, columns: Columns, start: int) -> Ints:
-        """The records that may be relevant, by their type."""
         octets = np.frombuffer(columns.data, dtype=np.uint8)
         control = columns.batches.headers["attributes"] & CONTROL != 0
         chosen = (columns.value_end - columns.value_start > 1) & (columns.offsets >= start)
@@ -171,11 +156,11 @@ class _Replay:
         return known
 
     def _record(self, number: int, fields: Fields) -> None:
-        if number == BEGIN_TRANSACTION:
+        if number == kinds.BEGIN_TRANSACTION:
             self._held = []
-        elif number in (END_TRANSACTION, ABORT_TRANSACTION):
+        elif number in (kinds.END_TRANSACTION, kinds.ABORT_TRANSACTION):
             held, self._held = self._held or [], None
-            for postponed in held if number == END_TRANSACTION else ():
+            for postponed in held if number == kinds.END_TRANSACTION else ():
                 self._record(*postponed)
         elif self._held is not None:
             self._held.append((number, fields))
@@ -191,7 +176,7 @@ def _decode(value: bytes) -> tuple[int, Fields]:
         version, position = read_varint(value, position)
     except IndexError:
         raise DecodeError("the frame is cut off") from None
-    if frame != _FRAME_VERSION or number not in METADATA_RECORDS:
+    if frame != _FRAME_VERSION or number not in kinds.METADATA_RECORDS:
         raise DecodeError(f"frame version {frame} around a record of number {number}")
     fields: Fields = _reader(number, version)(value, position)[0]
     return number, fields
@@ -199,32 +184,31 @@ def _decode(value: bytes) -> tuple[int, Fields]:
 
 @cache
 def _reader(number: int, version: int) -> Reader:
-    message = METADATA_RECORDS[number]
+    message = kinds.METADATA_RECORDS[number]
     if not 0 <= version <= message.newest:
         raise DecodeError(f"{message.name} has no version {version}")
     return message_reader(message, version, DICTIONARIES)
 
 
 def _apply(image: MetadataImage, number: int, fields: Fields) -> None:
-    """Apply a record that is valid on its own."""
-    if number == REGISTER_BROKER:
+    if number == kinds.REGISTER_BROKER:
         image.racks[fields["brokerId"]] = fields["rack"]
-    elif number == UNREGISTER_BROKER:
+    elif number == kinds.UNREGISTER_BROKER:
         image.racks.pop(fields["brokerId"], None)
-    elif number == TOPIC:
+    elif number == kinds.TOPIC:
         image.topics[fields["topicId"]] = ClusterTopic(name=fields["name"])
-    elif number == REMOVE_TOPIC:
+    elif number == kinds.REMOVE_TOPIC:
         if (removed := image.topics.pop(fields["topicId"], None)) is not None:
             image.removed[fields["topicId"]] = removed.name
-    elif number in (PARTITION, PARTITION_CHANGE):
+    elif number in (kinds.PARTITION, kinds.PARTITION_CHANGE):
         topic = image.topics.get(fields["topicId"])
-        if topic is not None and (number == PARTITION or fields["replicas"]):
+        if topic is not None and (number == kinds.PARTITION or fields["replicas"]):
             topic.replicas[fields["partitionId"]] = tuple(fields["replicas"])
-    elif number == FEATURE_LEVEL:
+    elif number == kinds.FEATURE_LEVEL:
         image.features[fields["name"]] = fields["featureLevel"]
         if not fields["featureLevel"]:
             del image.features[fields["name"]]
-    elif number == CONFIG and fields["resourceType"] == _GROUP:
+    elif number == kinds.CONFIG and fields["resourceType"] == _GROUP:
         configs = image.group_configs.setdefault(fields["resourceName"], {})
         configs[fields["name"]] = fields["value"]
         if fields["value"] is None:

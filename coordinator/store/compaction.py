@@ -107,7 +107,6 @@ def _ending(batch: Batch, data: bytes) -> ControlType | None:
 
 
 def _keys(columns: Columns) -> Iterator[tuple[bytes, int]]:
-    """Keys and offsets, in order; records without a key are skipped."""
     data = columns.data
     spans = zip(columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True)
     return ((data[start:end], offset) for start, end, offset in spans if end >= 0)

@@ -30,7 +30,6 @@ class Notice:
         return f"{self.file}{position}: {self.message}"
 
     def with_consequence(self, consequence: str, is_problem: bool = False) -> Notice:
-        """The same notice, with its consequence."""
         return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
 
 
@@ -98,7 +97,6 @@ class Ranking:
 
 
 def rank(copies: Sequence[Path]) -> Ranking:
-    """Order the copies by their ends."""
     if len(copies) < 2:
         return Ranking(copies=tuple(copies), failures={}, behind=())
     reached: dict[Path, LogEnd] = {}

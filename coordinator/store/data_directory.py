@@ -16,19 +16,8 @@ from uuid import uuid4
 from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
+from coordinator.store import directory_files as files
 from coordinator.store.cleaner import CompactionSettings
-from coordinator.store.directory_files import (
-    CLEANER,
-    ConfigKind,
-    Configs,
-    MetaProperties,
-    read_checkpoint,
-    read_configs,
-    read_meta_properties,
-    write_checkpoint,
-    write_configs,
-    write_meta_properties,
-)
 from coordinator.store.disk import DirectoryLock, FsyncPolicy, write_atomically
 from coordinator.store.log import SegmentLimits
 from coordinator.store.log_compaction import CompactionRun, InLogsThread, LogCompaction
@@ -56,7 +45,6 @@ class StorageSettings:
 
     @classmethod
     def of(cls, brokers: BrokerSettings, config: Config, fsync: FsyncPolicy) -> Self:
-        """The settings of a server's directory."""
         segment_bytes = config.offsets_topic_segment_bytes
         return cls(
             fsync=fsync,
@@ -96,8 +84,10 @@ class DataDirectory:
         self.was_clean = (path / CLEAN_SHUTDOWN).exists()
         self.cluster_id = _cluster_id(path, settings.node_id)
         self.topics = TopicDirectories(path)
-        self.configs: dict[ConfigKind, Configs] = {kind: read_configs(path, kind) for kind in ConfigKind}
-        self._first_dirty = read_checkpoint(path / CLEANER)
+        self.configs: dict[files.ConfigKind, files.Configs] = {
+            kind: files.read_configs(path, kind) for kind in files.ConfigKind
+        }
+        self._first_dirty = files.read_checkpoint(path / files.CLEANER)
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
         self.log = OffsetsLog.open(path, settings.partitions, settings.limits, was_clean=self.was_clean)
         self.compacted = {OFFSETS_TOPIC: self.log.topic.compactions}
@@ -144,17 +134,17 @@ class DataDirectory:
         if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.topic.unsynced()) is not None:
             unsynced()
 
-    def set_config(self, kind: ConfigKind, name: str, values: Mapping[str, str]) -> None:
+    def set_config(self, kind: files.ConfigKind, name: str, values: Mapping[str, str]) -> None:
         """Replace the configs of one resource; an empty mapping removes them. :raises StorageFailed: unchanged"""
         others = {resource: one for resource, one in self.configs[kind].items() if resource != name}
         self.set_configs(kind, {**others, name: dict(values)} if values else others)
 
-    def set_configs(self, kind: ConfigKind, configs: Configs) -> None:
+    def set_configs(self, kind: files.ConfigKind, configs: files.Configs) -> None:
         """Replace the configs of all resources of a kind. :raises StorageFailed: unchanged"""
         if configs == self.configs[kind]:
             return
         try:
-            write_configs(self.path, kind, configs)
+            files.write_configs(self.path, kind, configs)
         except OSError as error:
             raise StorageFailed(f"writing the settings of {kind.value}s to", self.path, error) from error
         self.configs[kind] = configs
@@ -176,7 +166,7 @@ class DataDirectory:
                 finally:
                     in_logs_thread(partial(work.compaction.end, work))
                 self._first_dirty[name] = work.compaction.first_dirty
-                write_checkpoint(self.path / CLEANER, self._first_dirty)
+                files.write_checkpoint(self.path / files.CLEANER, self._first_dirty)
             except OSError as error:
                 raise StorageFailed("compacting", error.filename or self.path, error) from error
         return bool(due)
@@ -212,7 +202,7 @@ class DataDirectory:
 
 def _cluster_id(path: Path, node_id: int) -> str:
     """The cluster id of the directory, from its first use. :raises DamagedLog: :raises Unusable:"""
-    meta = read_meta_properties(path)
+    meta = files.read_meta_properties(path)
     if meta is not None and meta.node_id not in (None, node_id):
         raise Unusable(
             f"{path} belongs to node {meta.node_id}, not to node {node_id}: "
@@ -221,8 +211,8 @@ def _cluster_id(path: Path, node_id: int) -> str:
     if meta is not None and meta.cluster_id is not None:
         return meta.cluster_id
     cluster_id = format_uuid(uuid4())
-    new = MetaProperties(cluster_id=cluster_id, node_id=node_id, directory_id=uuid4())
-    write_meta_properties(path, new)
+    new = files.MetaProperties(cluster_id=cluster_id, node_id=node_id, directory_id=uuid4())
+    files.write_meta_properties(path, new)
     return cluster_id
 
 

@@ -18,28 +18,19 @@ from coordinator.engine.groups import Names, consumer_group
 from coordinator.engine.records import ClassicMemberValue, StoredOffset
 from coordinator.store.other_groups import OtherGroup
 from coordinator.store.topic_names import KnownTopic
-from groups import described
+from groups import described, model
 from groups.dry_run import BROKERS_DEFAULT
-from groups.model import (
-    Client,
-    CommittedOffset,
-    Group,
-    GroupListing,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Offsets,
-    Problem,
-    Topic,
-)
 
-DEFAULT_ASSIGNORS: Mapping[GroupType, str] = {GroupType.CONSUMER: BROKERS_DEFAULT, GroupType.SHARE: "simple"}
+DEFAULT_ASSIGNORS: Mapping[model.GroupType, str] = {
+    model.GroupType.CONSUMER: BROKERS_DEFAULT,
+    model.GroupType.SHARE: "simple",
+}
 """The first of the defaults of `group.consumer.assignors` and of `group.share.assignors`."""
 
 
 def described_group(
     state: EngineState, others: Mapping[str, OtherGroup], name: str, names: Names
-) -> tuple[Group | None, tuple[Problem, ...]]:
+) -> tuple[model.Group | None, tuple[model.Problem, ...]]:
     """A group, and problems reading it; None if there is no such group. `names`: topic names by id."""
     stored = state.groups.get(name)
     if isinstance(stored, ClassicGroup):
@@ -49,14 +40,14 @@ def described_group(
     return (others[name].described(names) if name in others else None), ()
 
 
-def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
+def listed_group(group: EngineGroup | OtherGroup) -> model.GroupListing:
     """The list row of a group, without reading its members."""
     protocol = None
     if isinstance(group, ConsumerGroup):
         protocol = _assignor(group)
     elif isinstance(group, ClassicGroup):
         protocol = shown_protocol(group)
-    return GroupListing(
+    return model.GroupListing(
         id=group.id,
         type=group.type,
         state=group.state,
@@ -72,13 +63,13 @@ def _assignor(group: ConsumerGroup) -> str | None:
     return shown_assignor(group.requested_assignors()) if client_side is None else client_side.name
 
 
-def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
+def classic_group(group: ClassicGroup) -> tuple[model.Group, tuple[model.Problem, ...]]:
     """A classic group at its last record, which ended a rebalance: Stable, or Empty. Unreadable metadata
     leaves a member's subscription or ownership unknown."""
     stored = group.stored
-    bare = Group(
+    bare = model.Group(
         id=group.id,
-        type=GroupType.CLASSIC,
+        type=model.GroupType.CLASSIC,
         state=group.state,
         protocol_type=group.protocol_type,
         protocol=shown_protocol(group),
@@ -95,22 +86,22 @@ def shown_protocol(group: ClassicGroup) -> str | None:
     return (group.protocol or None) if group.members else None
 
 
-def classic_member(member: ClassicMemberValue) -> tuple[Member, bytes, bytes]:
+def classic_member(member: ClassicMemberValue) -> tuple[model.Member, bytes, bytes]:
     """A classic member as the broker knows it, its metadata and its assignment."""
-    bare = Member(
+    bare = model.Member(
         id=member.member,
         instance=member.instance,
-        client=Client(id=member.client_id, host=member.host),
-        protocol=MemberProtocol.CLASSIC,
+        client=model.Client(id=member.client_id, host=member.host),
+        protocol=model.MemberProtocol.CLASSIC,
     )
     return bare, member.subscription, member.assignment
 
 
-def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets:
+def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> model.Offsets:
     """The committed offsets by topic and partition, with the time of the commit."""
-    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    offsets: dict[str, dict[int, model.CommittedOffset]] = {}
     for (topic, partition), value in stored.items():
-        offsets.setdefault(topic, {})[partition] = CommittedOffset(
+        offsets.setdefault(topic, {})[partition] = model.CommittedOffset(
             offset=value.offset,
             leader_epoch=None if value.leader_epoch < 0 else value.leader_epoch,
             metadata=value.metadata,
@@ -120,7 +111,7 @@ def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets
     return offsets
 
 
-def default_assignors(groups: Iterable[Group | GroupListing]) -> dict[str, str]:
+def default_assignors(groups: Iterable[model.Group | model.GroupListing]) -> dict[str, str]:
     """The broker's default assignor, by the groups in which no member requests one."""
     return {
         group.id: DEFAULT_ASSIGNORS[group.type]
@@ -129,13 +120,12 @@ def default_assignors(groups: Iterable[Group | GroupListing]) -> dict[str, str]:
     }
 
 
-def with_default(group: Group) -> Group:
+def with_default(group: model.Group) -> model.Group:
     """The group with the broker's default assignor if no member requests one."""
     return replace(group, protocol=default_assignors([group]).get(group.id, group.protocol))
 
 
-def sized_topics(known: Iterable[KnownTopic]) -> Iterator[Topic]:
-    """The topics whose partition count is known."""
+def sized_topics(known: Iterable[KnownTopic]) -> Iterator[model.Topic]:
     for topic in known:
         if topic.partitions is not None:
-            yield Topic(name=topic.name, partitions=topic.partitions, id=topic.id, racks=topic.racks)
+            yield model.Topic(name=topic.name, partitions=topic.partitions, id=topic.id, racks=topic.racks)

@@ -55,8 +55,6 @@ _PREFIXES = {number: number.to_bytes(_TYPE_BYTES) for number in (LEGACY_OFFSET_C
 
 
 class RecordStatus(Enum):
-    """The status of a record."""
-
     VALID = "plain"  # valid, including an offset of a committed transaction
     PENDING = "pending"  # an offset whose transaction is open
     LOST = "lost"  # an offset that is not valid, and the last record of its group
@@ -92,7 +90,6 @@ class Digest:
         self._transactions: UnfinishedTransactions[_Written] = UnfinishedTransactions()
 
     def add(self, columns: Columns) -> None:
-        """Process the next records."""
         headers = columns.batches.headers
         chosen = np.ones(len(columns), dtype=np.bool_)
         if self._as_of_ms is not None:
@@ -182,7 +179,6 @@ def _place(written: _Written | None) -> int:
 
 
 def _keys(columns: Columns, lanes: Ints) -> list[bytes]:
-    """Keys of offsets, without their type."""
     data = columns.data
     starts, ends = (columns.key_start[lanes] + _TYPE_BYTES).tolist(), columns.key_end[lanes].tolist()
     return [data[start:end] for start, end in zip(starts, ends, strict=True)]

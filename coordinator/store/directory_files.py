@@ -113,7 +113,6 @@ class ConfigKind(Enum):
 
     @property
     def file(self) -> str:
-        """Its name in the log directory."""
         return f"{self.value}-configs.json"
 
 

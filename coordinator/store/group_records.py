@@ -7,39 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberMetadata,
-    ClassicMemberValue,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    JoinProtocol,
-    MemberState,
-    OffsetRecord,
-    Record,
-    RegexRecord,
-    RegexValue,
-    StoredOffset,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-)
+from coordinator.engine import records
 from coordinator.engine.topics import TopicImage, metadata_hash
 from coordinator.errors import CoordinatorError
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, UserData
 from groups.regex.broker import compile_broker_regex
-from wire.messages.embedded_protocol import (
-    NEWEST_VERSION,
-    EmbeddedAssignment,
-    EmbeddedSubscription,
-    write_assignment,
-    write_subscription,
-)
+from wire.messages import embedded_protocol
 
 SESSION_TIMEOUT_MS = 45_000
 REBALANCE_TIMEOUT_MS = 300_000  # `max.poll.interval.ms` of every known client
@@ -52,7 +25,7 @@ class NoRecords(CoordinatorError, ValueError):
     """The group cannot be written as records; the message names it and the reason."""
 
 
-def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record, ...]:
+def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[records.Record, ...]:
     """The records of a group and its offsets, as a coordinator would write them. :raises NoRecords: a share or
     streams group, or partitions of a topic that `topics` does not have :raises InvalidRegexError: a regex is
     invalid for a broker"""
@@ -64,7 +37,7 @@ def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record
     if not group.protocol_type:
         return offsets
     ids = [member.id for member in group.members]
-    value = ClassicGroupValue(
+    value = records.ClassicGroupValue(
         protocol_type=group.protocol_type,
         generation=group.generation or 0,
         protocol=(group.protocol or None) if group.members else None,
@@ -72,16 +45,16 @@ def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record
         state_since_ms=now_ms,
         members=tuple(_classic_member(group, member) for member in group.members),
     )
-    return (ClassicGroupRecord(group=group.id, value=value), *offsets)
+    return (records.ClassicGroupRecord(group=group.id, value=value), *offsets)
 
 
-def _offset_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record, ...]:
+def _offset_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[records.Record, ...]:
     return tuple(
-        OffsetRecord(
+        records.OffsetRecord(
             group=group.id,
             topic=topic,
             partition=partition,
-            value=StoredOffset(
+            value=records.StoredOffset(
                 offset=committed.offset,
                 leader_epoch=-1 if committed.leader_epoch is None else committed.leader_epoch,
                 metadata=committed.metadata or "",
@@ -95,14 +68,14 @@ def _offset_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Reco
     )
 
 
-def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
+def _classic_member(group: Group, member: Member) -> records.ClassicMemberValue:
     embedded = group.protocol_type == EMBEDDED
-    assignment = EmbeddedAssignment(
-        version=NEWEST_VERSION,
+    assignment = embedded_protocol.EmbeddedAssignment(
+        version=embedded_protocol.NEWEST_VERSION,
         partitions=dict(member.owned or {}),
         user_data=(member.user_data or UserData()).assignment or None,
     )
-    return ClassicMemberValue(
+    return records.ClassicMemberValue(
         member=member.id,
         instance=member.instance,
         client_id=member.client.id or "",
@@ -110,15 +83,15 @@ def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
         rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
         session_timeout_ms=SESSION_TIMEOUT_MS,
         subscription=_subscription(member, group.protocol, group.generation or 0) if embedded else b"",
-        assignment=write_assignment(assignment) if embedded else b"",
+        assignment=embedded_protocol.write_assignment(assignment) if embedded else b"",
     )
 
 
 def _subscription(member: Member, assignor: str | None, generation: int) -> bytes:
     """A member's subscription as it would send it now; only a cooperative member reports its owned partitions."""
-    return write_subscription(
-        EmbeddedSubscription(
-            version=NEWEST_VERSION,
+    return embedded_protocol.write_subscription(
+        embedded_protocol.EmbeddedSubscription(
+            version=embedded_protocol.NEWEST_VERSION,
             topics=member.subscription.topics if member.subscription else (),
             user_data=(member.user_data or UserData()).subscription or None,
             owned=dict(member.owned or {}) if assignor == COOPERATIVE else {},
@@ -128,32 +101,37 @@ def _subscription(member: Member, assignor: str | None, generation: int) -> byte
     )
 
 
-def _consumer_records(group: Group, topics: TopicImage, now_ms: int) -> Iterable[Record]:
+def _consumer_records(group: Group, topics: TopicImage, now_ms: int) -> Iterable[records.Record]:
     epoch = group.group_epoch or 0
     regexes = _regexes(group, topics, now_ms)
     for member in group.members:
-        yield ConsumerMemberRecord(group=group.id, member=member.id, value=_consumer_member(group, member))
+        yield records.ConsumerMemberRecord(
+            group=group.id, member=member.id, value=_consumer_member(group, member)
+        )
     for regex, value in regexes.items():
-        yield RegexRecord(group=group.id, regex=regex, value=value)
+        yield records.RegexRecord(group=group.id, regex=regex, value=value)
     names = {name for member in group.members if member.subscription for name in member.subscription.topics}
     names.update(name for value in regexes.values() for name in value.topics)
-    yield ConsumerGroupRecord(
-        group=group.id, value=ConsumerGroupValue(epoch=epoch, metadata_hash=metadata_hash(names, topics))
+    yield records.ConsumerGroupRecord(
+        group=group.id,
+        value=records.ConsumerGroupValue(epoch=epoch, metadata_hash=metadata_hash(names, topics)),
     )
     for member in group.members:
         target = _by_id(group, member.target or {}, topics)
-        yield TargetMemberRecord(group=group.id, member=member.id, value=target)
+        yield records.TargetMemberRecord(group=group.id, member=member.id, value=target)
     assigned = group.assignment_epoch
-    target_epoch = TargetEpochValue(epoch=epoch if assigned is None else assigned, assigned_ms=now_ms)
-    yield TargetEpochRecord(group=group.id, value=target_epoch)
+    target_epoch = records.TargetEpochValue(epoch=epoch if assigned is None else assigned, assigned_ms=now_ms)
+    yield records.TargetEpochRecord(group=group.id, value=target_epoch)
     for member in group.members:
-        yield CurrentAssignmentRecord(group=group.id, member=member.id, value=_current(group, member, topics))
+        yield records.CurrentAssignmentRecord(
+            group=group.id, member=member.id, value=_current(group, member, topics)
+        )
 
 
-def _regexes(group: Group, topics: TopicImage, now_ms: int) -> Mapping[str, RegexValue]:
+def _regexes(group: Group, topics: TopicImage, now_ms: int) -> Mapping[str, records.RegexValue]:
     used = {member.subscription.regex for member in group.members if member.subscription}
     return {
-        regex: RegexValue(
+        regex: records.RegexValue(
             topics=tuple(compile_broker_regex(regex).matches(topics.topics)),
             version=topics.version,
             resolved_ms=now_ms,
@@ -162,17 +140,19 @@ def _regexes(group: Group, topics: TopicImage, now_ms: int) -> Mapping[str, Rege
     }
 
 
-def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
+def _consumer_member(group: Group, member: Member) -> records.ConsumerMemberValue:
     subscription = member.subscription
     classic = None
     if member.protocol is MemberProtocol.CLASSIC:
         names = member.protocols or (DEFAULT_ASSIGNOR,)
         generation = member.epoch or 0
-        classic = ClassicMemberMetadata(
+        classic = records.ClassicMemberMetadata(
             session_timeout_ms=SESSION_TIMEOUT_MS,
-            protocols=tuple(JoinProtocol(name, _subscription(member, name, generation)) for name in names),
+            protocols=tuple(
+                records.JoinProtocol(name, _subscription(member, name, generation)) for name in names
+            ),
         )
-    return ConsumerMemberValue(
+    return records.ConsumerMemberValue(
         instance=member.instance,
         rack=member.rack,
         client_id=member.client.id or "",
@@ -185,7 +165,7 @@ def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
     )
 
 
-def _current(group: Group, member: Member, topics: TopicImage) -> CurrentAssignmentValue:
+def _current(group: Group, member: Member, topics: TopicImage) -> records.CurrentAssignmentValue:
     """A member still has the partitions that it must revoke, and none yet of those that it will be assigned."""
     owned, target = member.owned or {}, member.target if member.target is not None else member.owned or {}
     kept: dict[str, tuple[int, ...]] = {}
@@ -195,12 +175,12 @@ def _current(group: Group, member: Member, topics: TopicImage) -> CurrentAssignm
             part = kept if number in target.get(topic, ()) else revoking
             part[topic] = (*part.get(topic, ()), number)
     epoch = member.epoch or 0
-    state = MemberState.STABLE
+    state = records.MemberState.STABLE
     if revoking:
-        state = MemberState.UNREVOKED_PARTITIONS
+        state = records.MemberState.UNREVOKED_PARTITIONS
     elif any(set(numbers) - set(owned.get(topic, ())) for topic, numbers in target.items()):
-        state = MemberState.UNRELEASED_PARTITIONS
-    return CurrentAssignmentValue(
+        state = records.MemberState.UNRELEASED_PARTITIONS
+    return records.CurrentAssignmentValue(
         epoch=epoch,
         previous_epoch=epoch,
         state=state,

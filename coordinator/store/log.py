@@ -62,7 +62,6 @@ class SegmentIndex:
 
     @classmethod
     def of(cls, segment: Segment) -> Self:
-        """The index of a segment that was read."""
         index, batches = cls(segment.base_offset), segment.batches
         if not len(batches):
             return index
@@ -81,7 +80,6 @@ class SegmentIndex:
         return index
 
     def add(self, batch: Batch) -> None:
-        """Append a batch to the index; its position is the current size."""
         if self.first_timestamp is None:
             self.first_timestamp = batch.max_timestamp
         if batch.max_timestamp > self.max_timestamp:
@@ -174,17 +172,14 @@ class Log:
 
     @property
     def end_offset(self) -> int:
-        """The offset that the next record gets."""
         return self._segments[-1].next_offset
 
     @property
     def size(self) -> int:
-        """The size of all segments, in bytes."""
         return sum(segment.size for segment in self._segments)
 
     @property
     def active(self) -> int:
-        """The base offset of the active segment."""
         return self._segments[-1].base_offset
 
     def append(self, batch: bytes | bytearray, limits: SegmentLimits) -> Batch:
@@ -205,7 +200,6 @@ class Log:
         return header
 
     def add(self, header: Batch) -> None:
-        """Index the batch that was written."""
         self._segments[-1].add(header)
 
     def take_back(self) -> None:

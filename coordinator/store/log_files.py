@@ -67,7 +67,6 @@ class LogFiles:
         return StoredLog(log, epochs, producers, compaction, None if active is None else active.torn)
 
     def forget(self, directory: Path) -> None:
-        """The directory of a log was deleted."""
         self.opened.close(directory)
         self.unsynced_paths.difference_update(
             [path for path in self.unsynced_paths if directory in (path, path.parent)]

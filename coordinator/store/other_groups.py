@@ -80,19 +80,16 @@ class OtherGroup:
         if key_type == types.target:
             self._targets[key["memberId"]] = value or {}
         elif key_type in (types.member, types.current):
-            self._set_member(key["memberId"], key_type, value)
+            member_id = key["memberId"]
+            if value is None and key_type == types.member:
+                self.members.pop(member_id, None)
+            elif value is not None or member_id in self.members:
+                # The broker's map grows for one more even when it only replaces a member.
+                self._capacity = grown_slots(self._capacity, len(self.members) + 1)
+                self.members.setdefault(member_id, {})[key_type] = value
         else:
             self._values[key_type] = value
         return key_type != types.metadata or value is not None
-
-    def _set_member(self, member_id: str, key_type: int, value: Fields | None) -> None:
-        """Set a member's record. Deleting the metadata removes the member; deleting the assignment does not."""
-        if value is None and key_type == self._types.member:
-            self.members.pop(member_id, None)
-        elif value is not None or member_id in self.members:
-            # The broker's map grows for one more even when it only replaces a member.
-            self._capacity = grown_slots(self._capacity, len(self.members) + 1)
-            self.members.setdefault(member_id, {})[key_type] = value
 
     @property
     def group_epoch(self) -> int:
@@ -106,7 +103,6 @@ class OtherGroup:
 
     @property
     def state(self) -> GroupState:
-        """The state that a broker shows."""
         if not self.members:
             return GroupState.EMPTY
         if self.type is GroupType.SHARE:
@@ -125,7 +121,6 @@ class OtherGroup:
         return GroupState.STABLE
 
     def described(self, names: Names) -> Group:
-        """The group with its members in the broker's order."""
         members = list(self.members)
         in_order = [members[index] for index in timeline_order(members, self._capacity)] if members else []
         is_share = self.type is GroupType.SHARE

@@ -180,7 +180,6 @@ def _lines(path: Path) -> list[_Line]:
 
 
 def _number(text: str, limit: int) -> int | None:
-    """A number from 0 to before `limit`."""
     if not re.fullmatch("[0-9]{1,19}", text):
         return None
     number = int(text)

@@ -18,17 +18,7 @@ import numpy as np
 
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
-from wire.log.batch_header import (
-    CONTROL,
-    NO_PRODUCER_EPOCH,
-    NO_PRODUCER_ID,
-    NO_SEQUENCE,
-    NO_TIMESTAMP,
-    TRANSACTIONAL,
-    Batch,
-    Batches,
-    ProducerIdentity,
-)
+from wire.log import batch_header as header
 from wire.log.columns import columns_of
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of, coordinator_epoch
 from wire.log.indexes import AbortedTransaction
@@ -61,19 +51,18 @@ class EndTransactionMarker(NamedTuple):
 class Producer:
     """The state of one producer. `transaction_from` is the first offset of its open transaction."""
 
-    epoch: int = NO_PRODUCER_EPOCH
+    epoch: int = header.NO_PRODUCER_EPOCH
     coordinator_epoch: int = NO_COORDINATOR_EPOCH
-    last_timestamp: int = NO_TIMESTAMP
+    last_timestamp: int = header.NO_TIMESTAMP
     transaction_from: int | None = None
     batches: deque[ProducerBatch] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
 
     @property
     def last_sequence(self) -> int:
         """The number of its last record at this epoch; -1 if there is none."""
-        return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
+        return self.batches[-1].last_sequence if self.batches else header.NO_SEQUENCE
 
     def enter(self, epoch: int) -> None:
-        """Start an epoch, with new sequence numbers."""
         if epoch != self.epoch:
             self.batches.clear()
             self.epoch = epoch
@@ -89,7 +78,7 @@ class Producers:
         self._aborted: list[AbortedTransaction] = []
         """The aborted transactions, in the order of their markers."""
 
-    def check(self, batch: Batch) -> ProducerBatch | None:
+    def check(self, batch: header.Batch) -> ProducerBatch | None:
         """Check a client's batch. Returns the appended batch if it was already appended, otherwise None.
         :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE"""
         producer = self._by_id.get(batch.producer_id)
@@ -107,7 +96,7 @@ class Producers:
             raise RequestRefused(ErrorCode.INVALID_TXN_STATE)
         return None
 
-    def append(self, batch: Batch) -> None:
+    def append(self, batch: header.Batch) -> None:
         """Record an appended data batch of a producer, with its offsets."""
         producer = self._by_id.setdefault(batch.producer_id, Producer())
         producer.enter(batch.producer_epoch)
@@ -146,7 +135,7 @@ class Producers:
                 )
             )
 
-    def load(self, batches: Batches) -> None:
+    def load(self, batches: header.Batches) -> None:
         """Load the next segment of a log that is opened. :raises DamagedLog: a control batch cannot be read"""
         ends = dict(_ends(batches))
         for index in _relevant_batches(batches):
@@ -158,8 +147,7 @@ class Producers:
                 end = EndTransactionMarker(batch.producer_id, batch.producer_epoch, committed, epoch)
                 self.end(end, batch.base_offset, batch.max_timestamp)
 
-    def is_open(self, producer: ProducerIdentity) -> bool:
-        """Whether the producer has a transaction open here."""
+    def is_open(self, producer: header.ProducerIdentity) -> bool:
         known = self._by_id.get(producer.id)
         return known is not None and known.epoch == producer.epoch and known.transaction_from is not None
 
@@ -206,12 +194,12 @@ def _check_epoch(producer: Producer, epoch: int) -> None:
         raise RequestRefused(ErrorCode.INVALID_PRODUCER_EPOCH)
 
 
-def _relevant_batches(batches: Batches) -> list[int]:
+def _relevant_batches(batches: header.Batches) -> list[int]:
     """The batches that the state of producers depends on: all of transactions, and the last of each idempotent
     producer."""
     headers = batches.headers
-    marked = headers["attributes"] & (TRANSACTIONAL | CONTROL) != 0
-    plain: Ints = np.flatnonzero(~marked & (headers["producer_id"] != NO_PRODUCER_ID))
+    marked = headers["attributes"] & (header.TRANSACTIONAL | header.CONTROL) != 0
+    plain: Ints = np.flatnonzero(~marked & (headers["producer_id"] != header.NO_PRODUCER_ID))
     by_producer = plain[np.argsort(headers["producer_id"][plain], kind="stable")]
     ids = headers["producer_id"][by_producer]
     # A batch is one of the last if the batch this many places later is another producer's, or does not exist.
@@ -221,11 +209,11 @@ def _relevant_batches(batches: Batches) -> list[int]:
     return relevant
 
 
-def _ends(batches: Batches) -> Iterator[tuple[int, tuple[bool, int]]]:
+def _ends(batches: header.Batches) -> Iterator[tuple[int, tuple[bool, int]]]:
     """Indexes of batches that end a transaction, whether they commit, and the coordinator's epoch. :raises
     DamagedLog:"""
-    places = np.flatnonzero(batches.headers["attributes"] & CONTROL)
-    marked = Batches(batches.data, batches.file, batches.positions[places], batches.headers[places])
+    places = np.flatnonzero(batches.headers["attributes"] & header.CONTROL)
+    marked = header.Batches(batches.data, batches.file, batches.positions[places], batches.headers[places])
     for columns in columns_of(marked):
         for index, of in enumerate(columns.batch_of.tolist()):
             with suppress(MalformedControlRecord):

@@ -9,30 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberMetadata,
-    ClassicMemberValue,
-    ConsumerGroupRecord,
-    ConsumerGroupValue,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    JoinProtocol,
-    MemberState,
-    OffsetRecord,
-    PartitionMetadataRecord,
-    Record,
-    RegexRecord,
-    RegexValue,
-    StoredOffset,
-    TargetEpochRecord,
-    TargetEpochValue,
-    TargetMemberRecord,
-    TopicPartitions,
-)
+from coordinator.engine import records as engine
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.client_side import assignor_fields, payload_fields, read_assignors, read_payload
 from wire.messages.layout import NO_UUID
@@ -58,7 +35,7 @@ class OtherRecord:
     version: int | None
 
 
-def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
+def encode_record(record: engine.Record | OtherRecord) -> tuple[bytes, bytes | None]:
     """Key and value as Kafka 4.3 writes them; the value of a tombstone is None. :raises ValueError: a name or
     number does not fit its field"""
     if isinstance(record, OtherRecord):
@@ -73,14 +50,14 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
         return key, None
     version = RECORD_TYPES[kind.number].written
     fields = kind.write(value)
-    if isinstance(record, TargetMemberRecord):
+    if isinstance(record, engine.TargetMemberRecord):
         fields = {**fields, **payload_fields(record.payload)}
-    if isinstance(value, StoredOffset) and value.expire_ms is not None:
+    if isinstance(value, engine.StoredOffset) and value.expire_ms is not None:
         version = _EXPIRING_OFFSET_VERSION
     return key, encode_value(kind.number, version, fields)
 
 
-def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
+def decode_record(key: bytes, value: bytes | None) -> engine.Record | OtherRecord:
     """Decode a key and a value. :raises UnknownKeyType: a record of a type that Kafka 4.3 does not know
     :raises DecodeError: the bytes are not a key or value of their type"""
     number, key_fields = decode_key(key)
@@ -89,9 +66,9 @@ def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
     if kind is None:
         return OtherRecord(key_type=number, key=key_fields, value=fields, version=version)
     attributes = kind.key.attributes(key_fields)
-    if kind.record is TargetMemberRecord and fields is not None:
+    if kind.record is engine.TargetMemberRecord and fields is not None:
         attributes["payload"] = read_payload(fields)
-    record: Record = kind.record(**attributes, value=None if fields is None else kind.read(fields))
+    record: engine.Record = kind.record(**attributes, value=None if fields is None else kind.read(fields))
     return record
 
 
@@ -155,7 +132,7 @@ def _none_for(nothing: object) -> Callable[[object], object]:
 
 
 _OFFSET = _Struct(
-    StoredOffset,
+    engine.StoredOffset,
     offset="offset",
     leader_epoch=_Field("leaderEpoch", NO_EPOCH),
     metadata="metadata",
@@ -164,7 +141,7 @@ _OFFSET = _Struct(
     topic_id=_Field("topicId", NO_UUID, _none_for(NO_UUID), lambda id_: NO_UUID if id_ is None else id_),
 )
 _CLASSIC_MEMBER = _Struct(
-    ClassicMemberValue,
+    engine.ClassicMemberValue,
     member="memberId",
     instance=_Field("groupInstanceId", None),
     client_id="clientId",
@@ -175,7 +152,7 @@ _CLASSIC_MEMBER = _Struct(
     assignment="assignment",
 )
 _CLASSIC_GROUP = _Struct(
-    ClassicGroupValue,
+    engine.ClassicGroupValue,
     protocol_type="protocolType",
     generation="generation",
     protocol="protocol",
@@ -183,7 +160,7 @@ _CLASSIC_GROUP = _Struct(
     state_since_ms=_Field("currentStateTimestamp", NO_TIMESTAMP),
     members=_Field("members", _REQUIRED, _CLASSIC_MEMBER.read_all, _CLASSIC_MEMBER.write_all),
 )
-_CONSUMER_GROUP = _Struct(ConsumerGroupValue, epoch="epoch", metadata_hash="metadataHash")
+_CONSUMER_GROUP = _Struct(engine.ConsumerGroupValue, epoch="epoch", metadata_hash="metadataHash")
 
 
 def _racks(partitions: Iterable[Fields]) -> tuple[tuple[str, ...], ...]:
@@ -205,14 +182,14 @@ _TOPIC = _Struct(
         lambda racks: [{"partition": number, "racks": of_one} for number, of_one in enumerate(racks)],
     ),
 )
-_PROTOCOL = _Struct(JoinProtocol, name="name", metadata="metadata")
+_PROTOCOL = _Struct(engine.JoinProtocol, name="name", metadata="metadata")
 _CLASSIC_METADATA = _Struct(
-    ClassicMemberMetadata,
+    engine.ClassicMemberMetadata,
     session_timeout_ms="sessionTimeoutMs",
     protocols=_Field("supportedProtocols", _REQUIRED, _PROTOCOL.read_all, _PROTOCOL.write_all),
 )
 _CONSUMER_MEMBER = _Struct(
-    ConsumerMemberValue,
+    engine.ConsumerMemberValue,
     instance="instanceId",
     rack="rackId",
     client_id="clientId",
@@ -228,19 +205,19 @@ _CONSUMER_MEMBER = _Struct(
         lambda classic: None if classic is None else _CLASSIC_METADATA.write(classic),
     ),
 )
-_TARGET_EPOCH = _Struct(TargetEpochValue, epoch="assignmentEpoch", assigned_ms="assignmentTimestamp")
+_TARGET_EPOCH = _Struct(engine.TargetEpochValue, epoch="assignmentEpoch", assigned_ms="assignmentTimestamp")
 _REGEX = _Struct(
-    RegexValue, topics=_Field("topics", _REQUIRED, tuple), version="version", resolved_ms="timestamp"
+    engine.RegexValue, topics=_Field("topics", _REQUIRED, tuple), version="version", resolved_ms="timestamp"
 )
 
 
-def _consumer_member(fields: Fields) -> ConsumerMemberValue:
-    value: ConsumerMemberValue = _CONSUMER_MEMBER.read(fields)
+def _consumer_member(fields: Fields) -> engine.ConsumerMemberValue:
+    value: engine.ConsumerMemberValue = _CONSUMER_MEMBER.read(fields)
     assignors = read_assignors(fields)
     return replace(value, client_assignors=assignors) if assignors else value
 
 
-def _consumer_member_fields(value: ConsumerMemberValue) -> Fields:
+def _consumer_member_fields(value: engine.ConsumerMemberValue) -> Fields:
     return {**_CONSUMER_MEMBER.write(value), **assignor_fields(value.client_assignors)}
 
 
@@ -248,17 +225,17 @@ def _partitions(topics: Iterable[Fields]) -> dict[UUID, tuple[int, ...]]:
     return {topic["topicId"]: tuple(topic["partitions"]) for topic in topics}
 
 
-def _target_fields(target: TopicPartitions) -> Fields:
+def _target_fields(target: engine.TopicPartitions) -> Fields:
     topics = [{"topicId": topic, "partitions": numbers} for topic, numbers in target.items()]
     return {"topicPartitions": topics}
 
 
-def _current(fields: Fields) -> CurrentAssignmentValue:
+def _current(fields: Fields) -> engine.CurrentAssignmentValue:
     assigned, revoking = fields["assignedPartitions"], fields["partitionsPendingRevocation"]
-    return CurrentAssignmentValue(
+    return engine.CurrentAssignmentValue(
         epoch=fields["memberEpoch"],
         previous_epoch=fields["previousMemberEpoch"],
-        state=_STATES.get(fields["state"], MemberState.UNKNOWN),
+        state=_STATES.get(fields["state"], engine.MemberState.UNKNOWN),
         assigned=_partitions(assigned),
         revoking=_partitions(revoking),
         assigned_epochs=_epochs((*revoking, *assigned)),
@@ -276,7 +253,7 @@ def _epochs(topics: Iterable[Fields]) -> dict[tuple[UUID, int], int]:
     }
 
 
-def _current_fields(value: CurrentAssignmentValue) -> Fields:
+def _current_fields(value: engine.CurrentAssignmentValue) -> Fields:
     return {
         "memberEpoch": value.epoch,
         "previousMemberEpoch": value.previous_epoch,
@@ -287,7 +264,9 @@ def _current_fields(value: CurrentAssignmentValue) -> Fields:
     }
 
 
-def _epoch_fields(value: CurrentAssignmentValue, partitions: TopicPartitions) -> Sequence[Fields]:
+def _epoch_fields(
+    value: engine.CurrentAssignmentValue, partitions: engine.TopicPartitions
+) -> Sequence[Fields]:
     fallback = max(value.epoch, 0)
     return [
         {
@@ -299,7 +278,7 @@ def _epoch_fields(value: CurrentAssignmentValue, partitions: TopicPartitions) ->
     ]
 
 
-_STATES = {state.value: state for state in MemberState}
+_STATES = {state.value: state for state in engine.MemberState}
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,23 +298,25 @@ _OFFSET_KEY = _Struct(dict, group="group", topic="topic", partition="partition")
 _REGEX_KEY = _Struct(dict, group="groupId", regex="regularExpression")
 
 _KINDS = (
-    _Kind(1, OffsetRecord, _OFFSET_KEY, _OFFSET.read, _OFFSET.write),
-    _Kind(2, ClassicGroupRecord, _Struct(dict, group="group"), _CLASSIC_GROUP.read, _CLASSIC_GROUP.write),
-    _Kind(3, ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP.read, _CONSUMER_GROUP.write),
+    _Kind(1, engine.OffsetRecord, _OFFSET_KEY, _OFFSET.read, _OFFSET.write),
+    _Kind(
+        2, engine.ClassicGroupRecord, _Struct(dict, group="group"), _CLASSIC_GROUP.read, _CLASSIC_GROUP.write
+    ),
+    _Kind(3, engine.ConsumerGroupRecord, _GROUP, _CONSUMER_GROUP.read, _CONSUMER_GROUP.write),
     _Kind(
         4,
-        PartitionMetadataRecord,
+        engine.PartitionMetadataRecord,
         _GROUP,
         lambda fields: _TOPIC.read_all(fields["topics"]),
         lambda topics: {"topics": _TOPIC.write_all(topics)},
     ),
-    _Kind(5, ConsumerMemberRecord, _MEMBER, _consumer_member, _consumer_member_fields),
-    _Kind(6, TargetEpochRecord, _GROUP, _TARGET_EPOCH.read, _TARGET_EPOCH.write),
-    _Kind(7, TargetMemberRecord, _MEMBER, lambda f: _partitions(f["topicPartitions"]), _target_fields),
-    _Kind(8, CurrentAssignmentRecord, _MEMBER, _current, _current_fields),
-    _Kind(16, RegexRecord, _REGEX_KEY, _REGEX.read, _REGEX.write),
+    _Kind(5, engine.ConsumerMemberRecord, _MEMBER, _consumer_member, _consumer_member_fields),
+    _Kind(6, engine.TargetEpochRecord, _GROUP, _TARGET_EPOCH.read, _TARGET_EPOCH.write),
+    _Kind(7, engine.TargetMemberRecord, _MEMBER, lambda f: _partitions(f["topicPartitions"]), _target_fields),
+    _Kind(8, engine.CurrentAssignmentRecord, _MEMBER, _current, _current_fields),
+    _Kind(16, engine.RegexRecord, _REGEX_KEY, _REGEX.read, _REGEX.write),
 )
 
 _BY_CLASS = {kind.record: kind for kind in _KINDS}
-_BY_NUMBER = {0: _BY_CLASS[OffsetRecord], **{kind.number: kind for kind in _KINDS}}
+_BY_NUMBER = {0: _BY_CLASS[engine.OffsetRecord], **{kind.number: kind for kind in _KINDS}}
 """Number 0 is the type of offsets in old logs."""

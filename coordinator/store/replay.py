@@ -134,6 +134,5 @@ class Replay:
 
 
 def _joined(parts: Sequence[bytes]) -> tuple[bytes, Ints, Ints]:
-    """The parts joined, and the start and end of each."""
     ends: Ints = np.cumsum([len(part) for part in parts], dtype=np.int64)
     return b"".join(parts), np.concatenate(([0], ends[:-1])), ends

@@ -16,26 +16,17 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from coordinator.engine.topics import TopicInfo
+from coordinator.store import partition_files as files
 from coordinator.store.disk import UNFINISHED, side_by_side, sync
-from coordinator.store.partition_files import (
-    INTERNAL_TOPICS,
-    LONGEST_NAME,
-    PARTITION_METADATA,
-    DirectorySuffix,
-    PartitionName,
-    partition_directories,
-    read_topic_id,
-    write_topic_id,
-)
 from wire.log.errors import StorageFailed
 
-_OURS = {PARTITION_METADATA, PARTITION_METADATA + UNFINISHED}
+_OURS = {files.PARTITION_METADATA, files.PARTITION_METADATA + UNFINISHED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Partition:
     path: Path
-    name: PartitionName
+    name: files.PartitionName
     topic_id: UUID | None
     holds_records: bool
 
@@ -95,9 +86,9 @@ class TopicDirectories:
         by_topic: dict[str, list[_Partition]] = {}
         try:
             for partition in self._partitions():
-                if partition.name.suffix is DirectorySuffix.DELETE:
+                if partition.name.suffix is files.DirectorySuffix.DELETE:
                     self._remember(partition)
-                elif partition.name.suffix is DirectorySuffix.NONE:
+                elif partition.name.suffix is files.DirectorySuffix.NONE:
                     by_topic.setdefault(partition.name.topic, []).append(partition)
             topics = [self._topic(name, by_topic[name]) for name in sorted(by_topic)]
         except OSError as error:
@@ -105,11 +96,14 @@ class TopicDirectories:
         return (topic for topic in topics if topic is not None)
 
     def _partitions(self) -> Iterator[_Partition]:
-        for path, name in partition_directories(self._root):
-            if name.topic not in INTERNAL_TOPICS:
+        for path, name in files.partition_directories(self._root):
+            if name.topic not in files.INTERNAL_TOPICS:
                 inside = {file.name for file in path.iterdir()}
                 yield _Partition(
-                    path=path, name=name, topic_id=read_topic_id(path), holds_records=not inside <= _OURS
+                    path=path,
+                    name=name,
+                    topic_id=files.read_topic_id(path),
+                    holds_records=not inside <= _OURS,
                 )
 
     def _remember(self, partition: _Partition) -> None:
@@ -143,13 +137,13 @@ class TopicDirectories:
 
 def _make(path: Path, topic_id: UUID) -> None:
     path.mkdir()
-    write_topic_id(path, topic_id)
+    files.write_topic_id(path, topic_id)
 
 
 def _deleted_name(topic: str, partition: int) -> str:
     """As in `LocalLog.logDeleteDirName`."""
     suffix = f"-{partition}.{uuid4().hex}-delete"
-    return topic[: LONGEST_NAME - len(suffix)] + suffix
+    return topic[: files.LONGEST_NAME - len(suffix)] + suffix
 
 
 def _remove(paths: Iterable[Path]) -> None:

@@ -95,11 +95,9 @@ class TopicLog:
         return len(self._partitions)
 
     def directory(self, number: int) -> Path:
-        """The directory of a partition."""
         return self._directories[number]
 
     def stored(self, number: int) -> StoredLog:
-        """The log of a partition, to be read."""
         return self._partitions[number]
 
     def append(
@@ -127,7 +125,6 @@ class TopicLog:
         self.appended(partitions)
 
     def compactions(self) -> Iterator[LogCompaction]:
-        """The compaction of each partition."""
         return (partition.compaction for partition in self._partitions)
 
     def close(self) -> None:
@@ -142,7 +139,6 @@ class TopicLog:
             self.abandon()
 
     def abandon(self) -> None:
-        """Close everything as a kill would."""
         self._files.opened.close()
 
     def _write(

@@ -39,8 +39,6 @@ class KnownTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTopics:
-    """The known topics."""
-
     names: Mapping[UUID, str]  # topic names by id, including deleted topics
     topics: Mapping[str, KnownTopic]  # the topics that exist, as far as known, by name
     features: Mapping[str, int]  # the cluster's finalized features, which are only in its metadata log
@@ -82,7 +80,6 @@ class _PartitionDirectories:
         """Existing partitions, by the topic's name and id."""
 
     def inspect(self, directory: Path) -> None:
-        """Inspect the partitions in a log directory."""
         try:
             for entry, name in partition_directories(directory):
                 if name.topic != CLUSTER_METADATA:

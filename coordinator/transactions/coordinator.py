@@ -55,7 +55,6 @@ class TransactionCoordinator:
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
-        """The transactions, by transactional id."""
         return self._transactions
 
     def prepared(self) -> list[Transaction]:

@@ -82,7 +82,6 @@ def decode_transaction(transactional_id: str, value: bytes) -> Transaction:
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
-    """Partitions grouped by topic, both in order."""
     by_name = groupby(sorted(partitions), key=lambda one: one[0])
     return [(topic, [partition for _, partition in some]) for topic, some in by_name]
 
@@ -144,7 +143,6 @@ class TransactionsLog:
         self._log.append({partition: [encode_transaction(transaction)]}, now_ms)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """As `TopicLog.unsynced`."""
         return None if self._log is None else self._log.unsynced()
 
     def compactions(self) -> Iterator[LogCompaction]:
@@ -152,16 +150,13 @@ class TransactionsLog:
         return iter(()) if self._log is None else self._log.compactions()
 
     def stored(self, number: int) -> StoredLog | None:
-        """As `TopicLog.stored`; None while there is no log."""
         return None if self._log is None else self._log.stored(number)
 
     def close(self) -> None:
-        """As `TopicLog.close`."""
         if self._log is not None:
             self._log.close()
 
     def abandon(self) -> None:
-        """As `TopicLog.abandon`."""
         if self._log is not None:
             self._log.abandon()
 

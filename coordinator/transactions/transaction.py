@@ -28,7 +28,6 @@ class TransactionState(Enum):
 
     @property
     def shown(self) -> str:
-        """Kafka's name, such as `PrepareCommit`."""
         return self.name.title().replace("_", "")
 
     @property

@@ -83,14 +83,6 @@ def _judged(case: Case, restart_now: Callable[[], float | None], settings: Audit
     return known
 
 
-def judged_regexes(
-    group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
-) -> list[TableRow]:
-    """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, to compare with Java's."""
-    case = case_in(group, cluster, topics, Destination.CONSUMER, settings)
-    return [_of_regex(case, compared) for compared in compared_regexes(case)]
-
-
 def case_in(
     group: Group,
     cluster: Cluster,
@@ -195,6 +187,7 @@ def _of_run(run: DryRun | None) -> TableRow | None:
 
 
 def _of_regex(case: Case, compared: ComparedRegex) -> TableRow:
+    """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, to compare with Java's."""
     comparison = compared.comparison
     names = tuple(case.topics) if case.topics is not None else None
     return {
@@ -276,8 +269,9 @@ def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Itera
         raise OversizedGroup(f"its topics have {partitions:,} partitions, more than any cluster's")
     for row in judged(group, chunk.cluster, topics, settings):
         yield {"audit": {"source": chunk.source, **row}}
-    for regex in judged_regexes(group, chunk.cluster, topics, settings):
-        yield {"regex": {"source": chunk.source, **regex}}
+    case = case_in(group, chunk.cluster, topics, Destination.CONSUMER, settings)
+    for compared in compared_regexes(case):
+        yield {"regex": {"source": chunk.source, **_of_regex(case, compared)}}
 
 
 def quarantined(source: str, file: str, reason: str) -> TableRow:

@@ -89,7 +89,9 @@ def audit(
     with with_progress(spark, progress):
         replaced = ReplacedTables(spark, out, KIND, TABLES)
         work, kept = _work(spark, sources, hadoop_options(spark), settings)
-        tasks = _tasks(spark, work)
+        # Enough tasks that all end at about the same time, and few enough that starts are cheap.
+        chunks = work.where("chunk is not null").count()
+        tasks = max(1, min(chunks, max(4 * spark.sparkContext.defaultParallelism, chunks // CHUNKS_PER_TASK)))
         judged = judge_all(work, settings, tasks).persist(StorageLevel.DISK_ONLY)
         tables, paths = replaced.written(tables_of(work, judged))
         if not paths:
@@ -129,13 +131,6 @@ def _work(
             kept.append(loaded)
     work = reduce(DataFrame.unionByName, parts).persist(StorageLevel.DISK_ONLY)
     return work, [*kept, work]
-
-
-def _tasks(spark: SparkSession, work: DataFrame) -> int:
-    """The number of tasks: enough that all end at about the same time, and few enough that starts are cheap."""
-    chunks = work.where("chunk is not null").count()
-    cores = spark.sparkContext.defaultParallelism
-    return max(1, min(chunks, max(4 * cores, chunks // CHUNKS_PER_TASK)))
 
 
 def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Mapping[str, str]) -> AuditRun:

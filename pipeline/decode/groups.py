@@ -10,21 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberValue,
-    ConsumerGroupRecord,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    PartitionMetadataRecord,
-    RegexRecord,
-    RegexValue,
-    TargetEpochRecord,
-    TargetMemberRecord,
-)
+from coordinator.engine import records
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.records import OtherRecord, decode_record
 from pipeline.decode.raw import timestamp_us
@@ -61,7 +47,7 @@ def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
     return {topic: sorted(partitions) for topic, partitions in by_topic.items()}
 
 
-def _classic_group(value: ClassicGroupValue, _: Names) -> TableRow:
+def _classic_group(value: records.ClassicGroupValue, _: Names) -> TableRow:
     embedded = value.protocol_type == EMBEDDED_PROTOCOL_TYPE
     return {
         "epoch": value.generation,
@@ -73,7 +59,7 @@ def _classic_group(value: ClassicGroupValue, _: Names) -> TableRow:
     }
 
 
-def _classic_member(member: ClassicMemberValue, embedded: bool) -> TableRow:
+def _classic_member(member: records.ClassicMemberValue, embedded: bool) -> TableRow:
     same = ("member", "instance", "client_id", "host", "rebalance_timeout_ms", "session_timeout_ms")
     return {name: getattr(member, name) for name in same} | {
         "topics": _subscribed(member.subscription) if embedded else None,
@@ -104,7 +90,7 @@ def _partition_metadata(topics: tuple[TopicInfo, ...], _: Names) -> TableRow:
     return {"topics": [topic.name for topic in topics], "fields": _json({"topics": fields})}
 
 
-def _member(value: ConsumerMemberValue, _: Names) -> TableRow:
+def _member(value: records.ConsumerMemberValue, _: Names) -> TableRow:
     classic = value.classic
     fields: TableRow = {"rebalanceTimeoutMs": value.rebalance_timeout_ms}
     if classic is not None:
@@ -119,7 +105,7 @@ def _member(value: ConsumerMemberValue, _: Names) -> TableRow:
     }
 
 
-def _current(value: CurrentAssignmentValue, names: Names) -> TableRow:
+def _current(value: records.CurrentAssignmentValue, names: Names) -> TableRow:
     return {
         "epoch": value.epoch,
         "previous_epoch": value.previous_epoch,
@@ -129,7 +115,7 @@ def _current(value: CurrentAssignmentValue, names: Names) -> TableRow:
     }
 
 
-def _regex(value: RegexValue, _: Names) -> TableRow:
+def _regex(value: records.RegexValue, _: Names) -> TableRow:
     return {
         "topics": list(value.topics),
         "state_since": timestamp_us(value.resolved_ms),
@@ -163,18 +149,21 @@ _SAME: Mapping[str, str] = {
 """Columns of the fields of share and streams groups."""
 
 _COLUMNS: Mapping[type[Any], Callable[[Any, Names], TableRow]] = {
-    ClassicGroupRecord: _classic_group,
-    ConsumerGroupRecord: lambda value, _: {"epoch": value.epoch, "metadata_hash": value.metadata_hash},
-    PartitionMetadataRecord: _partition_metadata,
-    ConsumerMemberRecord: _member,
+    records.ClassicGroupRecord: _classic_group,
+    records.ConsumerGroupRecord: lambda value, _: {
+        "epoch": value.epoch,
+        "metadata_hash": value.metadata_hash,
+    },
+    records.PartitionMetadataRecord: _partition_metadata,
+    records.ConsumerMemberRecord: _member,
     # Brokers before 4.3 write no time of an assignment: it is 0 then.
-    TargetEpochRecord: lambda value, _: {
+    records.TargetEpochRecord: lambda value, _: {
         "epoch": value.epoch,
         "state_since": timestamp_us(value.assigned_ms or -1),
     },
-    TargetMemberRecord: lambda value, names: {"assignment": named(value, names)},
-    CurrentAssignmentRecord: _current,
-    RegexRecord: _regex,
+    records.TargetMemberRecord: lambda value, names: {"assignment": named(value, names)},
+    records.CurrentAssignmentRecord: _current,
+    records.RegexRecord: _regex,
     OtherRecord: _other,
 }
 """The columns of each type of record's value."""

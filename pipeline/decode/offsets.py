@@ -112,8 +112,6 @@ def _read_keys(keys: pa.Array) -> tuple[pa.Array, pa.Array, Ints, dict[int, str]
 
 
 class _Values:
-    """The fields of values, by lane."""
-
     def __init__(self, values: pa.Array, types: Ints, malformed: dict[int, str]) -> None:
         octets, starts, ends = bounds_of(values)
         columns = read_offset_values(octets, starts, ends)

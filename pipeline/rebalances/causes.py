@@ -137,7 +137,6 @@ def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def _with_slots(places: DataFrame) -> DataFrame:
-    """Add the time slots in which commits are searched."""
     session_s = f.coalesce(f.col("session_timeout_ms"), f.lit(0)) / 1000
     back_s = f.least(f.greatest(2 * session_s, f.lit(LOOK_BACK_S)), f.lit(LOOK_BACK_MOST_S))
     begin, end = _moved(f.col("at"), -back_s), _moved(f.col("at"), f.lit(LOOK_AHEAD_S))

@@ -52,7 +52,6 @@ class _Step:
 
     @property
     def given_up(self) -> Mapping[Place, MemberRecord]:
-        """The revoked partitions, with their members."""
         if not self.cooperative:
             return self.had
         owners = {partition: record.identity for partition, record in self.assigned.items()}
@@ -93,7 +92,9 @@ class ClassicLifetime:
         after = {record.identity: record for record, _ in event.members}
         assigned = {partition: record for record, places in event.members for partition in places}
         if generation == self.generation:
-            self._hand_over(assigned, event.time)
+            for partition, record in assigned.items():  # with a new member id of a static member
+                self.trail.holders.take(partition, record, generation, event.time)
+            self.trail.holders.give_up_on(self._owned.keys() - assigned.keys(), event.time)
         elif after or generation > 0:
             self._rebalance(self._step(event, generation, after, assigned))
         self.generation, self._written, self._assignor = generation, event.time, event.assignor
@@ -236,13 +237,6 @@ class ClassicLifetime:
         for partition, record in step.assigned.items():
             holders.take(partition, record, step.generation, time)
         holders.give_up_on(holders.vacant(but=self._withheld), time)
-
-    def _hand_over(self, assigned: Mapping[Place, MemberRecord], time: int) -> None:
-        """Note the owners of the same generation, with a new member id of a static member."""
-        holders = self.trail.holders
-        for partition, record in assigned.items():
-            holders.take(partition, record, self.generation or 0, time)
-        holders.give_up_on(self._owned.keys() - assigned.keys(), time)
 
 
 @lru_cache(_MOST_NAMES)

@@ -10,22 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+from pipeline.rebalances import events
 from pipeline.rebalances.causes import RebalanceCause, of_epoch
-from pipeline.rebalances.events import (
-    CURRENT,
-    GROUP_EPOCH,
-    MEMBER,
-    REGEX,
-    STABLE,
-    TARGET,
-    TARGET_EPOCH,
-    Departure,
-    GroupEvent,
-    MemberRecord,
-    Place,
-    Protocol,
-    RebalanceRow,
-)
 from pipeline.rebalances.holders import PartitionHistory, Predecessor
 
 _FIRST_EPOCH = 2  # the epoch of a new group's first record: 1 up to Kafka 4.2, 2 since
@@ -34,9 +20,7 @@ _NOWHERE = -1  # the epoch of a member that has reached no epoch
 
 @dataclass(slots=True)
 class _Present:
-    """A member of the group."""
-
-    record: MemberRecord
+    record: events.MemberRecord
     counts_from: int  # the first epoch that must wait for the member
     reached: int = _NOWHERE
     away: bool = False
@@ -46,7 +30,7 @@ class _Present:
 class _Open:
     """An epoch that is not complete yet."""
 
-    row: RebalanceRow
+    row: events.RebalanceRow
     behind: int  # the number of members that have not reached the epoch
     has_target: bool = False
 
@@ -60,7 +44,9 @@ class ConsumerLifetime:
     epoch: int | None = None
     _members: dict[str, _Present] = field(default_factory=dict)  # members by identity
     _identities: dict[str, str] = field(default_factory=dict)  # identities of static members by member id
-    _base: dict[str, MemberRecord] = field(default_factory=dict)  # members by identity, at the last epoch
+    _base: dict[str, events.MemberRecord] = field(
+        default_factory=dict
+    )  # members by identity, at the last epoch
     _since: dict[str, int] = field(default_factory=dict)
     """The time at which each member was first written, by identity."""
     _expired: set[str] = field(default_factory=set)
@@ -68,31 +54,35 @@ class ConsumerLifetime:
     _touched: dict[str, None] = field(default_factory=dict)  # identities with a record since the last epoch
     _changes: set[RebalanceCause] = field(default_factory=set)
     """Other changes of members and topics since the last epoch."""
-    _current: dict[str, frozenset[Place]] = field(default_factory=dict)  # current assignments by member id
-    _lost: dict[str, frozenset[Place]] = field(default_factory=dict)
+    _current: dict[str, frozenset[events.Place]] = field(
+        default_factory=dict
+    )  # current assignments by member id
+    _lost: dict[str, frozenset[events.Place]] = field(default_factory=dict)
     """By identity, partitions of members whose current assignment was deleted, since the last epoch."""
-    _targets: dict[str, frozenset[Place]] = field(default_factory=dict)  # targets by member id
-    _wanted: Counter[Place] = field(default_factory=Counter)
-    _replaced: dict[str, frozenset[Place]] = field(default_factory=dict)
+    _targets: dict[str, frozenset[events.Place]] = field(default_factory=dict)  # targets by member id
+    _wanted: Counter[events.Place] = field(default_factory=Counter)
+    _replaced: dict[str, frozenset[events.Place]] = field(default_factory=dict)
     """By identity, the targets that were replaced since the last target was complete."""
     _open: list[_Open] = field(default_factory=list)
 
-    def record(self, event: GroupEvent) -> None:
+    def record(self, event: events.GroupEvent) -> None:
         """Add a record; a deletion of the group's epoch ends the group: see `end`."""
         kind = event.key_version
-        if kind == MEMBER:
+        if kind == events.MEMBER:
             self._member(event)
-        elif kind == GROUP_EPOCH:
+        elif kind == events.GROUP_EPOCH:
             self._group_epoch(event)
-        elif kind == TARGET_EPOCH and not event.tombstone:
+        elif kind == events.TARGET_EPOCH and not event.tombstone:
             self._target_epoch(event)
-        elif kind == TARGET:
+        elif kind == events.TARGET:
             self._target(event)
-        elif kind == CURRENT:
+        elif kind == events.CURRENT:
             self._assignment(event)
-        elif kind == REGEX and not event.tombstone:
+        elif kind == events.REGEX and not event.tombstone:
             self._changes.add(RebalanceCause.METADATA)
-        self._complete(event.time)
+        for opened in [one for one in self._open if one.behind <= 0]:
+            self._report(opened, event.time)
+            self._open.remove(opened)
 
     def end(self, time: int) -> Predecessor:
         """End a group that is deleted or converted: its members were deleted before."""
@@ -102,11 +92,13 @@ class ConsumerLifetime:
         records |= {identity: present.record for identity, present in self._members.items()}
         owned = {key: records[it] for it, places in self._lost.items() if it in records for key in places}
         for member, places in self._current.items():
-            owned |= dict.fromkeys(places, records.get(self._identity(member), MemberRecord(member=member)))
+            owned |= dict.fromkeys(
+                places, records.get(self._identity(member), events.MemberRecord(member=member))
+            )
             for partition in places:
                 self.trail.holders.release(partition, epoch, time)
         return Predecessor(
-            protocol=Protocol.CONSUMER,
+            protocol=events.Protocol.CONSUMER,
             epoch=epoch,
             records=records,
             owned=owned,
@@ -125,7 +117,7 @@ class ConsumerLifetime:
 
     # Members.
 
-    def _member(self, event: GroupEvent) -> None:
+    def _member(self, event: events.GroupEvent) -> None:
         record = event.record
         if record is None:
             return
@@ -169,12 +161,12 @@ class ConsumerLifetime:
 
     # Epochs.
 
-    def _group_epoch(self, event: GroupEvent) -> None:
+    def _group_epoch(self, event: events.GroupEvent) -> None:
         epoch = event.epoch or 0
         if epoch == self.epoch:
             return
         past = self.past if self.epoch is None else None
-        converted = past is not None and past.becomes(Protocol.CONSUMER, event.time)
+        converted = past is not None and past.becomes(events.Protocol.CONSUMER, event.time)
         known = past is not None or (epoch <= _FIRST_EPOCH if self.epoch is None else epoch > self.epoch)
         before = dict(past.records) if past is not None and converted else self._base
         present = {identity: member.record for identity, member in self._members.items()}
@@ -192,10 +184,10 @@ class ConsumerLifetime:
         if past is not None and converted:
             self._since |= past.since
             changes.add(RebalanceCause.CONVERSION)
-        row = RebalanceRow(
+        row = events.RebalanceRow(
             group=event.group,
             offset=event.offset,
-            protocol=Protocol.CONSUMER,
+            protocol=events.Protocol.CONSUMER,
             epoch=epoch,
             start=event.time,
             end=None,
@@ -224,8 +216,8 @@ class ConsumerLifetime:
         if not present:
             self.trail.clear(event.time)
 
-    def _departure(self, identity: str, record: MemberRecord, at: int) -> Departure:
-        return Departure(
+    def _departure(self, identity: str, record: events.MemberRecord, at: int) -> events.Departure:
+        return events.Departure(
             member=record.member,
             since=self._since.get(identity, at),
             at=at,
@@ -243,7 +235,7 @@ class ConsumerLifetime:
 
     # Targets.
 
-    def _target(self, event: GroupEvent) -> None:
+    def _target(self, event: events.GroupEvent) -> None:
         if event.record is None:
             return
         member = event.record.member
@@ -258,8 +250,8 @@ class ConsumerLifetime:
             if not self._wanted[partition]:
                 del self._wanted[partition]
 
-    def _target_epoch(self, event: GroupEvent) -> None:
-        owners: dict[Place, str] = {}
+    def _target_epoch(self, event: events.GroupEvent) -> None:
+        owners: dict[events.Place, str] = {}
         revoked = 0
         for identity, old in self._replaced.items():
             present = self._members.get(identity)
@@ -277,7 +269,7 @@ class ConsumerLifetime:
 
     # Current assignments.
 
-    def _assignment(self, event: GroupEvent) -> None:
+    def _assignment(self, event: events.GroupEvent) -> None:
         if event.record is None:
             return
         member, holders = event.record.member, self.trail.holders
@@ -305,19 +297,13 @@ class ConsumerLifetime:
             return
         if away:
             self._reach(present, None)
-        elif event.state == STABLE and event.epoch is not None:
+        elif event.state == events.STABLE and event.epoch is not None:
             self._reach(present, event.epoch)
         if present.away and not away:
             present.counts_from = epoch + 1
         present.away = away
 
     # Rows.
-
-    def _complete(self, time: int) -> None:
-        """Report the epochs that are complete by now."""
-        for opened in [one for one in self._open if one.behind <= 0]:
-            self._report(opened, time)
-            self._open.remove(opened)
 
     def _report(self, opened: _Open, time: int | None) -> None:
         row = opened.row if opened.has_target else replace(opened.row, partitions=len(self._wanted))

@@ -37,8 +37,6 @@ Place: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRecord:
-    """A member's identity and assignment."""
-
     member: str
     instance: str | None = None
     client_id: str | None = None
@@ -102,13 +100,10 @@ def _member_record(row: Row, **others: Any) -> MemberRecord:
 
 
 def _places(assignment: Iterable[tuple[str, Iterable[int]]] | None) -> tuple[Place, ...]:
-    """The partitions in an assignment; Arrow returns a map as pairs."""
     return tuple((topic, number) for topic, numbers in assignment or () for number in numbers)
 
 
 class Protocol(StrEnum):
-    """The protocol of a whole group."""
-
     CLASSIC = "classic"
     CONSUMER = "consumer"
 

@@ -106,8 +106,6 @@ _SAME_WRITE_US = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predecessor:
-    """A group at its deletion."""
-
     protocol: Protocol
     epoch: int
     records: Mapping[str, MemberRecord]  # members by identity

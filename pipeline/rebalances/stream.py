@@ -185,7 +185,6 @@ def _rows(
 
 
 def _python_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    """The rows, with times as numbers."""
     for batch in batches:
         is_time = pa.types.is_timestamp
         columns = [one.cast(pa.int64()) if is_time(one.type) else one for one in batch.columns]

@@ -14,19 +14,7 @@ from pyspark.sql import functions as f
 from pipeline.audit.run import Snapshots
 from pipeline.audit.work import each_row, list_snapshots, snapshot_work
 from pipeline.jobs import with_progress
-from pipeline.rehearsal.play import (
-    CASE,
-    FIGURES,
-    OF_PLAN,
-    PLANNED,
-    PLAYED,
-    REHEARSALS,
-    SUMMED,
-    TABLES,
-    RehearsalSettings,
-    plan_rows,
-    play_part,
-)
+from pipeline.rehearsal import play
 from pipeline.replaced import ReplacedTables
 from pipeline.sources.filesystem import hadoop_options
 from pipeline.tables.schemas import TableRow
@@ -55,14 +43,14 @@ class RehearsalRun:
 def rehearse_fleet(
     spark: SparkSession,
     snapshots: Snapshots,
-    terms: RehearsalSettings,
+    terms: play.RehearsalSettings,
     *,
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> RehearsalRun:
     """Plan and rehearse every group under every variation; `out`, `progress` and errors as for an audit."""
     with with_progress(spark, progress):
-        kept = ReplacedTables(spark, out, KIND, TABLES)
+        kept = ReplacedTables(spark, out, KIND, play.TABLES)
         options = hadoop_options(spark)
         files = list_snapshots(snapshots.paths, options)
         work = snapshot_work(spark, files, options, all_topics=bool(terms.planned.regexes))
@@ -70,10 +58,12 @@ def rehearse_fleet(
         cores = spark.sparkContext.defaultParallelism
         tasks = TASKS_PER_CORE * cores
         per_part = min(MOST_SEEDS, -(-len(terms.seeds) // cores))
-        planned = each_row(chunks.repartition(tasks), lambda row: plan_rows(row, terms, per_part), PLANNED)
+        planned = each_row(
+            chunks.repartition(tasks), lambda row: play.plan_rows(row, terms, per_part), play.PLANNED
+        )
         planned = planned.persist(StorageLevel.DISK_ONLY)
         parts = planned.where("part is not null").select("part", "first_seed", "seeds").repartition(tasks)
-        played = each_row(parts, play_part, PLAYED).persist(StorageLevel.DISK_ONLY)
+        played = each_row(parts, play.play_part, play.PLAYED).persist(StorageLevel.DISK_ONLY)
         runs = played.select("run.*")
         tables = {
             "rehearsals": _ranked(_summed(planned, runs)).coalesce(1),
@@ -90,16 +80,16 @@ def rehearse_fleet(
 
 def _summed(planned: DataFrame, runs: DataFrame) -> DataFrame:
     """SUMMED: the seeds of each group and settings, and groups that were not played."""
-    case = [name for name, _, _ in (*CASE, *OF_PLAN)]
+    case = [name for name, _, _ in (*play.CASE, *play.OF_PLAN)]
     is_unsafe = f.col("verdict") == "unsafe"
     sums = runs.groupBy(*case).agg(
         f.min(f.struct(_severity().alias("severity"), "seed", "verdict", "why")).alias("worst"),
         f.count_if(f.col("verdict").isin("safe", "unsafe")).alias("seeds"),
         f.count_if(is_unsafe).alias("unsafe"),
         f.min(f.when(is_unsafe, f.col("seed"))).alias("unsafe_seed"),
-        *(f.max(name).alias(name) for name, _ in FIGURES),
+        *(f.max(name).alias(name) for name, _ in play.FIGURES),
         # The upper median, which is the value of some seed.
-        *(f.expr(_MEDIAN.format(name)).cast(kind).alias(f"{name}_median") for name, kind in FIGURES),
+        *(f.expr(_MEDIAN.format(name)).cast(kind).alias(f"{name}_median") for name, kind in play.FIGURES),
     )
     nothing = f.lit(0).cast("long")
     unplayed = planned.where("unplayed is not null").select(
@@ -109,12 +99,11 @@ def _summed(planned: DataFrame, runs: DataFrame) -> DataFrame:
         sums.select("*", "worst.verdict", "worst.why")
         .drop("worst")
         .unionByName(unplayed, allowMissingColumns=True)
-        .select(*SUMMED.fieldNames())
+        .select(*play.SUMMED.fieldNames())
     )
 
 
 def _severity() -> Column:
-    """The severity of a verdict: 1 is the worst."""
     return f.array_position(f.array(*map(f.lit, _WORST_FIRST)), f.col("verdict"))
 
 
@@ -122,7 +111,7 @@ def _ranked(rows: DataFrame) -> DataFrame:
     """REHEARSALS, with the rank of each safe group among the safe groups with the same settings."""
     is_safe = f.col("verdict") == "safe"
     rank = f.row_number().over(Window.partitionBy("settings", is_safe).orderBy(*ORDER))
-    return rows.withColumn("rank", f.when(is_safe, rank)).select(*REHEARSALS.fieldNames())
+    return rows.withColumn("rank", f.when(is_safe, rank)).select(*play.REHEARSALS.fieldNames())
 
 
 def _collected(
@@ -132,7 +121,7 @@ def _collected(
         rank = row["rank"]
         return settings.index(row["settings"]), rank is None, rank, row["source"], row["group"]
 
-    first = Window.partitionBy(*(name for name, _, _ in CASE)).orderBy("severity", "seed")
+    first = Window.partitionBy(*(name for name, _, _ in play.CASE)).orderBy("severity", "seed")
     failures = (
         tables["failures"]
         .withColumn("severity", _severity())

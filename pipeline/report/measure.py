@@ -12,48 +12,35 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
-from pipeline.report.numbers import (
-    PROTOCOLS,
-    SPANS_S,
-    STAGES,
-    VERDICTS,
-    Candidate,
-    GroupCost,
-    ProtocolCost,
-    Readiness,
-    Reason,
-    ReportNumbers,
-    ReportTotals,
-    moment,
-)
+from pipeline.report import numbers
 from pipeline.report.periods import periods, step_of, timeline_of, timelines_of
 from pipeline.tables.rebalances import total_busy_s, with_busy_s
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row
+    from pyspark.sql import DataFrame, Row
 
 MOST_REASONS = 40
 MOST_CANDIDATES = 25
 LEVELS = {"blocked_by": "blocker", "warned_by": "warning"}
 
 
-def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
+def readiness_of(audit: DataFrame) -> tuple[numbers.Readiness, ...]:
     """The readiness for each destination of the audit, by name."""
     awaited = ~f.col("arrived")
     counts = audit.groupBy("destination").agg(
         f.count("*").alias("groups"),
         f.count_if("arrived").alias("arrived"),
-        *(f.count_if(awaited & (f.col("verdict") == verdict)).alias(verdict) for verdict in VERDICTS),
+        *(f.count_if(awaited & (f.col("verdict") == verdict)).alias(verdict) for verdict in numbers.VERDICTS),
     )
     readiness = []
     for row in counts.orderBy("destination").collect():
         waiting = audit.where(awaited & (f.col("destination") == row["destination"]))
         readiness.append(
-            Readiness(
+            numbers.Readiness(
                 destination=row["destination"],
                 groups=row["groups"],
                 arrived=row["arrived"],
-                verdicts=tuple(row[verdict] for verdict in VERDICTS),
+                verdicts=tuple(row[verdict] for verdict in numbers.VERDICTS),
                 reasons=_reasons(waiting),
                 first=_first(waiting),
             )
@@ -61,9 +48,9 @@ def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
     return tuple(readiness)
 
 
-def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
+def _reasons(audit: DataFrame) -> tuple[numbers.Reason, ...]:
     """The reasons by level, then by the number of groups that they block."""
-    reasons: list[Reason] = []
+    reasons: list[numbers.Reason] = []
     first = f.min_by("example", f.struct("example.group", "example.source")).alias("example")
     for column, level in LEVELS.items():
         example = f.struct("group", "source", "findings").alias("example")
@@ -72,14 +59,16 @@ def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
         for rule, groups, (group, _, findings) in counted.limit(MOST_REASONS).collect():
             messages = [finding["message"] for finding in findings if finding["rule"] == rule]
             message = next(iter(messages), "")
-            reasons.append(Reason(rule=rule, level=level, groups=groups, example=group, message=message))
+            reasons.append(
+                numbers.Reason(rule=rule, level=level, groups=groups, example=group, message=message)
+            )
     return tuple(reasons)
 
 
-def _first(audit: DataFrame) -> tuple[Candidate, ...]:
-    names = [field.name for field in fields(Candidate)]
+def _first(audit: DataFrame) -> tuple[numbers.Candidate, ...]:
+    names = [field.name for field in fields(numbers.Candidate)]
     rows = audit.where("rank is not null").orderBy("rank", "source", "group").limit(MOST_CANDIDATES)
-    return tuple(Candidate(**row.asDict()) for row in rows.select(*names).collect())
+    return tuple(numbers.Candidate(**row.asDict()) for row in rows.select(*names).collect())
 
 
 __all__ = ["numbers_of", "timeline_of"]
@@ -88,7 +77,7 @@ DRAWN = 3  # the number of groups with timelines in a report
 
 def numbers_of(
     tables: Mapping[str, DataFrame], *, made: datetime, sources: Sequence[str] = ()
-) -> ReportNumbers:
+) -> numbers.ReportNumbers:
     """All numbers of a run. `tables`, by name, are all of a history, or `audit`, or both, with `quarantine` or
     without."""
     parts: dict[str, Any] = {"made": made, "sources": tuple(sources)}
@@ -98,7 +87,7 @@ def numbers_of(
         parts |= _history(tables)
     if (audit := tables.get("audit")) is not None:
         parts["readiness"] = readiness_of(audit)
-    return ReportNumbers(**parts)
+    return numbers.ReportNumbers(**parts)
 
 
 def _history(tables: Mapping[str, DataFrame]) -> dict[str, object]:
@@ -123,8 +112,8 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, object]:
     nobodys = gaps(tables["ownership"], rebalances, end_micros=log["last"])
     worst = worst_groups(groups, rebalances, nobodys)
     return parts | {
-        "first": moment(log["first"]),
-        "last": moment(log["last"]),
+        "first": numbers.moment(log["first"]),
+        "last": numbers.moment(log["last"]),
         "step_days": step_of(first_day, last_day),
         "periods": periods(rebalances, groups, first_day, last_day),
         "worst": worst,
@@ -133,7 +122,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, object]:
     }
 
 
-def _totals(records: int, tables: Mapping[str, DataFrame]) -> ReportTotals:
+def _totals(records: int, tables: Mapping[str, DataFrame]) -> numbers.ReportTotals:
     def total(column: str) -> Any:
         return f.coalesce(f.sum(column), f.lit(0)).alias(column)
 
@@ -143,7 +132,7 @@ def _totals(records: int, tables: Mapping[str, DataFrame]) -> ReportTotals:
     busy = with_busy_s(tables["rebalances"])
     cost = _only(busy.agg(f.count("*").alias("rebalances"), total_busy_s().alias("rebalancing_s")))
     commits = _only(tables["commits"].agg(total("commits"), total("resets")))
-    return ReportTotals(records=records, **counted.asDict(), **cost.asDict(), **commits.asDict())
+    return numbers.ReportTotals(records=records, **counted.asDict(), **cost.asDict(), **commits.asDict())
 
 
 def _only(table: DataFrame) -> Row:
@@ -190,7 +179,7 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
     )
 
 
-def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> tuple[GroupCost, ...]:
+def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> tuple[numbers.GroupCost, ...]:
     """The groups that rebalanced, at most MOST, by total duration and number of rebalances, descending."""
     costs = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
@@ -214,13 +203,13 @@ def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> t
     results = []
     for row in worst:
         cost = row.asDict() | {"without_owner_s": without.get(row["group"], 0.0)}
-        cost["stage"] = row["stage"] if row["stage"] in STAGES else None
+        cost["stage"] = row["stage"] if row["stage"] in numbers.STAGES else None
         cost["rebalancing_s"] = row["rebalancing_s"] if row["group"] in timed else None
-        results.append(GroupCost(**cost))
+        results.append(numbers.GroupCost(**cost))
     return tuple(results)
 
 
-def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost, ...]:
+def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[numbers.ProtocolCost, ...]:
     """A row for each of PROTOCOLS with rebalances."""
     counted = (
         with_busy_s(rebalances)
@@ -236,20 +225,16 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
         )
     )
     costs = {row["protocol"]: row for row in counted.collect()}
-    lengths = gaps.groupBy("protocol").agg(f.sum("length_s"), *_classes(f.col("length_s")))
+    bounds, length_s = [0.0, *numbers.SPANS_S, float("inf")], f.col("length_s")
+    classes = [f.count_if((length_s >= low) & (length_s < high)) for low, high in pairwise(bounds)]
+    lengths = gaps.groupBy("protocol").agg(f.sum(length_s), *classes)
     without = {row[0]: (row[1], tuple(row[2:])) for row in lengths.collect()}
     results = []
-    for protocol in PROTOCOLS:
+    for protocol in numbers.PROTOCOLS:
         if (row := costs.get(protocol)) is None:
             continue
         known = row.asDict()
         known["median_s"], known["p95_s"] = known.pop("parts") or (None, None)
-        seconds, interruptions = without.get(protocol, (0.0, (0,) * (len(SPANS_S) + 1)))
-        results.append(ProtocolCost(**known, without_owner_s=seconds, interruptions=interruptions))
+        seconds, interruptions = without.get(protocol, (0.0, (0,) * (len(numbers.SPANS_S) + 1)))
+        results.append(numbers.ProtocolCost(**known, without_owner_s=seconds, interruptions=interruptions))
     return tuple(results)
-
-
-def _classes(length_s: Column) -> list[Column]:
-    """The number of lengths in each class; SPANS_S are the boundaries between the classes."""
-    bounds = [0.0, *SPANS_S, float("inf")]
-    return [f.count_if((length_s >= low) & (length_s < high)) for low, high in pairwise(bounds)]

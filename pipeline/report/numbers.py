@@ -20,8 +20,6 @@ SPANS = ("under 0.1 s", "0.1 to 1 s", "1 to 10 s", "10 s to 1 min", "1 to 10 min
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTotals:
-    """Totals of the whole run."""
-
     records: int  # rows of `events`
     groups: int
     rebalances: int
@@ -48,8 +46,6 @@ class Period:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCost:
-    """The costs of one group."""
-
     group: str
     type: str
     stage: str | None  # one of STAGES, or None for a group without a stage
@@ -66,8 +62,6 @@ class GroupCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolCost:
-    """The costs of rebalances under one protocol."""
-
     protocol: str
     groups: int
     rebalances: int
@@ -141,8 +135,6 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTimeline:
-    """The rebalances of one group, in order."""
-
     group: str
     marks: tuple[Mark, ...]
 

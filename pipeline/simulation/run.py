@@ -13,20 +13,7 @@ from pyspark.sql import functions as f
 from pipeline.audit.work import each_row
 from pipeline.jobs import with_progress
 from pipeline.replaced import ReplacedTables
-from pipeline.simulation.play import (
-    COSTS,
-    FIGURES,
-    KEY,
-    LIMITS,
-    PLAYED,
-    SPANS,
-    SPREAD,
-    TABLES,
-    VERDICTS,
-    RunOptions,
-    SimulationCase,
-    play_row,
-)
+from pipeline.simulation import play
 from pipeline.tables.schemas import TableRow
 
 KIND = "simulation"
@@ -58,9 +45,9 @@ class SimulationRun:
 
 def simulate(
     spark: SparkSession,
-    cases: Sequence[SimulationCase],
+    cases: Sequence[play.SimulationCase],
     seeds: range,
-    run_options: RunOptions | None = None,
+    run_options: play.RunOptions | None = None,
     *,
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -69,8 +56,8 @@ def simulate(
     `progress` is called with the number of finished tasks and of all tasks, from another thread. :raises
     NotATableStore:"""
     with with_progress(spark, progress):
-        kept = ReplacedTables(spark, out, KIND, TABLES)
-        played = _played(spark, tuple(cases), seeds, run_options or RunOptions())
+        kept = ReplacedTables(spark, out, KIND, play.TABLES)
+        played = _played(spark, tuple(cases), seeds, run_options or play.RunOptions())
         played = played.persist(StorageLevel.DISK_ONLY)
         tables, paths = kept.written(tables_of(played, len(cases) * len(seeds)))
         run = _summed(tables, cases, paths)
@@ -79,18 +66,18 @@ def simulate(
 
 
 def _played(
-    spark: SparkSession, cases: Sequence[SimulationCase], seeds: range, run_options: RunOptions
+    spark: SparkSession, cases: Sequence[play.SimulationCase], seeds: range, run_options: play.RunOptions
 ) -> DataFrame:
     """Rows of PLAYED. Neighbors in a task are seeds of one case."""
     total = len(cases) * len(seeds)
     cores = spark.sparkContext.defaultParallelism
     tasks = max(1, min(total, MOST_TASKS, max(4 * cores, total // SEEDS_PER_TASK)))
 
-    def play(row: TableRow) -> Iterator[TableRow]:
+    def played(row: TableRow) -> Iterator[TableRow]:
         case, index = divmod(row["id"], len(seeds))
-        yield play_row(cases[case], seeds[index], run_options)
+        yield play.play_row(cases[case], seeds[index], run_options)
 
-    return each_row(spark.range(0, total, 1, tasks), play, PLAYED)
+    return each_row(spark.range(0, total, 1, tasks), played, play.PLAYED)
 
 
 def tables_of(played: DataFrame, total: int) -> dict[str, DataFrame]:
@@ -108,37 +95,38 @@ def tables_of(played: DataFrame, total: int) -> dict[str, DataFrame]:
 def _costs(runs: DataFrame) -> DataFrame:
     """COSTS. A figure that is unknown because a run never settled counts as the worst."""
     ended = runs
-    for name, _ in FIGURES:
+    for name, _ in play.FIGURES:
         value = f.col(name).cast("double")
         known = f.when(f.col("verdict") != "threw", f.coalesce(value, f.lit(_INFINITE)))
         ended = ended.withColumn(name, known)
     sums = [f.count(f.lit(1)).alias("seeds")]
-    sums += [f.count_if(f.col("verdict") == verdict).alias(verdict) for verdict in VERDICTS]
+    sums += [f.count_if(f.col("verdict") == verdict).alias(verdict) for verdict in play.VERDICTS]
     sums.append(f.coalesce(f.sum("requests"), f.lit(0)).cast("long").alias("requests"))
-    for name, kind in FIGURES:
+    for name, kind in play.FIGURES:
         for which, of in _OF.items():
             value = f.expr(of.format(name))
             finite = f.when(value != f.lit(_INFINITE), value)
             sums.append(finite.cast(kind).alias(f"{name}_{which}"))
-    return ended.groupBy(*KEY).agg(*sums).select(*COSTS.fieldNames())
+    return ended.groupBy(*play.KEY).agg(*sums).select(*play.COSTS.fieldNames())
 
 
 def _spans(runs: DataFrame) -> DataFrame:
     """SPANS, without spans that contain no seed."""
     figures = (
-        f.struct(f.lit(name).alias("figure"), f.col(name).cast("double").alias("value")) for name in SPREAD
+        f.struct(f.lit(name).alias("figure"), f.col(name).cast("double").alias("value"))
+        for name in play.SPREAD
     )
     one = f.explode(f.array(*figures)).alias("one")
-    flat = runs.where("verdict != 'threw'").select(*KEY, one).select(*KEY, "one.*")
+    flat = runs.where("verdict != 'threw'").select(*play.KEY, one).select(*play.KEY, "one.*")
     up_to = f.lit(None).cast("long")
-    for limit in reversed(LIMITS):
+    for limit in reversed(play.LIMITS):
         up_to = f.when(f.col("value") <= limit, f.lit(limit).cast("long")).otherwise(up_to)
-    counted = flat.groupBy(*KEY, "figure", up_to.alias("up_to")).agg(f.count(f.lit(1)).alias("seeds"))
-    return counted.select(*SPANS.fieldNames())
+    counted = flat.groupBy(*play.KEY, "figure", up_to.alias("up_to")).agg(f.count(f.lit(1)).alias("seeds"))
+    return counted.select(*play.SPANS.fieldNames())
 
 
 def _summed(
-    tables: Mapping[str, DataFrame], cases: Sequence[SimulationCase], paths: Mapping[str, str]
+    tables: Mapping[str, DataFrame], cases: Sequence[play.SimulationCase], paths: Mapping[str, str]
 ) -> SimulationRun:
     keys = [(case.name, case.variant.value, case.setting) for case in cases]
     places = {key: index for index, key in reversed([*enumerate(keys)])}
@@ -148,14 +136,14 @@ def _summed(
 
     def span_order(row: TableRow) -> tuple[Any, ...]:
         up_to = _INFINITE if row["up_to"] is None else row["up_to"]
-        return order(row), SPREAD.index(row["figure"]), up_to
+        return order(row), play.SPREAD.index(row["figure"]), up_to
 
     costs = sorted((row.asDict() for row in tables["costs"].collect()), key=order)
     spans = sorted((row.asDict() for row in tables["spans"].collect()), key=span_order)
     worst = f.array_position(f.array(*map(f.lit, _WORST_FIRST)), f.col("verdict"))
-    failures = tables["failures"].orderBy(worst, "seed", *KEY).limit(FAILURES_SHOWN).collect()
+    failures = tables["failures"].orderBy(worst, "seed", *play.KEY).limit(FAILURES_SHOWN).collect()
     return SimulationRun(
-        verdicts={verdict: sum(row[verdict] for row in costs) for verdict in VERDICTS},
+        verdicts={verdict: sum(row[verdict] for row in costs) for verdict in play.VERDICTS},
         costs=costs,
         spans=spans,
         failures=[row.asDict() for row in failures],

@@ -164,7 +164,6 @@ class Split:
 
     @property
     def size(self) -> int:
-        """The size in bytes."""
         return self.end - self.start
 
 

@@ -31,7 +31,6 @@ def is_local(path: str) -> bool:
 
 
 def child(path: str, name: str) -> str:
-    """The path of `name` in the directory `path`."""
     return f"{path.rstrip('/')}/{name}"
 
 

@@ -112,7 +112,10 @@ def _run_maven(pom: Path, directory: Path) -> None:
             timeout=FETCH_TIMEOUT_S,
         )
     except subprocess.CalledProcessError as error:
-        why = f"and Maven could not fetch it:\n{_errors(error.stdout)}\n"
+        lines = error.stdout.splitlines()
+        # The first lines of Maven's errors; the rest is advice on Maven.
+        errors = "\n".join(([line for line in lines if line.startswith("[ERROR]")] or lines)[:5])[:1500]
+        why = f"and Maven could not fetch it:\n{errors}\n"
         raise MissingKafkaSource(_advice(why)) from None
     except subprocess.TimeoutExpired:
         why = f"and Maven did not fetch it within {seconds_text(FETCH_TIMEOUT_S)}"
@@ -127,12 +130,6 @@ def how_to_get() -> str:
 
 def _advice(what: str) -> str:
     return f"Spark's Kafka source is not in the cache {what}: install Maven, or {how_to_get()}"
-
-
-def _errors(output: str) -> str:
-    """The first lines of Maven's errors; the rest is advice on Maven."""
-    lines = [line for line in output.splitlines() if line.startswith("[ERROR]")] or output.splitlines()
-    return "\n".join(lines[:5])[:1500]
 
 
 def filled(target: Path, fill: Callable[[Path], None]) -> Path:

@@ -56,7 +56,6 @@ def is_whole(known: KnownTopics) -> bool:
 
 
 def names_of(rows: DataFrame) -> dict[UUID, str]:
-    """The names in a table of `NAMES_BY_ID`."""
     return topic_names({row["topic_id"]: row["name"] for row in rows.distinct().collect()})
 
 

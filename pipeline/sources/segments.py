@@ -75,12 +75,10 @@ def reading(
 
 
 def _tasks(spark: SparkSession, count: int) -> DataFrame:
-    """A table with a task for each number below `count`."""
     return spark.range(0, count, 1, max(count, 1))
 
 
 def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
-    """The numbers of the tasks."""
     for batch in batches:
         yield from batch.column("id").to_pylist()
 
@@ -131,8 +129,6 @@ def _collected_names(
     tasks: Sequence[Sequence[Split]],
     options: Mapping[str, str],
 ) -> dict[UUID, str]:
-    """The names in the records."""
-
     def listen(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _numbers(batches):
             for split in tasks[number]:

@@ -17,37 +17,27 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 from pipeline.rebalances.causes import with_expiry
 from pipeline.rebalances.events import Holding, RebalanceRow
 from pipeline.rebalances.stream import rows_of_groups
-from pipeline.tables.schemas import (
-    BOOLEAN,
-    INT,
-    LONG,
-    OWNERSHIP,
-    REBALANCES,
-    STRING,
-    TIMESTAMP,
-    TableRow,
-    day_of,
-    shaped,
-    table,
-)
+from pipeline.tables import schemas
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _SECOND_US: Final = 1_000_000
-_PLACE = table(("topic", STRING, False), ("topic_partition", INT, False))
-_DEPARTURE = table(
-    ("member", STRING, False),
-    ("since", TIMESTAMP, False),
-    ("at", TIMESTAMP, False),
-    ("session_timeout_ms", INT, True),
+_PLACE = schemas.table(("topic", schemas.STRING, False), ("topic_partition", schemas.INT, False))
+_DEPARTURE = schemas.table(
+    ("member", schemas.STRING, False),
+    ("since", schemas.TIMESTAMP, False),
+    ("at", schemas.TIMESTAMP, False),
+    ("session_timeout_ms", schemas.INT, True),
     ("places", ArrayType(_PLACE, containsNull=False), False),
-    ("expired", BOOLEAN, False),
+    ("expired", schemas.BOOLEAN, False),
 )
 WALKED = StructType(
     [
-        *(column for column in REBALANCES if column.name not in ("cause", "expired")),
-        *table(("offset", LONG, False), ("departures", ArrayType(_DEPARTURE, containsNull=False), False)),
+        *(column for column in schemas.REBALANCES if column.name not in ("cause", "expired")),
+        *schemas.table(
+            ("offset", schemas.LONG, False), ("departures", ArrayType(_DEPARTURE, containsNull=False), False)
+        ),
     ]
 )
 """Rows from groups' records, with the columns from which the causes are corrected."""
@@ -57,14 +47,14 @@ def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
     """The table `REBALANCES`, with expired members and corrected causes. `courses` must be computed from
     `events`."""
     walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
-    return shaped(with_expiry(walked, events), REBALANCES)
+    return schemas.shaped(with_expiry(walked, events), schemas.REBALANCES)
 
 
-def walked_row(rebalance: RebalanceRow) -> TableRow:
+def walked_row(rebalance: RebalanceRow) -> schemas.TableRow:
     """A row of `WALKED`, times in µs since 1970."""
     start, end = rebalance.start, rebalance.end
     row = {name: getattr(rebalance, name) for name in _AS_WALKED}
-    row["day"] = day_of((end if start is None else start) or 0)
+    row["day"] = schemas.day_of((end if start is None else start) or 0)
     row["duration_s"] = None if start is None or end is None else max(end - start, 0) / _SECOND_US
     row["departures"] = [
         {name: getattr(gone, name) for name in _DEPARTURE.names}
@@ -106,18 +96,20 @@ def ownership(courses: DataFrame) -> DataFrame:
     return courses.where(f.col("holding").isNotNull()).select("holding.*")
 
 
-def holding_row(holding: Holding) -> TableRow:
+def holding_row(holding: Holding) -> schemas.TableRow:
     """A row of `OWNERSHIP`, times in µs since 1970."""
     topic, number = holding.place
     known = {name: getattr(holding, name) for name in _AS_HELD}
-    return known | {"day": day_of(holding.since), "topic": topic, "topic_partition": number}
+    return known | {"day": schemas.day_of(holding.since), "topic": topic, "topic_partition": number}
 
 
-_AS_HELD = [name for name in OWNERSHIP.names if name not in ("day", "topic", "topic_partition")]
+_AS_HELD = [name for name in schemas.OWNERSHIP.names if name not in ("day", "topic", "topic_partition")]
 
 
 COURSES_TABLE = "courses"
-COURSES = StructType([StructField("rebalance", WALKED, True), StructField("holding", OWNERSHIP, True)])
+COURSES = StructType(
+    [StructField("rebalance", WALKED, True), StructField("holding", schemas.OWNERSHIP, True)]
+)
 """Each row has one of the two columns."""
 
 

@@ -11,23 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pyspark.sql import functions as f
+from pyspark.sql import types
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DateType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    MapType,
-    ShortType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,22 +21,22 @@ if TYPE_CHECKING:
 TableRow: TypeAlias = dict[str, Any]  # the values of a row, by column; missing ones are null
 VERSION = 1  # the version of all schemas together, in the files' metadata and in `tables.json`
 
-BINARY = BinaryType()
-BOOLEAN = BooleanType()
-DATE = DateType()
-DOUBLE = DoubleType()
-INT = IntegerType()
-LONG = LongType()
-SHORT = ShortType()
-STRING = StringType()
-TIMESTAMP = TimestampType()
-STRINGS = ArrayType(STRING, containsNull=False)
-ASSIGNMENT = MapType(STRING, ArrayType(INT, containsNull=False), valueContainsNull=False)
+BINARY = types.BinaryType()
+BOOLEAN = types.BooleanType()
+DATE = types.DateType()
+DOUBLE = types.DoubleType()
+INT = types.IntegerType()
+LONG = types.LongType()
+SHORT = types.ShortType()
+STRING = types.StringType()
+TIMESTAMP = types.TimestampType()
+STRINGS = types.ArrayType(STRING, containsNull=False)
+ASSIGNMENT = types.MapType(STRING, types.ArrayType(INT, containsNull=False), valueContainsNull=False)
 
 
-def table(*columns: tuple[str, DataType, bool]) -> StructType:
+def table(*columns: tuple[str, types.DataType, bool]) -> types.StructType:
     """A schema of columns: name, type, and whether it may be null."""
-    return StructType([StructField(name, kind, nullable) for name, kind, nullable in columns])
+    return types.StructType([types.StructField(name, kind, nullable) for name, kind, nullable in columns])
 
 
 CLASSIC_MEMBER = table(
@@ -104,7 +89,7 @@ EVENTS = table(
     ("state", STRING, True),  # of a current assignment: stable, unrevoked_partitions, unreleased_partitions
     ("assignment", ASSIGNMENT, True),  # target or current
     ("revoking", ASSIGNMENT, True),
-    ("members", ArrayType(CLASSIC_MEMBER, containsNull=False), True),  # of a classic group
+    ("members", types.ArrayType(CLASSIC_MEMBER, containsNull=False), True),  # of a classic group
     ("fields", STRING, True),  # JSON of fields without a column: of share and streams groups, of metadata
     # The record as it is in the log, for replaying it; null for offsets, whose columns contain everything.
     ("key", BINARY, True),
@@ -120,7 +105,7 @@ QUARANTINE = table(
 )
 
 NO_OFFSET = -1
-DECODED = StructType(
+DECODED = types.StructType(
     [*EVENTS, *table(("file", STRING, True), ("position", LONG, True), ("reason", STRING, True))]
 )
 
@@ -236,7 +221,7 @@ def decoded_arrow() -> pa.Schema:
     return to_arrow_schema(DECODED, timezone="UTC")
 
 
-def shaped(rows: DataFrame, schema: StructType) -> DataFrame:
+def shaped(rows: DataFrame, schema: types.StructType) -> DataFrame:
     """The columns of the schema in its order and types. Nullability is not checked: files have none for Spark."""
     columns = (f.col(field.name).cast(field.dataType.simpleString()).alias(field.name) for field in schema)
     return rows.select(*columns)

@@ -80,7 +80,6 @@ class Batch:
 
     @property
     def codec(self) -> Codec:
-        """How the records are compressed."""
         return Codec(self.attributes & CODEC_MASK)
 
     @property
@@ -153,7 +152,6 @@ class Batches(Sequence[Batch]):
 
     @property
     def ends(self) -> Ints:
-        """The byte after each batch."""
         ends: Ints = self.positions + self.headers["length"] + LOG_OVERHEAD
         return ends
 
@@ -165,7 +163,6 @@ class Batches(Sequence[Batch]):
 
     @property
     def records(self) -> int:
-        """The number of records according to the headers."""
         return int(self.headers["count"].sum(dtype=np.int64))
 
 

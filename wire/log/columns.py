@@ -49,15 +49,12 @@ class Columns:
         return len(self.offsets)
 
     def key(self, index: int) -> bytes | None:
-        """The key of record `index`."""
         return _slice(self.data, self.key_start[index], self.key_end[index])
 
     def value(self, index: int) -> bytes | None:
-        """The value of record `index`."""
         return _slice(self.data, self.value_start[index], self.value_end[index])
 
     def select(self, places: Ints) -> Columns:
-        """The records at these places."""
         return replace(self, **{name: getattr(self, name)[places] for name in _OF_RECORDS})
 
 

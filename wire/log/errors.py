@@ -12,8 +12,6 @@ class StorageError(WireError):
 
 
 class DirectoryInUse(StorageError):
-    """Another process uses the directory."""
-
     def __init__(self, directory: str | PathLike[str]) -> None:
         super().__init__(
             f"{fspath(directory)} is in use by another process, a broker or kohort: only one may write to it "

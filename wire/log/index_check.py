@@ -10,18 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.files import read_regular
+from wire.log import indexes
 from wire.log.batch_header import Batches
 from wire.log.errors import DamagedLog
-from wire.log.indexes import (
-    ABORTED_ENTRY,
-    ABORTED_VERSION,
-    OFFSET_ENTRY,
-    OFFSET_INDEX,
-    TIME_ENTRY,
-    TIME_INDEX,
-    TRANSACTION_INDEX,
-    index_path,
-)
 from wire.log.varints import Ints
 
 
@@ -29,12 +20,12 @@ def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator
     """The first fault of each index file of a whole segment; a broker writes a missing index again. :raises
     OSError:"""
     checks = (
-        (OFFSET_INDEX, OFFSET_ENTRY, _offset_index),
-        (TIME_INDEX, TIME_ENTRY, _time_index),
-        (TRANSACTION_INDEX, ABORTED_ENTRY, _transaction_index),
+        (indexes.OFFSET_INDEX, indexes.OFFSET_ENTRY, _offset_index),
+        (indexes.TIME_INDEX, indexes.TIME_ENTRY, _time_index),
+        (indexes.TRANSACTION_INDEX, indexes.ABORTED_ENTRY, _transaction_index),
     )
     for suffix, entry, check in checks:
-        path = index_path(segment, suffix)
+        path = indexes.index_path(segment, suffix)
         try:
             data = read_regular(path)
         except FileNotFoundError:
@@ -102,7 +93,10 @@ def _transaction_index(entries: NDArray[np.void], base_offset: int, batches: Bat
     versions = entries["version"]
     end = int(batches.last_offsets[-1]) if len(batches) else base_offset - 1
     return _first(
-        (versions != ABORTED_VERSION, lambda i: f"version {versions[i]}; {ABORTED_VERSION} is known"),
+        (
+            versions != indexes.ABORTED_VERSION,
+            lambda i: f"version {versions[i]}; {indexes.ABORTED_VERSION} is known",
+        ),
         (first > last, lambda i: f"a transaction from offset {first[i]} to {last[i]}"),
         ((last < base_offset) | (last > end), lambda i: f"offset {last[i]} is not in the segment"),
         (_not_above(last), lambda i: f"offset {last[i]} is not above the one before"),

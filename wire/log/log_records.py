@@ -167,7 +167,6 @@ class RecordWindow:
 
 
 def digest(record: LogRecord, *, is_append_time: bool) -> RecordDigest:
-    """A record without its bytes."""
     return RecordDigest(
         offset=record.offset,
         timestamp_ms=record.timestamp,

@@ -95,7 +95,6 @@ def key_types(octets: Octets, starts: Ints, ends: Ints) -> Ints:
 
 
 def read_offset_keys(octets: Octets, starts: Ints, ends: Ints) -> OffsetKeys:
-    """Read keys."""
     quick = ends - starts >= _LEAST_KEY_BYTES
     group_length = numbers_at(octets, starts + 2, ">i2", quick)
     group_end = starts + 4 + group_length
@@ -117,7 +116,6 @@ def read_offset_keys(octets: Octets, starts: Ints, ends: Ints) -> OffsetKeys:
 
 
 def read_offset_values(octets: Octets, starts: Ints, ends: Ints) -> OffsetValues:
-    """Read values."""
     quick = ends - starts >= _LEAST_VALUE_BYTES
     version = numbers_at(octets, starts, ">i2", quick)
     fourth = version == 4

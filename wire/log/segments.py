@@ -50,7 +50,6 @@ class Segment:
 
     @property
     def next_offset(self) -> int:
-        """The first offset after the segment."""
         return int(self.batches.last_offsets[-1]) + 1 if len(self.batches) else self.base_offset
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,11 +17,9 @@ from coordinator.partitions.validation import single_batch
 from coordinator.store.log_files import OpenFiles
 from coordinator.store.partition_files import read_leader_epochs
 from coordinator.store.topic_directories import TopicDirectories
-from tests.coordinator.store.test_disk_full import longest_file
 from wire.log.batch_header import batch_at
 from wire.log.batch_writer import encode_batch
-from wire.log.index_check import check_indexes
-from wire.log.segments import list_segments, read_log, read_segment
+from wire.log.segments import list_segments, read_segment
 
 TOPIC = TopicInfo(name="orders", id=uuid4(), partitions=2)
 IMAGE = TopicImage.of([TOPIC], 1)
@@ -102,56 +99,23 @@ def content(partition: Partition) -> bytes:
     return whole
 
 
-@pytest.mark.parametrize("leave", [Store.close, Store.kill], ids=["closed", "killed"])
-def test_records_are_there_again(store: Store, leave: Callable[[Store], None]) -> None:
-    written = []
-    for seed in range(3):
-        fill(store.partition(), seed)
-        written.append(content(store.partition()))
-        leave(store)
-    assert content(store.partition()) == written[-1]
-    assert written[-1].startswith(written[0])
-    assert len(list_segments(store.root / "orders-0")) > 3
-    assert store.partition(1).high_watermark == 0
-
-
-def test_what_was_closed_is_indexed_as_by_a_broker(store: Store) -> None:
-    fill(store.partition(), 1)
-    store.kill()
-    fill(store.partition(), 2)
-    store.close()
-    for segment in read_log(store.root / "orders-0"):
-        assert segment.path.with_suffix(".index").exists()
-        assert list(check_indexes(segment.path, segment.base_offset, segment.batches)) == []
-    assert [(one.epoch, one.start_offset) for one in read_leader_epochs(store.root / "orders-0")] == [(0, 0)]
-
-
-@pytest.mark.parametrize("torn", [b"\0" * 30, b"half", bytes(8) + b"\0\0\1\0" + bytes(100)])
-def test_a_torn_tail_is_cut_off(store: Store, torn: bytes) -> None:
-    fill(store.partition(), 1)
-    written = content(store.partition())
-    last = list_segments(store.root / "orders-0")[-1]
-    store.kill()
-    size = last.stat().st_size
-    with last.open("ab") as out:
-        out.write(torn)
-    assert content(store.partition()) == written
-    assert last.stat().st_size == size
-    fill(store.partition(), 2)
-    assert content(store.partition()).startswith(written)
-    store.close()
-    assert content(store.partition()).startswith(written)
-
-
-def test_an_unread_partition_is_completed_too(store: Store) -> None:
+@pytest.mark.parametrize("is_read", [True, False])
+@pytest.mark.parametrize("torn", [b"half", bytes(30), b"a batch with another byte in it"])
+def test_what_a_kill_left_is_cut_off_and_completed(store: Store, torn: bytes, *, is_read: bool) -> None:
     fill(store.partition(), 1, batches=5)
+    written, end = content(store.partition()), store.partition().high_watermark
     (path,) = list_segments(store.root / "orders-0")
     store.kill()
+    changed = encode_batch([(b"k", torn)], base_offset=end, timestamp=1_000).replace(torn, torn[::-1])
     with path.open("ab") as out:
-        out.write(b"half")
+        out.write(changed if len(torn) > 30 else torn)
+    if is_read:
+        assert content(store.partition()) == written
     store.close()
+    assert content(store.partition()) == written
     assert read_segment(path).torn is None
     assert path.with_suffix(".index").exists()
+    assert [(one.epoch, one.start_offset) for one in read_leader_epochs(store.root / "orders-0")] == [(0, 0)]
 
 
 def test_where_a_log_begins_lasts(store: Store) -> None:
@@ -189,21 +153,6 @@ def test_producers_are_known_again(store: Store) -> None:
     store.kill()
     assert append(store.partition(), batch(2)) == 2
     assert append(store.partition(), batch(3)) == 3
-
-
-def test_a_batch_without_room_is_refused_and_the_log_stays_whole(store: Store) -> None:
-    partition = store.partition()
-    fill(partition, 1, batches=3)
-    written, end = content(partition), partition.high_watermark
-    large = encode_batch([(b"k", bytes(9_000))], base_offset=0, timestamp=1_000)
-    (path,) = list_segments(store.root / "orders-0")
-    with longest_file(path.stat().st_size + 4_000), pytest.raises(OSError, match="File too large"):
-        append(partition, large)
-    assert content(partition) == written
-    assert append(partition, large) == end
-    store.kill()
-    assert content(store.partition()).startswith(written)
-    assert store.partition().high_watermark == end + 1
 
 
 def test_a_segment_that_somebody_cut_is_an_error_of_the_disk(store: Store) -> None:

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coordinator.engine.records import (
-    ClientAssignor,
-    ClientMetadata,
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    Payload,
-    Record,
-    TargetMemberRecord,
-)
+from coordinator.engine import records as engine
 
 ASSIGNORS = (
-    ClientAssignor(
-        name="mine", maximum_version=2, reason=1, metadata=ClientMetadata(version=1, data=b"hello")
+    engine.ClientAssignor(
+        name="mine", maximum_version=2, reason=1, metadata=engine.ClientMetadata(version=1, data=b"hello")
     ),
-    ClientAssignor(name="other", minimum_version=-1),
+    engine.ClientAssignor(name="other", minimum_version=-1),
 )
-PAYLOAD = Payload(error=3, metadata=ClientMetadata(version=-1, data=b"you"))
+PAYLOAD = engine.Payload(error=3, metadata=engine.ClientMetadata(version=-1, data=b"you"))
 
 
-def with_client_side(record: Record) -> Record:
+def with_client_side(record: engine.Record) -> engine.Record:
     """The record of a member of a group with client-side assignors."""
-    if isinstance(record, ConsumerMemberRecord) and record.value is not None:
+    if isinstance(record, engine.ConsumerMemberRecord) and record.value is not None:
         return replace(record, value=replace(record.value, client_assignors=ASSIGNORS))
-    if isinstance(record, CurrentAssignmentRecord) and record.value is not None:
+    if isinstance(record, engine.CurrentAssignmentRecord) and record.value is not None:
         return replace(record, value=replace(record.value, payload=PAYLOAD))
-    return replace(record, payload=PAYLOAD) if isinstance(record, TargetMemberRecord) else record
+    return replace(record, payload=PAYLOAD) if isinstance(record, engine.TargetMemberRecord) else record

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 import shutil
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Kohort
 from tests.coordinator.store.real_log_story import BROKER_SETTINGS, BUSY, Story
-from tests.coordinator.store.what_was_said import Moment, Witness, moments_from_json, moments_to_json
+from tests.coordinator.store.what_was_said import Moment, Witness
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.jars import fetch
@@ -32,6 +32,7 @@ from tests.kafka.topics import set_config
 BLOCK_BYTES = 1 << 20
 SEGMENT_BYTES = 64 * 1024  # small, so that segments roll. The public setting does not go below a mebibyte.
 REUSE = "KOHORT_REAL_LOG"
+NOTES = "notes.pickle"
 OFFSETS_TOPIC = "__consumer_offsets"
 SETTINGS: Mapping[str, str] = {
     **BROKER_SETTINGS,
@@ -42,23 +43,15 @@ SETTINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealLog:
-    """A copy of a broker's `log.dirs` and the notes that belong to it.
-
-    Attributes:
-        data: the copy, which is not written to.
-        moments: the output while all groups except `busy` were settled, in order of time. After the last one only
-            `busy` committed; then the broker was killed.
-        busy_acknowledged: the last offset of the group `busy` whose commit was answered. The next one may be in
-            the log too.
-    """
+    """A copy of a broker's `log.dirs`, which is not written to, and the notes that belong to it."""
 
     data: Path
+    # While all groups except `busy` were settled. After the last one only `busy` committed; then the broker was killed.
     moments: tuple[Moment, ...]
-    busy_acknowledged: int
+    busy_acknowledged: int  # the last offset whose commit was answered; the next one may be in the log too
 
     @property
     def last(self) -> Moment:
-        """The last moment."""
         return self.moments[-1]
 
     def segments(self) -> list[Path]:
@@ -66,32 +59,19 @@ class RealLog:
         return segments_of(self.data)
 
     def save(self, directory: Path) -> None:
-        """Write `data/` and `notes.json` into a directory that does not exist yet."""
+        """Write `data/` and the notes into a directory that does not exist yet."""
         copy_directory(self.data, directory / "data")
-        notes = {
-            "busy_acknowledged": self.busy_acknowledged,
-            "moments": json.loads(moments_to_json(self.moments)),
-        }
-        text = json.dumps(notes, indent=1, ensure_ascii=False)
-        (directory / "notes.json").write_text(text, encoding="utf-8")
+        (directory / NOTES).write_bytes(pickle.dumps(self))
 
     @classmethod
     def load(cls, directory: Path) -> RealLog:
         """Read the files that `save` wrote."""
-        notes = json.loads((directory / "notes.json").read_text(encoding="utf-8"))
-        return cls(
-            data=directory / "data",
-            moments=moments_from_json(json.dumps(notes["moments"])),
-            busy_acknowledged=notes["busy_acknowledged"],
-        )
+        saved: RealLog = pickle.loads((directory / NOTES).read_bytes())
+        return replace(saved, data=directory / "data")
 
 
 def in_any_order(group: Mapping[str, Any]) -> dict[str, Any]:
-    """A described group with its members and offsets sorted.
-
-    Members whose ids share a bin are in the broker's map in the order in which their records were read, and
-    compaction changes that order.
-    """
+    """With members and offsets sorted: compaction changes the order of members whose ids share a bin of a map."""
     return {**group, **{rows: sorted(group[rows], key=str) for rows in ("members", "offsets")}}
 
 
@@ -102,11 +82,8 @@ def segments_of(data: Path) -> list[Path]:
 
 
 def make_real_log(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> RealLog:
-    """Start a broker, run the clients, record the tools' output, kill the broker, copy its directory.
-
-    If a group does not settle, all of this is repeated once: about once in twenty stories, a librdkafka member of a
-    new group kept for minutes partitions that it had to revoke. The members' last output is printed.
-    """
+    """Start a broker, run the clients, record the tools' output, kill the broker, copy its directory. Once more if a
+    group does not settle: at times a librdkafka member of a new group keeps for minutes what it had to revoke."""
     try:
         return _make_once(jars, scratch / "first", tools, kohort)
     except TimeoutError as error:

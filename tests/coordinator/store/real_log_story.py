@@ -1,7 +1,4 @@
-"""The actions of the clients of `real_log`: groups of every kind are created, change, crash and are deleted.
-
-Groups are named after their purpose, as no one else uses the broker.
-"""
+"""The actions of the clients of `real_log`: groups of every kind are created, change, crash and are deleted."""
 
 from __future__ import annotations
 
@@ -36,13 +33,13 @@ METADATA = "Prüfsumme|ü😀"
 SILENT = 0  # librdkafka's log level for clients whose broker is killed
 STATIC_LEAVE_EPOCH = -2  # the epoch of a static member that has left temporarily
 CRASH_SESSION_MS = 5000  # long enough for running members to send heartbeats, even on a busy machine
+# Members that are in the log when the broker is killed must not expire while a test inspects another broker.
 LONG_SESSION_MS = 300_000
-"""Members that are in the log when the broker is killed must not expire while a test inspects another broker."""
 BROKER_SETTINGS: Mapping[str, str] = {
-    **{f"group.{kind}.session.timeout.ms": str(LONG_SESSION_MS) for kind in ("consumer", "share", "streams")},
     **{
-        f"group.{kind}.max.session.timeout.ms": str(LONG_SESSION_MS)
+        f"group.{kind}.{limit}session.timeout.ms": str(LONG_SESSION_MS)
         for kind in ("consumer", "share", "streams")
+        for limit in ("", "max.")
     },
     "group.consumer.min.session.timeout.ms": str(CRASH_SESSION_MS),
     "group.min.session.timeout.ms": str(CRASH_SESSION_MS),
@@ -87,14 +84,16 @@ class Story:
             self.running[group].pop().crash()
         for group, start in _JOINERS.items():
             self._start(group, start)
-        for group in ("roundrobin", "consumer", "consumer-static", "downgraded", "emptied-classic"):
-            self._stop_last(group)
-        for group in ("emptied-consumer", "deleted-consumer"):
+        emptied = ("emptied-classic", "emptied-consumer", "deleted-consumer")
+        for group in ("roundrobin", "consumer", "consumer-static", "downgraded", *emptied):
             self._stop_last(group)
         self.running["topics-changed"][0].subscribe([ORDERS, PAYMENTS])
-        self._exchange("static", _static("seat-1"))
-        for _ in range(len(_FIRST["upgraded"])):
-            self._upgrade_one()
+        self._stop_last("static")
+        self._start("static", _static("seat-1"))
+        for _ in _FIRST["upgraded"]:  # one after another, as in a rolling bounce
+            self.running["upgraded"].pop(0).stop()
+            self._start("upgraded", _java(group_protocol="consumer"))
+            self._wait_members("upgraded", len(_FIRST["upgraded"]))
         self.witness.tool(
             CONSUMER_GROUPS, "--delete-offsets", "--group", "simple", "--topic", f"{PAYMENTS}:1"
         )
@@ -127,17 +126,6 @@ class Story:
     def _stop_last(self, group: str) -> None:
         self.running[group].pop().stop()
 
-    def _exchange(self, group: str, start: Start) -> None:
-        """Stop a member and start another in its place."""
-        self._stop_last(group)
-        self._start(group, start)
-
-    def _upgrade_one(self) -> None:
-        """Replace a member of the classic protocol by one of the consumer protocol, as in a rolling bounce."""
-        self.running["upgraded"].pop(0).stop()
-        self._start("upgraded", _java(group_protocol="consumer"))
-        self._wait_members("upgraded", len(_FIRST["upgraded"]))
-
     def _wait_members(self, group: str, count: int) -> None:
         def reached() -> bool:
             document = self.witness.groups().get(group)
@@ -152,8 +140,7 @@ class Story:
         def resting() -> bool:
             try:
                 groups = self.witness.groups()
-            except ChildProcessError as error:
-                # Such as a topic that is being deleted.
+            except ChildProcessError as error:  # such as of a topic that is being deleted
                 missing[:] = [str(error)]
                 return False
             missing[:] = [
@@ -284,11 +271,8 @@ def _has(group: Document, topic: str) -> bool:
 
 
 class BusyCommitter:
-    """A thread that commits ever higher offsets, one after another, as long as the broker lives.
-
-    Attributes:
-        acknowledged: the last offset whose commit was answered. One more commit may have been sent.
-    """
+    """A thread that commits ever higher offsets, one after another, as long as the broker lives. `acknowledged` is the
+    last one whose commit was answered; one more may have been sent."""
 
     PAUSE_S = 0.005
 
@@ -310,8 +294,7 @@ class BusyCommitter:
         while not self._stopping.wait(self.PAUSE_S):
             try:
                 commit_plainly(self.broker, BUSY, PAYMENTS, 0, self.acknowledged + 1)
-            except OSError:
-                # The broker was killed.
+            except OSError:  # the broker was killed
                 return
             self.acknowledged += 1
 
@@ -416,12 +399,8 @@ def commit(broker: Broker, group: str, topic: str, offsets: Mapping[int, int]) -
 def commit_plainly(
     broker: Broker, group: str, topic: str, partition: int, offset: int, *, retention: timedelta | None = None
 ) -> None:
-    """Commit an offset with a retention time, as only old clients can: its value then has version 1.
-
-    Raises:
-        OSError: the broker does not answer.
-        KafkaException: it refused.
-    """
+    """Commit an offset with a retention time, as only old clients can: its value then has version 1. OSError if the
+    broker does not answer, KafkaException if it refuses."""
     entry = {"partition_index": partition, "committed_offset": offset, "committed_metadata": METADATA}
     answer = ask(
         broker.port,

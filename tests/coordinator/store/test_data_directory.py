@@ -18,11 +18,8 @@ from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory, Stor
 from coordinator.store.directory_files import ConfigKind, read_meta_properties
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import partition_for, read_topic_id
-from coordinator.store.records import encode_record
 from tests.coordinator.store.directories import SMALL, committed, committed_offsets, opened, what_is_in
-from tests.coordinator.store.logs import Written
 from tests.support.long import cases
-from wire.log.batch_header import ProducerIdentity
 from wire.log.errors import DamagedLog, DirectoryInUse, StorageFailed, Unusable
 from wire.log.segments import list_segments
 
@@ -164,17 +161,6 @@ def test_a_torn_tail_is_cut_off_and_reported(
         assert recovered.torn == ()
 
 
-def test_a_torn_tail_before_the_active_segment_is_damage(tmp_path: Path) -> None:
-    with opened(tmp_path, partitions=1) as (data, _, _):
-        for offset in range(40):
-            data.append([committed("a", offset, offset, "m" * 100)], now_ms=offset)
-    first, *others = list_segments(tmp_path / "__consumer_offsets-0")
-    assert others
-    first.write_bytes(first.read_bytes()[:-1])
-    with pytest.raises(DamagedLog, match=first.name):
-        DataDirectory.open(tmp_path, SMALL)
-
-
 def test_an_undecodable_record_is_refused_with_its_position(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1) as (data, _, _):
         data.append([committed("a", 0, 1)], now_ms=1)
@@ -260,23 +246,6 @@ def test_compaction_starts_with_the_dirtiest_partition(tmp_path: Path) -> None:
     with opened(tmp_path) as (data, engine, _):
         assert sorted(committed_offsets(engine).values()) == list(range(594, 600))
         assert not data.compact(now_ms=1_000)  # the progress is stored
-
-
-def test_an_open_transaction_holds_compaction_up(tmp_path: Path) -> None:
-    log = Written()
-    log.batch([encode_record(committed("a", 0, 1))], transaction_of=7)
-    for offset in range(2, 40):
-        log.batch([encode_record(committed("a", 1, offset))])
-        if offset % 10 == 0:
-            log.roll()
-    log.save(tmp_path / "__consumer_offsets-0")
-    with opened(tmp_path) as (data, _, _):
-        assert not data.compact(now_ms=1_000)
-        data.log.topic.end_transaction(ProducerIdentity(7, 0), [0], now_ms=1, committed=True)
-        for offset in range(40, 80):
-            data.append([committed("a", 1, offset)], now_ms=offset)
-        assert data.compact(now_ms=1_000)
-    assert what_is_in(tmp_path) == {("a", 0): 1, ("a", 1): 79}
 
 
 def test_a_partition_that_cannot_be_compacted_is_skipped(tmp_path: Path) -> None:

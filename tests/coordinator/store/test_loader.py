@@ -62,13 +62,6 @@ def test_a_damaged_partition_is_omitted_and_reported(tmp_path: Path) -> None:
     assert str(problem).startswith(f"{file}, byte 0: the batch's checksum")
 
 
-def test_an_incomplete_batch_before_others_is_damage(tmp_path: Path) -> None:
-    file = partition_directory(tmp_path, 0, FIRST, SECOND[:-1])
-    partition_directory(tmp_path, 0, commit_batch(3, {"a": 5}), segment=3)
-    (problem,) = load([tmp_path]).problems
-    assert (problem.file, problem.position) == (file, len(FIRST))
-
-
 def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     partition_directory(tmp_path, 0).unlink()
     file = tmp_path / "__consumer_offsets-0" / f"{0:020d}.log"

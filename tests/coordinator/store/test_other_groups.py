@@ -107,27 +107,6 @@ def streams() -> OtherGroups:
     return groups
 
 
-def test_a_share_group_is_what_its_records_say() -> None:
-    group = only(share())
-    assert (group.id, group.type, group.state.value) == ("g", GroupType.SHARE, "Stable")
-    assert (group.group_epoch, group.assignment_epoch, group.protocol) == (3, 3, None)
-    (member,) = group.members
-    assert (member.id, member.client.id, member.client.host, member.rack) == ("m", "c", "/h", "r")
-    assert (member.subscription, member.epoch) == (Subscription(topics=("t1", "t2")), 3)
-    assert member.owned == {"t1": (0, 1)}
-
-
-def test_a_streams_group_is_what_its_records_say() -> None:
-    group = only(streams())
-    assert (group.id, group.type, group.state.value) == ("g", GroupType.STREAMS, "Stable")
-    assert (group.group_epoch, group.assignment_epoch) == (3, 3)
-    (one,) = group.members
-    assert (one.id, one.instance, one.rack, one.client.id, one.client.host) == ("m", "i", "r", "c", "/h")
-    assert (one.subscription, one.epoch) == (Subscription(topics=("t0", "t1", "t2")), 3)
-    assert one.owned == one.target == {"t0": (0,), "t1": (0, 1), "t2": (0, 1)}
-    assert list(one.owned or {}) == ["t0", "t1", "t2"]
-
-
 def test_a_task_reads_repartition_topics_too_and_standby_tasks_read_none() -> None:
     groups = streams()
     parts = [subtopology("s0", ["in"]), subtopology("s1", [], "g-a-repartition", "g-a-changelog")]

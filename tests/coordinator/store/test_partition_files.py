@@ -5,18 +5,8 @@ from uuid import UUID
 
 import pytest
 
+from coordinator.store import partition_files as files
 from coordinator.store.directory_files import MetaProperties, read_meta_properties, write_meta_properties
-from coordinator.store.partition_files import (
-    DirectorySuffix,
-    LeaderEpoch,
-    PartitionName,
-    parse_partition_name,
-    partition_for,
-    read_leader_epochs,
-    read_topic_id,
-    write_leader_epochs,
-    write_topic_id,
-)
 from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
@@ -32,24 +22,26 @@ HEX = "0123456789abcdef0123456789abcdef"
 @pytest.mark.parametrize(
     ("name", "topic", "partition", "suffix"),
     [
-        ("orders-7", "orders", 7, DirectorySuffix.NONE),
-        ("__consumer_offsets-49", "__consumer_offsets", 49, DirectorySuffix.NONE),
-        ("a-b.c_d-0", "a-b.c_d", 0, DirectorySuffix.NONE),
-        ("my-delete-3", "my-delete", 3, DirectorySuffix.NONE),
-        ("orders-1-7", "orders-1", 7, DirectorySuffix.NONE),
-        (f"orders-7.{HEX}-delete", "orders", 7, DirectorySuffix.DELETE),
-        (f"orders-7.{HEX}-stray", "orders", 7, DirectorySuffix.STRAY),
-        (f"orders-7.{HEX}-future", "orders", 7, DirectorySuffix.FUTURE),
-        (f"or.ders-7.x-1-7.{HEX}-delete", "or.ders-7.x-1", 7, DirectorySuffix.DELETE),
-        ("topic-2147483647", "topic", 2147483647, DirectorySuffix.NONE),
+        ("orders-7", "orders", 7, files.DirectorySuffix.NONE),
+        ("__consumer_offsets-49", "__consumer_offsets", 49, files.DirectorySuffix.NONE),
+        ("a-b.c_d-0", "a-b.c_d", 0, files.DirectorySuffix.NONE),
+        ("my-delete-3", "my-delete", 3, files.DirectorySuffix.NONE),
+        ("orders-1-7", "orders-1", 7, files.DirectorySuffix.NONE),
+        (f"orders-7.{HEX}-delete", "orders", 7, files.DirectorySuffix.DELETE),
+        (f"orders-7.{HEX}-stray", "orders", 7, files.DirectorySuffix.STRAY),
+        (f"orders-7.{HEX}-future", "orders", 7, files.DirectorySuffix.FUTURE),
+        (f"or.ders-7.x-1-7.{HEX}-delete", "or.ders-7.x-1", 7, files.DirectorySuffix.DELETE),
+        ("topic-2147483647", "topic", 2147483647, files.DirectorySuffix.NONE),
     ],
 )
-def test_names_of_directories(name: str, topic: str, partition: int, suffix: DirectorySuffix) -> None:
-    assert parse_partition_name(name) == PartitionName(topic=topic, partition=partition, suffix=suffix)
+def test_names_of_directories(name: str, topic: str, partition: int, suffix: files.DirectorySuffix) -> None:
+    assert files.parse_partition_name(name) == files.PartitionName(
+        topic=topic, partition=partition, suffix=suffix
+    )
 
 
 def test_a_directory_is_named_for_its_partition() -> None:
-    assert str(PartitionName(topic="a-b", partition=3)) == "a-b-3"
+    assert str(files.PartitionName(topic="a-b", partition=3)) == "a-b-3"
 
 
 INVALID = (
@@ -68,7 +60,7 @@ INVALID = (
 
 @pytest.mark.parametrize("name", INVALID)
 def test_invalid_names(name: str) -> None:
-    assert parse_partition_name(name) is None
+    assert files.parse_partition_name(name) is None
 
 
 @pytest.mark.parametrize(
@@ -86,18 +78,18 @@ def test_invalid_names(name: str) -> None:
     ],
 )
 def test_the_partition_of_a_group(group: str, partition: int) -> None:
-    assert partition_for(group) == partition
+    assert files.partition_for(group) == partition
 
 
 def test_the_partition_among_others() -> None:
-    assert [partition_for("payments", count) for count in (1, 5, 50)] == [0, 3, 13]
+    assert [files.partition_for("payments", count) for count in (1, 5, 50)] == [0, 3, 13]
 
 
 def test_a_topic_id(tmp_path: Path) -> None:
-    assert read_topic_id(tmp_path) is None
-    write_topic_id(tmp_path, TOPIC_ID)
+    assert files.read_topic_id(tmp_path) is None
+    files.write_topic_id(tmp_path, TOPIC_ID)
     assert (tmp_path / "partition.metadata").read_bytes() == b"version: 0\ntopic_id: rLqC2mAaSwSTp_K8YEvapg"
-    assert read_topic_id(tmp_path) == TOPIC_ID
+    assert files.read_topic_id(tmp_path) == TOPIC_ID
 
 
 @pytest.mark.parametrize(
@@ -110,7 +102,7 @@ def test_a_topic_id(tmp_path: Path) -> None:
 )
 def test_a_topic_id_written_otherwise(tmp_path: Path, content: str) -> None:
     (tmp_path / "partition.metadata").write_bytes(content.encode())
-    assert read_topic_id(tmp_path) == TOPIC_ID
+    assert files.read_topic_id(tmp_path) == TOPIC_ID
 
 
 @pytest.mark.parametrize(
@@ -132,18 +124,18 @@ def test_an_invalid_topic_id(tmp_path: Path, content: bytes, position: int) -> N
     path = tmp_path / "partition.metadata"
     path.write_bytes(content)
     with pytest.raises(DamagedLog) as error:
-        read_topic_id(tmp_path)
+        files.read_topic_id(tmp_path)
     assert (error.value.file, error.value.position) == (str(path), position)
 
 
 def test_leader_epochs(tmp_path: Path) -> None:
-    assert read_leader_epochs(tmp_path) == ()
-    epochs = (LeaderEpoch(epoch=0, start_offset=0), LeaderEpoch(epoch=3, start_offset=1500))
-    write_leader_epochs(tmp_path, epochs)
+    assert files.read_leader_epochs(tmp_path) == ()
+    epochs = (files.LeaderEpoch(epoch=0, start_offset=0), files.LeaderEpoch(epoch=3, start_offset=1500))
+    files.write_leader_epochs(tmp_path, epochs)
     assert (tmp_path / "leader-epoch-checkpoint").read_bytes() == b"0\n2\n0 0\n3 1500\n"
-    assert read_leader_epochs(tmp_path) == epochs
-    write_leader_epochs(tmp_path, ())
-    assert read_leader_epochs(tmp_path) == ()
+    assert files.read_leader_epochs(tmp_path) == epochs
+    files.write_leader_epochs(tmp_path, ())
+    assert files.read_leader_epochs(tmp_path) == ()
 
 
 def test_meta_properties(tmp_path: Path) -> None:
@@ -191,8 +183,8 @@ def test_a_real_broker_s_directory(broker: Broker) -> None:
     names = wait_until(lambda: _directories(broker, topic), "the partitions have their directories")
     for partition in (0, 1):
         directory = names[topic, partition]
-        assert read_topic_id(directory) == read_topic_id(names[topic, 0])
-        assert read_leader_epochs(directory) == (LeaderEpoch(epoch=0, start_offset=0),)
+        assert files.read_topic_id(directory) == files.read_topic_id(names[topic, 0])
+        assert files.read_leader_epochs(directory) == (files.LeaderEpoch(epoch=0, start_offset=0),)
         assert [segment.base_offset for segment in read_log(directory)] == [0]
     meta = read_meta_properties(broker.data)
     assert meta is not None
@@ -205,10 +197,12 @@ def _directories(broker: Broker, topic: str) -> dict[tuple[str, int], Path] | No
     """The directories by topic and partition, once the directories of `topic` have their files."""
     paths = {}
     for path in broker.data.iterdir():
-        name = parse_partition_name(path.name) if path.is_dir() else None
+        name = files.parse_partition_name(path.name) if path.is_dir() else None
         if name is not None:
             paths[name.topic, name.partition] = path
     ours = [path for (of, _), path in paths.items() if of == topic]
     return (
-        paths if sum(bool(read_topic_id(path) and read_leader_epochs(path)) for path in ours) == 2 else None
+        paths
+        if sum(bool(files.read_topic_id(path) and files.read_leader_epochs(path)) for path in ours) == 2
+        else None
     )

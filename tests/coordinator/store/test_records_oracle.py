@@ -10,14 +10,8 @@ from typing import Any
 
 import pytest
 
+from coordinator.engine import records as engine
 from coordinator.engine.consumer.member import normal_assignment, normal_partitions, normal_topics
-from coordinator.engine.records import (
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    OffsetRecord,
-    Record,
-    TargetMemberRecord,
-)
 from coordinator.store.records import OtherRecord, decode_record, encode_record
 from tests.wire.log import records_oracle
 from tests.wire.log.random_records import random_value
@@ -53,16 +47,16 @@ def _is_set(topics: list[Any]) -> bool:
     return len(ids) == len(set(ids))
 
 
-def _normal(record: Bytes) -> Record | OtherRecord:
+def _normal(record: Bytes) -> engine.Record | OtherRecord:
     """The value without the order of Java's maps and sets."""
     read = decode_record(*record)
     match read:
-        case ConsumerMemberRecord(value=member) if member is not None:
+        case engine.ConsumerMemberRecord(value=member) if member is not None:
             return replace(read, value=replace(member, topics=normal_topics(member.topics)))
-        case TargetMemberRecord(value=target) if target is not None:
+        case engine.TargetMemberRecord(value=target) if target is not None:
             return replace(read, value=normal_partitions(target))
-        case CurrentAssignmentRecord(value=current) if current is not None:
+        case engine.CurrentAssignmentRecord(value=current) if current is not None:
             return replace(read, value=normal_assignment(current))
-        case OffsetRecord():
+        case engine.OffsetRecord():
             return read
     raise AssertionError(read)

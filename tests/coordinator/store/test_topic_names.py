@@ -22,19 +22,7 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from wire.log.batches import encode_batch
 from wire.log.control_records import ControlType
-from wire.messages.schemas.cluster_metadata import (
-    ABORT_TRANSACTION,
-    BEGIN_TRANSACTION,
-    END_TRANSACTION,
-    FEATURE_LEVEL,
-    METADATA_RECORDS,
-    PARTITION,
-    PARTITION_CHANGE,
-    REGISTER_BROKER,
-    REMOVE_TOPIC,
-    TOPIC,
-    UNREGISTER_BROKER,
-)
+from wire.messages.schemas import cluster_metadata as kinds
 from wire.messages.writer import message_writer, write_varint
 
 A, B, C = UUID(int=0xA), UUID(int=0xB), UUID(int=0xC)
@@ -52,41 +40,44 @@ def place(root: Path, name: str, topic_id: UUID | None) -> None:
 # The directories of partitions.
 
 
-def test_directories_tell_names_ids_and_how_many_are_seen(tmp_path: Path) -> None:
-    for name, topic_id in (("orders-0", A), ("orders-4", A), ("a-b-1-0", B), ("old-2", None)):
+@pytest.mark.parametrize(
+    ("directories", "names", "partitions"),
+    [
+        (
+            {"one/orders-0": A, "one/orders-4": A, "one/a-b-1-0": B, "one/old-2": None},
+            {A: "orders", B: "a-b-1"},
+            {"orders": (A, 5), "a-b-1": (B, 1), "old": (None, 3)},
+        ),
+        ({"one/orders-0": A, "two/orders-7": A}, {A: "orders"}, {"orders": (A, 8)}),
+        (  # Moved partitions count, deleted ones give their names.
+            {f"one/orders-1.{HEX}-future": A, f"one/gone-0.{HEX}-delete": B, f"one/stray-0.{HEX}-stray": C},
+            {A: "orders", B: "gone", C: "stray"},
+            {"orders": (A, 2)},
+        ),
+        (  # A name that may be cut is ignored.
+            {f"one/{'x' * 213}-0.{HEX}-delete": A, f"one/{'y' * 212}-0.{HEX}-delete": B},
+            {B: "y" * 212},
+            {},
+        ),
+        # A directory that was just made has no id yet.
+        ({"one/orders-0": A, "one/orders-1": None}, {A: "orders"}, {"orders": (A, 2)}),
+    ],
+)
+def test_directories_tell_names_ids_and_how_many_are_seen(
+    tmp_path: Path,
+    directories: Mapping[str, UUID | None],
+    names: Mapping[UUID, str],
+    partitions: Mapping[str, tuple[UUID | None, int]],
+) -> None:
+    for name, topic_id in directories.items():
         place(tmp_path, name, topic_id)
-    (tmp_path / "meta.properties").write_text("version=1\n")
-    known = known_topics([tmp_path], {})
-    assert known.names == {A: "orders", B: "a-b-1"}
+    (tmp_path / "one/meta.properties").write_text("version=1\n")
+    known = known_topics(sorted(tmp_path.iterdir()), {})
+    assert (known.names, known.notices) == (names, ())
     assert known.topics == {
-        "orders": KnownTopic(name="orders", id=A, partitions=5),
-        "a-b-1": KnownTopic(name="a-b-1", id=B, partitions=1),
-        "old": KnownTopic(name="old", id=None, partitions=3),
+        name: KnownTopic(name=name, id=topic_id, partitions=count)
+        for name, (topic_id, count) in partitions.items()
     }
-    assert known.notices == ()
-
-
-def test_directories_of_several_brokers_add_up(tmp_path: Path) -> None:
-    place(tmp_path / "one", "orders-0", A)
-    place(tmp_path / "two", "orders-7", A)
-    assert known_topics([tmp_path / "one", tmp_path / "two"], {}).topics["orders"].partitions == 8
-
-
-def test_moved_partitions_count_and_deleted_ones_give_their_names(tmp_path: Path) -> None:
-    place(tmp_path, f"orders-1.{HEX}-future", A)
-    place(tmp_path, f"gone-0.{HEX}-delete", B)
-    place(tmp_path, f"stray-0.{HEX}-stray", C)
-    known = known_topics([tmp_path], {})
-    assert known.names == {A: "orders", B: "gone", C: "stray"}
-    assert list(known.topics) == ["orders"]
-    assert known.topics["orders"].partitions == 2
-
-
-def test_a_name_that_may_be_cut_is_ignored(tmp_path: Path) -> None:
-    suffix = f"-0.{HEX}-delete"
-    place(tmp_path, "x" * (255 - len(suffix)) + suffix, A)
-    place(tmp_path, "y" * (254 - len(suffix)) + suffix, B)
-    assert list(known_topics([tmp_path], {}).names) == [B]
 
 
 def test_of_two_ids_under_one_name_that_of_most_directories_counts(tmp_path: Path) -> None:
@@ -96,18 +87,6 @@ def test_of_two_ids_under_one_name_that_of_most_directories_counts(tmp_path: Pat
     assert (known.topics["orders"].id, known.names) == (A, {A: "orders", B: "orders"})
     (notice,) = known.notices
     assert "AAAAAAAAAAAAAAAAAAAACw, AAAAAAAAAAAAAAAAAAAACg" in notice.message
-
-
-def test_a_directory_that_was_just_made_has_no_id_yet(tmp_path: Path) -> None:
-    place(tmp_path, "orders-0", A)
-    (tmp_path / "orders-1").mkdir()
-    (tmp_path / "old-0").mkdir()
-    known = known_topics([tmp_path], {})
-    assert known.notices == ()
-    assert {name: (topic.id, topic.partitions) for name, topic in known.topics.items()} == {
-        "orders": (A, 2),
-        "old": (None, 1),
-    }
 
 
 def test_unreadable_files_are_reported(tmp_path: Path) -> None:
@@ -134,7 +113,7 @@ def test_names_in_records_are_used_if_nothing_else_is_known(tmp_path: Path) -> N
 # The metadata log.
 
 DEFAULTS: Mapping[int, Mapping[str, Any]] = {
-    REGISTER_BROKER: {
+    kinds.REGISTER_BROKER: {
         "isMigratingZkBroker": 0,
         "incarnationId": A,
         "brokerEpoch": 1,
@@ -143,8 +122,8 @@ DEFAULTS: Mapping[int, Mapping[str, Any]] = {
         "fenced": 1,
         "inControlledShutdown": 0,
     },
-    UNREGISTER_BROKER: {"brokerEpoch": 1},
-    PARTITION: {
+    kinds.UNREGISTER_BROKER: {"brokerEpoch": 1},
+    kinds.PARTITION: {
         "isr": [],
         "removingReplicas": [],
         "addingReplicas": [],
@@ -161,15 +140,17 @@ def record(number: int, version: int = 0, /, **fields: Any) -> tuple[None, bytes
     out = bytearray()
     for value in (1, number, version):
         write_varint(out, value)
-    message_writer(METADATA_RECORDS[number], version, named=str)(out, {**DEFAULTS.get(number, {}), **fields})
+    message_writer(kinds.METADATA_RECORDS[number], version, named=str)(
+        out, {**DEFAULTS.get(number, {}), **fields}
+    )
     return None, bytes(out)
 
 
 def topic(name: str, topic_id: UUID, partitions: int, replicas: tuple[int, ...] = (1,)) -> list[Any]:
     return [
-        record(TOPIC, name=name, topicId=topic_id),
+        record(kinds.TOPIC, name=name, topicId=topic_id),
         *(
-            record(PARTITION, 2, partitionId=number, topicId=topic_id, replicas=list(replicas))
+            record(kinds.PARTITION, 2, partitionId=number, topicId=topic_id, replicas=list(replicas))
             for number in range(partitions)
         ),
     ]
@@ -208,9 +189,9 @@ def sizes(root: Path, as_of_ms: int | None = None) -> dict[str, int | None]:
 def test_the_metadata_log_tells_the_finalized_features(tmp_path: Path) -> None:
     log(
         tmp_path,
-        [record(FEATURE_LEVEL, name="group.version", featureLevel=1)],
-        [record(FEATURE_LEVEL, name="share.version", featureLevel=1)],
-        [record(FEATURE_LEVEL, name="share.version", featureLevel=0)],
+        [record(kinds.FEATURE_LEVEL, name="group.version", featureLevel=1)],
+        [record(kinds.FEATURE_LEVEL, name="share.version", featureLevel=1)],
+        [record(kinds.FEATURE_LEVEL, name="share.version", featureLevel=0)],
     )
     assert known_topics([tmp_path], {}).features == {"group.version": 1}
     earlier = known_topics([tmp_path], {}, as_of_ms=T + 1000)
@@ -219,7 +200,7 @@ def test_the_metadata_log_tells_the_finalized_features(tmp_path: Path) -> None:
 
 
 def test_the_metadata_log_decides_which_topics_there_are(tmp_path: Path) -> None:
-    log(tmp_path, topic("orders", A, 3), topic("gone", B, 1), [record(REMOVE_TOPIC, topicId=B)])
+    log(tmp_path, topic("orders", A, 3), topic("gone", B, 1), [record(kinds.REMOVE_TOPIC, topicId=B)])
     place(tmp_path, "orders-7", A)
     place(tmp_path, "gone-0", B)
     place(tmp_path, "older-0", C)
@@ -233,8 +214,8 @@ def test_the_metadata_of_a_moment(tmp_path: Path) -> None:
     log(
         tmp_path,
         topic("orders", A, 1),
-        [record(PARTITION, partitionId=1, topicId=A, replicas=[1])],
-        [record(REMOVE_TOPIC, topicId=A)],
+        [record(kinds.PARTITION, partitionId=1, topicId=A, replicas=[1])],
+        [record(kinds.REMOVE_TOPIC, topicId=A)],
         topic("orders", B, 4),
     )
     counts = [sizes(tmp_path, T + second * 1000) for second in range(-1, 4)]
@@ -244,27 +225,27 @@ def test_the_metadata_of_a_moment(tmp_path: Path) -> None:
 
 def test_racks_are_those_of_the_replicas_brokers(tmp_path: Path) -> None:
     brokers = [
-        record(REGISTER_BROKER, 4, brokerId=number, rack=rack) for number, rack in ((1, "a"), (2, "b"))
+        record(kinds.REGISTER_BROKER, 4, brokerId=number, rack=rack) for number, rack in ((1, "a"), (2, "b"))
     ]
-    no_rack = record(REGISTER_BROKER, brokerId=3, rack=None)
-    moved = record(PARTITION_CHANGE, 2, partitionId=1, topicId=A, replicas=[3, 1])
-    led = record(PARTITION_CHANGE, partitionId=0, topicId=A, leader=2, isr=[2])
+    no_rack = record(kinds.REGISTER_BROKER, brokerId=3, rack=None)
+    moved = record(kinds.PARTITION_CHANGE, 2, partitionId=1, topicId=A, replicas=[3, 1])
+    led = record(kinds.PARTITION_CHANGE, partitionId=0, topicId=A, leader=2, isr=[2])
     log(tmp_path, [*brokers, no_rack], topic("orders", A, 2, (1, 2)), topic("bare", B, 1, (3,)), [moved, led])
     topics = known_topics([tmp_path], {}).topics
     assert topics["orders"].racks == {0: ("a", "b"), 1: ("a",)}
     assert topics["bare"].racks is None
-    log(tmp_path, brokers, topic("orders", A, 1, (1, 2)), [record(UNREGISTER_BROKER, brokerId=1)])
+    log(tmp_path, brokers, topic("orders", A, 1, (1, 2)), [record(kinds.UNREGISTER_BROKER, brokerId=1)])
     assert known_topics([tmp_path], {}).topics["orders"].racks == {0: ("b",)}
 
 
 @pytest.mark.parametrize(
     ("ends", "expected"),
-    [([END_TRANSACTION], ["kept", "orders"]), ([ABORT_TRANSACTION], ["kept"]), ([], ["kept"])],
+    [([kinds.END_TRANSACTION], ["kept", "orders"]), ([kinds.ABORT_TRANSACTION], ["kept"]), ([], ["kept"])],
 )
 def test_a_metadata_transaction_counts_when_it_ends(
     tmp_path: Path, ends: list[int], expected: list[str]
 ) -> None:
-    begin = record(BEGIN_TRANSACTION, name="Bootstrap records")
+    begin = record(kinds.BEGIN_TRANSACTION, name="Bootstrap records")
     log(
         tmp_path,
         topic("kept", B, 1),
@@ -356,7 +337,9 @@ def test_a_damaged_metadata_log_is_reported_and_another_copy_read(tmp_path: Path
 
 def test_the_metadata_log_withstands_any_bytes(tmp_path: Path) -> None:
     rng = random.Random(5)
-    values = [value for _, value in [*topic("a", A, 3), record(REGISTER_BROKER, 4, brokerId=1, rack="r")]]
+    values = [
+        value for _, value in [*topic("a", A, 3), record(kinds.REGISTER_BROKER, 4, brokerId=1, rack="r")]
+    ]
     for _ in range(300):
         odd = []
         for value in values:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -23,23 +22,13 @@ MODES = ("--offsets", "--members", "--state")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """All groups settled, except those omitted.
-
-    Attributes:
-        name: the name of the moment.
-        before_ms, after_ms: wall clock at the first request and at the last answer; in between nothing changed.
-        listed: the output of `list --state --type` of the tools: by tool (`consumer`, `share`, `streams`).
-        described: the output of `--describe --all-groups MODE --verbose`: by tool, then by mode.
-        kohort_list: the document of `kohort list`.
-        kohort_describe: the document of `kohort describe --all-groups`.
-        kohort_dry_run: the document of `kohort dry-run --all-groups`.
-    """
+    """All groups settled, except those omitted; documents are those of `--all-groups`."""
 
     name: str
-    before_ms: int
-    after_ms: int
-    listed: Mapping[str, str]
-    described: Mapping[str, Mapping[str, str]]
+    before_ms: int  # at the first request
+    after_ms: int  # at the last answer: in between nothing changed
+    listed: Mapping[str, str]  # by tool: `list --state --type`
+    described: Mapping[str, Mapping[str, str]]  # by tool and mode: `--describe --all-groups MODE --verbose`
     kohort_list: Document
     kohort_describe: Document
     kohort_dry_run: Document
@@ -51,9 +40,6 @@ class Moment:
     def group(self, name: str) -> Document:
         """Kohort's output about a group; KeyError if it did not know it."""
         return _by_id(self.kohort_describe)[name]
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Witness:
@@ -72,11 +58,7 @@ class Witness:
         self.moving, self.asked = frozenset(moving), asked
 
     def tool(self, main: str, *args: str) -> str:
-        """The output of a tool.
-
-        Raises:
-            ChildProcessError: it failed.
-        """
+        """The output of a tool; ChildProcessError if it failed."""
         done = self.tools.run(main, "--bootstrap-server", self.broker.bootstrap, *args)
         if done.returncode != 0:
             raise ChildProcessError(f"{main} {args} said {done.stdout}{done.stderr}")
@@ -133,11 +115,3 @@ def _by_id(document: Document) -> dict[str, Document]:
 def now_ms() -> int:
     """The wall clock, whose time the broker writes into its records."""
     return time.time_ns() // 1_000_000
-
-
-def moments_to_json(moments: Sequence[Moment]) -> str:
-    return json.dumps([moment.as_json() for moment in moments], indent=1, ensure_ascii=False)
-
-
-def moments_from_json(text: str) -> tuple[Moment, ...]:
-    return tuple(Moment(**fields) for fields in json.loads(text))

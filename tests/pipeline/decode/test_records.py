@@ -8,20 +8,7 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ClassicGroupValue,
-    ClassicMemberMetadata,
-    ClassicMemberValue,
-    ConsumerMemberRecord,
-    ConsumerMemberValue,
-    CurrentAssignmentRecord,
-    CurrentAssignmentValue,
-    JoinProtocol,
-    MemberState,
-    TargetEpochRecord,
-    TargetEpochValue,
-)
+from coordinator.engine import records as engine
 from coordinator.store.records import decode_record, encode_record
 from pipeline.decode import records
 from pipeline.decode.groups import named
@@ -167,12 +154,12 @@ def classic_row(kind: str, members: dict[str, tuple[bytes, bytes]], state_since_
     same: dict[str, Any] = {"instance": None, "client_id": "c", "host": "/10.0.0.1"}
     same |= {"rebalance_timeout_ms": 300, "session_timeout_ms": 45}
     values = tuple(
-        ClassicMemberValue(member=name, subscription=subscribed, assignment=assigned, **same)
+        engine.ClassicMemberValue(member=name, subscription=subscribed, assignment=assigned, **same)
         for name, (subscribed, assigned) in members.items()
     )
     fields: dict[str, Any] = {"protocol_type": kind, "generation": 7, "protocol": "range", "leader": "a"}
-    value = ClassicGroupValue(**fields, state_since_ms=state_since_ms, members=values)
-    return row_of(ClassicGroupRecord(group="g", value=value))
+    value = engine.ClassicGroupValue(**fields, state_since_ms=state_since_ms, members=values)
+    return row_of(engine.ClassicGroupRecord(group="g", value=value))
 
 
 def test_a_classic_group() -> None:
@@ -196,14 +183,14 @@ def test_members_of_another_protocol_type_are_not_looked_into() -> None:
 
 
 def test_partitions_by_name_or_id() -> None:
-    value = CurrentAssignmentValue(
+    value = engine.CurrentAssignmentValue(
         epoch=3,
         previous_epoch=2,
-        state=MemberState.UNREVOKED_PARTITIONS,
+        state=engine.MemberState.UNREVOKED_PARTITIONS,
         assigned={ORDERS: (2, 1)},
         revoking={AGAIN: (0,)},
     )
-    row = row_of(CurrentAssignmentRecord(group="g", member="m", value=value), {ORDERS: "orders"})
+    row = row_of(engine.CurrentAssignmentRecord(group="g", member="m", value=value), {ORDERS: "orders"})
     assert row["assignment"] == {"orders": [1, 2]}
     assert row["revoking"] == {format_uuid(AGAIN): [0]}
     assert (row["state"], row["epoch"], row["previous_epoch"]) == ("unrevoked_partitions", 3, 2)
@@ -215,12 +202,12 @@ def test_a_recreated_topic_has_one_name() -> None:
 
 
 def test_a_member_of_the_classic_protocol_in_a_consumer_group() -> None:
-    value = ConsumerMemberValue(
+    value = engine.ConsumerMemberValue(
         instance="i", rack="r", client_id="c", host="/h", topics=("orders",), regex="", rebalance_timeout_ms=5,
         assignor=None,
-        classic=ClassicMemberMetadata(session_timeout_ms=45, protocols=(JoinProtocol("range", b"\x01"),)),
+        classic=engine.ClassicMemberMetadata(session_timeout_ms=45, protocols=(engine.JoinProtocol("range", b"\x01"),)),
     )  # fmt: skip
-    row = row_of(ConsumerMemberRecord(group="g", member="m", value=value))
+    row = row_of(engine.ConsumerMemberRecord(group="g", member="m", value=value))
     shown = [row[name] for name in ("member_protocol", "regex", "topics", "rack")]
     assert shown == ["classic", None, ["orders"], "r"]
     fields = {"rebalanceTimeoutMs": 5, "sessionTimeoutMs": 45, "supportedProtocols": ["range"]}
@@ -229,8 +216,8 @@ def test_a_member_of_the_classic_protocol_in_a_consumer_group() -> None:
 
 def test_a_target_of_an_older_broker_has_no_time() -> None:
     for assigned_ms, is_known in ((0, False), (NOW_MS, True)):
-        value = TargetEpochValue(epoch=4, assigned_ms=assigned_ms)
-        row = row_of(TargetEpochRecord(group="g", value=value))
+        value = engine.TargetEpochValue(epoch=4, assigned_ms=assigned_ms)
+        row = row_of(engine.TargetEpochRecord(group="g", value=value))
         assert (row["state_since"] is not None) == is_known
 
 

@@ -6,7 +6,7 @@ from coordinator.engine.groups import DeleteGroups
 from tests.coordinator.engine.classic import Member, protocols, stable, together
 from tests.coordinator.engine.consumer import Named
 from tests.coordinator.engine.migrating import assignment
-from tests.pipeline.rebalances.courses import Clock, clock, compacted, course, course_of
+from tests.pipeline.rebalances.courses import Clock, clock, course_of
 
 FOO = ("foo", 4)
 
@@ -136,7 +136,6 @@ def test_a_static_member_returns_without_a_rebalance() -> None:
     new = made.member("a", instance="seat").join()
     new.joined()
     result = course_of(made.driver)
-    assert new.id != old
     assert result.causes() == [("classic", 1, "join")]
     assert result.spans(2) == [(old, 1, 0, 4), (new.id, 1, 4, None)]
 
@@ -153,8 +152,9 @@ def test_a_group_that_is_deleted_and_created_again_starts_at_1() -> None:
     assert result.causes()[-1] == ("classic", 1, "join")
     assert result.counts()[-1] == (1, 0, 1, 4, 0, 0)
     # No member should have had the partitions while there was no group.
-    assert [member for member, *_ in result.spans(0)][-1] == made.members["c"].id
-    assert None not in [member for member, *_ in result.spans(0)]
+    owners = [member for member, *_ in result.spans(0)]
+    assert owners[-1] == made.members["c"].id
+    assert None not in owners
 
 
 def test_generations_without_an_assignment_are_counted() -> None:
@@ -167,14 +167,6 @@ def test_generations_without_an_assignment_are_counted() -> None:
     made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3]}})
     result = course_of(made.driver)
     assert [(row.epoch, row.skipped) for row in result.rebalances] == [(1, 0), (2, 0), (4, 1)]
-
-
-def test_a_compacted_log_does_not_show_the_start_of_the_group() -> None:
-    made = two()
-    (row,) = course(compacted(made.driver.written()), made.driver.engine.topics).rebalances
-    assert (row.epoch, row.causes, row.skipped) == (2, ("unknown",), None)
-    assert (row.members_before, row.members, row.joined, row.left) == (2, 2, (), ())
-    assert (row.moved, row.revoked, row.partitions) == (0, 0, 4)
 
 
 def test_a_group_that_is_no_consumers_has_members_and_no_partitions() -> None:

@@ -7,7 +7,7 @@ import pytest
 from coordinator.engine.groups import DeleteGroups
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from tests.coordinator.engine.consumer import Consumer, images, settled
-from tests.pipeline.rebalances.courses import Clock, clock, compacted, course, course_of
+from tests.pipeline.rebalances.courses import Clock, clock, course, course_of
 
 FOO = ("foo", 4)
 
@@ -165,34 +165,6 @@ def test_a_group_is_deleted_and_created_again() -> None:
     assert (again.epoch, again.members_before, again.moved) == (first.epoch, 0, 0)
     assert len({row.offset for row in result.rebalances}) == 3
     assert result.spans(0) == [("a", first.epoch, 0, 1), ("b", again.epoch, 61, None)]
-
-
-def test_a_regex_counts_when_it_is_resolved() -> None:
-    driver, _ = one()
-    r = Consumer(driver, "r", topics=(), regex="ba.*")
-    r.join()
-    settled(r)
-    driver.run_due()
-    settled(r)
-    last = course_of(driver).rebalances[-1]
-    assert (last.causes, last.joined, last.members_before, last.members) == (("join",), ("r",), 1, 2)
-
-
-def test_a_compacted_log_has_only_the_last_epoch() -> None:
-    driver, a = one()
-    b = Consumer(driver, "b")
-    b.join()
-    settled(a, b)
-    a.beat(topics=("foo", "bar"))
-    settled(a, b)
-    whole, left = course_of(driver), course(compacted(driver.written()), driver.engine.topics)
-    (row,) = left.rebalances
-    assert (row.epoch, row.causes, row.skipped) == (whole.rebalances[-1].epoch, ("unknown",), None)
-    assert (row.members_before, row.members, row.partitions) == (2, 2, 6)
-    assert row.end is not None
-    assert {(holding.place, holding.member) for holding in left.holdings if holding.until is None} == {
-        (holding.place, holding.member) for holding in whole.holdings if holding.until is None
-    }
 
 
 def test_wherever_a_log_ends_no_partition_has_two_owners_at_a_time() -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-FILE = "notes.json"
+FILE = "notes.pickle"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caused:
-    """A rebalance that an act must make. Members by their client ids.
-
-    Times are ms since 1970: before the act was begun, and when the group was seen to rest behind it.
-    """
+    """A rebalance that an act must make. Members by their client ids."""
 
     protocol: str
     cause: str
@@ -23,8 +20,8 @@ class Caused:
     members: int
     joined: Sequence[str] = ()
     left: Sequence[str] = ()
-    began_ms: int
-    rested_ms: int
+    began_ms: int  # before the act was begun
+    rested_ms: int  # when the group was seen to rest behind it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,43 +40,25 @@ class Committed:
 
 @dataclass(slots=True, kw_only=True)
 class Notes:
-    """Everything that the script knows.
+    """Everything that the script knows."""
 
-    Attributes:
-        rebalances: of groups by name, in order; those that were compacted away are not among them.
-        ids: the client ids of members by the ids that the broker gave them.
-        owned: what the clients said that they held when the broker was killed: group → client id → topic → partitions.
-        types: of groups by name, at the end; None: it was deleted.
-        committed: of groups without members.
-        aborted: groups of which there is nothing but offsets in transactions that were aborted.
-        erased: groups of which compaction left nothing.
-        compacted: partition → where its cleaner stood when the second half began.
-    """
-
+    # Of groups by name, in order; those that were compacted away are not among them.
     rebalances: dict[str, list[Caused]] = field(default_factory=dict)
-    ids: dict[str, str] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)  # client ids by the ids that the broker gave
+    # What the clients held when the broker was killed: group → client id → topic → partitions.
     owned: dict[str, dict[str, dict[str, list[int]]]] = field(default_factory=dict)
-    types: dict[str, str | None] = field(default_factory=dict)
-    committed: list[Committed] = field(default_factory=list)
-    aborted: list[str] = field(default_factory=list)
-    erased: list[str] = field(default_factory=list)
-    compacted: dict[str, int] = field(default_factory=dict)
+    types: dict[str, str | None] = field(default_factory=dict)  # at the end; None: the group was deleted
+    committed: list[Committed] = field(default_factory=list)  # of groups without members
+    aborted: list[str] = field(default_factory=list)  # groups with nothing but offsets that were rolled back
+    erased: list[str] = field(default_factory=list)  # groups of which compaction left nothing
+    compacted: dict[str, int] = field(
+        default_factory=dict
+    )  # where the cleaner stood when the second half began
 
     def save(self, directory: Path) -> None:
-        """Write them down."""
-        (directory / FILE).write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+        (directory / FILE).write_bytes(pickle.dumps(self))
 
     @classmethod
     def load(cls, directory: Path) -> Notes:
-        """Read what `save` wrote."""
-        kept = json.loads((directory / FILE).read_text(encoding="utf-8"))
-        rebalances: Mapping[str, list[dict[str, object]]] = kept.pop("rebalances")
-        committed: list[dict[str, object]] = kept.pop("committed")
-        return cls(
-            rebalances={
-                group: [Caused(**row) for row in rows]  # type: ignore[arg-type]
-                for group, rows in rebalances.items()
-            },
-            committed=[Committed(**row) for row in committed],  # type: ignore[arg-type]
-            **kept,
-        )
+        kept: Notes = pickle.loads((directory / FILE).read_bytes())
+        return kept
