@@ -19,7 +19,6 @@ from wire.log.segments import list_segments, read_segment
 
 
 def rows_of(reader: LogReader) -> DataFrame:
-    """The decoded rows, as a table of `DECODED`."""
     return reader.through(plain, DECODED)
 
 
@@ -35,7 +34,6 @@ def decoded(spark: SparkSession, paths: Sequence[str], **options: Any) -> DataFr
 
 
 def live_events(spark: SparkSession, bootstrap: str, *options: dict[str, str]) -> DataFrame:
-    """All records that the topic has now, as rows of `DECODED`."""
     return rows_of(live_reading(spark, bootstrap, *options))
 
 

@@ -17,8 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a program ended."""
-
     status: int
     stdout: str
     stderr: str
@@ -55,7 +53,6 @@ class Program:
             )
 
     def wait_for(self, text: str) -> None:
-        """Wait until it has printed `text`."""
         wait_until(
             lambda: text in self._out.read_text() or self.process.poll() is not None,
             lambda: f"{text} in {self._out.read_text()} {self._err.read_text()}",
@@ -67,7 +64,6 @@ class Program:
         os.killpg(self.process.pid, number)
 
     def end(self, timeout_s: float = 180.0) -> Ended:
-        """Wait for its end."""
         status = self.process.wait(timeout_s)
         return Ended(status=status, stdout=self._out.read_text(), stderr=self._err.read_text())
 
@@ -86,15 +82,12 @@ class Program:
         return processes
 
     def wait_gone(self) -> None:
-        """Wait until nothing that it began lives."""
         wait_until(lambda: not self.living(), lambda: f"the end of {self.living()}", timeout_s=20.0)
 
     def left_behind(self) -> list[str]:
-        """The files that stand where it worked."""
         return sorted(str(path) for folder in (self.temporary, self.work) for path in folder.rglob("*"))
 
     def kill(self) -> None:
-        """Be rid of it and of all that it began."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()

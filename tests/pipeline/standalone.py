@@ -47,7 +47,6 @@ class Standalone:
     work: Sequence[Path]
 
     def conf(self) -> dict[str, str]:
-        """The driver's settings for it."""
         return {
             "spark.pyspark.python": str(self.python),
             "spark.driver.host": HOST,
@@ -59,7 +58,6 @@ class Standalone:
         }
 
     def executors(self) -> int:
-        """How many executors the workers have run so far, of all applications."""
         return sum(1 for work in self.work for _ in work.glob("app-*/*/stderr"))
 
 

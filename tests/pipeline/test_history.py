@@ -66,8 +66,6 @@ def test_all_tables_of_a_real_log(spark: SparkSession, real_log: RealLog, tmp_pa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grown:
-    """Tables that two runs made: the log had more segments when the second began."""
-
     made: RandomCommits
     log: Path
     out: Path

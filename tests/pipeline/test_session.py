@@ -221,8 +221,6 @@ def test_a_spark_home_of_another_version_is_refused(tmp_path: Path, monkeypatch:
 
 
 class TestJava:
-    """What is said where Java, or a part of it, is missing."""
-
     @pytest.fixture
     def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))

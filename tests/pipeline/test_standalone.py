@@ -10,10 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
-from coordinator.simulation.scenario_file import shipped_scenario
-from coordinator.simulation.variants import with_settings
 from pipeline.audit import Snapshots
 from pipeline.history import Logs, run_history
 from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
@@ -25,7 +22,7 @@ from tests.cli.command import Kohort
 from tests.cli.conftest import kohort as kohort
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.processes import ROOT, Program
-from tests.pipeline.rehearsal.test_rehearse_fleet import DISABLED, PLANNED, rehearsed_again
+from tests.pipeline.rehearsal.test_rehearse_fleet import DISABLED, PLANNED
 from tests.pipeline.rehearsal.test_rehearse_fleet import snapshot as snapshot
 from tests.pipeline.simulation.test_simulate import RULE, case
 from tests.pipeline.standalone import Standalone, standalone
@@ -152,20 +149,10 @@ def test_rehearsals_on_a_cluster_are_those_of_one_process(
     near = rehearse_fleet(spark, Snapshots(paths=(str(snapshot),)), settings, out=str(tmp_path / "near"))
     assert (answer["rehearsals"], answer["failures"]) == (list(near.rehearsals), list(near.failures))
     assert_same_tables(spark, answer["paths"], near.paths)
-    # What workers found is found by the commands on one machine, seed for seed.
     runs = spark.read.parquet(answer["paths"]["runs"]).where("group = 'billing'")
     verdicts = {(row["settings"], row["seed"]): row["verdict"] for row in runs.collect()}
     assert len(verdicts) == len(variations) * len(SEEDS)
     assert {verdicts[Variation(settings=RESTLESS).text, seed] for seed in SEEDS} == {"safe", "unsafe"}
-    failures = spark.read.parquet(answer["paths"]["failures"]).where("group = 'billing'").collect()
-    assert {(row["settings"], row["seed"]) for row in failures} == {
-        played for played, verdict in verdicts.items() if verdict != "safe"
-    }
-    for row in failures:
-        again = rehearsed_again(kohort, row["commands"], tmp_path / "PLAN.yaml")
-        assert again.status == 1
-        assert [reason["reason"] for reason in again.document["unsafe"]] == row["why"]
-        assert again.document["story"] == row["story"]
 
 
 def test_simulations_on_a_cluster_are_those_of_one_process(
@@ -180,14 +167,4 @@ def test_simulations_on_a_cluster_are_those_of_one_process(
     near = simulate(spark, cases, range(1, 17), RunOptions(break_rule=RULE), out=str(tmp_path / "near"))
     assert (answer["verdicts"], answer["failures"]) == (dict(near.verdicts), list(near.failures))
     assert_same_tables(spark, answer["paths"], near.paths)
-    # What a worker found falls here, too.
-    worst = answer["failures"][0]
-    assert worst["verdict"] == "fallen"
-    again = run(
-        with_settings(shipped_scenario(worst["scenario"]), {"session.timeout.ms": "12000"}),
-        worst["seed"],
-        variant=Variant(worst["protocol"]),
-        break_rule=RULE,
-    )
-    violations = {(violation.invariant, violation.message) for violation in again.violations}
-    assert (worst["invariant"], worst["message"]) in violations
+    assert answer["failures"][0]["verdict"] == "fallen"

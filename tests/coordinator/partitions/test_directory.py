@@ -41,8 +41,6 @@ SETTINGS = {
 
 
 class Store:
-    """A log directory with one topic, opened and closed again."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
         TopicDirectories(root).create(TOPIC)
@@ -72,12 +70,10 @@ def store(tmp_path: Path) -> Store:
 
 
 def append(partition: Partition, batch: bytes, now_ms: int = 0) -> int:
-    """Append as a client does, and return the position."""
     return partition.append(partition.accept(single_batch(batch, 9), now_ms), now_ms).base_offset
 
 
 def fill(partition: Partition, seed: int, batches: int = 60) -> None:
-    """Append batches of one to three records, with and without a producer id."""
     chance = random.Random(seed)
     time_ms = 1_000
     for number in range(batches):
@@ -88,7 +84,6 @@ def fill(partition: Partition, seed: int, batches: int = 60) -> None:
 
 
 def content(partition: Partition) -> bytes:
-    """All that can be read."""
     offset, whole = partition.log_start_offset, b""
     while data := partition.read(offset, 50_000, committed=False, at_least_one=True).records:
         whole += data

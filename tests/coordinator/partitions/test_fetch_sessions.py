@@ -34,7 +34,6 @@ def request(session_id: int = 0, epoch: int = 0, *partitions: int) -> Any:
 
 
 def begun(sessions: FetchSessions, now_ms: int) -> int:
-    """The id of a new session."""
     fetch = sessions.begin(request(0, 0, 1), now_ms, by_id=False)
     return fetch.finish({key: RESULT for key, _ in fetch.partitions})[0]
 

@@ -67,7 +67,6 @@ class _Appender:
                 self._append()
 
     def _append(self) -> None:
-        """Append a few records of several groups, to several partitions of the log."""
         chosen = {
             (f"g{self._random.randrange(GROUPS)}", self._random.randrange(PARTITIONS)): self._random.random()
             < 0.2

@@ -16,7 +16,6 @@ PAYLOAD = engine.Payload(error=3, metadata=engine.ClientMetadata(version=-1, dat
 
 
 def with_client_side(record: engine.Record) -> engine.Record:
-    """The record of a member of a group with client-side assignors."""
     if isinstance(record, engine.ConsumerMemberRecord) and record.value is not None:
         return replace(record, value=replace(record.value, client_assignors=ASSIGNORS))
     if isinstance(record, engine.CurrentAssignmentRecord) and record.value is not None:

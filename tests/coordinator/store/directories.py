@@ -26,7 +26,6 @@ TOPIC = "orders"
 
 
 def committed(group: str, partition: int, offset: int | None, metadata: str = "") -> OffsetRecord:
-    """A record that commits an offset; None deletes it."""
     value = StoredOffset(offset=offset or 0, leader_epoch=-1, metadata=metadata, commit_ms=1)
     return OffsetRecord(
         group=group, topic=TOPIC, partition=partition, value=None if offset is None else value
@@ -34,7 +33,6 @@ def committed(group: str, partition: int, offset: int | None, metadata: str = ""
 
 
 def committed_offsets(engine: Engine) -> dict[tuple[str, int], int]:
-    """The committed offsets by group and partition."""
     return {
         (group, partition): value.offset
         for group, offsets in engine.state.offsets.items()
@@ -45,7 +43,6 @@ def committed_offsets(engine: Engine) -> dict[tuple[str, int], int]:
 def start(
     path: Path, settings: StorageSettings = SMALL, **changes: Any
 ) -> tuple[DataDirectory, Engine, RecoveredContent]:
-    """A data directory, recovered."""
     data = DataDirectory.open(path, replace(settings, **changes))
     engine = Engine()
     try:
@@ -59,7 +56,6 @@ def start(
 def opened(
     path: Path, settings: StorageSettings = SMALL, **changes: Any
 ) -> Iterator[tuple[DataDirectory, Engine, RecoveredContent]]:
-    """As `start`, and closed cleanly at the end."""
     data, engine, recovered = start(path, settings, **changes)
     try:
         yield data, engine, recovered
@@ -70,6 +66,5 @@ def opened(
 
 
 def what_is_in(path: Path, settings: StorageSettings = SMALL) -> dict[tuple[str, int], int]:
-    """The offsets that a restart finds."""
     with opened(path, settings) as (_, engine, _):
         return committed_offsets(engine)

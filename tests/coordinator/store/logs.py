@@ -15,15 +15,12 @@ Pairs = Sequence[tuple[bytes | None, bytes | None]]
 
 @dataclass(slots=True)
 class Written:
-    """Batches in segments, one after another, as a test needs them."""
-
     segments: list[tuple[int, list[bytes]]] = field(default_factory=lambda: [(0, [])])
     next_offset: int = 0
 
     def batch(
         self, records: Pairs, *, timestamp: int = 0, codec: Codec = Codec.NONE, transaction_of: int = -1
     ) -> None:
-        """Add a batch; with a producer id it is part of a transaction."""
         self._add(
             len(records),
             encode_batch(
@@ -34,7 +31,6 @@ class Written:
         )  # fmt: skip
 
     def end(self, producer_id: int, kind: ControlType, *, timestamp: int = 0) -> None:
-        """Add the marker that ends a transaction."""
         mark = end_of_transaction(kind, 0)
         self._add(
             1,
@@ -45,16 +41,13 @@ class Written:
         )  # fmt: skip
 
     def roll(self) -> None:
-        """Start a new segment with the next batch."""
         if self.segments[-1][1]:
             self.segments.append((self.next_offset, []))
 
     def skip(self, offsets: int) -> None:
-        """Leave offsets out, as compaction does."""
         self.next_offset += offsets
 
     def save(self, directory: Path) -> Path:
-        """Write the segments' `.log` files."""
         directory.mkdir(parents=True, exist_ok=True)
         for base_offset, batches in self.segments:
             (directory / f"{base_offset:020d}.log").write_bytes(b"".join(batches))
@@ -66,7 +59,6 @@ class Written:
 
 
 def read_log(directory: Path) -> list[tuple[Batch, list[LogRecord]]]:
-    """Every batch of a partition, with its records."""
     batches = []
     for path in list_segments(directory):
         segment = read_segment(path)
@@ -76,7 +68,6 @@ def read_log(directory: Path) -> list[tuple[Batch, list[LogRecord]]]:
 
 
 def data_records(directory: Path) -> dict[int, LogRecord]:
-    """Every record that is not a marker, by offset."""
     return {
         record.offset: record
         for batch, records in read_log(directory)

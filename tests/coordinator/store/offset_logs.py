@@ -24,7 +24,6 @@ def committed(group: str, offset: int | None, partition: int = 0) -> tuple[bytes
 def commit_batch(
     base_offset: int, offsets: Mapping[str, int | None], *, at_ms: int = 0, epoch: int = 0
 ) -> bytes:
-    """A batch of commits by group."""
     records = [committed(group, offset) for group, offset in offsets.items()]
     return encode_batch(records, base_offset=base_offset, timestamp=at_ms, leader_epoch=epoch)
 
@@ -39,5 +38,4 @@ def partition_directory(log_directory: Path, number: int, *batches: bytes, segme
 
 
 def offsets(loaded: LoadedLog) -> dict[str, int]:
-    """Committed offsets of partition 0, by group."""
     return {group: by_partition[TOPIC, 0].offset for group, by_partition in loaded.state.offsets.items()}

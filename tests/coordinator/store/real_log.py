@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,19 +55,16 @@ class RealLog:
         return self.moments[-1]
 
     def segments(self) -> list[Path]:
-        """The segments of the coordinator's topic, by partition and base offset."""
         return segments_of(self.data)
 
     def save(self, directory: Path) -> None:
-        """Write `data/` and the notes into a directory that does not exist yet."""
         copy_directory(self.data, directory / "data")
-        (directory / NOTES).write_bytes(pickle.dumps(self))
+        (directory / NOTES).write_bytes(pickle.dumps((self.moments, self.busy_acknowledged)))
 
     @classmethod
     def load(cls, directory: Path) -> RealLog:
-        """Read the files that `save` wrote."""
-        saved: RealLog = pickle.loads((directory / NOTES).read_bytes())
-        return replace(saved, data=directory / "data")
+        moments, busy_acknowledged = pickle.loads((directory / NOTES).read_bytes())
+        return cls(data=directory / "data", moments=moments, busy_acknowledged=busy_acknowledged)
 
 
 def in_any_order(group: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +73,6 @@ def in_any_order(group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def segments_of(data: Path) -> list[Path]:
-    """The segments of the coordinator's topic in a log directory, by partition and base offset."""
     directories = sorted(data.glob(f"{OFFSETS_TOPIC}-*"), key=lambda path: int(path.name.split("-")[-1]))
     return [segment for directory in directories for segment in sorted(directory.glob("*.log"))]
 
@@ -138,7 +134,6 @@ def _copy_with_holes(source: str, target: str) -> None:
 
 
 def main() -> None:
-    """Create one in the directory that the argument names."""
     import sys
 
     jars = fetch()

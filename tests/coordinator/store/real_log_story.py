@@ -59,7 +59,6 @@ class Story:
         self.clients: list[Consumer] = []
 
     def begin(self) -> None:
-        """Groups of every kind settle."""
         create_topics(self.broker, TOPICS)
         self._produce(ORDERS, TOPICS[ORDERS])
         self._set_session("crash-consumer", CRASH_SESSION_MS)
@@ -77,7 +76,6 @@ class Story:
         self._wait_rest({group: len(starters) for group, starters in _FIRST.items()}, ends=RECORDS)
 
     def continue_story(self) -> None:
-        """Members join, leave, crash and are replaced; groups, offsets and a topic are deleted; transactions end."""
         create_topics(self.broker, {LATE: 2})
         self._produce(ORDERS, TOPICS[ORDERS])
         for group in ("crash-classic", "crash-consumer"):
@@ -116,7 +114,6 @@ class Story:
             self.running[group].pop().crash()
 
     def end(self) -> None:
-        """Kill the running clients: without a broker a close would take long."""
         self.busy.stop()
         self.members.crash()
 
@@ -153,7 +150,6 @@ class Story:
         wait_until(resting, lambda: f"groups rest: {missing}; {self._last_words(missing)}", every_s=0.3)
 
     def _last_words(self, missing: Iterable[str]) -> dict[str, str]:
-        """The last output of the members of groups that do not settle."""
         groups = [line.partition(":")[0] for line in missing]
         return {member.name: member.log.tail() for group in groups for member in self.running.get(group, ())}
 
@@ -164,12 +160,10 @@ class Story:
         producer.flush(30)
 
     def _set_session(self, group: str, session_ms: int) -> None:
-        """Set how long the broker waits for a member of a consumer group."""
         settings = {"consumer.session.timeout.ms": str(session_ms)}
         set_config(self.broker, ResourceType.GROUP, group, settings)
 
     def _commits(self) -> None:
-        """Commit offsets without members."""
         commit(self.broker, "simple", PAYMENTS, {0: 4, 1: 5, 2: 6})
         commit(self.broker, "simple", ORDERS, {3: 1})
         commit(self.broker, "simple", ORDERS, {3: 2})
@@ -218,7 +212,6 @@ class Story:
         self._in_transaction(self.shop, {"transactional": {0: 77}, "pending-only": {0: 77}})
 
     def _in_transaction(self, producer: Producer, offsets: Mapping[str, Mapping[int, int]]) -> None:
-        """Start a transaction with records and offsets of some groups."""
         producer.begin_transaction()
         producer.produce(PAYMENTS, value=b"paid", partition=0)
         for group, places in offsets.items():
@@ -266,7 +259,6 @@ def _rests(group: Document | None, members: int, ends: int, *, late: bool) -> bo
 
 
 def _has(group: Document, topic: str) -> bool:
-    """Whether it is the group whose topics change, and a member owns partitions of the topic."""
     return group["group"] == "topics-changed" and any(topic in one["owned"] for one in group["members"])
 
 
@@ -387,7 +379,6 @@ _JOINERS: Mapping[str, Start] = {
 
 
 def commit(broker: Broker, group: str, topic: str, offsets: Mapping[int, int]) -> None:
-    """Commit offsets without a member, as a tool does."""
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     places = [TopicPartition(topic, number, offset, METADATA) for number, offset in offsets.items()]
     answered: list[Any] = consumer.commit(offsets=places, asynchronous=False) or []

@@ -77,7 +77,6 @@ class Sequential:
 
 
 def other_groups(groups: Mapping[str, OtherGroup]) -> dict[str, Any]:
-    """Share and streams groups, with the ids of topics."""
     return {name: group.described({}) for name, group in groups.items()}
 
 

@@ -91,6 +91,5 @@ def restart_and_compact(jars: Path, log: RealLog, scratch: Path) -> Path:
 
 
 def compacted(data: Path) -> set[str]:
-    """The partitions that the cleaner of a broker's directory has compacted once."""
     _, _, *lines = (data / "cleaner-offset-checkpoint").read_text().splitlines()
     return {"-".join(line.split()[:2]) for line in lines}

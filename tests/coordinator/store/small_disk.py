@@ -25,7 +25,6 @@ def small_disk(path: Path, *, kilobytes: int = 1_024) -> Iterator[Path]:
 
 
 def fill(path: Path, *, leave: int = 0) -> Path:
-    """Write a file that leaves only this many bytes free; deleting it frees the space again."""
     ballast = path / "ballast"
     free = os.statvfs(path)
     ballast.write_bytes(b"x" * max(0, free.f_bavail * free.f_frsize - leave))

@@ -104,7 +104,6 @@ def assert_finds_records(broker: Broker, ours: Path) -> None:
 
 
 def put_in_place(ours: Path, theirs: Path) -> None:
-    """Replace a broker's segments, indexes and leader epochs by ours, which it must check as they are."""
     for directory in theirs.glob(f"{OFFSETS_TOPIC}-*"):
         for path in directory.iterdir():
             if path.name != KEPT:
@@ -166,7 +165,6 @@ def test_a_broker_continues_where_kohort_serve_stopped(
 
 
 def forget_groups(data: Path) -> None:
-    """Empty the partitions of a broker's coordinator; only their identity stays."""
     for directory in data.glob(f"{OFFSETS_TOPIC}-*"):
         for path in directory.iterdir():
             if path.name != KEPT:
@@ -175,7 +173,6 @@ def forget_groups(data: Path) -> None:
 
 @contextmanager
 def serving(jars: Path, data: Path, scratch: Path) -> Iterator[Broker]:
-    """`kohort serve --data`, used like a broker; it is stopped cleanly."""
     scratch.mkdir()
     address = Broker(jars, scratch)
     command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0", "--data", str(data)]

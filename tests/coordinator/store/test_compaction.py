@@ -69,7 +69,6 @@ def run(directory: Path, *, now_ms: int = NOW_MS, first_dirty: int = 0, **change
 
 
 def open_records(directory: Path) -> dict[int, bytes | None]:
-    """Offsets and values of the records whose transaction has not ended."""
     running: dict[int, dict[int, bytes | None]] = {}
     for batch, records in read_log(directory):
         if batch.is_control:

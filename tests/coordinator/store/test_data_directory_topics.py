@@ -25,17 +25,6 @@ def names(root: Path) -> set[str]:
     return {path.name for path in root.iterdir()}
 
 
-def test_a_topic_is_a_directory_per_partition(tmp_path: Path) -> None:
-    topics = TopicDirectories(tmp_path)
-    assert topics.found == ()
-    topics.create(topic("orders", 2))
-    topics.create(topic("a.b_c-1", 1, NEW))
-    assert names(tmp_path) == {"orders-0", "orders-1", "a.b_c-1-0"}
-    content = (tmp_path / "orders-1" / "partition.metadata").read_text()
-    assert content == "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
-    assert TopicDirectories(tmp_path).found == (topic("a.b_c-1", 1, NEW), topic("orders", 2))
-
-
 def test_a_deleted_topic_is_remembered_until_its_directories_are_purged(tmp_path: Path) -> None:
     topics = TopicDirectories(tmp_path)
     topics.create(topic("orders", 3))

@@ -41,7 +41,6 @@ def longest_file(size: int) -> Iterator[None]:
 
 
 def append_until_it_fails(data: DataDirectory, engine: Engine, metadata: str = "") -> StorageFailed:
-    """Append increasing offsets until it fails; the engine has the acknowledged ones."""
     for offset in range(100_000):
         record = committed("a", offset % 7, offset, metadata)
         try:

@@ -28,8 +28,6 @@ LONGEST_S = 0.4  # the longest time that a process runs after its first append
 
 @dataclass(slots=True)
 class Story:
-    """The output of a process, and the content that must be there according to it."""
-
     offsets: dict[tuple[str, int], int | None] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     begun: list[list[str]] = field(default_factory=list)
@@ -87,7 +85,6 @@ def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:
 
 
 def _run_and_kill(path: Path, seed: int, chance: random.Random) -> str:
-    """The output of a process that is killed after a random time."""
     said = path / "said"
     said.write_bytes(b"")
     args = (path / "data", seed, chance.choice(list(FsyncPolicy)), said)

@@ -63,7 +63,6 @@ def _look_at(loaded: LoadedLog) -> int:
 
 
 def _write(rng: random.Random, directory: Path) -> None:
-    """Create a partition of one or two segments, with records of few groups, most of them complete."""
     directory.mkdir(exist_ok=True)
     for old in directory.iterdir():
         old.unlink()
@@ -99,7 +98,6 @@ def _batch(rng: random.Random, offset: int) -> tuple[bytes, int]:
 
 
 def _tampered(rng: random.Random, batch: bytes) -> bytes:
-    """The batch, sometimes with other records, with a valid checksum."""
     if rng.random() < 0.9:
         return batch
     return sealed(batch[:HEADER_BYTES] + damaged(rng, batch[HEADER_BYTES:]))

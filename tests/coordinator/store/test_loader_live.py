@@ -67,7 +67,6 @@ def test_a_broker_may_write_and_compact_meanwhile(
 
 
 def _check(loaded: LoadedLog, *, at_least: int, at_most: int) -> None:
-    """Check that every offset acknowledged before is there, and none that was not sent."""
     if not at_least:
         return
     assert set(loaded.state.offsets) == set(GROUPS)

@@ -17,7 +17,6 @@ SMALL = RecordSettings(segment_bytes=20_000, segment_ms=10_000)
 
 
 def filled(seed: int, batches: int) -> tuple[Log, list[tuple[Batch, bytes]]]:
-    """A log of many small segments, and its content."""
     chance = random.Random(seed)
     log = Log(MemoryFiles())
     held = []

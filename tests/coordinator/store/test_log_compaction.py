@@ -51,7 +51,6 @@ def fill(partition: Partition, number: int = 300) -> None:
 
 
 def records(partition: Partition, *, committed: bool = True) -> list[LogRecord]:
-    """All records that a consumer gets, including those of aborted transactions."""
     entries: list[LogRecord] = []
     offset = partition.log_start_offset
     while offset < partition.high_watermark:

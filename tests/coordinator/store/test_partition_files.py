@@ -194,7 +194,6 @@ def test_a_real_broker_s_directory(broker: Broker) -> None:
 
 
 def _directories(broker: Broker, topic: str) -> dict[tuple[str, int], Path] | None:
-    """The directories by topic and partition, once the directories of `topic` have their files."""
     paths = {}
     for path in broker.data.iterdir():
         name = files.parse_partition_name(path.name) if path.is_dir() else None

@@ -18,8 +18,6 @@ P, Q = 7, 8
 
 
 class Partition:
-    """A log in memory, and the state of its producers."""
-
     def __init__(self) -> None:
         self.log = bytearray()
         self.end = 0
@@ -41,7 +39,6 @@ class Partition:
     def produce(
         self, producer: int, epoch: int, sequence: int, count: int = 1, *, transactional: bool = False
     ) -> int:
-        """The offset in the answer to the client."""
         content = self.batch(producer, epoch, sequence, count, transactional=transactional)
         (batch,) = scan(content, "").batches
         duplicate = self.producers.check(batch)
@@ -75,7 +72,6 @@ class Partition:
         return refused.value.code
 
     def loaded(self) -> Producers:
-        """The state after the log is opened again."""
         producers = Producers()
         producers.load(scan(bytes(self.log), "").batches)
         return producers

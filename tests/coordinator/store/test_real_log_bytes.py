@@ -23,8 +23,6 @@ LEGACY_OFFSET = 0  # the only type of key that no broker writes any more
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A record, its batch, and the bytes of their segment."""
-
     segment: Segment
     batch: Batch
     record: LogRecord

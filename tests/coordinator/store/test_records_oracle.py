@@ -48,7 +48,6 @@ def _is_set(topics: list[Any]) -> bool:
 
 
 def _normal(record: Bytes) -> engine.Record | OtherRecord:
-    """The value without the order of Java's maps and sets."""
     read = decode_record(*record)
     match read:
         case engine.ConsumerMemberRecord(value=member) if member is not None:

@@ -71,7 +71,6 @@ def test_a_broker_starts_on_our_segments(start_broker: StartBroker, tools: ToolH
 
 
 def _groups() -> list[str]:
-    """A group for each partition of `__consumer_offsets`."""
     by_partition: dict[int, str] = {}
     number = 0
     while len(by_partition) < PARTITIONS:
@@ -81,7 +80,6 @@ def _groups() -> list[str]:
 
 
 def _write_log(directory: Path, group: str) -> None:
-    """Write two segments with their indexes: the first partition at `LAST`, the second one at 7."""
     batches = list(_batches(group))
     middle = len(batches) // 2
     second = next(read_batch_headers(batches[middle], "")).base_offset
@@ -110,7 +108,6 @@ def _segments(directory: Path) -> list[tuple[int, bytes]]:
 
 
 def _batches(group: str) -> Iterator[bytes]:
-    """Offsets in every codec, with gaps, an emptied batch, and transactions, half of them aborted."""
     now = _now()
     offset = 0
     for number in range(LAST + 1):

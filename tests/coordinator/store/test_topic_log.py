@@ -24,7 +24,6 @@ def opened(root: Path, partitions: int = 1) -> TopicLog:
 
 
 def read(stored: StoredLog, offset: int = 0) -> list[tuple[int, bytes | None]]:
-    """Offsets and values from an offset to the end of the log, as fetches would give them."""
     records: list[tuple[int, bytes | None]] = []
     while offset < stored.log.end_offset:
         batches = stored.log.read(offset, 1, stored.log.end_offset, at_least_one=True)

@@ -31,7 +31,6 @@ T = 1_700_000_000_000
 
 
 def place(root: Path, name: str, topic_id: UUID | None) -> None:
-    """Create the directory of a partition."""
     (root / name).mkdir(parents=True)
     if topic_id is not None:
         write_topic_id(root / name, topic_id)
@@ -136,7 +135,6 @@ DEFAULTS: Mapping[int, Mapping[str, Any]] = {
 
 
 def record(number: int, version: int = 0, /, **fields: Any) -> tuple[None, bytes]:
-    """A record of the metadata log, in its frame."""
     out = bytearray()
     for value in (1, number, version):
         write_varint(out, value)
@@ -169,7 +167,6 @@ def log(root: Path, *batches: list[Any], start: int = 0) -> Path:
 
 
 def snapshot(directory: Path, offset: int, records: list[Any], *, covers_ms: int = T) -> Path:
-    """A snapshot of the state before `offset`."""
     mark = (ControlType.SNAPSHOT_HEADER.to_bytes(4), b"\0\0" + covers_ms.to_bytes(8) + b"\0")
     end = (ControlType.SNAPSHOT_FOOTER.to_bytes(4), b"\0\0\0")
     file = directory / f"{offset:020d}-{3:010d}.checkpoint"

@@ -34,7 +34,6 @@ class Moment:
     kohort_dry_run: Document
 
     def rows(self, tool: str, mode: str) -> list[Row]:
-        """The rows that a tool printed in a mode."""
         return parse(self.described[tool][mode])
 
     def group(self, name: str) -> Document:
@@ -43,8 +42,6 @@ class Moment:
 
 
 class Witness:
-    """Runs the tools and Kohort, and waits until the groups are settled."""
-
     def __init__(
         self,
         broker: Broker,
@@ -58,21 +55,18 @@ class Witness:
         self.moving, self.asked = frozenset(moving), asked
 
     def tool(self, main: str, *args: str) -> str:
-        """The output of a tool; ChildProcessError if it failed."""
         done = self.tools.run(main, "--bootstrap-server", self.broker.bootstrap, *args)
         if done.returncode != 0:
             raise ChildProcessError(f"{main} {args} said {done.stdout}{done.stderr}")
         return done.stdout
 
     def ask_kohort(self, *args: str) -> Document:
-        """The document of a Kohort command, read from the broker."""
         answer = self.kohort.quick(*args, "--bootstrap-server", self.broker.bootstrap, "--output", "json")
         if answer.status != 0:
             raise ChildProcessError(f"kohort {args} ended with {answer.status}: {answer.stderr}")
         return answer.document
 
     def groups(self) -> dict[str, Document]:
-        """All groups except the moving ones, as Kohort describes them now."""
         groups = _by_id(self.ask_kohort("describe", "--all-groups"))
         return {name: group for name, group in groups.items() if name not in self.moving}
 
@@ -113,5 +107,4 @@ def _by_id(document: Document) -> dict[str, Document]:
 
 
 def now_ms() -> int:
-    """The wall clock, whose time the broker writes into its records."""
     return time.time_ns() // 1_000_000

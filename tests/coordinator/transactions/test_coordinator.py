@@ -18,8 +18,6 @@ V1, V2 = TransactionVersion.TV_0, TransactionVersion.TV_2
 
 
 class Driver:
-    """A coordinator whose markers are written at once."""
-
     def __init__(self, *transactions: Transaction) -> None:
         ids = count(100)
         self.coordinator = TransactionCoordinator(BrokerSettings(), lambda: next(ids), transactions)

@@ -16,7 +16,6 @@ Judged = dict[str, list[dict[str, Any]]]
 
 
 def judged(path: Path, settings: AuditSettings) -> Judged:
-    """The rows that the tasks of an audit make of snapshots, without Spark."""
     rows: Judged = {"audit": [], "regex": [], "quarantined": []}
     for file in list_snapshots([str(path)], {}):
         for work in work_of_file(file, {}, all_topics=bool(settings.regexes)):

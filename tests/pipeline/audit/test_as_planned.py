@@ -36,7 +36,6 @@ def declared(fleet: Path) -> Judged:
 
 
 def planned(kohort: Kohort, row: dict[str, Any], *options: str) -> dict[str, Any]:
-    """Give what `kohort plan` says of one group."""
     line = ("plan", row["group"], "--to", row["destination"], "--snapshot", row["source"])
     answer = kohort.quick(*line, *options, "--output", "json")
     assert answer.status in (0, 1), answer.stderr
@@ -114,7 +113,6 @@ def test_other_files_are_quarantined(rows: Judged) -> None:
 
 
 def snapshot(file: Path, topics: dict[str, Any], groups: dict[str, list[dict[str, object]]]) -> None:
-    """Write a snapshot of settled classic groups."""
     of_groups = {
         name: {"state": "Stable", "protocol_type": "consumer", "protocol": "range", "members": members}
         for name, members in groups.items()

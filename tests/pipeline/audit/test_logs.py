@@ -17,7 +17,6 @@ SETTINGS = AuditSettings(destinations=(Destination.CONSUMER,))
 
 
 def verdicts(run: AuditRun) -> dict[str, tuple[Any, ...]]:
-    """What was found, by group."""
     return {
         row["group"]: (
             row["type"],

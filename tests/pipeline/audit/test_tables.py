@@ -81,7 +81,6 @@ def test_javas_own_engine_matches_whole_names(spark: SparkSession) -> None:
 
 
 def order_of(spark: SparkSession, *groups: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Give the rank of each group, with its risk and its score."""
     rows = [{"source": "s", "destination": "consumer", "verdict": "ready"} | group for group in groups]
     table = ranked(rows_as(spark, UNRANKED, rows)).orderBy("destination", "rank", "group")
     return [(row["group"], row["risk"], row["score"], row["rank"]) for row in table.collect()]

@@ -39,7 +39,6 @@ Pair = tuple[bytes | None, bytes | None]
 def rows_of(
     pairs: list[Pair], *, names: dict[UUID, str] | None = None, codec: Codec = Codec.NONE
 ) -> list[dict[str, Any]]:
-    """The rows of records on the offsets from 0 on, by offset."""
     data = encode_batch(pairs, base_offset=0, timestamp=NOW_MS, codec=codec)
     rows: list[dict[str, Any]] = []
     for columns in columns_of(scan(data, "f").batches):
@@ -57,7 +56,6 @@ def row_of(record: Any, names: dict[UUID, str] | None = None) -> dict[str, Any]:
 
 
 def refusal(key: bytes, value: bytes | None) -> str | None:
-    """Why the plain decoder refuses a record."""
     try:
         decode_record(key, value)
     except (DecodeError, UnknownKeyType) as error:
@@ -66,7 +64,6 @@ def refusal(key: bytes, value: bytes | None) -> str | None:
 
 
 def offset_pairs(draw: Random, count: int) -> list[Pair]:
-    """Offsets of all versions, with all sorts of texts; tombstones; and malformed bytes."""
     texts = ["orders", "g", "zahlungen-für-Łódź-😀", "", "x" * 200]
     pairs: list[Pair] = []
     for _ in range(count):

@@ -22,7 +22,6 @@ PER_BATCH = {"maxOffsetsPerTrigger": "3500"}
 
 
 def main() -> None:
-    """See the module."""
     bootstrap, out, checkpoint, *steps = sys.argv[1:]
 
     def look(progress: HistoryProgress) -> None:

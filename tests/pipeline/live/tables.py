@@ -35,7 +35,6 @@ def settled(of_files: DataFrame) -> DataFrame:
 
 
 def comparable(rows: DataFrame) -> list[Row]:
-    """Events in the order of the log, without the source."""
     ordered = rows.drop("source").orderBy("partition", "offset")
     return ordered.collect()
 

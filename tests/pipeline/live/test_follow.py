@@ -66,6 +66,5 @@ def test_a_killed_stream_continues_without_loss_or_double(
 
 
 def _runs(out: Path) -> int:
-    """The number of the last run that counts."""
     number: int = json.loads((out / "tables.json").read_text())["run"]
     return number

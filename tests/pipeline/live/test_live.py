@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from pyspark.sql import SparkSession
-from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+from pyspark.testing import assertSchemaEqual
 
 from pipeline.decode.records import LogReader
 from pipeline.live import stream_events
@@ -19,7 +19,7 @@ from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.pipeline.decoded import commits, decoded, events, live_events, quarantine, rows_of
+from tests.pipeline.decoded import decoded, events, live_events, quarantine, rows_of
 from tests.pipeline.live.tables import both, comparable, held_back, not_held_back, settled
 from tests.support.long import LONG
 
@@ -32,11 +32,6 @@ def test_the_live_topic_gives_the_events_of_its_files(live_spark: SparkSession, 
     assert rows == comparable(settled(of_files))
     assert len(rows) > 5_000
     assert {row.key_version for row in rows} >= {1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 16}
-
-
-def test_the_live_topic_gives_the_commits_of_its_files(live_spark: SparkSession, old_broker: Broker) -> None:
-    live, of_files = both(live_spark, old_broker)
-    assertDataFrameEqual(commits(live), commits(of_files))
 
 
 def test_a_compacted_topic_is_read_over_its_gaps(
@@ -163,6 +158,5 @@ def _topic(spark: SparkSession, broker: Broker) -> OffsetsTopic:
 
 
 def _groups_written(spark: SparkSession, broker: Broker) -> set[str]:
-    """The groups of all records in the broker's files, whether their transactions have ended or not."""
     rows = events(decoded(spark, [str(broker.data)])).select("group").distinct().dropna().collect()
     return {row.group for row in rows}

@@ -26,16 +26,12 @@ PARTITION = 7
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A record, its time in ms since 1970 and its place in the log."""
-
     offset: int
     time_ms: int
     record: Record
 
 
 class Clock(Driver):
-    """A driver that knows when each record was written."""
-
     def __init__(self, topics: TopicImage, **settings: str) -> None:
         self.times: list[int] = []
         super().__init__(topics, **settings)
@@ -52,7 +48,6 @@ class Clock(Driver):
             self.engine.replay(record)
 
     def written(self) -> list[Written]:
-        """The log; nothing written before through `driver.records` alone has a time."""
         return [
             Written(offset, time, record)
             for offset, (time, record) in enumerate(zip(self.times, self.records, strict=True))
@@ -65,7 +60,6 @@ def clock(*topics: tuple[str, int], **settings: str) -> Clock:
 
 
 def names(topics: TopicImage) -> dict[str, str]:
-    """Of topics by id, as the decoder takes them."""
     return {format_uuid(topic.id): topic.name for topic in topics.topics.values()}
 
 
@@ -100,8 +94,6 @@ def rows(written: Iterable[Written], topics: TopicImage) -> list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The result of a walk over one group."""
-
     rebalances: Sequence[RebalanceRow]
     holdings: Sequence[Holding]
 
@@ -131,12 +123,10 @@ class Course:
 
 
 def seconds(time_us: int) -> float:
-    """Since the start of the clock."""
     return (time_us - START_MS * 1000) / 1_000_000
 
 
 def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> Course:
-    """Walk through the records of one group."""
     rebalances: list[RebalanceRow] = []
     holdings: list[Holding] = []
     walk = GroupReplay(group, on_rebalance=rebalances.append, emit=holdings.append)
@@ -148,7 +138,6 @@ def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> 
 
 
 def course_of(driver: Clock) -> Course:
-    """The course of the group `g` of a driver."""
     return course(driver.written(), driver.engine.topics)
 
 

@@ -13,8 +13,6 @@ FOO = ("foo", 4)
 
 @dataclass
 class Band:
-    """Members of one classic group on a clock, and who leads."""
-
     driver: Clock
     members: dict[str, Member] = field(default_factory=dict)
 

@@ -13,7 +13,6 @@ FOO = ("foo", 4)
 
 
 def one(**settings: str) -> tuple[Clock, Consumer]:
-    """A settled group of one member."""
     driver = clock(FOO, ("bar", 2), **settings)
     a = Consumer(driver, "a")
     a.join()

@@ -9,7 +9,6 @@ FOO = ("foo", 6)
 
 
 def classic(driver: Clock, generation: int, *members: ClassicConsumer) -> None:
-    """Let the log hold a Stable classic group."""
     value = ClassicGroupValue(
         protocol_type="consumer",
         generation=generation,

@@ -52,8 +52,6 @@ _NOTHING: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Fleet:
-    """Rows of all tables."""
-
     events: list[dict[str, Any]] = field(default_factory=list)
     rebalances: list[dict[str, Any]] = field(default_factory=list)
     ownership: list[dict[str, Any]] = field(default_factory=list)
@@ -62,7 +60,6 @@ class Fleet:
     quarantine: list[dict[str, Any]] = field(default_factory=list)
 
     def tables(self, spark: SparkSession) -> dict[str, DataFrame]:
-        """As Spark has them."""
         return {name: rows_as(spark, schema, getattr(self, name)) for name, schema in SCHEMAS.items()}
 
 

@@ -14,7 +14,6 @@ class MemoryFile:
     most: int = 0
 
     def read_at(self, nbytes: int, offset: int) -> bytes:
-        """As a file does it."""
         self.most = max(self.most, nbytes)
         return self.data[offset : offset + nbytes]
 

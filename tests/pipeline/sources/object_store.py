@@ -38,11 +38,9 @@ class _Handler(BaseHTTPRequestHandler):
     directory = Path()
 
     def do_HEAD(self) -> None:
-        """Answer what an object, or the bucket, is."""
         self._object(body=False)
 
     def do_GET(self) -> None:
-        """Answer a list, or bytes of an object."""
         query = parse_qs(urlsplit(self.path).query, keep_blank_values=True)
         if "list-type" in query:
             self._list(query.get("prefix", [""])[0], query.get("delimiter", [""])[0])

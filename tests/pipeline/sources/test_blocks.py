@@ -24,7 +24,6 @@ def log(seed: int, count: int = 60) -> bytes:
 
 
 def whole(data: bytes) -> tuple[list[int], list[int]]:
-    """Batches and faults as the bytes at once give them."""
     positions, faults = [], []
     for part in parts_of(data, "f"):
         positions += part.batches.positions.tolist()

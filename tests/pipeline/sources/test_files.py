@@ -90,11 +90,6 @@ def test_a_directory_without_the_topic_is_named(tmp_path: Path) -> None:
     assert not_segments(tmp_path) == [(str(tmp_path), "contains no partition of __consumer_offsets")]
 
 
-def test_a_path_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere does not exist"):
-        list_segments([str(tmp_path / "nowhere")])
-
-
 @pytest.mark.parametrize(
     "names",
     [

@@ -15,7 +15,6 @@ from wire.log.segments import read_segment
 
 
 def s3_options(endpoint: str) -> dict[str, str]:
-    """The properties of Hadoop's S3A."""
     return {
         "fs.s3a.endpoint": endpoint,
         "fs.s3a.endpoint.region": "eu-west-1",

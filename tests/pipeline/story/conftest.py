@@ -24,8 +24,6 @@ REUSE = "KOHORT_STORY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """A copy of the broker's `log.dirs`, and what the script knows of it."""
-
     data: Path
     notes: Notes
 

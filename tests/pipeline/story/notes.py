@@ -26,8 +26,6 @@ class Caused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """What was committed of a partition, as the script counted it."""
-
     group: str
     topic: str
     partition: int
@@ -40,8 +38,6 @@ class Committed:
 
 @dataclass(slots=True, kw_only=True)
 class Notes:
-    """Everything that the script knows."""
-
     # Of groups by name, in order; those that were compacted away are not among them.
     rebalances: dict[str, list[Caused]] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)  # client ids by the ids that the broker gave

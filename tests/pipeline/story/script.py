@@ -60,8 +60,6 @@ Start = Callable[[Members, Broker, str, str], Member]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Something done in one group: what to do, and what rows that makes."""
-
     do: Callable[[Scene], None]
     joined: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -72,8 +70,6 @@ class Act:
 
 @dataclass(slots=True)
 class Scene:
-    """A group in the course of the script."""
-
     script: Script
     group: str
     members: dict[str, Member] = field(default_factory=dict)
@@ -81,11 +77,9 @@ class Scene:
     is_share: bool = False
 
     def named(self, members: Sequence[str]) -> tuple[str, ...]:
-        """Their client ids."""
         return tuple(f"{self.group}.{name}" for name in members)
 
     def come(self, name: str, start: Start) -> None:
-        """Start a member."""
         (client_id,) = self.named([name])
         self.members[name] = start(self.script.members, self.script.broker, self.group, client_id)
 
@@ -104,7 +98,6 @@ class Scene:
         return said == self.held() and self._whole(view)
 
     def held(self) -> dict[str, dict[str, list[int]]]:
-        """What the clients say."""
         return {it.name: dict(it.assignment()) for it in self.members.values()}
 
     def _whole(self, view: GroupView) -> bool:
@@ -131,7 +124,6 @@ class Script:
         self._producing = threading.Thread(target=self._produce, daemon=True)
 
     def run(self) -> None:
-        """Both halves; all groups rest then."""
         create_topics(self.broker, TOPICS)
         self._producing.start()
         for group in ("consumer", "consumer-veteran"):
@@ -147,7 +139,6 @@ class Script:
         self._close()
 
     def end(self) -> None:
-        """Stop what this process does with the broker."""
         self._stopping.set()
         if self._producing.ident is not None:
             self._producing.join()
@@ -155,7 +146,6 @@ class Script:
     # Acts.
 
     def _play(self, half: Mapping[str, Sequence[Act]], *, noted: bool) -> None:
-        """The acts of all groups side by side, step by step."""
         for group in half:
             self._scenes.setdefault(group, Scene(self, group))
         for step in range(max(len(acts) for acts in half.values())):
@@ -318,7 +308,6 @@ class Script:
         producer.purge()
 
     def _close(self) -> None:
-        """Note the state; the broker is killed next."""
         for group, scene in self._scenes.items():
             if group in self.notes.erased and group not in SECOND_HALF:
                 continue
@@ -332,7 +321,6 @@ class Script:
 
 
 def now_ms() -> int:
-    """The clock that the broker and its clients have, too."""
     return time.time_ns() // 1_000_000
 
 
@@ -340,17 +328,14 @@ def now_ms() -> int:
 
 
 def join(name: str, start: Start, *rows: tuple[str, str], wants: Mapping[str, int] | None = None) -> Act:
-    """A member comes."""
     return Act(do=lambda scene: scene.come(name, start), joined=(name,), rows=rows, wants=wants)
 
 
 def leave(name: str, *rows: tuple[str, str]) -> Act:
-    """A member says goodbye."""
     return Act(do=lambda scene: scene.members.pop(name).stop(), left=(name,), rows=rows)
 
 
 def crash(name: str, *rows: tuple[str, str]) -> Act:
-    """A member goes without a word."""
     return Act(do=lambda scene: scene.members.pop(name).crash(), left=(name,), rows=rows)
 
 
@@ -365,20 +350,16 @@ def bounce(name: str, start: Start) -> Act:
 
 
 def subscribe(name: str, wants: Mapping[str, int], *rows: tuple[str, str]) -> Act:
-    """A member wants other topics."""
     return Act(do=lambda scene: scene.members[name].subscribe(list(wants)), rows=rows, wants=wants)
 
 
 def new_topic(wants: Mapping[str, int], *rows: tuple[str, str]) -> Act:
-    """A topic comes that a regular expression matches."""
     return Act(
         do=lambda scene: create_topics(scene.script.broker, {LATE: LATE_PARTITIONS}), rows=rows, wants=wants
     )
 
 
 def delete() -> Act:
-    """The empty group is deleted."""
-
     def do(scene: Scene) -> None:
         for future in scene.script.admin.delete_consumer_groups([scene.group]).values():
             future.result()
@@ -527,7 +508,6 @@ def make_story(jars: Path, scratch: Path, tools: ToolHost, directory: Path) -> N
 
 
 def main() -> None:
-    """Make one in the directory that the argument names."""
     import sys
     import tempfile
 

@@ -16,8 +16,6 @@ Key: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A commit, or with `offset` None a tombstone."""
-
     key: Key
     place: int
     time_ms: int
@@ -38,7 +36,6 @@ class RandomCommits:
     _time_ms: int = START_MS
 
     def write(self, batches: int) -> None:
-        """Add some batches; transactions stay open where they are."""
         for _ in range(batches):
             self._time_ms += self.random.choice((1, 5_000, 300_000, 3_600_000))
             choice = self.random.random()
@@ -57,7 +54,6 @@ class RandomCommits:
             self.lost.update(places)
 
     def counted(self) -> list[Said]:
-        """What counts, in the order of the log."""
         return [commit for commit in self.said if commit.place not in self.lost]
 
     def _batch(self, producer_id: int | None) -> None:
@@ -99,7 +95,6 @@ class RandomCommits:
 
 
 def commits_table(counted: list[Said]) -> list[dict[str, Any]]:
-    """The rows of the table of commits, one commit after the other."""
     rows: dict[tuple[date, Key], dict[str, Any]] = {}
     before: dict[Key, Said] = {}
     for said in counted:

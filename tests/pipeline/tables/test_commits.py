@@ -1,6 +1,5 @@
 """Commits by day, against the log gone through one commit after the other."""
 
-from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -70,23 +69,6 @@ def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> Non
     assert (run["begin"], run["end"], run["commits"], run["first_offset"], run["last_offset"]) == (
         0, 999, 1000, 0, 999,
     )  # fmt: skip
-
-
-def test_resets_gaps_and_days(spark: SparkSession, tmp_path: Path) -> None:
-    log = Written()
-    for offset, time_ms in ((10, 0), (20, 1_000), (5, 61_000), (7, DAY_MS)):
-        log.batch([committed("a", offset)], timestamp=time_ms)
-    log.batch([committed("a", None)], timestamp=DAY_MS + 1_000)
-    log.batch([committed("a", 0)], timestamp=2 * DAY_MS)
-    first, second, third = _rows(commits(_events(spark, log, tmp_path)))
-    assert (first["commits"], first["resets"], first["longest_gap_s"]) == (3, 1, 60.0)
-    assert (first["first_offset"], first["last_offset"]) == (10, 5)
-    assert (second["commits"], second["resets"], second["longest_gap_s"]) == (1, 0, 86339.0)
-    assert (second["deleted"], second["last"]) == (
-        1,
-        datetime(1970, 1, 2, 0, 0, 1, tzinfo=UTC).replace(tzinfo=None),
-    )
-    assert (third["day"], third["resets"], third["longest_gap_s"]) == (date(1970, 1, 3), 0, None)
 
 
 def test_a_day_of_tombstones_alone_has_no_offsets(spark: SparkSession, tmp_path: Path) -> None:

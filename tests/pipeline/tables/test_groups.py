@@ -37,7 +37,6 @@ def _groups(
     ownership: list[dict[str, Any]] | None = None,
     commits: list[dict[str, Any]] | None = None,
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """By group and day of the month."""
     table = groups(
         rows_as(spark, EVENTS, events or []),
         rows_as(spark, REBALANCES, rebalances or []),

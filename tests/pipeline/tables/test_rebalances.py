@@ -21,7 +21,6 @@ AWAY = -2
 
 
 def frame(spark: SparkSession, written: Iterable[Written], driver: Clock) -> DataFrame:
-    """Records as the table of events."""
     batches = list(decoded_records(written, driver.engine.topics))
     rows = [
         row for batch in batches for row in pa.Table.from_batches([batch]).select(EVENTS.names).to_pylist()

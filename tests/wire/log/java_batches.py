@@ -22,7 +22,6 @@ class JavaBatches(Answerer):
         return base64.b64decode(self.answer({"write": batches})["bytes"])
 
     def read(self, data: bytes) -> list[dict[str, Any]]:
-        """All batches with their records; keys and values in base64. JavaRefused if one is not right."""
         batches: list[dict[str, Any]] = self.answer({"read": base64.b64encode(data).decode()})["batches"]
         return batches
 

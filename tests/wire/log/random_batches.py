@@ -22,8 +22,6 @@ NOW_MS = 1_700_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A batch with its records, and its bytes. `position` and `size` of `batch` are 0."""
-
     batch: Batch
     records: list[LogRecord]
     encoded: bytes

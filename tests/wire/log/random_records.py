@@ -55,7 +55,6 @@ FEW = {"group": "ab", "groupId": "ab", "memberId": "mn", "topic": "t", "regularE
 def record_of_few(
     rng: random.Random, types: Sequence[int] = (1, *RECORD_TYPES), tombstones: float = 0.15
 ) -> tuple[bytes, bytes | None]:
-    """A record of any version, of few groups, members and topics."""
     number = rng.choice(types)
     fields = {
         name: rng.choice(FEW[name]) if name in FEW else value

@@ -14,7 +14,7 @@ from tests.wire.log.random_batches import made_log
 from wire.log.batch_header import CONTROL
 from wire.log.batches import ControlType, encode_batch
 from wire.log.control_records import end_of_transaction
-from wire.log.indexes import INDEX_SUFFIXES, AbortedTransaction, aborted_transactions, write_indexes
+from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import Segment, read_segment, segment_name
 
 
@@ -41,36 +41,6 @@ def test_old_indexes_are_replaced(tmp_path: Path) -> None:
         segment.path.with_suffix(suffix).write_bytes(b"old")
     write_indexes(segment)
     assert [_index(segment, suffix) for suffix in INDEX_SUFFIXES] == [b"", struct.pack(">qi", 5, 0), None]
-
-
-def test_transactions_that_were_rolled_back(tmp_path: Path) -> None:
-    first = _segment(tmp_path, 0, _data(0, 1) + _data(1, 3))
-    second = _segment(
-        tmp_path,
-        2,
-        _data(2, 2)
-        + _data(3, 1)
-        + _mark(4, 1, ControlType.ABORT)
-        + _data(5, 4)
-        + _mark(6, 3, ControlType.COMMIT)
-        + _mark(7, 2, ControlType.ABORT)
-        + _mark(8, 5, ControlType.ABORT)
-        + _data(9, 1)
-        + _mark(10, 1, ControlType.ABORT),
-    )
-    aborted = list(aborted_transactions([first.batches, second.batches]))
-    assert aborted == [
-        [],
-        [
-            AbortedTransaction(producer_id=1, first_offset=0, last_offset=4, last_stable_offset=1),
-            AbortedTransaction(producer_id=2, first_offset=2, last_offset=7, last_stable_offset=5),
-            AbortedTransaction(producer_id=1, first_offset=9, last_offset=10, last_stable_offset=5),
-        ],
-    ]
-    write_indexes(second, aborted[1])
-    assert _index(second, ".txnindex") == b"".join(
-        struct.pack(">hqqqq", 0, *entry) for entry in ((1, 0, 4, 1), (2, 2, 7, 5), (1, 9, 10, 5))
-    )
 
 
 def test_other_control_batches_end_no_transaction(tmp_path: Path) -> None:
