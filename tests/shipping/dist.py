@@ -74,15 +74,8 @@ def build(directory: Path, environment: Mapping[str, str]) -> tuple[Path, Path]:
     with tempfile.TemporaryDirectory() as source, tarfile.open(sdist) as archive:
         archive.extractall(source, filter="data")
         (unpacked,) = Path(source).iterdir()
-        run(
-            "build",
-            "--no-isolation",
-            "--wheel",
-            "--outdir",
-            str(directory),
-            str(unpacked),
-            environment=environment,
-        )
+        options = ("--no-isolation", "--wheel", "--outdir", str(directory))
+        run("build", *options, str(unpacked), environment=environment)
     (wheel,) = directory.glob("*.whl")
     return sdist, wheel
 

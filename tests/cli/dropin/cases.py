@@ -41,47 +41,24 @@ TOO_LONG = "a" * 32_768
 HOW = ("", " --offsets --verbose", " --members", " --members --verbose", " --state", " --verbose --state")
 
 LIST = [
-    listed("--list"),
-    listed("-list"),
-    listed("--list --state"),
-    listed("--list --type"),
-    listed("--list --type --state"),
-    listed("--state --type --list"),
-    quiet("--list --state stable"),
-    listed("--list --state=Empty,Stable --type"),
-    listed("--list --state ' stable , EMPTY '"),
-    listed("--list --state empty,"),
-    listed("--list --state ,"),
-    listed("--list --state ''"),
-    listed("--list --state= --state"),
-    quiet("--list --state completingrebalance"),
-    quiet("--list --state preparingrebalance,assigning --type"),
-    quiet("--list --type consumer --state Reconciling,Dead"),
-    quiet("--list --state dead"),
-    quiet("--list --type consumer"),
-    listed("--list --type Classic,CONSUMER --state"),
-    listed("--list --type classic --state empty,stable"),
-    listed("--list --timeout 20000 words that are ignored"),
-    listed("--list --all-groups --all-topics --execute --to-earliest"),
-    listed("--list -- --describe"),
-    listed("--list=yes -"),
-    listed("--list --type -- --members"),
-    quiet("--list --state -"),
-    quiet("--list --state foo"),
-    quiet("--list --state empty,,stable"),
-    quiet("--list --state NotReady"),
-    quiet("--list --type share"),
-    quiet("--list --type classic,generic"),
-    failing("--list --state stable --state empty", WRONG),
-    failing("--list --type classic --type consumer", WRONG),
-    failing("--list --timeout soon", WRONG),
-    failing("--list --timeout 9223372036854775808", WRONG),
-    failing("--list --shift-by 1.5", WRONG),
-    failing("--list --to-offset ''", WRONG),
-    failing("--list --by-duration PT1S --by-duration PT2S", WRONG),
-    failing("--list --timeout 1000 --timeout 2000", WRONG),
-    failing("--list --bootstrap-server {server}", WRONG),
-]
+    *(listed(f"--list {words}") for words in (
+        "--state", "--type", "--type --state", "--state=Empty,Stable --type", "--state ' stable , EMPTY '",
+        "--state empty,", "--state ,", "--state ''", "--state= --state", "--type Classic,CONSUMER --state",
+        "--type classic --state empty,stable", "--timeout 20000 words that are ignored",
+        "--all-groups --all-topics --execute --to-earliest", "-- --describe", "--type -- --members",
+    )),
+    *(listed(line) for line in ("--list", "-list", "--state --type --list", "--list=yes -")),
+    *(quiet(f"--list {words}") for words in (
+        "--state stable", "--state completingrebalance", "--state preparingrebalance,assigning --type",
+        "--type consumer --state Reconciling,Dead", "--state dead", "--type consumer", "--state -",
+        "--state foo", "--state empty,,stable", "--state NotReady", "--type share", "--type classic,generic",
+    )),
+    *(failing(f"--list {words}", WRONG) for words in (
+        "--state stable --state empty", "--type classic --type consumer", "--timeout soon",
+        "--timeout 9223372036854775808", "--shift-by 1.5", "--to-offset ''",
+        "--by-duration PT1S --by-duration PT2S", "--timeout 1000 --timeout 2000", "--bootstrap-server {server}",
+    )),
+]  # fmt: skip
 
 DESCRIBE = [
     *(
@@ -112,29 +89,22 @@ DESCRIBE = [
 ]
 
 PROPERTIES = [
-    quiet("--describe --group {short} --command-config {fine}"),
-    quiet("--describe --group {short} --command-config {own_key}"),
+    *(quiet(f"--describe --group {{short}} --command-config {{{file}}}") for file in ("fine", "own_key")),
     *(
         Case(
-            line=f"--describe --group {{short}} --state --command-config {{{file}}}",
-            scene="quiet",
-            differs=("properties", "exit-status"),
-            more=f"{{{file}}}, line {words}",
-            status=UNREADABLE,
+            line=f"--describe --group {{short}} {state}--command-config {{{file}}}", scene="quiet", differs=differs,
+            more=f"{{{file}}}, line {words}", status=UNREADABLE,
         )
-        for file, words in {
-            "unknown_key": "2: 'sasl.pasword' is not a Kafka client property; did you mean sasl.password?",
-            "no_text": "1: byte 10 is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX.",
-        }.items()
+        for file, state, differs, words in (
+            ("unknown_key", "--state ", ("properties", "exit-status"),
+             "2: 'sasl.pasword' is not a Kafka client property; did you mean sasl.password?"),
+            ("no_text", "--state ", ("properties", "exit-status"),
+             "1: byte 10 is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX."),
+            ("no_number", "", ("own-words", "exit-status", "stack-trace"),
+             "1: request.timeout.ms: 'soon' is not a positive number of milliseconds."),
+        )
     ),
-    Case(
-        line="--describe --group {short} --command-config {no_number}",
-        scene="quiet",
-        differs=("own-words", "exit-status", "stack-trace"),
-        more="{no_number}, line 1: request.timeout.ms: 'soon' is not a positive number of milliseconds.",
-        status=UNREADABLE,
-    ),
-]
+]  # fmt: skip
 
 STEERING = [
     Case(line=line, scene="steering", differs=("control-characters",))
@@ -147,9 +117,10 @@ REFUSED_CONNECTION = (
     "127.0.0.1:1: connection refused. Nothing listens on that port: "
     "check host and port, and that the broker runs."
 )
+NO_SERVER = "no bootstrap server is given: write it as host:port, for example broker-1:9092"
 NO_CLUSTER = [
-    helpless("--bootstrap-server 127.0.0.1:1 --list --timeout 1000", REFUSED_CONNECTION),
-    helpless("--bootstrap-server 127.0.0.1:1 --describe --group a --timeout 1000", REFUSED_CONNECTION),
+    *(helpless(f"--bootstrap-server 127.0.0.1:1 {line} --timeout 1000", REFUSED_CONNECTION)
+      for line in ("--list", "--describe --group a")),
     helpless(
         "--bootstrap-server nocolon --list",
         "'nocolon' is not a broker address: write it as host:port, for example broker-1:9092 or [::1]:9092",
@@ -158,30 +129,14 @@ NO_CLUSTER = [
         "--bootstrap-server localhost:9092 --list --command-config /nowhere/client.properties",
         "/nowhere/client.properties: the file does not exist. Check the path.",
     ),
-    *(
-        helpless(
-            f"--bootstrap-server {server} --delete --all-groups",
-            "no bootstrap server is given: write it as host:port, for example broker-1:9092",
-            WRONG,
-        )
-        for server in ("''", "' '")
-    ),
-    *(
-        Case(
-            line=f"--bootstrap-server {servers} --list",
-            scene="none",
-            differs=("exit-status", "stack-trace"),
-            status=WRONG,
-            connects=False,
-        )
-        for servers in ("127.0.0.1:1,", ",127.0.0.1:1", "127.0.0.1:1,,127.0.0.1:2", ",", "'127.0.0.1:1, '")
-    ),
+    *(helpless(f"--bootstrap-server {server} --delete --all-groups", NO_SERVER, WRONG) for server in ("''", "' '")),
+    *(refused(f"--bootstrap-server {servers} --list", "exit-status", "stack-trace", status=WRONG)
+      for servers in ("127.0.0.1:1,", ",127.0.0.1:1", "127.0.0.1:1,,127.0.0.1:2", ",", "'127.0.0.1:1, '")),
     helpless(
         "--bootstrap-server 127.0.0.1:1 --list --command-config ''",
-        "--command-config is empty: name a properties file, or leave it out",
-        WRONG,
+        "--command-config is empty: name a properties file, or leave it out", WRONG,
     ),
-]
+]  # fmt: skip
 
 SILENT = [
     Case(
@@ -242,37 +197,24 @@ USAGE = [
     refused("--list --version --type", "version"),
     refused("--list"),
     refused("--describe --group a"),
-    refused("--bootstrap-server nowhere:9092"),
-    refused("--bootstrap-server nowhere:9092 --timeout 5"),
-    refused("--bootstrap-server nowhere:9092 --list --describe --all-groups"),
-    refused("--bootstrap-server nowhere:9092 --describe"),
-    refused("--bootstrap-server nowhere:9092 --describe --state"),
-    refused("--bootstrap-server nowhere:9092 --describe --group a --members --offsets"),
-    refused("--bootstrap-server nowhere:9092 --describe --group a --members --state"),
-    refused("--bootstrap-server nowhere:9092 --describe --group a --state stable"),
-    refused("--bootstrap-server nowhere:9092 --describe --group a --all-groups"),
-    refused("--bootstrap-server nowhere:9092 --describe --group a --topic b"),
-    refused("--bootstrap-server nowhere:9092 --list --group a"),
-    refused("--bootstrap-server nowhere:9092 --list --topic a"),
     refused("--validate-regex a --list --bootstrap-server nowhere:9092"),
     refused("--validate-regex a --validate-regex b"),
     refused("--validate-regex a --describe"),
     misread("--validate-regex"),
-    misread("--bootstrap-server nowhere:9092 --list --foo"),
-    misread("--bootstrap-server nowhere:9092 --list --foo=bar"),
-    misread("--bootstrap-server nowhere:9092 --list -foo"),
-    misread("--bootstrap-server nowhere:9092 --lis"),
-    misread("--bootstrap-server nowhere:9092 --describe --groups a"),
-    misread("--bootstrap-server nowhere:9092 --list ---list"),
     misread("--list --bootstrap-server"),
-    misread("--bootstrap-server nowhere:9092 --describe --group"),
-    misread("--bootstrap-server nowhere:9092 --list --members"),
-    misread(
-        "--bootstrap-server nowhere:9092 --delete --group a --state --type --verbose --offsets --members"
-    ),
-    misread("--bootstrap-server nowhere:9092 --describe --group a --type"),
-    misread("--bootstrap-server nowhere:9092 --describe --group a --state a --state b"),
     misread("--version --foo"),
-]
+    *(refused(f"--bootstrap-server nowhere:9092 {line}") for line in (
+        "", "--timeout 5", "--list --describe --all-groups", "--describe", "--describe --state",
+        "--describe --group a --members --offsets", "--describe --group a --members --state",
+        "--describe --group a --state stable", "--describe --group a --all-groups",
+        "--describe --group a --topic b", "--list --group a", "--list --topic a",
+    )),
+    *(misread(f"--bootstrap-server nowhere:9092 {line}") for line in (
+        "--list --foo", "--list --foo=bar", "--list -foo", "--lis", "--describe --groups a", "--list ---list",
+        "--describe --group", "--list --members",
+        "--delete --group a --state --type --verbose --offsets --members", "--describe --group a --type",
+        "--describe --group a --state a --state b",
+    )),
+]  # fmt: skip
 
 CASES = [*LIST, *DESCRIBE, *PROPERTIES, *STEERING, *ALL_GROUPS, *NO_CLUSTER, *SILENT, *REGEX, *USAGE]

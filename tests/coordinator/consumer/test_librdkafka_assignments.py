@@ -40,15 +40,8 @@ def test_what_is_made_of_an_assignment(name: str, plays: bool) -> None:
 def _made_by_librdkafka(assignment: bytes) -> list[str]:
     coordinator, round_ = Coordinator(), Round(topics=(TopicSpec(name="foo", partitions=1),))
     coordinator.rounds["leader"] = round_
-    consumer = Consumer(
-        {
-            "bootstrap.servers": f"{HOST}:{coordinator.port}",
-            "group.id": "g",
-            "client.id": "leader",
-            "partition.assignment.strategy": "cooperative-sticky",
-            "log_level": 0,
-        }
-    )
+    config = {"bootstrap.servers": f"{HOST}:{coordinator.port}", "group.id": "g", "client.id": "leader"}
+    consumer = Consumer(config | {"partition.assignment.strategy": "cooperative-sticky", "log_level": 0})
     did: list[str] = []
     joined = False
     try:

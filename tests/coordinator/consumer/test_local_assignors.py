@@ -121,30 +121,17 @@ def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None
 
 
 @pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
-def test_a_stale_epoch_is_tried_again_after_the_next_heartbeat(kind: type[Request[object]]) -> None:
+@pytest.mark.parametrize("code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID])
+def test_what_is_refused_is_asked_again_after_a_heartbeat_or_the_timeout(
+    kind: type[Request[object]], code: ErrorCode
+) -> None:
     play = play_with_local_assignors()
-    play.refuse(kind, ErrorCode.STALE_MEMBER_EPOCH, 1)
-    assignor = Reversed()
-    a = start(play, "a", local_assignors=(assignor,))
-    assert a.owns == []
+    play.refuse(kind, code, 1)
+    a = start(play, "a", local_assignors=(Reversed(),), max_poll_interval_ms=30_000)
     asked = len(a.requests(kind))
     play.advance(4_900)
-    assert len(a.requests(kind)) == asked
-    play.rest()
-    assert a.owns == ALL
-
-
-@pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
-def test_a_member_that_is_not_to_compute_gives_it_up(kind: type[Request[object]]) -> None:
-    play = play_with_local_assignors()
-    play.refuse(kind, ErrorCode.UNKNOWN_MEMBER_ID, 1)
-    assignor = Reversed()
-    a = start(play, "a", local_assignors=(assignor,), max_poll_interval_ms=30_000)
-    asked = len(a.requests(kind))
-    play.advance(4_900)
-    assert len(a.requests(kind)) == asked
-    assert a.raised == []
-    play.advance(60_000)
+    assert (len(a.requests(kind)), a.raised, a.owns) == (asked, [], [])
+    play.advance(15_100 if code is ErrorCode.STALE_MEMBER_EPOCH else 60_000)
     assert a.owns == ALL
 
 
