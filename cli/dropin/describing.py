@@ -94,14 +94,9 @@ def _offset_table(
         for member in (line.member for line in rows)
     }
     consumers, hosts, _ = zip(*owners.values(), strict=True)
-    widths = [
-        width_of([group]),
-        width_of({line.topic for line in rows}),
-        10,
-        *[_NUMBER] * (4 if verbose else 3),
-        width_of(consumers),
-        width_of(hosts),
-    ]
+    numbers = [_NUMBER] * (4 if verbose else 3)
+    names = width_of([group]), width_of({line.topic for line in rows})
+    widths = [*names, 10, *numbers, width_of(consumers), width_of(hosts)]
     headings = [
         "GROUP", "TOPIC", "PARTITION", *["LEADER-EPOCH"] * verbose, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
         "CONSUMER-ID", "HOST", "CLIENT-ID",
@@ -109,8 +104,8 @@ def _offset_table(
     lines = [row(headings, widths)]
     for line in rows:
         end = ends.get((line.topic, line.partition))
-        numbers = [*[line.leader_epoch] * verbose, line.committed, end, records_between(line.committed, end)]
-        cells = [group, line.topic, str(line.partition), *map(or_missing, numbers), *owners[id(line.member)]]
+        values = [*[line.leader_epoch] * verbose, line.committed, end, records_between(line.committed, end)]
+        cells = [group, line.topic, str(line.partition), *map(or_missing, values), *owners[id(line.member)]]
         lines.append(row(cells, widths))
     return lines
 

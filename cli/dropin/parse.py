@@ -96,12 +96,9 @@ NO_EXECUTE = (
 """The warning of a reset with neither `--dry-run` nor `--execute`."""
 
 ONLY_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("members", ("describe",)),
-    ("offsets", ("describe",)),
-    ("state", ("describe", "list")),
-    ("verbose", ("describe",)),
-    ("type", ("list",)),
-)
+    ("members", ("describe",)), ("offsets", ("describe",)), ("state", ("describe", "list")),
+    ("verbose", ("describe",)), ("type", ("list",)),
+)  # fmt: skip
 """Flags that require one of several other flags, in the order in which joptsimple names them."""
 
 SCENARIOS = (

@@ -126,16 +126,9 @@ def _list(text: str) -> tuple[str, ...]:
 
 
 _PARSERS: Mapping[Type, Callable[[str], Value]] = {
-    Type.BOOLEAN: _boolean,
-    Type.STRING: trim,
-    Type.INT: _whole(31),
-    Type.SHORT: _whole(15),
-    Type.LONG: _whole(63),
-    Type.DOUBLE: float,
-    Type.LIST: _list,
-    Type.CLASS: trim,
-    Type.PASSWORD: trim,
-}
+    Type.BOOLEAN: _boolean, Type.STRING: trim, Type.INT: _whole(31), Type.SHORT: _whole(15), Type.LONG: _whole(63),
+    Type.DOUBLE: float, Type.LIST: _list, Type.CLASS: trim, Type.PASSWORD: trim,
+}  # fmt: skip
 
 
 def _read() -> Mapping[str, Mapping[str, Definition]]:

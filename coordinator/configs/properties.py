@@ -44,11 +44,8 @@ _OTHER_RELEASES = (
 )  # fmt: skip
 """Prefixes of settings that Kafka 4.3 does not know and other releases do."""
 _REPLACEMENTS = {
-    "listeners": "--listen",
-    "advertised.listeners": "--advertise",
-    "log.dirs": "--data",
-    "log.dir": "--data",
-}
+    "listeners": "--listen", "advertised.listeners": "--advertise", "log.dirs": "--data", "log.dir": "--data",
+}  # fmt: skip
 
 
 def check_known(names: Iterable[str]) -> None:

@@ -56,15 +56,8 @@ class LocalAssignors:
     """A member's own assignors: reports them, and computes on request (KIP-848 "Client Side Mode")."""
 
     __slots__ = (
-        "_asks",
-        "_assignors",
-        "_error",
-        "_in_use",
-        "_metadata",
-        "_must_ask",
-        "_notified_epoch",
-        "has_news",
-    )
+        "_asks", "_assignors", "_error", "_in_use", "_metadata", "_must_ask", "_notified_epoch", "has_news",
+    )  # fmt: skip
 
     def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
         self._assignors = {assignor.name: assignor for assignor in assignors}

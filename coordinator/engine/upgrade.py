@@ -103,6 +103,10 @@ def _convert(
         subscription = read_subscription(member.protocols[0].metadata if metadata is None else metadata)
     except DecodeError:
         raise _refused(group, _MALFORMED) from None
+    named, payload = topics.topics, log.NO_PAYLOAD
+    if assignment.user_data:
+        payload = log.Payload(metadata=log.ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data))
+    assigned = {named[name].id: numbers for name, numbers in assignment.partitions.items() if name in named}
     return ConsumerMember(
         id=member.id,
         metadata=log.ConsumerMemberValue(
@@ -111,9 +115,7 @@ def _convert(
             client_id=member.client_id,
             host=member.host,
             topics=normal_topics(subscription.topics),
-            regex="",
             rebalance_timeout_ms=member.rebalance_timeout_ms,
-            assignor=None,
             classic=log.ClassicMemberMetadata(
                 session_timeout_ms=member.session_timeout_ms, protocols=member.protocols
             ),
@@ -123,16 +125,8 @@ def _convert(
                 epoch=group.generation,
                 previous_epoch=group.generation,
                 state=log.MemberState.STABLE,
-                assigned={
-                    topics.topics[name].id: numbers
-                    for name, numbers in assignment.partitions.items()
-                    if name in topics.topics
-                },
-                payload=log.Payload(
-                    metadata=log.ClientMetadata(version=CLASSIC_VERSION, data=assignment.user_data)
-                )
-                if assignment.user_data
-                else log.NO_PAYLOAD,
+                assigned=assigned,
+                payload=payload,
             )
         ),
     )

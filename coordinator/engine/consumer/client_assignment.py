@@ -106,18 +106,15 @@ def prepare(ctx: EngineContext, call: Call, request: PrepareAssignment) -> None:
         members=frozenset(group.members),
         partitions={topic.id: topic.partitions for topic in known},
     )
+    subscribed = {}
+    for member in members:
+        names = sorted(subscribed_names_of(member.metadata, group.regexes))
+        subscribed[member.id] = tuple(topics[name].id for name in names if name in topics)
     answer = PrepareAssignmentAnswer(
         group_epoch=group.epoch,
         assignor=choice.name,
         members=members,
-        subscribed={
-            member.id: tuple(
-                topics[name].id
-                for name in sorted(subscribed_names_of(member.metadata, group.regexes))
-                if name in topics
-            )
-            for member in members
-        },
+        subscribed=subscribed,
         assignors=choice.offers,
         targets={member.id: group.targets.get(member.id, {}) for member in members},
         topics=tuple((topic.id, topic.name, topic.partitions) for topic in known),

@@ -28,12 +28,8 @@ from groups.listing import GroupState, GroupType
 from wire.errors import ErrorCode
 
 MEMBER_TIMERS = (
-    TimerKind.SESSION,
-    TimerKind.REBALANCE,
-    TimerKind.JOIN,
-    TimerKind.SYNC,
-    TimerKind.CLIENT_ASSIGNOR,
-)
+    TimerKind.SESSION, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC, TimerKind.CLIENT_ASSIGNOR,
+)  # fmt: skip
 NOT_RESOLVED = log.RegexValue(topics=(), version=0, resolved_ms=0)
 
 
