@@ -12,13 +12,9 @@ def failing(line: str, status: int = UNREADABLE, scene: str = "quiet") -> Case:
 
 def helpless(line: str, words: str, status: int = UNREADABLE) -> Case:
     return Case(
-        line=line,
-        scene="none",
-        differs=("own-words", "exit-status", "stack-trace"),
-        more=words,
-        status=status,
-        connects=False,
-    )
+        line=line, scene="none", differs=("own-words", "exit-status", "stack-trace"), more=words,
+        status=status, connects=False,
+    )  # fmt: skip
 
 
 def misread(line: str) -> Case:

@@ -121,15 +121,10 @@ class ClassicGroups(RuleBasedStateMachine):
     def sync(self, member: Named, shift: int, assigns: bool) -> None:
         group, id_, instance = member
         request = SyncGroup(
-            group=group,
-            generation=self.generation(group, shift),
-            member=id_,
-            instance=instance,
-            protocol_type=None,
-            protocol=None,
-            assignments=((id_, b"x"), ("stranger", b"y")) if assigns else (),
-            version=4,
-        )
+            group=group, generation=self.generation(group, shift), member=id_, instance=instance,
+            protocol_type=None, protocol=None,
+            assignments=((id_, b"x"), ("stranger", b"y")) if assigns else (), version=4,
+        )  # fmt: skip
         self.driver.send(request)
 
     @rule(member=MEMBERS, shift=st.sampled_from([0, 0, 0, 1]))

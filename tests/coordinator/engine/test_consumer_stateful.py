@@ -79,20 +79,11 @@ class Groups(RuleBasedStateMachine):
         new_id=st.booleans(),
         timeout=st.sampled_from((0, 1000, 60_000)),
     )
-    def join(
-        self,
-        who: int,
-        topics: tuple[str, ...],
-        regex: str | None,
-        assignor: str | None,
-        new_id: bool,
-        timeout: int,
-    ) -> None:
+    def join(self, who: int, new_id: bool, timeout: int, **said: Any) -> None:
         consumer = self.consumers[who]
         if new_id:
             consumer.id += "'"
-        consumer.rebalance_timeout_ms = timeout
-        consumer.topics, consumer.regex, consumer.assignor = topics, regex, assignor
+        vars(consumer).update(said, rebalance_timeout_ms=timeout)
         self.judge(consumer.join())
 
     @rule(
@@ -103,20 +94,12 @@ class Groups(RuleBasedStateMachine):
         topics=st.none() | SUBSCRIPTIONS,
         regex=st.sampled_from((None, None, *REGEXES)),
     )
-    def beat(
-        self,
-        who: int,
-        holds_on: bool,
-        silent: bool,
-        behind: int,
-        topics: tuple[str, ...] | None,
-        regex: str | None,
-    ) -> None:
+    def beat(self, who: int, holds_on: bool, silent: bool, behind: int, **said: Any) -> None:
         consumer = self.consumers[who]
         before: Named = dict(consumer.owned)
         changes: dict[str, Any] = {"owned": None} if silent else {}
         epoch = max(consumer.epoch - behind, 1)
-        self.judge(consumer.beat(epoch=epoch, topics=topics, regex=regex, **changes))
+        self.judge(consumer.beat(epoch=epoch, **said, **changes))
         if holds_on:
             consumer.owned = before
 
