@@ -78,10 +78,12 @@ class _Maker:
 
     def topics(self, count: int) -> tuple[TopicSpec, ...]:
         names = dict.fromkeys(self.topic_name(self.rng) for _ in range(count))
-        sizes = self.rng.choice((_small, _small, _even, _large))
-        together = sizes(self.rng)
+        sizes = self.rng.choice((SMALL, SMALL, EVEN, LARGE))
+        together = self.rng.choice(sizes)
         copartitioned = self.rng.random() < 0.3
-        return tuple(self.topic(name, together if copartitioned else sizes(self.rng)) for name in names)
+        return tuple(
+            self.topic(name, together if copartitioned else self.rng.choice(sizes)) for name in names
+        )
 
     def topic(self, name: str, partitions: int) -> TopicSpec:
         return TopicSpec(name=name, partitions=partitions, id=self.uuid(), racks=self.replicas(partitions))
@@ -261,20 +263,6 @@ def _distinct(members: Sequence[MemberSpec]) -> tuple[MemberSpec, ...]:
     return tuple({member.id: member for member in members}.values())
 
 
-def _plain_topic(rng: Random) -> str:
-    return f"topic-{rng.randrange(40)}"
-
-
-def _colliding_topic(rng: Random) -> str:
-    """'Aa' and 'BB' have one hash code."""
-    return "".join(rng.choice(("Aa", "BB")) for _ in range(5))
-
-
-def _numbered_topic(rng: Random) -> str:
-    """Neighbors whose partitions collide: 31 × partition + topic."""
-    return f"t{rng.randrange(30):03}"
-
-
 def _unusual_name(rng: Random) -> str:
     return "".join(rng.choice("aéÿ中\ufb01\uffee\U0001f600\U00010400") for _ in range(rng.randint(1, 6)))
 
@@ -283,27 +271,17 @@ def _uuid_member(rng: Random) -> str:
     return f"consumer-{rng.randrange(5)}-{UUID(int=rng.getrandbits(128))}"
 
 
-def _numbered_member(rng: Random) -> str:
-    return f"m{rng.randrange(300)}"
-
-
-def _colliding_member(rng: Random) -> str:
-    return "".join(rng.choice(("Aa", "BB")) for _ in range(6))
-
-
-TOPIC_STYLES: tuple[Style, ...] = (_plain_topic, _numbered_topic, _colliding_topic, _unusual_name)
+TOPIC_STYLES: tuple[Style, ...] = (
+    lambda rng: f"topic-{rng.randrange(40)}",
+    lambda rng: f"t{rng.randrange(30):03}",  # neighbors whose partitions collide: 31 × partition + topic
+    lambda rng: "".join(rng.choice(("Aa", "BB")) for _ in range(5)),  # which have one hash code
+    _unusual_name,
+)
 MEMBER_STYLES: tuple[Style, ...] = (
-    _uuid_member, _uuid_member, _numbered_member, _unusual_name, _colliding_member,
-)  # fmt: skip
-
-
-def _small(rng: Random) -> int:
-    return rng.choice((0, 1, 1, 2, 3, 4, 6, 9))
-
-
-def _even(rng: Random) -> int:
-    return rng.choice((6, 12, 24))
-
-
-def _large(rng: Random) -> int:
-    return rng.choice((1, 13, 50, 97, 200))
+    _uuid_member,
+    _uuid_member,
+    lambda rng: f"m{rng.randrange(300)}",
+    _unusual_name,
+    lambda rng: "".join(rng.choice(("Aa", "BB")) for _ in range(6)),
+)
+SMALL, EVEN, LARGE = (0, 1, 1, 2, 3, 4, 6, 9), (6, 12, 24), (1, 13, 50, 97, 200)
