@@ -1,6 +1,6 @@
 """The changes of an assignment: partitions kept, gained and lost by each member, moves, and balance."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -55,10 +55,14 @@ def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | No
             if topic in block_of:
                 holders = held[block_of[topic]]
                 holders[holder] = holders.get(holder, 0) + len(numbers)
-    return sum(
-        _fewest(sum(counts[topic] for topic in block), members, holders)
-        for (block, members), holders in zip(blocks.items(), held, strict=True)
-    )
+    fewest = 0
+    for (block, members), holders in zip(blocks.items(), held, strict=True):
+        # Each member keeps its share, some members one more.
+        share, extra = divmod(sum(counts[topic] for topic in block), len(members))
+        staying = [holders.get(member, 0) for member in members]
+        over = sum(count > share for count in staying)
+        fewest += sum(holders.values()) - sum(min(count, share) for count in staying) - min(over, extra)
+    return fewest
 
 
 def balance(assignment: Mapping[str, Partitions]) -> Balance:
@@ -112,14 +116,6 @@ def _without_rivals(before: Mapping[str, Partitions]) -> Mapping[str, Partitions
         seen |= mine
         alone[member] = {t: [p for p in numbers if (t, p) in mine] for t, numbers in before[member].items()}
     return alone
-
-
-def _fewest(partitions: int, members: Collection[str], held: Mapping[str, int]) -> int:
-    """The owned partitions of a block that cannot stay: each member keeps its share, some members one more."""
-    share, extra = divmod(partitions, len(members))
-    staying = [held.get(member, 0) for member in members]
-    over = sum(1 for count in staying if count > share)
-    return sum(held.values()) - sum(min(count, share) for count in staying) - min(over, extra)
 
 
 def _balance(counts: Sequence[int]) -> Balance:

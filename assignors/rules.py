@@ -29,8 +29,8 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
 
     def broken(rule: AssignmentRule, places: Ints) -> None:
         if len(places):
-            detail = _partition_and_member(group, rows, int(places[0]))
-            raise RuleBrokenError(assignor.name, rule, detail)
+            partition, owner = _name(group, int(partitions[places[0]])), members[int(owners[places[0]])].id
+            raise RuleBrokenError(assignor.name, rule, f"{partition} to {owner}")
 
     if len(rows) != len(members):
         detail = f"{len(rows)} assignments for {len(members)} members"
@@ -71,11 +71,6 @@ def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Se
                     )
                 rows[member_index[member]].append(int(group.topic_start[index]) + partition)
     return Assignment(group, Rows.of([sorted(row) for row in rows]))
-
-
-def _partition_and_member(group: DenseGroup, rows: Rows, position: int) -> str:
-    member = group.spec.members[int(rows.row_of[position])].id
-    return f"{_name(group, int(rows.values[position]))} to {member}"
 
 
 def _name(group: DenseGroup, partition: int) -> str:

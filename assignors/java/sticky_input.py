@@ -187,14 +187,9 @@ def subscribers_of(inputs: StickyInput) -> Subscribers:
         class_of[topic] = classes.setdefault(row.tobytes(), len(classes))
         if len(rows) < len(classes):
             rows.append(row)
-    return Subscribers(
-        inputs=inputs, potential=potential, class_of=class_of, members=Rows.of([_unique(r) for r in rows])
-    )
-
-
-def _unique(row: Ints) -> Ints:
-    """The values without repetition; equal values must be adjacent."""
-    return row[np.concatenate(([True], row[1:] != row[:-1]))]
+    # A member that lists a topic twice is there twice in a row.
+    distinct = [row[np.concatenate(([True], row[1:] != row[:-1]))] for row in rows]
+    return Subscribers(inputs=inputs, potential=potential, class_of=class_of, members=Rows.of(distinct))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

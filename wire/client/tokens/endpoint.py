@@ -79,7 +79,13 @@ def _request_and_opener(endpoint: Endpoint) -> tuple[urllib.request.Request, url
         # The service is on the machine itself: no proxy reaches it.
         opener = urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler({}))
         return urllib.request.Request(endpoint.url, headers={"Metadata": "true"}), opener  # noqa: S310
-    context = _context(endpoint) if endpoint.url.lower().startswith("https:") else None
+    context = None
+    if endpoint.url.lower().startswith("https:"):
+        try:
+            context = ssl.create_default_context(cafile=endpoint.ca_path, cadata=endpoint.ca_pem)
+        except (OSError, ValueError) as error:
+            where = endpoint.ca_path or "https.ca.pem"
+            raise Unreachable(where, f"no PEM certificates can be read ({_reason(error)})") from None
     opener = urllib.request.build_opener(_NoRedirect, urllib.request.HTTPSHandler(context=context))
     form = {"grant_type": "client_credentials"} | ({"scope": endpoint.scope} if endpoint.scope else {})
     headers = {
@@ -97,14 +103,6 @@ def _login(endpoint: TokenEndpoint) -> str:
     if endpoint.url_encode_header:
         name, secret = urllib.parse.quote_plus(name), urllib.parse.quote_plus(secret)
     return base64.b64encode(f"{name}:{secret}".encode()).decode()
-
-
-def _context(endpoint: TokenEndpoint) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=endpoint.ca_path, cadata=endpoint.ca_pem)
-    except (OSError, ValueError) as error:
-        where = endpoint.ca_path or "https.ca.pem"
-        raise Unreachable(where, f"no PEM certificates can be read ({_reason(error)})") from None
 
 
 def _refused(endpoint: Endpoint, error: urllib.error.HTTPError) -> NoReturn:
