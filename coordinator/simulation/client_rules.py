@@ -97,26 +97,19 @@ class ClientRules(Watcher):
         A rebalance that ended as the member left counts as well; one whose `assigned` was called again counts once."""
         held, calls = self._held.get(process, NOTHING), self._calls.get(process, Counter())
         if held != process.member.owned:
-            self._facts.broken(
-                "I6",
-                f"{process.name} owns {partition_text(process.member.owned)}, "
-                f"and its listener holds {partition_text(held)}",
-            )
+            owns = f"{process.name} owns {partition_text(process.member.owned)}"
+            self._facts.broken("I6", f"{owns}, and its listener holds {partition_text(held)}")
         metrics = process.member.metrics
         for kind, latency in metrics.callbacks.items():
             if latency.count != calls[kind]:
-                self._facts.broken(
-                    "I13",
-                    f"{process.name} counts {latency.count} calls of {kind.value} instead of {calls[kind]}",
-                )
+                what = f"counts {latency.count} calls of {kind.value} instead of {calls[kind]}"
+                self._facts.broken("I13", f"{process.name} {what}")
         if not isinstance(process.member, ClassicConsumer) or process in self._disturbed:
             return
         ends = calls[CallbackKind.ASSIGNED]
         if metrics.rebalances.count != ends:
-            self._facts.broken(
-                "I13",
-                f"{process.name}: rebalance-total is {metrics.rebalances.count} after {ends} rebalances",
-            )
+            what = f"rebalance-total is {metrics.rebalances.count} after {ends} rebalances"
+            self._facts.broken("I13", f"{process.name}: {what}")
 
     def _wrong(self, process: Process, kind: CallbackKind, held: Partitions, named: Partitions) -> str:
         owned = process.member.owned
@@ -133,11 +126,8 @@ class ClientRules(Watcher):
             if process.member.epoch > 0 and process.member.member_id:
                 return "although it has not left the group"
             is_all = named == owned and held <= named
-            return (
-                ""
-                if is_all and (named == held or process.script.protocol == "consumer")
-                else "which is not all"
-            )
+            may_differ = process.script.protocol == "consumer"
+            return "" if is_all and (named == held or may_differ) else "which is not all"
         if not named <= held:
             return "which it does not hold"
         is_eager = isinstance(process.member, ClassicConsumer) and not process.member.is_cooperative

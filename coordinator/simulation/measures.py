@@ -153,6 +153,5 @@ class Measures(Watcher):
         )
 
     def _present(self, process: Process) -> Presence:
-        return Presence(
-            member=process.name, start_s=self._started[process] / 1000, end_s=self._schedule.now_ms / 1000
-        )
+        start_s, end_s = self._started[process] / 1000, self._schedule.now_ms / 1000
+        return Presence(member=process.name, start_s=start_s, end_s=end_s)

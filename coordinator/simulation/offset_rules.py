@@ -47,12 +47,14 @@ class OffsetRules:
         topic_id, before = self._offsets.get(key, (value.topic_id, 0))
         if topic_id is not value.topic_id and topic_id != value.topic_id:
             self._acknowledged.pop(key, None)
-        elif value.offset < before and not _is_reset(request):
-            self._facts.broken(
-                "I7",
-                f"the offset of {record.topic}-{record.partition} decreases from {before} to {value.offset}",
-                LATE_COMMIT if is_late else self._flaw_of_setback(request, key),
+        # An operator's commit, not a member's, has no epoch: the group is empty.
+        elif value.offset < before and not (
+            isinstance(request, OffsetCommit) and request.generation_or_epoch < 0
+        ):
+            what = (
+                f"the offset of {record.topic}-{record.partition} decreases from {before} to {value.offset}"
             )
+            self._facts.broken("I7", what, LATE_COMMIT if is_late else self._flaw_of_setback(request, key))
             self._acknowledged.pop(key, None)
         if key in self._handovers.recreated:
             is_beyond = value.offset > self._facts.topics.end(key)
@@ -63,12 +65,8 @@ class OffsetRules:
             if wrong:
                 flaw = self._flaw_of_commit(request, key) or (LATE_COMMIT if is_late else "")
                 self._wrongly_committed[key] = flaw
-                self._facts.broken(
-                    "I7",
-                    f"the coordinator accepts an offset of {record.topic}-{record.partition} from "
-                    f"{self._facts.name_of(request.member)}, {wrong}",
-                    flaw,
-                )
+                what = f"the coordinator accepts an offset of {record.topic}-{record.partition}"
+                self._facts.broken("I7", f"{what} from {self._facts.name_of(request.member)}, {wrong}", flaw)
             elif self._wrongly_committed:
                 self._wrongly_committed.pop(key, None)
 
@@ -161,12 +159,5 @@ class OffsetRules:
 
     def _flaw_at(self, partition: TopicPartition) -> str:
         """Why two members may have the partition now."""
-        owners = [process for process in self._facts.processes.values() if partition in process.owned]
-        return next(
-            (flaw for ownership in owners if (flaw := self._facts.known_flaw(ownership, partition))), ""
-        )
-
-
-def _is_reset(request: AnyRequest | None) -> bool:
-    """Whether the commit is an operator's, while the group is empty, and not a member's."""
-    return isinstance(request, OffsetCommit) and request.generation_or_epoch < 0
+        owners = (process for process in self._facts.processes.values() if partition in process.owned)
+        return next(filter(None, (self._facts.known_flaw(owner, partition) for owner in owners)), "")

@@ -11,7 +11,6 @@ from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.invariants import Facts
 from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.process import Process
-from coordinator.simulation.scenario import MemberScript
 from coordinator.simulation.story import error_of
 from coordinator.simulation.watcher import Watcher
 from groups.listing import GroupState
@@ -54,11 +53,8 @@ class SettlingRules(Watcher):
 
     def received(self, process: Process, answer: object) -> None:
         if error_of(answer) is ErrorCode.UNKNOWN_SERVER_ERROR:
-            self._facts.broken(
-                "I9",
-                f"{process.name} is answered UNKNOWN_SERVER_ERROR: {type(answer).__name__}",
-                self._log.flaw_of_failure(process.member.member_id),
-            )
+            what = f"{process.name} is answered UNKNOWN_SERVER_ERROR: {type(answer).__name__}"
+            self._facts.broken("I9", what, self._log.flaw_of_failure(process.member.member_id))
 
     def quiet_period_ms(self) -> int:
         """Twice the longest time that members wait; short if the group need not settle."""
@@ -67,12 +63,8 @@ class SettlingRules(Watcher):
         longest = 60_000
         for process in self._running():
             settings = MemberSettings.parse(process.script.config)
-            longest = max(
-                longest,
-                settings.max_poll_interval_ms + settings.session_timeout_ms,
-                settings.metadata_max_age_ms,
-                settings.request_timeout_ms,
-            )
+            waits = settings.max_poll_interval_ms + settings.session_timeout_ms
+            longest = max(longest, waits, settings.metadata_max_age_ms, settings.request_timeout_ms)
         return 2 * longest + 60_000
 
     def unsettled(self) -> str:
@@ -123,13 +115,13 @@ class SettlingRules(Watcher):
         for process in self._running():
             if process.last_error not in PASSING:
                 return f"{process.name} has raised {process.last_error}"
-            if _never_ends(process.script):
+            listeners = process.script.listener.values()
+            if any(one.throws or one.takes_s is None or one.commits for one in listeners):
                 return f"a listener of {process.name} throws or does not return"
         for exception in self._facts.measures.thrown[self._thrown :]:
             script = self._facts.processes[exception.member].script
-            if script.after_error == AfterError.RESTART.value and exception.error not in PASSING - {
-                MISSING_TOPIC
-            }:
+            does_pass = exception.error in PASSING and exception.error != MISSING_TOPIC
+            if script.after_error == AfterError.RESTART.value and not does_pass:
                 return f"{exception.member} is restarted repeatedly: it has raised {exception.error}"
         return ""
 
@@ -159,12 +151,11 @@ class SettlingRules(Watcher):
                     count = owners.pop(partition, 0)
                     if count != 1:
                         return f"{name}-{number} has {count} owners", partition
-        for partition in sorted(owners):
-            return (
-                f"{partition.topic}-{partition.partition} is owned although it does not exist or has no subscriber",
-                partition,
-            )
-        return "", None
+        if not owners:
+            return "", None
+        partition = min(owners)
+        name = f"{partition.topic}-{partition.partition}"
+        return f"{name} is owned although it does not exist or has no subscriber", partition
 
     def _out_of_date(self) -> str:
         group = self._facts.engine.state.groups.get(GROUP)
@@ -172,10 +163,3 @@ class SettlingRules(Watcher):
         if isinstance(group, ConsumerGroup) and group.members and group.epoch != group.assignment_epoch:
             return "the target assignment is out of date"
         return ""
-
-
-def _never_ends(script: MemberScript) -> bool:
-    return any(
-        listener.throws or listener.takes_s is None or listener.commits
-        for listener in script.listener.values()
-    )

@@ -74,16 +74,11 @@ class OffsetCopier:
         begins = positions_of(self.source, places, None)
         ends = positions_of(self.target, [in_target(partition) for partition in places], None)
         offsets = _usable(original, places, (begins, ends), in_target, problems)
-        around = problems.kept(
-            record_windows(
-                self.originals,
-                {
-                    partition: WindowRequest(offset=offset, before=_AROUND, after=_AROUND)
-                    for partition, offset in offsets.items()
-                },
-            ),
-            "in the source",
-        )
+        requests = {
+            partition: WindowRequest(offset=offset, before=_AROUND, after=_AROUND)
+            for partition, offset in offsets.items()
+        }
+        around = problems.kept(record_windows(self.originals, requests), "in the source")
         logs = self._logs(offsets, around, ends, problems)
         proofs = self._proofs(offsets, around, logs, problems)
         return CopyResult(
@@ -147,18 +142,17 @@ class OffsetCopier:
                 proofs[partition] = prove(
                     around[partition], windows[partition], logs[partition], offset=offsets[partition]
                 )
-            unsure = [
-                partition for partition in pending if proofs[partition].verdict is not ProofVerdict.PROVED
-            ]
-            pending = [
-                partition for partition in unsure if not _is_searched(around[partition], windows[partition])
-            ]
+            unsure = [place for place in pending if proofs[place].verdict is not ProofVerdict.PROVED]
+            pending = []  # those of which the target was not read as far as is useful
+            for partition in unsure:
+                target = windows[partition]
+                if not target.to_end or (_is_late(around[partition]) and not target.from_start):
+                    pending.append(partition)
         unsure = [partition for partition, proof in proofs.items() if proof.verdict in _MAY_BE_COMPACTED]
         wider = self._wider({partition: around[partition] for partition in unsure}, windows, logs, offsets)
         for partition, window in wider.items():
-            proof = prove(
-                window, windows[partition], logs[partition], offset=offsets[partition], is_whole=False
-            )
+            target, log = windows[partition], logs[partition]
+            proof = prove(window, target, log, offset=offsets[partition], is_whole=False)
             if proof.verdict is ProofVerdict.PROVED:
                 proofs[partition] = proof
         return proofs
@@ -194,14 +188,8 @@ class OffsetCopier:
         """The windows with more records of the source, from times around the target's offset: compaction left gaps."""
         wider = dict(around)
         for side in (0, 1):
-            neighbors = {
-                partition: near_time(windows[partition], logs[partition])[side] for partition in around
-            }
-            times = {
-                partition: record.timestamp_ms
-                for partition, record in neighbors.items()
-                if record is not None
-            }
+            neighbors = {place: near_time(windows[place], logs[place])[side] for place in around}
+            times = {place: record.timestamp_ms for place, record in neighbors.items() if record is not None}
             starts = offsets_at(self.originals, times, [OffsetsAtTimes(times)]).found
             requests = {
                 partition: WindowRequest(offset=start, before=_AROUND, after=_ANCHORED)
@@ -224,11 +212,6 @@ def _is_late(window: RecordWindow) -> bool:
     return key is not None and key.is_append_time
 
 
-def _is_searched(window: RecordWindow, target: RecordWindow) -> bool:
-    """Whether the target was read as far as is useful."""
-    return target.to_end and (target.from_start or not _is_late(window))
-
-
 class _Problems:
     """Reasons why partitions have no new offset, by partition."""
 
@@ -244,10 +227,8 @@ class _Problems:
     def kept(self, answers: Answers[TopicPartition, T], where: str) -> Mapping[TopicPartition, T]:
         """The found results; failures are added to the problems."""
         for partition, failure in answers.failed.items():
-            self.add(
-                partition,
-                f"{where}: {with_missing_operations(failure.name, failure.message, READING_RECORDS)}",
-            )
+            message = with_missing_operations(failure.name, failure.message, READING_RECORDS)
+            self.add(partition, f"{where}: {message}")
         return answers.found
 
     @property

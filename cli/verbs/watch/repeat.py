@@ -54,7 +54,9 @@ def repeat_every(
                 else:
                     failures = 0
                     opened.print_notices()
-                    printer = printer or _printer(output, seconds, stack)
+                    if printer is None and output.output is OutputFormat.TABLE and can_draw(sys.stdout):
+                        printer = _ScreenOutput(stack.enter_context(Screen(sys.stdout)), seconds)
+                    printer = printer or _PipeOutput(output)
                     printer.show(document, time.time_ns() // 1_000_000)
                 pause = pause_s(seconds, failures)
                 printer.wait(max(started + pause - time.monotonic(), 0.0))
@@ -73,12 +75,6 @@ def pause_s(seconds: float, failures: int) -> float:
 def retry_text(error: Exception) -> str:
     """Why the cluster could not be read, and that it is retried; errors name the broker themselves."""
     return f"{str(error).rstrip('.')}; trying again"
-
-
-def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> _ScreenOutput | _PipeOutput:
-    if output.output is OutputFormat.TABLE and can_draw(sys.stdout):
-        return _ScreenOutput(stack.enter_context(Screen(sys.stdout)), seconds)
-    return _PipeOutput(output)
 
 
 class _ScreenOutput:
@@ -114,11 +110,7 @@ class _ScreenOutput:
                 Piece(f"  {self._at}, every {seconds_text(self._seconds)}; Ctrl-C stops", Role.FAINT),
             )
         ]
-        printed = [
-            *document.remarks,
-            *(f"{problem.subject}: {problem.message}" for problem in document.errors),
-        ]
-        for text in filter(None, (self._failure, *printed)):
+        for text in filter(None, (self._failure, *_printed(document))):
             head += folded(safe_text(text), width, Role.BAD)
         head = [*shortened(head, max(height // 2, 1)), ()]
         body = list(changed_document_lines(document, self._before, width))
@@ -146,10 +138,7 @@ class _PipeOutput:
 
     def _report_new(self, document: Document) -> None:
         """Print the problems that were not printed last time."""
-        printed = [
-            *document.remarks,
-            *(f"{problem.subject}: {problem.message}" for problem in document.errors),
-        ]
+        printed = _printed(document)
         for text in printed:
             if text not in self._reported:
                 notice(text)
@@ -182,6 +171,10 @@ class _PipeOutput:
                     writer.heading(columns)
                 self._columns = columns
             writer.rows(table.rows, at)
+
+
+def _printed(document: Document) -> list[str]:
+    return [*document.remarks, *(f"{problem.subject}: {problem.message}" for problem in document.errors)]
 
 
 def _timed(document: Document, at: str) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
@@ -46,22 +46,9 @@ def _form(kind: type) -> Callable[[Any], Hashable]:
 
 
 def _chosen(kind: type) -> Callable[[Any], Hashable]:
-    if issubclass(kind, Enum):
-        return attrgetter("_name_")  # names hash faster than members
-    if kind is UUID:
-        return attrgetter("int")
-    if issubclass(kind, tuple | list):
-        return _sequence
-    if issubclass(kind, dict):
-        return _mapping
-    if issubclass(kind, set):
-        return _set
-    if kind is MethodType:
-        return _method
-    if kind is partial:
-        return _partial
-    if kind is ConsumerMemberValue:
-        return _metadata
+    for base, form in _OF_CLASSES:
+        if issubclass(kind, base):
+            return form
     if is_dataclass(kind):
         names = tuple(field.name for field in fields(kind) if not field.name.endswith("_ms"))
         return partial(_object, names, kind is ClassicGroup)
@@ -70,22 +57,6 @@ def _chosen(kind: type) -> Callable[[Any], Hashable]:
 
 def _sequence(value: Iterable[object]) -> Hashable:
     return tuple([item if type(item) in ATOMS else canonical(item) for item in value])
-
-
-def _mapping(value: Mapping[object, object]) -> Hashable:
-    return frozenset([(canonical(key), canonical(part)) for key, part in value.items()])
-
-
-def _set(value: Iterable[object]) -> Hashable:
-    return frozenset([canonical(item) for item in value])
-
-
-def _method(value: MethodType) -> Hashable:
-    return value.__func__.__qualname__
-
-
-def _partial(value: partial[object]) -> Hashable:
-    return canonical(value.func), canonical(value.args)
 
 
 def _object(names: tuple[str, ...], has_tickets: bool, value: object) -> Hashable:
@@ -118,3 +89,15 @@ def _metadata(value: ConsumerMemberValue) -> Hashable:
         names = (field.name for field in fields(value) if not field.name.endswith("_ms"))
         known = _METADATA[id(value)] = (tuple([canonical(getattr(value, name)) for name in names]), value)
     return known[0]
+
+
+_OF_CLASSES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Hashable]], ...] = (
+    (Enum, attrgetter("_name_")),  # names hash faster than members
+    (UUID, attrgetter("int")),
+    ((tuple, list), _sequence),
+    (dict, lambda value: frozenset([(canonical(key), canonical(part)) for key, part in value.items()])),
+    (set, lambda value: frozenset([canonical(item) for item in value])),
+    (MethodType, lambda value: value.__func__.__qualname__),
+    (partial, lambda value: (canonical(value.func), canonical(value.args))),
+    (ConsumerMemberValue, _metadata),
+)

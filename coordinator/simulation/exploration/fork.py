@@ -48,26 +48,11 @@ def _form(kind: type) -> _Fork | None:
 
 
 def _chosen(kind: type) -> _Fork | None:
-    if issubclass(kind, _SHARED):
+    if issubclass(kind, tuple) and kind is not tuple:  # named tuples hold values
         return None
-    if kind is tuple:
-        return _tuple
-    if issubclass(kind, tuple):  # named tuples hold values
-        return None
-    if issubclass(kind, Counter):
-        return _flat
-    if issubclass(kind, dict):
-        return _dict
-    if issubclass(kind, list):
-        return _list
-    if issubclass(kind, set):
-        return _flat
-    if kind is MethodType:
-        return _method
-    if kind is partial:
-        return _partial
-    if kind is Timers:
-        return _timers
+    for base, form in _OF_CLASSES:
+        if issubclass(kind, base):
+            return form
     if is_dataclass(kind):
         if kind.__dataclass_params__.frozen and not _holds_steps(kind):  # type: ignore[attr-defined]  # no stub
             return None
@@ -97,11 +82,6 @@ def _tuple(value: tuple[object, ...], memo: Memo) -> object:
     return value
 
 
-def _flat(value: object, _memo: Memo) -> object:
-    """Copy a container of shared values."""
-    return copy(value)
-
-
 def _dict(value: dict[object, object], memo: Memo) -> object:
     known = memo.get(id(value))
     if known is None:
@@ -118,14 +98,6 @@ def _list(value: list[object], memo: Memo) -> object:
     if known is None:
         known = memo[id(value)] = [_fork(item, memo) for item in value]
     return known
-
-
-def _method(value: MethodType, memo: Memo) -> object:
-    return MethodType(value.__func__, _fork(value.__self__, memo))
-
-
-def _partial(value: partial[object], memo: Memo) -> object:
-    return partial(_fork(value.func, memo), *[_fork(arg, memo) for arg in value.args])
 
 
 def _slots(names: tuple[str, ...], value: object, memo: Memo) -> object:
@@ -146,3 +118,18 @@ def _attributes(value: object, memo: Memo) -> object:
             form = _form(type(part))
             copied[name] = part if form is None else form(part, memo)
     return known
+
+
+_OF_CLASSES: tuple[tuple[type | tuple[type, ...], _Fork | None], ...] = (
+    (_SHARED, None),
+    (tuple, _tuple),
+    ((Counter, set), lambda value, _: copy(value)),  # of shared values
+    (dict, _dict),
+    (list, _list),
+    (MethodType, lambda value, memo: MethodType(value.__func__, _fork(value.__self__, memo))),
+    (
+        partial,
+        lambda value, memo: partial(_fork(value.func, memo), *[_fork(arg, memo) for arg in value.args]),
+    ),
+    (Timers, _timers),
+)

@@ -22,30 +22,19 @@ pytestmark = pytest.mark.kafka
 TOPICS = {"orders": 2}
 LONG_MS = 60_000
 DELAY_MS = 3_000  # How long a group that was empty waits for more members
-RANGE = [
-    {"name": "range", "metadata": write_subscription(EmbeddedSubscription(version=0, topics=("orders",)))}
-]
+RANGE = {"name": "range", "metadata": write_subscription(EmbeddedSubscription(version=0, topics=("orders",)))}
 JOINING: dict[str, Any] = {
-    "session_timeout": LONG_MS,
-    "rebalance_timeout": LONG_MS,
-    "protocol_type": "consumer",
-    "protocols": RANGE,
-}
-BEATING: dict[str, Any] = {"member_id": "b", "instance_id": None, "rack_id": None}
-STARTING: dict[str, Any] = {
+    "session_timeout": LONG_MS, "rebalance_timeout": LONG_MS, "protocol_type": "consumer", "protocols": [RANGE],
+}  # fmt: skip
+BEATING: dict[str, Any] = {"member_id": "b", "instance_id": None, "rack_id": None, "server_assignor": None}
+BEATING |= {"subscribed_topic_names": None, "subscribed_topic_regex": None, "topic_partitions": None}
+STARTING = {
     "member_epoch": 0,
     "rebalance_timeout": LONG_MS,
     "subscribed_topic_names": ["orders"],
-    "subscribed_topic_regex": None,
-    "server_assignor": None,
     "topic_partitions": [],
 }
-UNCHANGED: dict[str, Any] = {
-    **STARTING,
-    "rebalance_timeout": -1,
-    "subscribed_topic_names": None,
-    "topic_partitions": None,
-}
+LEAVING = {"member_epoch": -1, "rebalance_timeout": -1}
 
 
 @pytest.fixture
@@ -69,7 +58,7 @@ def _state(broker: Broker) -> str:
 
 
 def test_a_broker_forgets_that_a_downgraded_group_is_to_rebalance(broker: Broker) -> None:
-    ask(broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **BEATING, **STARTING)
+    ask(broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **{**BEATING, **STARTING})
     joined = ask(broker.port, "JoinGroup", 3, group_id="g", **JOINING)
     member: dict[str, Any] = {
         "group_id": "g",
@@ -77,9 +66,7 @@ def test_a_broker_forgets_that_a_downgraded_group_is_to_rebalance(broker: Broker
         "member_id": joined.member_id,
     }
     ask(broker.port, "SyncGroup", 2, **member)
-    ask(
-        broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **BEATING, **{**UNCHANGED, "member_epoch": -1}
-    )
+    ask(broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **{**BEATING, **LEAVING})
     assert ask(broker.port, "Heartbeat", 3, **member).error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert _state(broker) == "PreparingRebalance"
 
@@ -97,7 +84,7 @@ def test_a_broker_fails_to_upgrade_a_group_that_has_no_generation(broker: Broker
             ask, broker.port, "JoinGroup", 5, group_id="g", **JOINING, group_instance_id="i"
         )
         wait_until(lambda: _state(broker) == "PreparingRebalance", "the member waits")
-        answer = ask(broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **BEATING, **STARTING)
+        answer = ask(broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **{**BEATING, **STARTING})
         assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
         assert waiting.result().error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert "java.util.NoSuchElementException: No value present" in broker.log.read_text(errors="replace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,42 +112,26 @@ def test_what_a_copy_proves_and_what_not(here: Copies) -> None:
     noise = [Written(value="older", time_ms=FIRST_MS - 1000 + number) for number in range(5)]
     same_time = orders(300, per_ms=300)
     other = [Written(value=f"other {number}", time_ms=FIRST_MS + number) for number in range(20)]
-    traced = [
-        Written(
-            value=order.value, key=order.key, time_ms=order.time_ms, headers=[*order.headers, ("via", b"dc1")]
-        )
-        for order in orders(20)
-    ]
+    traced = [replace(order, headers=[*order.headers, ("via", b"dc1")]) for order in orders(20)]
     alike = [Written(value="ping") for _ in range(100)]
-    logs: list[tuple[list[Written], list[Written], int]] = [
-        (orders(20), [*noise, *orders(20)], 7),  # 0: shifted
-        (same_time, [*noise, *same_time], 222),  # 1: one time for all
-        (orders(20), [*noise, *orders(20)], 20),  # 2: all read
-        (orders(20), orders(15), 18),  # 3: the copy is behind
-        (orders(20), orders(17, first=3), 1),  # 4: the copy begins later
-        (orders(20), other, 9),  # 5: nothing but the times agree
-        (orders(20), [], 4),  # 6: nothing is copied yet
-        ([], [], 0),  # 7
-        (orders(20), traced, 11),  # 8: a copier leaves its mark
-        (alike, alike, 50),  # 9
+    logs: list[tuple[list[Written], list[Written], int, str, int]] = [
+        (orders(20), [*noise, *orders(20)], 7, "proved", 12),  # 0: shifted
+        (same_time, [*noise, *same_time], 222, "proved", 227),  # 1: one time for all
+        (orders(20), [*noise, *orders(20)], 20, "proved", 25),  # 2: all read
+        (orders(20), orders(15), 18, "target is behind", 15),
+        (orders(20), orders(17, first=3), 1, "records missing", 0),  # 4: the copy begins later
+        (orders(20), other, 9, "same time only", 9),
+        (orders(20), [], 4, "target empty", 0),
+        ([], [], 0, "proved", 0),
+        (orders(20), traced, 11, "proved", 11),  # 8: a copier leaves its mark
+        (alike, alike, 50, "several match", 16),
     ]
-    for number, (source, target, _) in enumerate(logs):
+    for number, (source, target, *_) in enumerate(logs):
         write(there, topic, source, number)
         write(there, copy, target, number)
-    group = here.rig.group({(topic, number): offset for number, (*_, offset) in enumerate(logs)})
+    group = here.rig.group({(topic, number): offset for number, (*_, offset, _, _) in enumerate(logs)})
     answer = here.clone(group)
-    expected = {
-        0: ("proved", 12),
-        1: ("proved", 227),
-        2: ("proved", 25),
-        3: ("target is behind", 15),
-        4: ("records missing", 0),
-        5: ("same time only", 9),
-        6: ("target empty", 0),
-        7: ("proved", 0),
-        8: ("proved", 11),
-        9: ("several match", 16),
-    }
+    expected = {number: (proof, after) for number, (*_, proof, after) in enumerate(logs)}
     assert facts(answer) == expected
     details = rows(answer)
     assert details[0]["source_time"] == FIRST_MS + 7

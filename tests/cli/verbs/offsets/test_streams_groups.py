@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -121,24 +122,12 @@ def test_offsets_and_tasks_are_those_of_the_tool(apps: Applications) -> None:
     assert member["endpoint"] == "h1:8080"
     internal = f"{apps.ours}-counts-repartition", f"{apps.ours}-counts-changelog"
     assert member["owned"] == {internal[0]: [0, 1], apps.topic: [0, 1]}
+    none: dict[str, Any] = {"changelogs": [], "nodes": None}
+    first = {"source_topics": [apps.topic], "repartition_sinks": [internal[0]], "repartition_sources": []}
+    second = {"source_topics": [], "repartition_sinks": [], "repartition_sources": [internal[0]]}
     assert described["topology"]["subtopologies"] == [
-        {
-            "id": "0",
-            "source_topics": [apps.topic],
-            "repartition_sinks": [internal[0]],
-            "repartition_sources": [],
-            "changelogs": [],
-            "nodes": None,
-        },
-        {
-            "id": "1",
-            "source_topics": [],
-            "repartition_sinks": [],
-            "repartition_sources": [internal[0]],
-            "changelogs": [internal[1]],
-            "nodes": None,
-        },
-    ]
+        {**none, "id": "0", **first}, {**none, "id": "1", **second, "changelogs": [internal[1]]},
+    ]  # fmt: skip
     assert "ACTIVE: 0:[0,1]; 1:[0,1]" in apps.table.stdout
 
 

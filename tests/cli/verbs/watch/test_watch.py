@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.redraw import changed_cells, escaped, marked
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
-from cli.verbs.watch.state import Gap, ObservedEvent, TopicLag, WatchObservation, WatchState, topic_lags
+from cli.verbs.watch.state import Gap, ObservedEvent, WatchObservation, WatchState, topic_lags
 from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.command import Kohort
@@ -123,53 +124,32 @@ def test_commits_are_shown_only_on_request() -> None:
     ]
 
 
-def consuming(at_ms: int, committed: int, end: int) -> WatchObservation:
+def consuming(at_ms: int, committed: int | None, end: int) -> WatchObservation:
     view = group(member("a", orders=(0, 1)), offsets={"orders": {0: committed, 1: committed}})
     ends = dict.fromkeys(range(2), end)
     return timed(at_ms, view, {"orders": Topic(name="orders", partitions=2, end_offsets=ends)})
 
 
-def lag_of(*observations: WatchObservation) -> TopicLag:
-    state, _ = course_of(*observations)
-    (lag,) = topic_lags("g", state.window, {"orders": 2})
-    return lag
-
-
 @pytest.mark.parametrize(
-    ("observations", "lag", "unknown", "consumed", "seconds"),
+    ("observations", "lag", "unknown", "rate", "seconds"),
     [
-        (
-            [consuming(0, 100, 1000), consuming(5_000, 200, 1005), consuming(10_000, 400, 1010)],
-            1220,
-            0,
-            60.0,
-            1220 / 58,
-        ),
-        ([consuming(0, 100, 1000)], 1800, 0, None, None),
-        ([consuming(0, 100, 1000), consuming(4_999, 200, 1000)], 1600, 0, None, None),  # too soon
-        ([consuming(0, 100, 1000), consuming(10_000, 50, 1000)], 1900, 0, None, None),  # set back
-        ([consuming(0, 100, 1000), consuming(10_000, 100, 1000)], 1800, 0, 0.0, None),
+        ([(0, 100, 1000), (5_000, 200, 1005), (10_000, 400, 1010)], 1220, 0, 60.0, 1220 / 58),
+        ([(0, 100, 1000)], 1800, 0, None, None),
+        ([(0, 100, 1000), (4_999, 200, 1000)], 1600, 0, None, None),  # too soon
+        ([(0, 100, 1000), (10_000, 50, 1000)], 1900, 0, None, None),  # set back
+        ([(0, 100, 1000), (10_000, 100, 1000)], 1800, 0, 0.0, None),
         # What is older than the window no longer counts.
-        (
-            [consuming(0, 0, 1000), consuming(30_000, 600, 1000), consuming(40_000, 600, 1000)],
-            800,
-            0,
-            0.0,
-            None,
-        ),
-        ([timed(0, group(member("a", orders=(0, 1)), offsets={"orders": {0: None}}))], None, 2, None, None),
-        ([consuming(0, 1000, 1000)], 0, 0, None, 0.0),
+        ([(0, 0, 1000), (30_000, 600, 1000), (40_000, 600, 1000)], 800, 0, 0.0, None),
+        ([(0, None, 1000)], None, 2, None, None),
+        ([(0, 1000, 1000)], 0, 0, None, 0.0),
     ],
 )
 def test_rates_and_when_the_lag_will_be_gone(
-    observations: Sequence[WatchObservation],
-    lag: int | None,
-    unknown: int,
-    consumed: float | None,
-    seconds: float | None,
+    observations: list[tuple[int, int | None, int]], lag: Any, unknown: int, rate: Any, seconds: Any
 ) -> None:
-    seen = lag_of(*observations)
-    assert (seen.lag, seen.unknown, seen.consumed_per_s) == (lag, unknown, consumed)
+    state, _ = course_of(*(consuming(*observation) for observation in observations))
+    (seen,) = topic_lags("g", state.window, {"orders": 2})
+    assert (seen.lag, seen.unknown, seen.consumed_per_s) == (lag, unknown, rate)
     assert seen.seconds_to_zero == (None if seconds is None else pytest.approx(seconds))
 
 
@@ -190,33 +170,25 @@ def met(text: str, *observations: WatchObservation) -> list[bool]:
     return answers
 
 
-def test_stable_means_for_a_while() -> None:
+def test_conditions_on_all_groups_and_members() -> None:
     moving = group(member("a"), state=REBALANCE, epoch=9)
-    observations = [
-        timed(ms, view) for ms, view in ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
-    ]
-    assert met("stable", *observations) == [False, False, False, False, True]
+    moments = ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
+    assert met("stable", *(timed(ms, view) for ms, view in moments)) == [False] * 4 + [True]
     outage = WatchObservation(asked_ms=500, at_ms=600)
     assert met("stable", timed(0, BOTH), outage, timed(1000, BOTH), timed(2000, BOTH)) == [False] * 3 + [True]
-
-
-def test_empty_and_epochs() -> None:
     assert met("empty", timed(0, BOTH), timed(1, group()), timed(2, None)) == [False, True, True]
     assert met("4", timed(0, BOTH), timed(1, None)) == [False, False]
     reached = group(*ALONE.members, epoch=4)
     assert met("4", timed(0, reached)) == [False]  # its member is at epoch 1
     assert met("1", timed(0, reached)) == [True]
+    with pytest.raises(UsageError, match="brokers do not show its generation"):
+        met("3", timed(0, CLASSIC))
 
 
 @pytest.mark.parametrize("text", ["", "stabel", "-1", "1.5", "1" * 10, "٣"])
 def test_conditions_that_there_are_not(text: str) -> None:
     with pytest.raises(UsageError, match="write stable, empty, or the epoch"):
         Until.parse(text)
-
-
-def test_the_epoch_of_a_classic_group_cannot_be_waited_for() -> None:
-    with pytest.raises(UsageError, match="brokers do not show its generation"):
-        met("3", timed(0, CLASSIC))
 
 
 def test_pauses_grow_and_stop_growing() -> None:
@@ -269,19 +241,12 @@ def test_lines_are_cut_to_the_width_of_wide_characters() -> None:
     assert list(escaped([line], 10)) == ["组组组\x1b[7mabc\x1b[0m\x1b[K"]
 
 
-def crowd(count: int) -> Group:
-    return group(*(member(f"consumer-{number:04}", orders=(number,)) for number in range(count)), epoch=1)
-
-
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 6), (20, 4), (300, 100)])
 @pytest.mark.parametrize("count", [0, 1, 5, 500])
 def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: int) -> None:
-    observation = WatchObservation(
-        asked_ms=0,
-        at_ms=1,
-        groups={f"group-{n}": replace(crowd(count), id=f"group-{n}") for n in range(3)},
-        topics=ORDERS,
-    )
+    crowd = group(*(member(f"consumer-{number:04}", orders=(number,)) for number in range(count)), epoch=1)
+    groups = {f"group-{n}": replace(crowd, id=f"group-{n}") for n in range(3)}
+    observation = WatchObservation(asked_ms=0, at_ms=1, groups=groups, topics=ORDERS)
     state, _ = course_of(observation)
     log = [LogLine(at_ms=number, group="group-0", text=f"line {number}") for number in range(50)]
     lines = view_lines(View(state=state, log=log, title="here"), width, height)
