@@ -36,11 +36,8 @@ def scenes() -> Iterator[tuple[str, Group, DryRunRequest, dict[str, Topic]]]:
     ]
     yield "the second bounce, and a cooperative member loses", classic(joining, cooperative), plain, t6
     recorded = {name: Client(library=name) for name in ("librdkafka", "java", "connect", "franz-go")}
-    unlisted = [
-        member("a", {"t": [0]}),
-        member("b", client=recorded["librdkafka"]),
-        member("c", protocols=alone),
-    ]
+    librdkafka = recorded["librdkafka"]
+    unlisted = [member("a", {"t": [0]}), member("b", client=librdkafka), member("c", protocols=alone)]
     yield "lists that are not known", classic(unlisted, cooperative), plain, topics(t=2)
     for rack in ("a", None):
         group = classic([member("a", client=recorded["franz-go"], rack=rack)])
@@ -53,28 +50,18 @@ def scenes() -> Iterator[tuple[str, Group, DryRunRequest, dict[str, Topic]]]:
         ("range", None, "sticky"),
         (cooperative, mixed, None),
     ):
-        for about, client in (("inferred", Client(id="rdkafka")), ("recorded", recorded["librdkafka"])):
+        for how, client in (("inferred", Client(id="rdkafka")), ("recorded", librdkafka)):
             group = classic([member("a", client=client, protocols=protocols)], protocol)
-            request = DryRunRequest(assignor=assignor)
-            yield (
-                f"librdkafka, {about}, with {protocol}, {protocols}, {assignor}",
-                group,
-                request,
-                topics(t=2),
-            )
+            about = f"librdkafka, {how}, with {protocol}, {protocols}, {assignor}"
+            yield about, group, DryRunRequest(assignor=assignor), topics(t=2)
     yield "Kafka Streams", classic([member("a")], "stream"), plain, topics(t=1)
     targets = [
         replace(member("a", {"t": [0, 1, 2]}), target={"t": (0, 1)}),
         replace(member("b", {"t": [3]}), target={"t": (2, 3)}),
     ]
     yield "a target", replace(classic(targets, "uniform"), type=GroupType.CONSUMER), plain, t4
-    regex = member("a", subscription=Subscription(regex="t.*"))
-    yield (
-        "a regex",
-        replace(classic([regex], "uniform"), type=GroupType.CONSUMER),
-        plain,
-        topics(t=1, t2=1, xt=1),
-    )
+    regex = classic([member("a", subscription=Subscription(regex="t.*"))], "uniform")
+    yield "a regex", replace(regex, type=GroupType.CONSUMER), plain, topics(t=1, t2=1, xt=1)
     two = classic([member("a"), member("b")])
     yield "an assignor of the broker", two, DryRunRequest(assignor="uniform"), topics(t=2)
     only_java = DryRunRequest(assignor="sticky", leader=Leader.LIBRDKAFKA)
@@ -104,10 +91,7 @@ def test_each_group_has_the_recorded_dry_run() -> None:
 @pytest.mark.parametrize(
     ("group", "odd"),
     [
-        (
-            classic([member("a", {"gone": [0], "t": [0]}), member("b")]),
-            "a owns gone:0 of a topic that no longer exists",
-        ),
+        (classic([member("a", {"gone": [0], "t": [0]})]), "a owns gone:0 of a topic that no longer exists"),
         (classic([member("a", {"t": [0, 1]}), member("b", {"t": [1, 2]})]), "t-1 is owned by a and b"),
         (classic([member("a", {"t": [0]}, ["u"]), member("b")]), "a owns t:0 without subscribing to it"),
         (classic([member("a", {"t": [0, 9]}), member("b")]), "a owns t:9, but the topic has 3 partitions"),
@@ -115,7 +99,7 @@ def test_each_group_has_the_recorded_dry_run() -> None:
         (classic([member("a", topics=[])]), "g subscribes to no topic: there is nothing to assign"),
         (classic([member("a", topics=["missing"])]), "missing is subscribed to and does not exist"),
         (
-            classic([member(f"m{number}") for number in range(1000)]),
+            classic([member(f"m{at}") for at in range(1000)]),
             "g has 1,000 members for 3 partitions: at least 997 get none",
         ),
     ],

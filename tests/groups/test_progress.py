@@ -2,30 +2,17 @@
 
 import pytest
 
-from groups.progress import (
-    NEVER,
-    BurrowVerdict,
-    PartitionProgress,
-    Reading,
-    Trend,
-    partition_progress,
-)
+from groups.progress import NEVER, BurrowVerdict, PartitionProgress, Reading, Trend, partition_progress
 
 
 def readings(
     *rows: tuple[float, int | None, int | None], owned: bool = True, start: int | None = 0
 ) -> list[Reading]:
     """Of seconds, committed offsets and ends."""
+    lags = [None if committed is None or end is None else end - committed for _, committed, end in rows]
     return [
-        Reading(
-            round(at_s * 1000),
-            committed,
-            end,
-            None if committed is None or end is None else end - committed,
-            start,
-            owned,
-        )
-        for at_s, committed, end in rows
+        Reading(round(at_s * 1000), committed, end, lag, start, owned)
+        for (at_s, committed, end), lag in zip(rows, lags, strict=True)
     ]
 
 

@@ -47,9 +47,8 @@ LOOKS_LIKE_SOMETHING_ELSE = (
 LONG = ("a" * 1100, "🙂" * 1100, '"' * 700, "x" * 32_000)
 """A group id may have 32,767 bytes; YAML treats keys of more than 1,024 characters in its own way."""
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
-    LOOKS_LIKE_SOMETHING_ELSE
-)
+strange = st.sampled_from(LOOKS_LIKE_SOMETHING_ELSE)
+texts = strange | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 
 def values_of(hint: Any) -> st.SearchStrategy[Any]:
@@ -108,13 +107,8 @@ def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> N
 
 @given(snapshot=snapshots)
 @settings(max_examples=cases("KOHORT_EXAMPLES", 30, many=1_000))
-def test_any_yaml_reader_reads_the_same(snapshot: Snapshot) -> None:
+def test_any_reader_of_yaml_or_json_reads_the_same(snapshot: Snapshot) -> None:
     assert yaml.safe_load(snapshot_text(snapshot)) == snapshot_tree(snapshot)
-
-
-@given(snapshot=snapshots)
-@settings(max_examples=cases("KOHORT_EXAMPLES", 20, many=1_000))
-def test_any_json_reader_reads_the_same(snapshot: Snapshot) -> None:
     # JSON has no numbers for keys.
     expected = json.loads(json.dumps(snapshot_tree(snapshot)))
     assert json.loads(snapshot_text(snapshot, as_json=True)) == expected
@@ -124,18 +118,12 @@ def test_any_json_reader_reads_the_same(snapshot: Snapshot) -> None:
 @pytest.mark.parametrize("text", [*LOOKS_LIKE_SOMETHING_ELSE, *LONG], ids=lambda text: ascii(text)[:20])
 def test_a_strange_name_survives_a_file(tmp_path: Path, suffix: str, text: str) -> None:
     file = tmp_path / f"snapshot{suffix}"
-    snapshot = Snapshot(
-        topics={text: Topic(name=text, partitions=1)},
-        groups={
-            text: Group(
-                id=text,
-                type=GroupType.SHARE,
-                state=GroupState.EMPTY,
-                members=(Member(id=text, owned={text: (0,)}, protocols=(text, text)),),
-                offsets={text: {0: CommittedOffset(offset=1, metadata=text)}},
-            )
-        },
-    )
+    group = Group(
+        id=text, type=GroupType.SHARE, state=GroupState.EMPTY,
+        members=(Member(id=text, owned={text: (0,)}, protocols=(text, text)),),
+        offsets={text: {0: CommittedOffset(offset=1, metadata=text)}},
+    )  # fmt: skip
+    snapshot = Snapshot(topics={text: Topic(name=text, partitions=1)}, groups={text: group})
     write_snapshot(snapshot, file)
     assert read_snapshot(file) == snapshot
     if suffix == ".yaml":

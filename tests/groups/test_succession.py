@@ -35,14 +35,9 @@ def broker_group(ids: list[str]) -> ClassicGroup:
 
 def join(held: ClassicGroup, member_id: str) -> None:
     joined = ClassicMember(
-        id=member_id,
-        instance=None,
-        client_id="c",
-        host="/127.0.0.1",
-        rebalance_timeout_ms=1000,
-        session_timeout_ms=1000,
-        protocols=(JoinProtocol(name="range", metadata=b""),),
-    )
+        id=member_id, instance=None, client_id="c", host="/127.0.0.1", rebalance_timeout_ms=1000,
+        session_timeout_ms=1000, protocols=(JoinProtocol(name="range", metadata=b""),),
+    )  # fmt: skip
     held.add(joined, "consumer")
 
 
@@ -87,47 +82,36 @@ def test_another_order_is_certain_only_where_every_length_agrees() -> None:
     assert min(seen.values()) > 5, seen
 
 
-def test_no_member_leads_other_groups_and_empty_ones() -> None:
-    assert succession(group(kind=GroupType.CLASSIC)) is None
-    assert succession(group(member("a"), kind=GroupType.CONSUMER)) is None
-    assert leader_of(group(member("a"), kind=GroupType.CONSUMER)) is None
-    assert leads(group(member("a", "c"), kind=GroupType.CONSUMER), "c") is False
-
-
-def test_a_member_alone_leads_whatever_is_known() -> None:
-    alone = group(member("a", "c"))
-    assert leader_of(alone) == "a"
-    assert leads(alone, "c") is True
-    assert precedes(alone, "c") is True
-    assert after_load(alone) is None
-
-
 def in_map(*client_ids: str) -> tuple[Member, ...]:
     """Members whose ids a map of 16 bins gives back in this order."""
     held = broker_group(fresh_ids(random.Random(3), len(client_ids)))
     return tuple(member(peer.id, client) for peer, client in zip(held.in_order(), client_ids, strict=True))
 
 
+def test_groups_without_a_leader_and_of_one_member() -> None:
+    consumer, alone = group(member("a", "c"), kind=GroupType.CONSUMER), group(member("a", "c"))
+    assert (succession(group()), succession(consumer)) == (None, None)
+    assert (leader_of(consumer), leads(consumer, "c")) == (None, False)
+    assert (leader_of(alone), leads(alone, "c"), precedes(alone, "c")) == ("a", True, True)
+    assert after_load(alone) is None
+    assert [first_follower(one) for one in (consumer, alone, group(*in_map("a", "b", "c")))] == [None] * 3
+
+
 def test_with_a_known_leader_the_first_of_the_others_precedes() -> None:
-    members = in_map("temporary", "old", "old")
+    members, names = in_map("temporary", "old", "old"), ("temporary", "old", "absent")
     led = group(*members, leader=members[2].id)
-    assert precedes(led, "temporary") is True
-    assert leads(led, "temporary") is False
-    assert leads(led, "old") is True
-    assert precedes(led, "old") is True, "it leads already"
+    assert [precedes(led, name) for name in names] == [True, True, False]
+    assert [leads(led, name) for name in names] == [False, True, False]
     assert precedes(group(*members, leader=members[0].id), "temporary") is True, "it leads already"
-    assert precedes(led, "absent") is False
-    assert leads(led, "absent") is False
 
 
 def test_with_an_unknown_leader_the_first_of_all_leads_or_follows() -> None:
-    first, second, third = in_map("a", "b", "c")
-    unknown = group(first, second, third)
-    assert precedes(unknown, "a") is True
-    assert precedes(unknown, "b") is None, "it follows only if the first one leads"
-    assert precedes(unknown, "c") is False
+    members = in_map("a", "b", "c")
+    unknown = group(*members)
+    # The second one follows only if the first one leads.
+    assert [precedes(unknown, name) for name in "abc"] == [True, None, False]
     assert [leads(unknown, name) for name in "abc"] == [None, None, None]
-    alike = group(*(replace(peer, client=Client(id="same")) for peer in (first, second, third)))
+    alike = group(*(replace(peer, client=Client(id="same")) for peer in members))
     assert leads(alike, "same") is True
 
 
@@ -142,18 +126,10 @@ def test_as_many_newcomers_come_first_as_there_are_places_in_front(size: int) ->
         assert front.bins == 16
         seen.add(front.places)
         newcomers = fresh_ids(rng, 80)
-        first = [newcomer for newcomer in newcomers if _comes_first(ids, newcomer)]
+        orders = [(newcomer, succession(described(broker_group([*ids, newcomer])))) for newcomer in newcomers]
+        first = [newcomer for newcomer, found in orders if found is not None and found.order[0] == newcomer]
         assert [newcomer for newcomer in newcomers if _bin(newcomer) < front.places] == first
     assert len(seen) > 1
-
-
-def _comes_first(ids: list[str], newcomer: str) -> bool:
-    held = broker_group(ids)
-    join(held, newcomer)
-    seen = described(held)
-    prediction = succession(seen)
-    assert prediction is not None
-    return prediction.order[0] == newcomer
 
 
 def _bin(member_id: str) -> int:
@@ -162,12 +138,6 @@ def _bin(member_id: str) -> int:
     for unit in member_id.encode():
         code = (31 * code + unit) & 0xFFFFFFFF
     return (code ^ code >> 16) & 15
-
-
-def test_no_member_is_in_front_where_the_leader_is_not_known() -> None:
-    assert first_follower(group(*in_map("a", "b", "c"))) is None
-    assert first_follower(group(member("a"))) is None
-    assert first_follower(group(kind=GroupType.CONSUMER)) is None
 
 
 def test_a_recorded_leader_that_has_left_tells_nothing_of_who_leads_now() -> None:

@@ -23,7 +23,7 @@ from groups.trees import (
     count_values,
     named,
     path_to,
-)
+)  # fmt: skip
 from groups.yaml_files import TreeError, load_tree
 
 
@@ -84,12 +84,7 @@ def test_what_is_unknown_is_written_as_null_or_left_out() -> None:
         ("items: {a: {zzz: x}}", 1, 18, "items.a.zzz: unknown field; ask"),
         ("items: {a: {name: x}}", 1, 19, "items.a.name: unknown field"),
         ("items: []", 1, 8, "items: expected a mapping, found a list"),
-        (
-            "rules:\n- rule: is-green",
-            2,
-            9,
-            "rules[0].rule: expected one of is-red, not-blue; found 'is-green'",
-        ),
+        ("rules:\n- rule: is-green", 2, 9, "rules[0].rule: expected one of is-red, not-blue; found 'is-"),
         ("rules:\n- red", 2, 3, "rules[0]: expected a mapping with `rule: …`, found 'red'"),
         ("rules:\n- rule: not-blue", 2, 3, "rules[0].but: is missing"),
         ("colors: [red, green]", 1, 15, "colors[1]: expected one of red, blue; found 'green'"),
@@ -107,10 +102,8 @@ def test_unknown_fields_are_collected_where_that_is_wanted() -> None:
     unknown: Unknown = []
     tree: Any = {"items": {"a": {"zzz": 1}}, "later": 2}
     assert Trees().read(Store, tree, unknown) == Store(items={"a": Item(name="a")})
-    assert [(*path_to(tree, mapping), name) for mapping, name in unknown] == [
-        ("items", "a", "zzz"),
-        ("later",),
-    ]
+    paths = [(*path_to(tree, mapping), name) for mapping, name in unknown]
+    assert paths == [("items", "a", "zzz"), ("later",)]
 
 
 def test_values_behind_aliases_count_each_time() -> None:

@@ -54,34 +54,24 @@ CASES: dict[str, tuple[tuple[Member, ...], dict[str, Any], TopicUse | None]] = {
 def test_how_a_group_reads_a_topic(
     members: tuple[Member, ...], facts: dict[str, Any], use: TopicUse | None
 ) -> None:
+    assert topic_use(group(members, **facts), "orders") is use
+
+
+def group(members: tuple[Member, ...], **facts: Any) -> Group:
     usual: dict[str, Any] = {
-        "type": GroupType.CLASSIC,
-        "protocol_type": "consumer",
-        "state": GroupState.STABLE,
-        "offsets": {},
-    }
-    assert topic_use(Group(id="g", members=members, **usual | facts), "orders") is use
+        "type": GroupType.CLASSIC, "protocol_type": "consumer", "state": GroupState.STABLE, "offsets": {},
+    }  # fmt: skip
+    return Group(id="g", members=members, **usual | facts)
 
 
 @pytest.mark.parametrize(
     ("members", "topics"),
     [
-        ((BARE,), {"orders"}),
-        ((BARE, REBALANCING), None),
-        ((BARE, UNREADABLE), None),
-        ((OWNER, UNREADABLE), set()),
+        ((BARE,), {"orders"}), ((BARE, REBALANCING), None), ((BARE, UNREADABLE), None), ((OWNER, UNREADABLE), set()),
         ((), set()),
     ],
-)
+)  # fmt: skip
 def test_unsubscribed_topics_are_unknown_with_a_subscription(
     members: tuple[Member, ...], topics: set[str] | None
 ) -> None:
-    group = Group(
-        id="g",
-        type=GroupType.CLASSIC,
-        protocol_type="consumer",
-        state=GroupState.STABLE,
-        members=members,
-        offsets=COMMITS,
-    )
-    assert unsubscribed_topics(group) == topics
+    assert unsubscribed_topics(group(members, offsets=COMMITS)) == topics

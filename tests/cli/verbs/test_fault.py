@@ -80,9 +80,8 @@ def test_a_topic_changes(fault: Faults) -> None:
     assert fault("topic delete payments").stdout == "payments is deleted\n"
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
+def test_what_cannot_be_done_is_refused(fault: Faults) -> None:
+    for line, status, said in (
         ("error NOT_CORDINATOR", 4, "did you mean NOT_COORDINATOR?"),
         ("delay 2s --api Hartbeat", 4, "did you mean Heartbeat?"),
         ("delay soon", 2, "'soon' is not a duration"),
@@ -93,10 +92,8 @@ def test_a_topic_changes(fault: Faults) -> None:
         ("fence billing", 2, "name the member, or its --instance"),
         ("topic grow orders", 2, "needs the number of partitions"),
         ("topic delete orders 3", 2, "has no number of partitions"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(fault: Faults, line: str, status: int, said: str) -> None:
-    fault(line).assert_refused(said, status=status)
+    ):
+        fault(line).assert_refused(said, status=status)
 
 
 def test_only_a_live_server_has_faults(kohort: Kohort, sample: Path) -> None:

@@ -25,13 +25,9 @@ def member(name: str, owned: Sequence[int] = (), **more: Any) -> Member:
     """A member of the consumer protocol that owns and is to own these partitions of `orders`."""
     places = {"orders": tuple(owned)} if owned else {}
     facts = {
-        "client": Client(id=name, host="/10.0.0.1"),
-        "protocol": MemberProtocol.CONSUMER,
-        "subscription": Subscription(topics=("orders",)),
-        "owned": places,
-        "target": places,
-        "epoch": 5,
-    }
+        "client": Client(id=name, host="/10.0.0.1"), "protocol": MemberProtocol.CONSUMER, "epoch": 5, "owned": places,
+        "target": places, "subscription": Subscription(topics=("orders",)),
+    }  # fmt: skip
     return Member(id=f"{name}-id", **{**facts, **more})
 
 
@@ -43,15 +39,9 @@ def classic_member(name: str, owned: Sequence[int] = (), **more: Any) -> Member:
 def group(*members: Member, **more: Any) -> Group:
     """A consumer group that is Stable in epoch 5."""
     facts = {
-        "type": GroupType.CONSUMER,
-        "state": GroupState.STABLE,
-        "protocol_type": "consumer",
-        "protocol": "uniform",
-        "group_epoch": 5,
-        "assignment_epoch": 5,
-        "offsets": {},
-        "pending": PendingOffsets(),
-    }
+        "type": GroupType.CONSUMER, "state": GroupState.STABLE, "protocol_type": "consumer", "protocol": "uniform",
+        "group_epoch": 5, "assignment_epoch": 5, "offsets": {}, "pending": PendingOffsets(),
+    }  # fmt: skip
     return Group(id="payments", members=members, **{**facts, **more})
 
 
@@ -62,26 +52,17 @@ def classic_group(*members: Member, **more: Any) -> Group:
 
 def topics(**partitions: int) -> Mapping[str, Topic]:
     """Topics by name, with this many partitions, which are empty."""
+    empty = {name: dict.fromkeys(range(count), 0) for name, count in partitions.items()}
     return {
-        name: Topic(
-            name=name,
-            partitions=count,
-            start_offsets=dict.fromkeys(range(count), 0),
-            end_offsets=dict.fromkeys(range(count), 0),
-        )
-        for name, count in partitions.items()
+        name: Topic(name=name, partitions=partitions[name], start_offsets=ends, end_offsets=ends)
+        for name, ends in empty.items()
     }
 
 
 def observations(*groups: Group | None, every_ms: int = 5_000, **more: Any) -> list[Observation]:
     """Looks at a group, one after the other."""
-    facts: dict[str, Any] = {
-        "topics": topics(orders=6),
-        "topic_names": frozenset({"orders"}),
-        "transactions": {},
-        **more,
-    }
+    orders = {"topics": topics(orders=6), "topic_names": frozenset({"orders"}), "transactions": {}}
+    facts: dict[str, Any] = orders | more
     return [
-        Observation(at_ms=START_MS + position * every_ms, group=state, **facts)
-        for position, state in enumerate(groups)
+        Observation(at_ms=START_MS + at * every_ms, group=state, **facts) for at, state in enumerate(groups)
     ]

@@ -13,8 +13,8 @@ class Kind:
     is_new: bool = False  # whether it starts just before it is diagnosed
 
 
-def _sick(name: str, about: str, *rules: str, is_new: bool = False) -> Kind:
-    return Kind(name=name, about=about, rules=frozenset(rules), is_new=is_new)
+def _sick(name: str, about: str, *rules: str) -> Kind:
+    return Kind(name=name, about=about, rules=frozenset(rules))
 
 
 SLOW, HOT, STALLED = "falling-behind", "hot-partition", ("stalled-member", "stalled-partition")
@@ -34,11 +34,11 @@ KINDS = (
     _sick("stopped", "no members, unread records", "stopped"),
     _sick("two-readers", "two consumers commit the same partition in turn", "rewound"),
     _sick("survivor", "the member reads its partitions one after another", "stalled-partition"),
-    _sick(
-        "grown",
-        "its topic has just got partitions, which no member reads yet",
-        "partition-without-owner",
+    Kind(
+        name="grown",
+        about="its topic has just got partitions, which no member reads yet",
         is_new=True,
+        rules=frozenset({"partition-without-owner"}),
     ),
     Kind(name="steady", about="20 records/s are produced and read"),
     Kind(name="commits-each-second", about="the same, commits every second"),

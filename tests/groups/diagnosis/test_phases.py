@@ -43,15 +43,14 @@ class Flow:
     def committed(self, at_s: float, phase_s: float) -> tuple[int, float]:
         """The committed offset, and when it was committed."""
         committed_s = at_s - (at_s - phase_s) % self.commit_s
+        end = self.end(committed_s)
         if self.late_s:
-            return min(
-                int(self.end(-self.late_s) + self.read * committed_s), self.end(committed_s)
-            ), committed_s
+            return min(int(self.end(-self.late_s) + self.read * committed_s), end), committed_s
         if not self.burst_s:
-            return self.end(committed_s), committed_s
+            return end, committed_s
         since_s = committed_s - committed_s % self.burst_s
         before = self.end(since_s - 0.001)
-        return min(int(before + self.read * (committed_s - since_s)), self.end(committed_s)), committed_s
+        return min(int(before + self.read * (committed_s - since_s)), end), committed_s
 
     def observed(self, phase_s: float, seconds: float) -> list[Observation]:
         """Observations as `kohort diagnose` makes them."""
@@ -70,20 +69,16 @@ class Flow:
             base_s = next((time for time in reversed(times) if time <= seconds - 10), 0.0)
             waits = knows and seen and offset < end and offset == self.committed(base_s, phase_s)[0]
             gap_ms = round(self.commit_s * 1000) if waits else None
-            seen.append(
-                Observation(
-                    at_ms=at_ms,
-                    group=group(member("a", [0]), offsets={"orders": {0: commit}}, commit_gap_ms=gap_ms),
-                    topics={
-                        "orders": Topic(
-                            name="orders", partitions=1, start_offsets={0: 0}, end_offsets={0: end}
-                        )
-                    },
-                    next_records={partition: record} if is_whole else {},
-                    waiting_since_ms={partition: max(commit_ms, self.written_ms(offset))} if waits else {},
-                    transactions={},
-                )
+            topic = Topic(name="orders", partitions=1, start_offsets={0: 0}, end_offsets={0: end})
+            observation = Observation(
+                at_ms=at_ms,
+                group=group(member("a", [0]), offsets={"orders": {0: commit}}, commit_gap_ms=gap_ms),
+                topics={"orders": topic},
+                next_records={partition: record} if is_whole else {},
+                waiting_since_ms={partition: max(commit_ms, self.written_ms(offset))} if waits else {},
+                transactions={},
             )
+            seen.append(observation)
         return seen
 
 

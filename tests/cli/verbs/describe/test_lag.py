@@ -241,24 +241,25 @@ def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: 
         "groups: {g: {offsets: {t: {0: {offset: 1, timestamp: 7}, 1: {offset: 5}}}}}\n"
     )
     answer = kohort.quick(f"describe g --lag-time --last-commit --snapshot {file} --output json").succeeded()
-    reported = [
-        (row["lag"], row["lag_ms"], row["last_commit_ms"]) for row in answer.document["groups"][0]["offsets"]
-    ]
-    assert reported == [(4, None, 7), (0, 0, None)]
+    rows = answer.document["groups"][0]["offsets"]
+    columns = [[row[name] for row in rows] for name in ("lag", "lag_ms", "last_commit_ms")]
+    assert columns == [[4, 0], [None, 0], [7, None]]
     assert "kohort: lag time is not known: a snapshot contains no records" in answer.stderr
     assert "kohort: g: the source does not show when offsets were committed" in answer.stderr
 
 
-@pytest.mark.parametrize("option", ["--lag-time", "--last-commit", "--totals", "--only-with-lag"])
-@pytest.mark.parametrize("mode", ["--members", "--state", "--migration"])
-def test_other_tables_have_no_lag(kohort: Kohort, sample: Any, option: str, mode: str) -> None:
-    answer = kohort.quick("describe checkout", mode, option, "--embedded", sample)
-    answer.assert_refused(f"are about offsets; leave {mode} out")
+def test_other_tables_have_no_lag(kohort: Kohort, sample: Any) -> None:
+    for option in ("--lag-time", "--last-commit", "--totals", "--only-with-lag"):
+        for mode in ("--members", "--state", "--migration"):
+            answer = kohort.quick("describe checkout", mode, option, "--embedded", sample)
+            answer.assert_refused(f"are about offsets; leave {mode} out")
 
 
 offsets = st.dictionaries(
     st.sampled_from(["a", "b", "c"]),
-    st.dictionaries(st.integers(0, 4), st.none() | st.integers(-1, 9), max_size=4),
+    st.dictionaries(
+        st.integers(0, 4), st.builds(CommittedOffset, offset=st.none() | st.integers(-1, 9)), max_size=4
+    ),
     max_size=3,
 )
 
@@ -266,16 +267,12 @@ offsets = st.dictionaries(
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(offsets, max_size=4), st.booleans(), st.booleans())
 def test_totals_are_the_sums_of_the_rows(
-    committed: list[dict[str, dict[int, int | None]]], only_with_lag: bool, lag_time: bool
+    committed: list[dict[str, dict[int, CommittedOffset]]], only_with_lag: bool, lag_time: bool
 ) -> None:
-    groups = []
-    for number, by_topic in enumerate(committed):
-        commits = {
-            topic: {place: CommittedOffset(offset=offset) for place, offset in of_topic.items()}
-            for topic, of_topic in by_topic.items()
-        }
-        empty = Group(id=f"g{number}", type=GroupType.CLASSIC, state=GroupState.EMPTY, offsets=commits)
-        groups.append(empty)
+    groups = [
+        Group(id=f"g{at}", type=GroupType.CLASSIC, state=GroupState.EMPTY, offsets=by_topic)
+        for at, by_topic in enumerate(committed)
+    ]
     topics = {name: Topic(name=name, partitions=4, end_offsets={0: 9, 1: 0, 2: None, 3: 5}) for name in "ab"}
     records = {
         (name, number): {3: NextRecord(3, 100), 4: NextRecord(None)} for name in "ab" for number in range(4)
@@ -298,12 +295,10 @@ def test_totals_are_the_sums_of_the_rows(
 
 def test_a_partition_that_two_members_of_a_share_group_own_counts_once() -> None:
     group = Group(
-        id="s",
-        type=GroupType.SHARE,
-        state=GroupState.STABLE,
+        id="s", type=GroupType.SHARE, state=GroupState.STABLE,
         members=tuple(Member(id=name, owned={"a": (0, 1)}) for name in "xy"),
         offsets={"a": {0: CommittedOffset(offset=3, lag=6), 1: CommittedOffset(offset=5)}},
-    )
+    )  # fmt: skip
     topics = {"a": Topic(name="a", partitions=2, end_offsets={0: 9, 1: None})}
     view = OffsetsView(totals=True)
     document = describe_document([group, replace(group, id="t")], topics, DescribeMode.OFFSETS, view=view)
@@ -323,17 +318,16 @@ def assert_sums(totals: Mapping[str, Any], rows: list[dict[str, Any]], *, lag_ti
     assert totals["lag_unknown"] == len(rows) - len(lags)
     if lag_time:
         times = [row["lag_ms"] for row in rows if row["lag_ms"] is not None]
-        assert totals["max_lag_ms"] == max(times, default=None)
+        behind = [row["lag_ms"] for row in rows if (row["lag"] or 0) > 0 and row["lag_ms"] != 0]
+        # Of partitions that lag by unknown times, the zeros of the others would look like no lag.
+        assert totals["max_lag_ms"] == (None if behind and not any(behind) else max(times, default=None))
 
 
 def test_the_partitions_of_the_omitted_reasons_are_counted() -> None:
+    unknown = [NextRecord(None, searched_to=4 + at // 10, is_unknown=True) for at in range(70)]
     rows = [
-        PartitionLag(
-            "orders", partition, 3, 9, 6, None, None,
-            next_record=NextRecord(None, searched_to=4 + partition // 10, is_unknown=True),
-        )
-        for partition in range(70)
-    ]  # fmt: skip
+        PartitionLag("orders", at, 3, 9, 6, None, None, next_record=one) for at, one in enumerate(unknown)
+    ]
     *lines, last = lag_time_remarks({"billing": rows}, 0)
     assert len(lines) == 5
     assert last == "and of 20 partitions more"

@@ -49,7 +49,5 @@ def test_tables_and_sentences_are_as_recorded(kohort: Kohort, snapshot: Path) ->
 
 def test_only_the_option_adds_the_migration(kohort: Kohort, snapshot: Path) -> None:
     for option, is_there in (("--members", False), ("--migration", True)):
-        (group,) = kohort.quick(f"describe moving {option} --output json --snapshot", snapshot).document[
-            "groups"
-        ]
-        assert ("migration" in group) is is_there
+        answer = kohort.quick(f"describe moving {option} --output json --snapshot", snapshot)
+        assert ("migration" in answer.document["groups"][0]) is is_there

@@ -56,9 +56,7 @@ class Scene:
         consumer = Consumer({**self.settings(word), **settings})
         self.consumers.append(consumer)
         consumer.subscribe([topic])
-        wait_until(
-            lambda: consumer.poll(0.1) is not None or bool(consumer.assignment()), f"{word} has partitions"
-        )
+        wait_until(lambda: consumer.poll(0.1) or consumer.assignment(), f"{word} has partitions")
         return consumer
 
     def again_and_again(self, act: Callable[[], object], every_s: float = 0.2) -> None:
@@ -68,19 +66,15 @@ class Scene:
             while not self.ended.wait(every_s):
                 act()
 
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
+        (thread := threading.Thread(target=run, daemon=True)).start()
         self.stack.callback(thread.join, 30)
         self.stack.callback(self.ended.set)
 
     def findings(self, reported: Answer) -> dict[str, dict[str, dict[str, Any]]]:
         """By word and rule."""
-        return {
-            group["group"].removeprefix(f"{self.prefix}-"): {
-                found["rule"]: found for found in group["findings"]
-            }
-            for group in reported.document["groups"]
-        }
+        found = {group["group"]: group["findings"] for group in reported.document["groups"]}
+        start = f"{self.prefix}-"
+        return {name.removeprefix(start): {one["rule"]: one for one in by} for name, by in found.items()}
 
     @staticmethod
     def levels(findings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -88,9 +82,6 @@ class Scene:
 
     def settings(self, word: str) -> dict[str, Any]:
         return {
-            "bootstrap.servers": self.broker.bootstrap,
-            "group.id": self.name(word),
-            "auto.offset.reset": "earliest",
-            "enable.auto.commit": False,
-            "log_level": 0,
-        }
+            "bootstrap.servers": self.broker.bootstrap, "group.id": self.name(word), "auto.offset.reset": "earliest",
+            "enable.auto.commit": False, "log_level": 0,
+        }  # fmt: skip

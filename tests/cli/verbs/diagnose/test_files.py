@@ -36,10 +36,9 @@ def record(file: Path, *groups: Group | None) -> Path:
     recorder.write(header_document(Header(at_ms=START_MS, groups=("payments",), source="s", every_ms=5_000)))
     for position, seen in enumerate(groups):
         at_ms = START_MS + 5_000 * position
-        observation = WatchObservation(
-            asked_ms=at_ms, at_ms=at_ms, groups={"payments": seen}, topics=topics(orders=6)
-        )
-        recorder.write(observation_document(observation))
+        groups_at = {"payments": seen}
+        look = WatchObservation(asked_ms=at_ms, at_ms=at_ms, groups=groups_at, topics=topics(orders=6))
+        recorder.write(observation_document(look))
     recorder.close()
     return file
 
@@ -54,11 +53,10 @@ def test_recordings_have_the_recorded_diagnoses(kohort: Kohort, tmp_path: Path) 
         "--all-groups": stuck,
         "-b localhost:9092": stuck,
     }
-    shown = {
-        f"{line} {file.name}": whole(kohort.quick(f"diagnose {line} --replay", file))
-        for line, file in lines.items()
+    answers = {
+        f"{line} {file.name}": kohort.quick(f"diagnose {line} --replay", file) for line, file in lines.items()
     }
-    assert_recorded("diagnose/recordings.txt", shown)
+    assert_recorded("diagnose/recordings.txt", {about: whole(answer) for about, answer in answers.items()})
 
 
 def test_the_sample_fleet_is_healthy(kohort: Kohort, sample: Path) -> None:
@@ -83,7 +81,6 @@ def test_the_topic_id_of_a_commit_proves_that_a_topic_is_new(kohort: Kohort, tmp
     file = tmp_path / "topics.yaml"
     file.write_text(f"orders: {{id: {format_uuid(NEW)}, partitions: 1}}\n")
     answer = kohort.quick("diagnose --all-groups --output csv --log-dir", tmp_path, "--topics", file)
-    assert [(row["GROUP"], row["RULE"], row["LEVEL"]) for row in answer.rows] == [
-        ("stale", "topic-recreated", "error")
-    ]
-    assert (answer.status, answer.rows[0]["EVIDENCE"]) == (1, "partitions orders-0")
+    (row,) = answer.rows
+    assert (row["GROUP"], row["RULE"], row["LEVEL"]) == ("stale", "topic-recreated", "error")
+    assert (answer.status, row["EVIDENCE"]) == (1, "partitions orders-0")

@@ -21,9 +21,8 @@ def test_stall_is_observed_until_it_is_certain(kohort: Kohort) -> None:
             producer = Producer({"bootstrap.servers": served.bootstrap})
             producer.produce("orders", b"unread")
             assert producer.flush(30) == 0
-            answer = kohort.quick(
-                "diagnose --all-groups --commit-interval 3s --output json -b", served.bootstrap
-            )
+            line = "diagnose --all-groups --commit-interval 3s --output json -b"
+            answer = kohort.quick(line, served.bootstrap)
     (group,) = answer.document["groups"]
     (finding,) = group["findings"]
     assert (answer.status, finding["rule"], finding["level"]) == (0, "stalled-member", "warning")

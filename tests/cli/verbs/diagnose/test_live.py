@@ -163,9 +163,7 @@ def _act(acts: list[Callable[[int], None]], ended: Event) -> None:
 
 
 def test_healthy_groups_have_no_finding(diagnosed: Callable[[str], Found]) -> None:
-    assert diagnosed("healthy-classic") == {}
-    assert diagnosed("healthy-consumer") == {}
-    assert diagnosed("healthy-share") == {}
+    assert [diagnosed(f"healthy-{kind}") for kind in ("classic", "consumer", "share")] == [{}] * 3
 
 
 def test_rebalances_that_do_not_end_name_who_is_waited_for(diagnosed: Callable[[str], Found]) -> None:

@@ -102,19 +102,13 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     reported = kohort(f"diagnose --match {scene.prefix} --for 6s --commit-interval 1s", *address)
     findings = scene.findings(reported)
     assert {word: scene.levels(rules) for word, rules in findings.items() if word not in times} == {
-        "aborted": {"aborted-records": "note"},
-        "aborted-alone": {"aborted-records": "note"},
-        "lost": {"records-lost": "warning", "stopped": "error"},
-        "all-deleted": {},
-        "moved": {"left-over-offsets": "note"},
-        "recreated": {"beyond-end": "error"},
-        "half": {"never-committed": "warning"},
-        "marked": {},
-        "held": {"open-transaction": "warning"},
-        "pending": {"pending-offsets": "warning"},
-        "reset": {"pending-offsets": "warning", "stopped": "error"},
+        "aborted": {"aborted-records": "note"}, "aborted-alone": {"aborted-records": "note"},
+        "lost": {"records-lost": "warning", "stopped": "error"}, "all-deleted": {}, "marked": {},
+        "moved": {"left-over-offsets": "note"}, "recreated": {"beyond-end": "error"},
+        "half": {"never-committed": "warning"}, "held": {"open-transaction": "warning"},
+        "pending": {"pending-offsets": "warning"}, "reset": {"pending-offsets": "warning", "stopped": "error"},
         "never": {},  # no request shows which partitions of it are pending
-    }
+    }  # fmt: skip
     assert findings["aborted"]["aborted-records"]["evidence"]["aborted"] == 5
     assert findings["lost"]["records-lost"]["evidence"]["records_lost"] == 150
     assert findings["lost"]["stopped"]["evidence"]["lag"] == 50
@@ -170,9 +164,7 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     (change,) = changed.document["groups"][0]["offsets"]
     assert (change["remark"], change["after"]) == ("pending in an open transaction", 0)
     eos.commit_transaction(30)
-    wait_until(
-        lambda: "pending" not in kohort("describe", scene.name("reset"), *address).stderr, "it has ended"
-    )
+    wait_until(lambda: "pending" not in kohort("describe", scene.name("reset"), *address).stderr, "its end")
     (offset,) = again.committed([TopicPartition(read, 0)], timeout=30)
     assert offset.offset == 0
     again.close()

@@ -33,11 +33,9 @@ HEARTBEAT_MS = 100
 ATTEMPTS = 3
 JAVA = "org.apache.kafka.clients.consumer."
 JAVA_CLASSES = {
-    "range": "RangeAssignor",
-    "roundrobin": "RoundRobinAssignor",
-    "sticky": "StickyAssignor",
+    "range": "RangeAssignor", "roundrobin": "RoundRobinAssignor", "sticky": "StickyAssignor",
     "cooperative-sticky": "CooperativeStickyAssignor",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +80,8 @@ class State:
     def with_joiner(self, joiner: Member) -> State:
         """This state with a member appended, as `--add 1` does it, but under its real id."""
         changed = change_group(self.group, WhatIf(add=1))
-        known = {
-            name: getattr(joiner, name) for name in ("id", "instance", "rack", "protocol", "subscription")
-        }
+        facts = ("id", "instance", "rack", "protocol", "subscription")
+        known = {name: getattr(joiner, name) for name in facts}
         added = replace(changed.members[-1], generation=NO_GENERATION, **known)
         return replace(self, group=replace(changed, members=(*changed.members[:-1], added)))
 

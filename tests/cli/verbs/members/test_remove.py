@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +121,8 @@ def test_members_of_share_and_streams_groups_leave_by_heartbeat(rig: OffsetRig, 
 def test_a_member_that_left_meanwhile_is_refused(rig: OffsetRig, members: Members, topic: str) -> None:
     group = fresh_name("gone")
     with rig.joined(group, topic) as member:
-        line, again = (
-            f"members remove {group} --all --execute",
-            lambda: removed(rig, group, "--all").succeeded(),
-        )
-        shown = rig.asked(line, meanwhile=again)
+        again = partial(removed, rig, group, "--all")
+        shown = rig.asked(f"members remove {group} --all --execute", meanwhile=again)
     assert member in shown.stdout
     assert "about to remove 1 member" in shown.terminal
     assert shown.status == 4
@@ -140,6 +138,5 @@ def test_command_lines(kohort: Kohort, tmp_path: Path) -> None:
         "--all --execute --yes": "is read-only",
     }.items():
         kohort.quick("members remove billing", *line.split(), "--embedded", tmp_path).assert_refused(why)
-    kohort.quick("members remove no-such-group --all --embedded", tmp_path).assert_refused(
-        "no such group", status=3
-    )
+    unknown = kohort.quick("members remove no-such-group --all --embedded", tmp_path)
+    unknown.assert_refused("no such group", status=3)
