@@ -27,7 +27,7 @@ def test_a_moment(text: str, from_now_ms: int) -> None:
     assert read_moment(text, NOW_MS) == NOW_MS + from_now_ms
 
 
-RELATIVE = ["now", "2h", "-2h", "PT2H"]  # these are none in a file with a fixed time
+RELATIVE = ["now", "2h", "-2h", "PT2H"]  # not taken where the time is fixed
 NO_MOMENTS = [
     "", "soon", "-15", "-1y", "--1m", "+2h", "1e9", "2026-13-01", "２０", "2026-01-01T00:00:00 UTC", "9" * 16, "P",
 ]  # fmt: skip
