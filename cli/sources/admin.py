@@ -337,11 +337,9 @@ def _topic(described: Any) -> model.Topic:
     most, least = id_.get_most_significant_bits(), id_.get_least_significant_bits()
     number = (most & (2**64 - 1)) << 64 | (least & (2**64 - 1))
     return model.Topic(
-        name=described.name,
-        partitions=len(described.partitions),
-        id=UUID(int=number) if number else None,
+        name=described.name, partitions=len(described.partitions), id=UUID(int=number) if number else None,
         racks=racks if any(racks.values()) else None,
-    )
+    )  # fmt: skip
 
 
 def _offsets(result: Any) -> model.Offsets:
@@ -378,13 +376,11 @@ def _group(described: Any) -> model.Group:
 def _member(member: Any, kind: model.GroupType) -> model.Member:
     target = member.target_assignment
     return model.Member(
-        id=member.member_id,
-        instance=member.group_instance_id or None,
+        id=member.member_id, instance=member.group_instance_id or None,
         client=model.Client(id=member.client_id, host=member.host),
         protocol=model.usual_protocol(kind) if kind is model.GroupType.CLASSIC else None,
-        owned=_partitions(member.assignment),
-        target=None if target is None else _partitions(target),
-    )
+        owned=_partitions(member.assignment), target=None if target is None else _partitions(target),
+    )  # fmt: skip
 
 
 def _partitions(assignment: Any) -> model.Partitions:

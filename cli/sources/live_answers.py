@@ -156,11 +156,9 @@ def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic
         for partition in described.partitions
     }
     return Topic(
-        name=described.name,
-        partitions=len(described.partitions),
-        id=described.topic_id,
+        name=described.name, partitions=len(described.partitions), id=described.topic_id,
         racks=of_replicas if any(of_replicas.values()) else None,
-    )
+    )  # fmt: skip
 
 
 def offsets_of(

@@ -316,13 +316,11 @@ def read_commit_times(
                 gaps[group_id].append(raw.timestamp_ms - raw.before_ms)
     timed = (
         replace(
-            _with_times(group, commits[group.id]),
-            emptied_ms=since.get(group.id),
-            rebalanced_ms=rebalances.get(group.id),
-            commit_gap_ms=min(gaps[group.id], default=None),
+            _with_times(group, commits[group.id]), emptied_ms=since.get(group.id),
+            rebalanced_ms=rebalances.get(group.id), commit_gap_ms=min(gaps[group.id], default=None),
         )
         for group in groups
-    )
+    )  # fmt: skip
     problems = (
         *_problems(last, keys, "the last commit of", "partition"),
         *_problems(left, emptied, "when the last member left", "group"),
@@ -380,11 +378,9 @@ def _with_times(group: Group, commits: Mapping[tuple[str, int], tuple[StoredOffs
     offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
     for (topic, partition), (commit, same_since_ms) in commits.items():
         offsets[topic][partition] = replace(
-            offsets[topic][partition],
-            timestamp=commit.commit_ms,
-            topic_id=commit.topic_id,
+            offsets[topic][partition], timestamp=commit.commit_ms, topic_id=commit.topic_id,
             same_since_ms=same_since_ms,
-        )
+        )  # fmt: skip
     return replace(group, offsets=offsets)
 
 
