@@ -129,15 +129,12 @@ class Options:
     """All flags of the tool, checked like the tool does. None, False and () mean that a flag was not given."""
 
     action: Action
-    bootstrap_server: str = ""
-    """Empty only if the action is VALIDATE_REGEX and no server was named."""
+    bootstrap_server: str = ""  # Empty only if the action is VALIDATE_REGEX and no server was named
     command_config: Path | None = None
     timeout_ms: int = DEFAULT_TIMEOUT_MS
-    groups: tuple[str, ...] = ()
-    """The values of `--group`, in the order given; a group may be named twice."""
+    groups: tuple[str, ...] = ()  # The values of `--group`, in the order given; a group may be named twice
     all_groups: bool = False
-    topics: tuple[str, ...] = ()
-    """The values of `--topic`, as typed: `orders` or `orders:0,1`."""
+    topics: tuple[str, ...] = ()  # The values of `--topic`, as typed: `orders` or `orders:0,1`
     all_topics: bool = False
 
     members: bool = False
@@ -160,8 +157,7 @@ class Options:
     to_current: bool = False
     from_file: Path | None = None
 
-    regex: str | None = None
-    """The regex of VALIDATE_REGEX."""
+    regex: str | None = None  # The regex of VALIDATE_REGEX
 
     @property
     def changes(self) -> bool:

@@ -28,8 +28,7 @@ class _RawOutput(RawIOBase):
     def __init__(self, file: int) -> None:
         self._file = file
         self.error: OSError | None = None
-        self.lost: bytearray | None = None
-        """The output that could not be written, if it is needed."""
+        self.lost: bytearray | None = None  # The output that could not be written, if it is needed
 
     def fileno(self) -> int:
         return self._file

@@ -163,10 +163,8 @@ class _Reset:
     """A reset: one command line on one cluster."""
 
     def __init__(self, options: Options, source: LiveSource) -> None:
-        self.status = ExitStatus.DONE
-        """The exit status so far."""
-        self.made: list[str] = []
-        """The groups that were set."""
+        self.status = ExitStatus.DONE  # The exit status so far
+        self.made: list[str] = []  # The groups that were set
         self.client = cluster.client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
         self._topics = ClusterTopics(self.client)

@@ -30,8 +30,7 @@ class BrokerConfigs:
     def __init__(self, static: Mapping[str, str], dynamic: Mapping[str, Mapping[str, str]]) -> None:
         self.static = dict(static)
         self.dynamic = {broker: dict(values) for broker, values in dynamic.items()}
-        self.changes = 0
-        """Increases with every change."""
+        self.changes = 0  # Increases with every change
 
     def set(self, broker: str, values: Mapping[str, str]) -> None:
         """Replace the dynamic configs of a broker, or of `ALL`."""

@@ -57,8 +57,7 @@ class Features:
     def __init__(self, levels: Mapping[str, int]) -> None:
         """`levels`: the levels that differ from a new cluster's."""
         self.levels = {name: levels.get(name, feature.default) for name, feature in FEATURES.items()}
-        self.epoch = 1
-        """Increases with every change."""
+        self.epoch = 1  # Increases with every change
 
     def check(self, updates: Iterable[FeatureUpdate]) -> Mapping[str, int]:
         """The new levels of the updated features. :raises RequestRefused: one of the updates is not possible"""

@@ -148,8 +148,7 @@ class Config:
     group_consumer_client_assignors_enable: bool = _other(False, _parse_boolean)
     """KIP-848's client-side assignors, which Kafka never shipped: Kohort's own setting."""
 
-    offset_metadata_max_bytes: int = _integer(4_096)
-    """Compared with the number of UTF-16 units, not of bytes."""
+    offset_metadata_max_bytes: int = _integer(4_096)  # Compared with the number of UTF-16 units, not of bytes
     offsets_retention_minutes: int = _integer(10_080, 1)
     offsets_retention_check_interval_ms: int = _integer(600_000, 1, MAX_LONG)
     offsets_topic_num_partitions: int = _integer(50, 1)

@@ -24,12 +24,9 @@ class ClassicState(Enum):
     """AbstractCoordinator.MemberState."""
 
     UNJOINED = "unjoined"
-    PREPARING_REBALANCE = "preparing-rebalance"
-    """JoinGroup is sent; no heartbeats."""
-    COMPLETING_REBALANCE = "completing-rebalance"
-    """JoinGroup is answered."""
-    STABLE = "stable"
-    """SyncGroup is answered; callbacks may still be due."""
+    PREPARING_REBALANCE = "preparing-rebalance"  # JoinGroup is sent; no heartbeats
+    COMPLETING_REBALANCE = "completing-rebalance"  # JoinGroup is answered
+    STABLE = "stable"  # SyncGroup is answered; callbacks may still be due
 
 
 FATAL = frozenset(
@@ -56,17 +53,14 @@ class ClassicMembership(CommittingMember):
         self.epoch = NO_GENERATION
         self.member_id = ""
         self._must_rejoin = self._must_prepare = True
-        self._is_beating = False
-        """Whether a heartbeat is in flight."""
+        self._is_beating = False  # Whether a heartbeat is in flight
         self._heard_at_ms = 0
         self._is_silent = False
         """Whether the member left because the application stayed outside `poll` too long, and has not rejoined."""
-        self._commits_fenced = False
-        """Whether each `poll` throws that an asynchronous commit was fenced."""
+        self._commits_fenced = False  # Whether each `poll` throws that an asynchronous commit was fenced
         self._unnoticed: int | None = None
         """The lost generation with which the application, unaware of the loss, still commits. None: there is none."""
-        self._is_dead = False
-        """Whether an error has occurred that is final for the library."""
+        self._is_dead = False  # Whether an error has occurred that is final for the library
 
     def _enter(self, generation: int, member: str, now_ms: int) -> None:
         """Start the session: JoinGroup is answered."""

@@ -45,10 +45,8 @@ class RebalancePhase(Enum):
     COMMITTING = "committing"
     COMMITTED = "committed"
     ANSWER_DUE = "answer-due"
-    JOINED = "joined"
-    """JoinGroup is answered, and the application has not been in `poll` since."""
-    LOOKING_UP = "looking-up"
-    """The leader requests the topics, between JoinGroup and SyncGroup (librdkafka)."""
+    JOINED = "joined"  # JoinGroup is answered, and the application has not been in `poll` since
+    LOOKING_UP = "looking-up"  # The leader requests the topics, between JoinGroup and SyncGroup (librdkafka)
     ASSIGNED = "assigned"
     """The assignment has arrived, and not all of its callbacks have returned without an exception."""
 
@@ -80,10 +78,8 @@ class RebalancingMember(ClassicMembership):
         self.subscription = subscription
         self._version = subscription_version
         self._custom = custom
-        self._joined: tuple[str, ...] | None = None
-        """The topics of the last JoinGroup."""
-        self._joined_counts: dict[str, int] = {}
-        """The partition counts of these topics at that time."""
+        self._joined: tuple[str, ...] | None = None  # The topics of the last JoinGroup
+        self._joined_counts: dict[str, int] = {}  # The partition counts of these topics at that time
         self._last_assigned = history
         self._history = history if self.is_cooperative else frozenset()
         """The partitions that its JoinGroups claim to own until it has an assignment."""
@@ -92,8 +88,7 @@ class RebalancingMember(ClassicMembership):
         """The partitions that it revoked eagerly, if it still considers them its own (`remembers_eager`)."""
         self._unread: Partitions = frozenset()
         """Partitions that were assigned although it considered them its own: it does not start to read them."""
-        self._watched: frozenset[str] = frozenset()
-        """Topics of the whole group, which its leader watches."""
+        self._watched: frozenset[str] = frozenset()  # Topics of the whole group, which its leader watches
         self._assigned_for: dict[str, int] | None = None
         """The partition counts by topic that the leader knew when it assigned. None: the member is a follower."""
         self._looks_again = False
@@ -102,8 +97,7 @@ class RebalancingMember(ClassicMembership):
         self._rejoin_at_ms = self._asked_to_join_ms = 0
         self._join_answer: object = None
         self._assignment = b""
-        self._missed: frozenset[str] = frozenset()
-        """Missing topics that `poll` has thrown an exception for."""
+        self._missed: frozenset[str] = frozenset()  # Missing topics that `poll` has thrown an exception for
 
     @property
     def _unpositioned(self) -> Partitions:

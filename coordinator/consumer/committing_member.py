@@ -51,13 +51,11 @@ class CommittingMember(base.ClientMember):
         super().__init__(identity, image, position)
         self._beat_at_ms = base.NEVER
         self._auto_commit_at_ms = base.NEVER
-        self._auto_commits = False
-        """Whether an auto-commit is unanswered."""
+        self._auto_commits = False  # Whether an auto-commit is unanswered
         self._retried: _Commit | None = None
         """The last pending commit that is retried until it succeeds. No other commit may overtake it with older
         offsets, and it may not overtake a newer one."""
-        self._retries: list[tuple[int, _Commit]] = []
-        """Commits to be sent again, and when."""
+        self._retries: list[tuple[int, _Commit]] = []  # Commits to be sent again, and when
         self._fetches_offsets = False
         self._fetch_offsets_at_ms = 0
         self._committed_by_ms = base.NEVER

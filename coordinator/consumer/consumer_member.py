@@ -47,8 +47,7 @@ class _Closing(Enum):
     """The progress of `close`."""
 
     NO = "no"
-    WAITS = "waits"
-    """Until a running callback returns."""
+    WAITS = "waits"  # Until a running callback returns
     COMMITS = "commits"
     REVOKES = "revokes"
     LEAVES = "leaves"
@@ -78,8 +77,7 @@ class AsyncConsumer(ReconcilingMember):
         self._fields = HeartbeatFields(identity, uuid, remote_assignor)
         self._keeps_place = identity.instance is not None
         self._is_new = True
-        self._beat: int | None = None
-        """The unanswered heartbeat."""
+        self._beat: int | None = None  # The unanswered heartbeat
         self._beat_at_ms = self._interval_ms = self._failures = 0
         self._closing = _Closing.NO
         self._close_by_ms = base.NEVER

@@ -21,8 +21,7 @@ from coordinator.engine.topics import TopicImage
 class Reconciliation:
     """A step from the owned partitions to the target, as far as its topics are known."""
 
-    number: int
-    """The number of the assignment."""
+    number: int  # The number of the assignment
     by_id: TopicPartitions
     assigned: Partitions
     added: Partitions
@@ -35,8 +34,7 @@ class Assignments:
     __slots__ = ("_names", "_number", "_target", "_target_number", "owned", "version")
 
     def __init__(self) -> None:
-        self.owned: TopicPartitions | None = None
-        """The reconciled assignment, as heartbeats report it."""
+        self.owned: TopicPartitions | None = None  # The reconciled assignment, as heartbeats report it
         self.version = 0
         """Increases with every change of `owned`, also when the same partitions are assigned again: they are reported
         again."""

@@ -17,10 +17,8 @@ class AfterError(Enum):
     """How an application handles an exception of `poll`."""
 
     POLL_AGAIN = "poll-again"
-    DIE = "die"
-    """Close the consumer and stop."""
-    RESTART = "restart"
-    """Close the consumer, stop, and be restarted, like a container."""
+    DIE = "die"  # Close the consumer and stop
+    RESTART = "restart"  # Close the consumer, stop, and be restarted, like a container
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +42,12 @@ class Behavior:
     """Whether a member that does not poll leaves at once, or stops heartbeating and leaves in the next `poll`."""
     counts_callbacks: bool = True
     """Whether max.poll.interval.ms counts during a callback, and before the first `assigned` since a join."""
-    throws_last: bool = True
-    """Whether all due callbacks are called before a due exception is thrown."""
+    throws_last: bool = True  # Whether all due callbacks are called before a due exception is thrown
     names_codes: bool = False
     """Whether exceptions have the names of the protocol's error codes, or of Kafka's classes."""
     fatal_error: str | None = None
     """The exception of every error that ends the membership for good; None: each has its own."""
-    poll_timeout_error: str | None = None
-    """Thrown if the application did not poll; None: nothing is thrown."""
+    poll_timeout_error: str | None = None  # Thrown if the application did not poll; None: nothing is thrown
     topic_error: str | None = None
     """Thrown once by the classic consumer for a missing topic, and partitions of a deleted topic are lost. None: it
     waits."""
@@ -96,13 +92,10 @@ class ClientLibrary:
     """A client library: how its classic and its new consumer behave, if libraries differ."""
 
     name: str
-    leader: Leader = Leader.JAVA
-    """The library whose assignors run when one of its members is the leader."""
-    assignors: tuple[str, ...] = ("range", "cooperative-sticky")
-    """The default assignors, preferred first."""
+    leader: Leader = Leader.JAVA  # The library whose assignors run when one of its members is the leader
+    assignors: tuple[str, ...] = ("range", "cooperative-sticky")  # The default assignors, preferred first
     after_error: AfterError = AfterError.POLL_AGAIN
-    listener_error: str = "KafkaException"
-    """The exception of `poll` if the listener throws."""
+    listener_error: str = "KafkaException"  # The exception of `poll` if the listener throws
     behavior: Behavior = Behavior()
     source: str
 
@@ -184,8 +177,7 @@ class MemberSettings:
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3_000
-    max_poll_interval_ms: int = 300_000
-    """Also the rebalance timeout."""
+    max_poll_interval_ms: int = 300_000  # Also the rebalance timeout
     enable_auto_commit: bool = True
     auto_commit_interval_ms: int = 5_000
     request_timeout_ms: int = 30_000

@@ -21,8 +21,7 @@ from wire.errors import ErrorCode
 class LocalAssignment:
     """An assignor's result; `error`, a code of the assignor, is the reason why it failed, or 0."""
 
-    assignments: Mapping[str, TopicPartitions]
-    """By member id."""
+    assignments: Mapping[str, TopicPartitions]  # By member id
     metadata: Mapping[str, ClientMetadata] = field(default_factory=dict)
     error: int = 0
 

@@ -83,10 +83,8 @@ class ClientMember(ABC):
     """A consumer. See the package: inputs are the public methods, outputs are collected with `take`."""
 
     subscription: ClientSubscription
-    member_id: str
-    """Its id in the group; empty while it has none."""
-    epoch: int
-    """Its generation or member epoch; -1 or 0 while it has none."""
+    member_id: str  # Its id in the group; empty while it has none
+    epoch: int  # Its generation or member epoch; -1 or 0 while it has none
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         self.identity, self.settings = identity, identity.settings
@@ -105,24 +103,19 @@ class ClientMember(ABC):
         self._coordinator: int | None = None
         self._looking_up = False
         self._lookup_at_ms = 0
-        self._missing_since_ms = NEVER
-        """When the coordinator was lost; NEVER if there was none."""
+        self._missing_since_ms = NEVER  # When the coordinator was lost; NEVER if there was none
         self._waiting: dict[int, OnAnswer] = {}
         self._numbers = 0
         self._then: Step | None = None
         self._called_at_ms = 0
         self._called: CallbackKind | None = None
-        self._threw = False
-        """Whether the last callback threw."""
-        self._thrown = ""
-        """The exception that `commitSync` has thrown in the running callback."""
-        self._error = ""
-        """The first exception of a rebalance's callbacks; `poll` throws it at the end."""
+        self._threw = False  # Whether the last callback threw
+        self._thrown = ""  # The exception that `commitSync` has thrown in the running callback
+        self._error = ""  # The first exception of a rebalance's callbacks; `poll` throws it at the end
         self._due: list[outputs.DueCallback | outputs.DueFailure] = []
         """Events that wait for `poll`, in order."""
         self._out_of_poll_since_ms = 0
-        self._is_watched = self._behavior.counts_callbacks
-        """Whether max.poll.interval.ms is counting."""
+        self._is_watched = self._behavior.counts_callbacks  # Whether max.poll.interval.ms is counting
         self._waits_for_commit = self._polls_next = False
         """Whether the application waits in `commitSync`, and whether it polls after that."""
 

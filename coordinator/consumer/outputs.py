@@ -39,11 +39,9 @@ class Send(NamedTuple):
     """Send a request to a node; the driver then calls `answered(number, …)` or `failed(number, …)`."""
 
     number: int
-    node: int | None
-    """The coordinator; None: any broker, for FindCoordinator."""
+    node: int | None  # The coordinator; None: any broker, for FindCoordinator
     request: AnyRequest | FindCoordinator
-    timeout_ms: int
-    """When the client's request times out and the connection is closed."""
+    timeout_ms: int  # When the client's request times out and the connection is closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +56,9 @@ class Callback:
 class Raised:
     """An exception leaves `poll`, `commitSync`, `subscribe` or `close`: the application is out of `poll` now."""
 
-    error: str
-    """The class of the exception, as Java names it."""
+    error: str  # The class of the exception, as Java names it
     message: str = ""
-    is_refusal: bool = False
-    """Whether the call had no effect, and the consumer is unchanged."""
+    is_refusal: bool = False  # Whether the call had no effect, and the consumer is unchanged
 
 
 class Committed(NamedTuple):
@@ -90,8 +86,7 @@ class DueCallback:
 
     kind: CallbackKind
     partitions: Partitions
-    then: Callable[[int], None]
-    """The next step when the callback has returned; takes the time in ms."""
+    then: Callable[[int], None]  # The next step when the callback has returned; takes the time in ms
     assigned: Partitions | None = None
     """The partitions that are owned as soon as it is called; None: unchanged."""
 

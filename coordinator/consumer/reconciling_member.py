@@ -86,21 +86,15 @@ class ReconcilingMember(CommittingMember):
         self.epoch = 0
         self._client_side = client_side
         self._assignments = Assignments()
-        self._has_news = True
-        """Whether the next heartbeat may report more than the member's presence."""
-        self._reconciles = False
-        """Whether a reconciliation is in progress, possibly one of its callbacks."""
-        self._has_rejoined = False
-        """Whether the member has rejoined since it started."""
-        self._revoking: Partitions = frozenset()
-        """Partitions that are no longer fetched."""
+        self._has_news = True  # Whether the next heartbeat may report more than the member's presence
+        self._reconciles = False  # Whether a reconciliation is in progress, possibly one of its callbacks
+        self._has_rejoined = False  # Whether the member has rejoined since it started
+        self._revoking: Partitions = frozenset()  # Partitions that are no longer fetched
         self._awaiting: Partitions = frozenset()
         """Partitions that are not fetched yet: their `assigned` has not returned."""
-        self._batch = 0
-        """The number of due events that `poll` has taken, but not processed."""
+        self._batch = 0  # The number of due events that `poll` has taken, but not processed
         self._message = ""
-        self._is_lost = False
-        """Whether `lost` is due or running."""
+        self._is_lost = False  # Whether `lost` is due or running
         self._is_stranded = False
         """Whether it has left during the current reconciliation, and forgotten that (`forgets_to_rejoin`)."""
 

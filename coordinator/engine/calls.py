@@ -42,12 +42,9 @@ class Call(NamedTuple):
     """Identifies the call in `CoordinatorResult.answers`; the caller chooses it and never reuses it."""
     request: AnyRequest
     now_ms: int
-    client_id: str
-    """Empty for a null in the message."""
-    host: str
-    """In Kafka's notation: `/127.0.0.1`."""
-    fresh_id: UUID
-    """A random id for a member that this call may create."""
+    client_id: str  # Empty for a null in the message
+    host: str  # In Kafka's notation: `/127.0.0.1`
+    fresh_id: UUID  # A random id for a member that this call may create
     refusal: ErrorCode = ErrorCode.NONE
     """Why the broker does not serve the group: NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS."""
 
@@ -81,10 +78,8 @@ class CoordinatorResult(NamedTuple):
     that waited until now. Deadlines may have changed."""
 
     records: tuple[Record, ...] = ()
-    written: tuple[Written, ...] = ()
-    """The records encoded for the log, if the engine has an encoder."""
+    written: tuple[Written, ...] = ()  # The records encoded for the log, if the engine has an encoder
     answers: tuple[tuple[int, object], ...] = ()
-    producer: ProducerIdentity | None = None
-    """The producer whose transaction the records belong to, if any."""
+    producer: ProducerIdentity | None = None  # The producer whose transaction the records belong to, if any
     refreshes: tuple[RegexRefresh, ...] = ()
     """To be matched by the caller, and then passed to `Engine.regexes_matched`, if the caller has asked for it."""

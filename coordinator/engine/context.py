@@ -34,8 +34,7 @@ class EngineState:
     groups: dict[str, Group] = field(default_factory=dict)
     offsets: dict[str, dict[tuple[str, int], StoredOffset]] = field(default_factory=dict)
     """By group, then by topic and partition."""
-    pending: TransactionOffsets = field(default_factory=TransactionOffsets)
-    """Offsets of open transactions."""
+    pending: TransactionOffsets = field(default_factory=TransactionOffsets)  # Offsets of open transactions
     other_types: set[str] = field(default_factory=set)
     """Ids of groups of types that are not coordinated here (share, streams): their offsets create no simple group."""
     group_configs: dict[str, GroupOverrides] = field(default_factory=dict)
@@ -56,16 +55,14 @@ class EngineContext:
     topics: TopicImage = field(default_factory=TopicImage)
     new_topics_version: int = -1
     """Version of the image in which a topic was last created: regexes resolved earlier are resolved again."""
-    matches_elsewhere: bool = False
-    """Whether the caller matches regexes."""
+    matches_elsewhere: bool = False  # Whether the caller matches regexes
     refreshing: dict[str, RegexRefresh] = field(default_factory=dict)
     """By group, while its regexes are matched."""
     now_ms: int = 0
     records: list[Record] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     answers: list[tuple[int, object]] = field(default_factory=list)
-    producer: ProducerIdentity | None = None
-    """The producer whose transaction the records belong to."""
+    producer: ProducerIdentity | None = None  # The producer whose transaction the records belong to
     refreshes: list[RegexRefresh] = field(default_factory=list)
 
     broker_settings: ConsumerSettings = field(init=False)

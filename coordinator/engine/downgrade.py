@@ -25,8 +25,7 @@ class Replacement:
 
     old: ConsumerMember
     new: ConsumerMember
-    records: Sequence[Record]
-    """They create the member, and contain the other changes of its request."""
+    records: Sequence[Record]  # They create the member, and contain the other changes of its request
 
 
 def downgrades_on_leave(ctx: EngineContext, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:

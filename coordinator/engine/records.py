@@ -57,8 +57,7 @@ class ClassicMemberValue:
     instance: str | None
     client_id: str
     host: str
-    rebalance_timeout_ms: int
-    """-1 in records before version 1, which have only one timeout."""
+    rebalance_timeout_ms: int  # -1 in records before version 1, which have only one timeout
     session_timeout_ms: int
     subscription: bytes
     assignment: bytes
@@ -137,8 +136,7 @@ class ClientAssignor:
 class Payload:
     """A client-side assignor's metadata and error for a member, in addition to its partitions."""
 
-    error: int = 0
-    """Why there is no assignment, a code of the assignor; 0: there is an assignment."""
+    error: int = 0  # Why there is no assignment, a code of the assignor; 0: there is an assignment
     metadata: ClientMetadata | None = None
 
 
@@ -159,8 +157,7 @@ class ConsumerMemberValue:
     rebalance_timeout_ms: int = -1
     assignor: str | None = None
     classic: ClassicMemberMetadata | None = None
-    client_assignors: tuple[ClientAssignor, ...] = ()
-    """Preferred first."""
+    client_assignors: tuple[ClientAssignor, ...] = ()  # Preferred first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,21 +10,15 @@ from typing import NamedTuple
 class TimerKind(IntEnum):
     """The purpose of a timer."""
 
-    INITIAL_DELAY = auto()
-    """A new or Empty classic group waits for more members."""
-    JOIN = auto()
-    """The rebalance timeout: then members that have not rejoined are removed."""
-    SYNC = auto()
-    """The rebalance timeout: then members that have not synced are removed."""
+    INITIAL_DELAY = auto()  # A new or Empty classic group waits for more members
+    JOIN = auto()  # The rebalance timeout: then members that have not rejoined are removed
+    SYNC = auto()  # The rebalance timeout: then members that have not synced are removed
     SESSION = auto()
-    PENDING_MEMBER = auto()
-    """A member id was assigned, and no member has joined with it."""
-    REBALANCE = auto()
-    """A consumer member has not revoked in time."""
+    PENDING_MEMBER = auto()  # A member id was assigned, and no member has joined with it
+    REBALANCE = auto()  # A consumer member has not revoked in time
     REGEX = auto()
     OFFSET_EXPIRY = auto()
-    CLIENT_ASSIGNOR = auto()
-    """A member that was asked to compute an assignment has not answered."""
+    CLIENT_ASSIGNOR = auto()  # A member that was asked to compute an assignment has not answered
 
 
 class TimerKey(NamedTuple):
@@ -42,8 +36,7 @@ class Timers:
     def __init__(self) -> None:
         self._deadlines: dict[TimerKey, tuple[int, int]] = {}
         """Deadline, and the number of the call that set it."""
-        self._queued: dict[TimerKey, int] = {}
-        """The time at which the heap has the key."""
+        self._queued: dict[TimerKey, int] = {}  # The time at which the heap has the key
         self._heap: list[tuple[int, int, TimerKey]] = []
         self._number = 0
 

@@ -64,8 +64,7 @@ class Page:
     session: str
     messages: list[str] = field(default_factory=list)
     """Errors of the console, of the browser's log, and uncaught exceptions."""
-    requests: list[str] = field(default_factory=list)
-    """URLs, the page itself first."""
+    requests: list[str] = field(default_factory=list)  # URLs, the page itself first
 
     def evaluate(self, expression: str) -> Any:
         """The value of JavaScript, as JSON carries it."""

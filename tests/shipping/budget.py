@@ -26,12 +26,10 @@ class Sizes:
 
     product_lines: int = 0
     product_files: int = 0
-    product_any: int = 0
-    """Uses of `Any`: imports of it do not count."""
+    product_any: int = 0  # Uses of `Any`: imports of it do not count
     test_lines: int = 0
     test_files: int = 0
-    classes: dict[str, list[str]] = field(default_factory=dict)
-    """The product files of each public class name."""
+    classes: dict[str, list[str]] = field(default_factory=dict)  # The product files of each public class name
 
     @property
     def shared_class_names(self) -> dict[str, list[str]]:

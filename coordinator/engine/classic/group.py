@@ -48,23 +48,18 @@ class ClassicGroup:
     generation: int = 0
     leader: str | None = None
     members: dict[str, ClassicMember] = field(default_factory=dict)
-    static: dict[str, str] = field(default_factory=dict)
-    """Member ids by instance id."""
-    pending: set[str] = field(default_factory=set)
-    """Member ids that were assigned, but not yet used to join."""
+    static: dict[str, str] = field(default_factory=dict)  # Member ids by instance id
+    pending: set[str] = field(default_factory=set)  # Member ids that were assigned, but not yet used to join
     joining: dict[str, int] = field(default_factory=dict)
     syncing: dict[str, int] = field(default_factory=dict)
     pending_sync: set[str] = field(default_factory=set)
     """Members that have not sent SyncGroup in this generation."""
-    new_member_added: bool = False
-    """Whether a member joined during the initial delay."""
+    new_member_added: bool = False  # Whether a member joined during the initial delay
     initial_delay_ms: int = 0
     initial_remaining_ms: int = 0
     """By how much the initial delay can still be extended after the current part."""
-    subscribed: frozenset[str] | None = None
-    """The topics of all members; None if they are unknown."""
-    _supported: Counter[str] = field(default_factory=Counter)
-    """How many members support each protocol."""
+    subscribed: frozenset[str] | None = None  # The topics of all members; None if they are unknown
+    _supported: Counter[str] = field(default_factory=Counter)  # How many members support each protocol
     _capacity: int = DEFAULT_CAPACITY
     """The array length of the HashMap in which a broker keeps the members; it never shrinks."""
 

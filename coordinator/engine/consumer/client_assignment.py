@@ -34,8 +34,7 @@ class PrepareAssignmentAnswer:
     """The ids of each member's subscribed topics that exist."""
     assignors: Mapping[str, log.ClientAssignor] = field(default_factory=dict)
     """Each member's own assignor, with its metadata for the others."""
-    targets: Mapping[str, log.TopicPartitions] = field(default_factory=dict)
-    """Each member's current target."""
+    targets: Mapping[str, log.TopicPartitions] = field(default_factory=dict)  # Each member's current target
     topics: tuple[tuple[UUID, str, int], ...] = ()
 
 

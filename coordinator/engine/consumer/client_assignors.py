@@ -30,16 +30,14 @@ class Computation:
     member: str
     group_epoch: int
     members: frozenset[str]
-    partitions: Mapping[UUID, int]
-    """The partition count of each subscribed topic."""
+    partitions: Mapping[UUID, int]  # The partition count of each subscribed topic
 
 
 @dataclass(slots=True, kw_only=True)
 class ClientSide:
     """The computing member of a group. It is not persisted: after a restart a member is asked again."""
 
-    chosen: str | None = None
-    """The member that is asked to compute."""
+    chosen: str | None = None  # The member that is asked to compute
     computation: Computation | None = None
     failed: list[str] = field(default_factory=list)
     """Members that were asked and failed; all are asked again once all have failed."""
@@ -57,10 +55,8 @@ class AssignorChoice:
     """The assignor that all members have, and the members that can run it, in the order of the group."""
 
     name: str
-    offers: Mapping[str, ClientAssignor]
-    """By member: the assignor, as the member offers it."""
-    capable: tuple[str, ...]
-    """None if no member can read the metadata of all others."""
+    offers: Mapping[str, ClientAssignor]  # By member: the assignor, as the member offers it
+    capable: tuple[str, ...]  # None if no member can read the metadata of all others
 
 
 def choose(members: Sequence[ConsumerMember]) -> AssignorChoice | None:

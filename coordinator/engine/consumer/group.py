@@ -58,12 +58,10 @@ class ConsumerGroup:
         """Soft state: whether a topic may have changed since the metadata hash was computed."""
         self.may_describe: Callable[[str], bool] | None = None
         """Soft state: whether the member whose heartbeat had the regexes resolved may describe a topic; None: all."""
-        self.client = ClientSide()
-        """Soft state: the member that computes for the group."""
+        self.client = ClientSide()  # Soft state: the member that computes for the group
         self.capacity = FIRST_SLOTS
         """The capacity of the map in which a broker keeps the members; it never shrinks."""
-        self.regex_users: Counter[str] = Counter()
-        """How many members subscribe with each regex."""
+        self.regex_users: Counter[str] = Counter()  # How many members subscribe with each regex
         self._subscriptions: Counter[str] = Counter()
         """How many members and resolved regexes subscribe to each topic."""
         self._static: dict[str, str] = {}

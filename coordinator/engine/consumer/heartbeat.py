@@ -48,8 +48,7 @@ class ConsumerGroupHeartbeatAnswer:
     """Whether the member must compute the group's assignment with a client-side assignor."""
     metadata: log.ClientMetadata | None = None
     """A client-side assignor's metadata for the member, with an assignment."""
-    assignment_error: int = 0
-    """The error code of a client-side assignor, with an assignment."""
+    assignment_error: int = 0  # The error code of a client-side assignor, with an assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,18 +31,14 @@ from wire.errors import ErrorCode
 class ReconciliationInput:
     """The input of a reconciliation: the member's target, and the facts that limit it."""
 
-    epoch: int
-    """The epoch of the target assignment."""
+    epoch: int  # The epoch of the target assignment
     target: TopicPartitions
     subscribed: Container[UUID]
     """Topics that the member subscribes to: other topics in its target are not assigned to it (any more)."""
-    owned: TopicPartitions | None
-    """The partitions that the member reports; None if it does not report them."""
-    is_free: Callable[[UUID, int], bool]
-    """Whether no member has the partition or is revoking it."""
+    owned: TopicPartitions | None  # The partitions that the member reports; None if it does not report them
+    is_free: Callable[[UUID, int], bool]  # Whether no member has the partition or is revoking it
     subscription_changed: bool = False
-    payload: Payload = NO_PAYLOAD
-    """The assignor's metadata that comes with the target."""
+    payload: Payload = NO_PAYLOAD  # The assignor's metadata that comes with the target
 
 
 def reconcile(current: CurrentAssignmentValue, goal: ReconciliationInput) -> CurrentAssignmentValue:

@@ -30,8 +30,7 @@ class AssignmentInput:
 
     epoch: int
     members: tuple[ConsumerMember, ...]
-    targets: Mapping[str, TopicPartitions]
-    """The current target of each member."""
+    targets: Mapping[str, TopicPartitions]  # The current target of each member
     regexes: Mapping[str, RegexValue]
     topics: TopicImage
 

@@ -32,27 +32,20 @@ class Update:
 
     ctx: EngineContext
     group: ConsumerGroup
-    before: ConsumerMember
-    """The current member; the initial state of a member that is new or a replacement."""
+    before: ConsumerMember  # The current member; the initial state of a member that is new or a replacement
     after: ConsumerMember
     """The member with the changes of the request; after `reconcile_member` also with its next assignment."""
     records: list[log.Record] = field(default_factory=list)
-    replaces: ClassicGroup | None = None
-    """A classic group that is replaced when the request succeeds."""
+    replaces: ClassicGroup | None = None  # A classic group that is replaced when the request succeeds
     may_describe: Callable[[str], bool] | None = None
     """Whether the sender may describe a topic; None: all topics."""
-    epoch: int = field(init=False)
-    """The group epoch after the request."""
+    epoch: int = field(init=False)  # The group epoch after the request
     asks_for_assignment: bool = False
     """Whether a client-side assignor of the member gives a reason for a new assignment."""
-    changed: bool = False
-    """Whether the member's subscription has changed."""
-    refreshed: bool = False
-    """Whether the metadata hash is up to date."""
-    moved: bool = False
-    """Whether the member's current assignment has changed."""
-    resolve: bool = False
-    """Whether the group's regexes must be resolved."""
+    changed: bool = False  # Whether the member's subscription has changed
+    refreshed: bool = False  # Whether the metadata hash is up to date
+    moved: bool = False  # Whether the member's current assignment has changed
+    resolve: bool = False  # Whether the group's regexes must be resolved
 
     def __post_init__(self) -> None:
         self.epoch = self.group.epoch

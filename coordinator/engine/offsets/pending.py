@@ -18,8 +18,7 @@ Partition: TypeAlias = tuple[str, int]
 @dataclass(slots=True)
 class _Pending:
     value: StoredOffset
-    position: int
-    """Increases along the log."""
+    position: int  # Increases along the log
     superseded: bool = False
     """Whether a later value in the log is already visible: then this one never will be."""
 

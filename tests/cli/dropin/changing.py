@@ -25,14 +25,10 @@ STRICTER = {
 class Change(Case):
     """A command line on the scene of `change_scene.py`. Where ours is to differ, one of `like` and `says` tells how."""
 
-    file: str | bytes = ""
-    """What is in `{file}`."""
-    like: str = ""
-    """A command line; ours gives the answer that the tool gives to this one."""
-    like_file: str | bytes = ""
-    """What is in `{file}` for `like`."""
-    says: str = ""
-    """What ours prints on stdout instead; nothing else, and nothing is changed."""
+    file: str | bytes = ""  # What is in `{file}`
+    like: str = ""  # A command line; ours gives the answer that the tool gives to this one
+    like_file: str | bytes = ""  # What is in `{file}` for `like`
+    says: str = ""  # What ours prints on stdout instead; nothing else, and nothing is changed
 
     def __str__(self) -> str:
         return f"{self.line} {self.file!r}" if self.file else self.line

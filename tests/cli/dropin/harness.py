@@ -20,8 +20,7 @@ from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     names: Mapping[str, str]
-    broker: Broker | None = None
-    """Where it is, if not on the broker that all tests share."""
+    broker: Broker | None = None  # Where it is, if not on the broker that all tests share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +29,9 @@ class Case:
 
     line: str
     scene: str = "fleet"
-    differs: tuple[str, ...] = ()
-    """Accepted differences, in the order in which they are applied."""
-    status: int | None = None
-    """Our exit status, where `exit-status` is one of the differences."""
-    more: str = ""
-    """What ours says beyond the tool, or instead, where the difference is one of words."""
+    differs: tuple[str, ...] = ()  # Accepted differences, in the order in which they are applied
+    status: int | None = None  # Our exit status, where `exit-status` is one of the differences
+    more: str = ""  # What ours says beyond the tool, or instead, where the difference is one of words
     connects: bool = True
 
     def __str__(self) -> str:

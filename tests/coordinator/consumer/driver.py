@@ -86,8 +86,7 @@ class Play:
     settings: dict[str, str] = field(default_factory=dict)
     now_ms: int = START_MS
     applications: list[Application] = field(default_factory=list)
-    node: int | None = 1
-    """The coordinator; None while there is none."""
+    node: int | None = 1  # The coordinator; None while there is none
     refuses: Callable[[Request[Any]], ErrorCode | None] = lambda _request: None
 
     def __post_init__(self) -> None:

@@ -28,8 +28,7 @@ class Driver:
         self.engine = Engine(Config.parse(named), TOPICS if topics is None else topics)
         self.now_ms = START_MS
         self.records: list[Record] = []
-        self.made = 0
-        """How many of the records came from the engine."""
+        self.made = 0  # How many of the records came from the engine
         self.answers: dict[int, Any] = {}
         self.tickets = 0
         self.take(self.engine.loaded(self.now_ms))

@@ -41,8 +41,7 @@ class ClassicConsumer:
     instance: str | None = None
     topics: tuple[str, ...] = ("foo",)
     names: tuple[str, ...] = ("range",)
-    version: int = 1
-    """Of its subscription."""
+    version: int = 1  # Of its subscription
     cooperative: bool = False
     session_timeout_ms: int = 10_000
     rebalance_timeout_ms: int = 60_000
