@@ -91,15 +91,11 @@ def test_owners_of_a_shared_partition_are_a_set(
         shares_partitions=True,
     )
     before = {"a": {"t": (0, 1)}, "b": {"t": (0, 1)}, "c": {}}
+    claims = before if protocols == {COOPERATIVE} else {name: {} for name in before}
     members = tuple(
-        MemberSpec(
-            id=name, topics=("t",), owned=Claim(partitions=owned if protocols == {COOPERATIVE} else {})
-        )
-        for name, owned in before.items()
+        MemberSpec(id=name, topics=("t",), owned=Claim(partitions=owned)) for name, owned in claims.items()
     )
     spec = GroupSpec(topics=(TopicSpec(name="t", partitions=2),), members=members)
     series = run_rebalances(spec, checked(mine), before, () if protocols == {COOPERATIVE} else "abc")
-    assert [
-        (rebalance.moved, rebalance.revoked, rebalance.without_owner) for rebalance in series.rebalances
-    ] == counts
+    assert [(one.moved, one.revoked, one.without_owner) for one in series.rebalances] == counts
     assert series.rests

@@ -155,8 +155,7 @@ def _topic(name: str, topic: TopicSpec | None, node: Mapping[str, int]) -> Field
 
 
 def _heartbeat(round_: Round, _request: Any) -> Fields:
-    error = ErrorCode.rebalance_in_progress if round_.joins == round_.outdated else ErrorCode.none
-    return {"error_code": error.value}
+    return {"error_code": ErrorCode.rebalance_in_progress.value if round_.joins == round_.outdated else 0}
 
 
 def _join(round_: Round, request: Any) -> Fields:
@@ -181,8 +180,5 @@ def _sync(round_: Round, request: Any) -> Fields:
 
 
 def _api_versions(_round: Round, _request: Any) -> Fields:
-    return {
-        "api_keys": [
-            {"api_key": key, "min_version": 0, "max_version": newest} for key, newest in VERSIONS.items()
-        ]
-    }
+    known = [{"api_key": key, "min_version": 0, "max_version": newest} for key, newest in VERSIONS.items()]
+    return {"api_keys": known}

@@ -16,9 +16,8 @@ CLIENT, SECRET, SCOPE = "kohort", "kohort-secret", "kafka"
 
 @dataclass(kw_only=True)
 class TokenEndpoint:
-    """What it hands out, and what it was asked. `url`: where it is. `subject`: whose the tokens are. `life_s`: how long
-    they live. `answer`: status and body instead of a token: bytes, or what becomes JSON. `headers`: of that answer.
-    `asked`: the fields of every form that was sent."""
+    """What it hands out, and what it was asked. `answer`: status and body instead of a token: bytes, or what becomes
+    JSON."""
 
     url: str
     subject: str = CLIENT

@@ -14,9 +14,8 @@ from tests.kafka.wait import wait_until
 
 
 def create_topics(broker: RunningBroker, partitions: Mapping[str, int]) -> None:
-    """Create topics, `partitions` saying how many each has, and return when the broker shows them with leaders. The
-    controller's answer comes before the broker knows the topic. A regex that the group coordinator resolves in between
-    misses the topic, and is not looked at again for ten seconds."""
+    """Create topics, by name and number of partitions, and return when the broker shows them with leaders: the
+    controller's answer comes before, and a regex that is resolved in between is not looked at again for ten seconds."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     futures = admin.create_topics([NewTopic(name, count, 1) for name, count in partitions.items()])
     for future in futures.values():

@@ -20,9 +20,8 @@ def need_openssl() -> None:
 
 
 def make_certificates(directory: Path) -> None:
-    """Write ca.pem, other-ca.pem, client.pem, client.key, client.encrypted.key, client.store.pem, broker.store.pem. A
-    store holds key and chain in one file. The broker's certificate is for 127.0.0.1 only, not for localhost.
-    expired.pem, expired.key and expired.store.pem are like the broker's and client's, of yesterday."""
+    """Write ca.pem, other-ca.pem, client.*, broker.store.pem and, of yesterday, expired.*. A store holds key and chain
+    in one file. The broker's certificate is for 127.0.0.1 only, not for localhost."""
     for name in ("ca", "other-ca"):
         _openssl(
             directory,
