@@ -4,12 +4,12 @@ There is no algorithm for equal subscriptions, so results differ from Java's eve
 2. Partitions with subscribers are put in order. If all members can have the same: round robin from the members that own
   most, partitions with previous owners first; then partitions without an owner, in reverse order of the Metadata
   response (or by name, if no member owns anything). Otherwise by number of subscribers, topic and partition.
-3. Owned partitions stay if their owner still subscribes to them and, if racks count, its rack matches. The rest is
-  assigned, one at a time, to the subscriber with the fewest; if racks count, first among those whose rack matches. Then
-  partitions are moved (`sticky_balance`), first the assigned ones unless some were revoked, then all; the moves are
-  undone if members owned partitions and the balance is not better afterwards. A partition that its last claimant must
-  revoke is withheld until then. Claimed partitions without subscribers, or that do not exist, are assigned to their
-  last claimant again.
+3. Owned partitions stay if their owner still subscribes to them and, if racks count, its rack matches.
+4. The rest is assigned, one at a time, to the subscriber with the fewest; if racks count, first of matching racks.
+5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 revoked something, then all; the moves
+  are undone if members owned partitions and the balance is not better afterwards.
+6. A partition that its last claimant must revoke is withheld until then. Claimed partitions without subscribers, or
+  that do not exist, are assigned to their last claimant again.
 A rack of the empty string (`client.rack` not set) matches nothing, null everything. Not modeled: a leader crashes if
 racks count and a subscription's version is below 3, or if any is 0.
 Claims: per partition the claim of the highest generation counts; the claim before it determines the *previous* owner.
