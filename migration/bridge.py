@@ -22,18 +22,15 @@ from groups.times import duration_text
 
 BRIDGE = "kohort-bridge"
 """The bridge's client id, by which gates recognize it; a console consumer in its place uses it too."""
-CONSUMER = "consumer"
-"""The protocol type of consumers, as opposed to `connect` and others."""
+CONSUMER = "consumer"  # The protocol type of consumers, as opposed to `connect` and others
 LONGEST_WAIT_MS = 360_000
 """How long the bridge waits for a rebalance: max.poll.interval.ms, which delays one, is 5 min by default."""
-NO_TOPIC = "kohort-bridge-owns-nothing"
-"""A topic that does not exist."""
+NO_TOPIC = "kohort-bridge-owns-nothing"  # A topic that does not exist
 STEADY_MS = 2_000
 """How long a group must be unchanged before the bridge asks for anything: a cooperative group is Stable for a moment
 between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its JoinGroup
 waits for a response cannot leave: its partitions have no owner until its session has expired (20.0 s measured)."""
-REJOINS = 3
-"""How often the bridge rejoins for a better place while the other members stay the same."""
+REJOINS = 3  # How often the bridge rejoins for a better place while the other members stay the same
 
 
 class Move(Enum):
@@ -47,8 +44,7 @@ class Move(Enum):
 
 class RestartMode(Enum):
     RESTART = "restart"
-    STOP = "stop"
-    """For a static leader, which leads again if it rejoins within its session."""
+    STOP = "stop"  # For a static leader, which leads again if it rejoins within its session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,21 +60,17 @@ class MemberRestart:
 class BridgeStep:
     move: Move
     why: str
-    restart: tuple[MemberRestart, ...] = ()
-    """In order."""
+    restart: tuple[MemberRestart, ...] = ()  # In order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgePlan:
-    leader: str | None
-    """None: unknown."""
-    restart: tuple[MemberRestart, ...] | None
-    """In order; None: unknown."""
+    leader: str | None  # None: unknown
+    restart: tuple[MemberRestart, ...] | None  # In order; None: unknown
     places: int | None = None
     bins: int | None = None
     """Of the `bins` bins in the broker's map, `places` come before the first follower; None without a follower."""
-    with_user_data: int | None = None
-    """The number of assignments that carry user data now; None: unknown."""
+    with_user_data: int | None = None  # The number of assignments that carry user data now; None: unknown
     why: str = ""
 
 
@@ -160,8 +152,7 @@ class BridgeProgress:
 
     def __init__(self, steady_ms: int = STEADY_MS) -> None:
         """`steady_ms`: how long the group must be unchanged before the bridge asks for anything."""
-        self.has_led = False
-        """Whether it has led while no assignment carried user data."""
+        self.has_led = False  # Whether it has led while no assignment carried user data
         self._rejoins_left = REJOINS
         self._others: frozenset[str] = frozenset()
         self._waits_since_ms: int | None = None

@@ -16,8 +16,7 @@ from wire.client.config.client_keys import ALL_KEYS, JAVA_KEYS, LIBRDKAFKA_KEYS,
 STRATEGY = "partition.assignment.strategy"
 PROTOCOL = "group.protocol"
 REMOTE_ASSIGNOR = "group.remote.assignor"
-LOCAL_ASSIGNORS = "group.local.assignors"
-"""A setting in KIP-848's text that no release of any client has."""
+LOCAL_ASSIGNORS = "group.local.assignors"  # A setting in KIP-848's text that no release of any client has
 SESSION_TIMEOUT = "session.timeout.ms"
 HEARTBEAT_INTERVAL = "heartbeat.interval.ms"
 OVERRIDE_POLICY = "connector.client.config.override.policy"
@@ -84,10 +83,8 @@ _RECOGNIZED = ALL_KEYS | {LOCAL_ASSIGNORS, OVERRIDE_POLICY}
 class Setting:
     """A setting of the file; of a repeated key the last one, which counts."""
 
-    key: str
-    """Kafka's name."""
-    written: str
-    """The key as written in the file, which may have a prefix before Kafka's name."""
+    key: str  # Kafka's name
+    written: str  # The key as written in the file, which may have a prefix before Kafka's name
     value: str
     line: int | None
 
@@ -111,12 +108,9 @@ class ClientConfig:
     known_by: str = "no key that is specific to one library"
     member: str | None = None
     """The member (id, instance id or client id) that it is for; None: all members, or all of the library."""
-    is_for_library: bool = False
-    """Whether it was given as the file for all members of `library`."""
-    is_recognized: bool = True
-    """Whether the file contains any setting of a Kafka client."""
-    unread: tuple[str, ...] = ()
-    """Sentences about parts of the file that are not used."""
+    is_for_library: bool = False  # Whether it was given as the file for all members of `library`
+    is_recognized: bool = True  # Whether the file contains any setting of a Kafka client
+    unread: tuple[str, ...] = ()  # Sentences about parts of the file that are not used
 
     @property
     def description(self) -> str:

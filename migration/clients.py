@@ -44,8 +44,7 @@ class LibrarySupport:
     cooperative_wanted: Version | None = None
     """Before this version, a cooperative assignor has faults that a plan warns of."""
     cooperative_fault: str = ""
-    upgraded: str = "the client"
-    """What must be upgraded to get the version."""
+    upgraded: str = "the client"  # What must be upgraded to get the version
     assignors: tuple[str, ...]
     """Kafka's assignors that it has, and its own, by their names in the protocol; the first is the plain choice."""
     source: str
@@ -136,8 +135,7 @@ class MemberClient:
     """The library that a member runs, and how it is known."""
 
     library: LibrarySupport | None
-    version: Version | None = None
-    """The version of the library itself, not of a binding."""
+    version: Version | None = None  # The version of the library itself, not of a binding
     binding: Binding | None = None
     binding_version: str | None = None
     known_by: str = NOT_KNOWN
@@ -277,8 +275,7 @@ def is_surely_since(version: Version, needed: Version) -> bool:
     return (*version, *(0,) * (len(needed) - len(version))) >= needed
 
 
-JAVAS_DEFAULT = ("range", "cooperative-sticky")
-"""The default of ConsumerConfig in kafka-clients since 3.0."""
+JAVAS_DEFAULT = ("range", "cooperative-sticky")  # The default of ConsumerConfig in kafka-clients since 3.0
 _SINCE = (3, 0)
 
 

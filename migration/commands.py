@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 PLAN_FILE = "PLAN.yaml"
 
-VARIABLE = '"$BOOTSTRAP"'
-"""A runbook's placeholder for an unknown cluster address."""
+VARIABLE = '"$BOOTSTRAP"'  # A runbook's placeholder for an unknown cluster address
 CONFIG_VARIABLE = '"$COMMAND_CONFIG"'
 """A runbook's placeholder for a file of client properties that the operator has to write."""
 

@@ -14,8 +14,7 @@ from groups.yaml_files import TreeError, load_trees
 from migration.client_config import ENVIRONMENT_NAME, Entry, kept
 from wire.java_text import parse_properties
 
-MAX_VALUES = 100_000
-"""Maximum number of values: YAML aliases can make a small file endless."""
+MAX_VALUES = 100_000  # Maximum number of values: YAML aliases can make a small file endless
 _TREES = (".yaml", ".yml", ".json")
 _PROFILES = ("spring.config.activate.on-profile", "spring.profiles")
 _CONFIGS_OF_KUBERNETES = ("ConfigMap", "Secret")

@@ -128,12 +128,9 @@ class Expectation:
     """The costs of a step, from dry runs of the assignors round by round."""
 
     rebalances: int
-    moved: int
-    """Partitions that change owners, in all rebalances together."""
-    without_owner_s: float
-    """Partition-seconds without an owner: seconds, summed over partitions."""
-    arithmetic: tuple[str, ...]
-    """The calculation of the figures, one line each, with the assumptions."""
+    moved: int  # Partitions that change owners, in all rebalances together
+    without_owner_s: float  # Partition-seconds without an owner: seconds, summed over partitions
+    arithmetic: tuple[str, ...]  # The calculation of the figures, one line each, with the assumptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,60 +152,46 @@ class RehearsedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRehearsal:
-    at: str
-    """When, in UTC: `2026-03-01T12:00:00Z`."""
-    seed: int
-    """The first of the seeds."""
+    at: str  # When, in UTC: `2026-03-01T12:00:00Z`
+    seed: int  # The first of the seeds
     seeds: int
     safe: bool
-    unsafe: tuple[str, ...] = ()
-    """Why it is not safe, each reason once."""
-    story: tuple[str, ...] = ()
-    """The last events of the first seed that was not safe, one line each."""
+    unsafe: tuple[str, ...] = ()  # Why it is not safe, each reason once
+    story: tuple[str, ...] = ()  # The last events of the first seed that was not safe, one line each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
     """A way in which a group leaves the plan, recognized by its state."""
 
-    conditions: tuple[Condition, ...]
-    """The group is off plan when all of them hold."""
+    conditions: tuple[Condition, ...]  # The group is off plan when all of them hold
     message: str
-    back_to: str
-    """Id of the step to return to."""
+    back_to: str  # Id of the step to return to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    id: str = ""
-    """A name that does not depend on the step's number: `first-bounce`."""
+    id: str = ""  # A name that does not depend on the step's number: `first-bounce`
     title: str
     actions: tuple[str, ...]
     round_action: RoundAction | None = field(default=None, metadata=named("manner"))
     """What happens to the members of each round; None if the step concerns no member of the group."""
     rounds: tuple[tuple[str, ...], ...] = ()
     """Members that are restarted (or started, or stopped) together, in order, as `round_names` calls them."""
-    config: tuple[str, ...] = ()
-    """The required lines of client configuration after the step."""
-    expect: str = ""
-    """How the group behaves during the step."""
-    expectation: Expectation | None = None
-    """None if it cannot be computed, as for an empty group."""
-    rehearsed: RehearsedStep | None = None
-    """None if the plan was not rehearsed."""
+    config: tuple[str, ...] = ()  # The required lines of client configuration after the step
+    expect: str = ""  # How the group behaves during the step
+    expectation: Expectation | None = None  # None if it cannot be computed, as for an empty group
+    rehearsed: RehearsedStep | None = None  # None if the plan was not rehearsed
     rollout: Rollout | None = field(default=None, compare=False, metadata=named("course"))
     """Its rounds, for the expectation, the picture and the rehearsal; None if the group is not affected."""
-    shell: tuple[str, ...] = ()
-    """Commands that carry out the step, or parts of it."""
+    shell: tuple[str, ...] = ()  # Commands that carry out the step, or parts of it
     commands: tuple[str, ...] = ()
     """Commands that show whether the step is complete; the first one does so by its exit status."""
     round_command: str = ""
     """The command whose exit status shows whether round `"$K"` is complete; empty for a step in one round."""
     complete_when: str = ""
-    between: tuple[Condition, ...] = ()
-    """Conditions before the next round can start."""
-    gate: tuple[Condition, ...] = ()
-    """Conditions of a complete step."""
+    between: tuple[Condition, ...] = ()  # Conditions before the next round can start
+    gate: tuple[Condition, ...] = ()  # Conditions of a complete step
     strays: tuple[Deviation, ...] = ()
     dangers: tuple[Risk, ...] = ()
     rollback: str = field(default="", metadata=named("way_back"))
@@ -258,15 +241,13 @@ def round_names(members: Sequence[PlannedMember]) -> dict[str, str]:
 class Baseline:
     """The group that a plan was made for, to recognize a plan for another group and an outdated plan."""
 
-    cluster: str | None
-    """The cluster's id; None if the source does not know it."""
+    cluster: str | None  # The cluster's id; None if the source does not know it
     type: GroupType
     state: GroupState
     protocol: str | None
     epoch: int | None
     members: tuple[PlannedMember, ...]
-    topics: tuple[str, ...] = ()
-    """Topics that the members own or subscribe to, sorted."""
+    topics: tuple[str, ...] = ()  # Topics that the members own or subscribe to, sorted
     partitions: Mapping[str, int] = field(default_factory=dict)
     """Partition counts of these topics, as far as known."""
 
@@ -315,10 +296,8 @@ class MemberStart:
 class TemporaryMember:
     """A temporary member without partitions, such as a bridge leader."""
 
-    id: str
-    """Its client id, which is also its name in rounds."""
-    topics: tuple[str, ...]
-    """Its subscription: topics that have no partitions for it."""
+    id: str  # Its client id, which is also its name in rounds
+    topics: tuple[str, ...]  # Its subscription: topics that have no partitions for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,8 +318,7 @@ class Rollout:
 class OwnerGap:
     why: str
     partitions: int
-    mean_s: float
-    """Average seconds of one partition without an owner."""
+    mean_s: float  # Average seconds of one partition without an owner
     most_s: float
 
     @property
@@ -352,12 +330,10 @@ class OwnerGap:
 class SettledMember:
     """A member at a moment."""
 
-    origin: str
-    """Its id when the plan was made; of a temporary member, its client id."""
+    origin: str  # Its id when the plan was made; of a temporary member, its client id
     away: bool
     protocol: MemberProtocol | None
-    assignors: tuple[str, ...]
-    """Its list of assignors, preferred first; empty under the consumer protocol."""
+    assignors: tuple[str, ...]  # Its list of assignors, preferred first; empty under the consumer protocol
     partitions: int
 
 
@@ -365,19 +341,14 @@ class SettledMember:
 class SettledGroup:
     """The group when it has settled after an action."""
 
-    step: int
-    """From 1; 0 for the group as it was found."""
-    round: int
-    """From 1, within its step; 0 for the group as it was found."""
-    stopped: tuple[str, ...] = ()
-    """Origins of the members that the action stopped."""
+    step: int  # From 1; 0 for the group as it was found
+    round: int  # From 1, within its step; 0 for the group as it was found
+    stopped: tuple[str, ...] = ()  # Origins of the members that the action stopped
     started: tuple[str, ...] = ()
     type: GroupType
-    protocol: str | None
-    """The assignor in use; None if the group has no members."""
+    protocol: str | None  # The assignor in use; None if the group has no members
     rebalances: int = 0
-    moved: int = 0
-    """Partitions that have another owner than their last one."""
+    moved: int = 0  # Partitions that have another owner than their last one
     waits: tuple[OwnerGap, ...] = ()
     members: tuple[SettledMember, ...] = ()
     """In the order of the group's members when the plan was made; temporary members follow."""

@@ -16,8 +16,7 @@ from migration import model as conditions
 from migration.model import Condition, Plan, Step
 
 FORMAT_VERSION = 1
-MAX_VALUES = 2_000_000
-"""The most values in a plan: 40 times as many as in a plan for 500 members."""
+MAX_VALUES = 2_000_000  # The most values in a plan: 40 times as many as in a plan for 500 members
 
 _TREES = Trees(
     advice="a newer Kohort may have written it; make a new plan with this one",

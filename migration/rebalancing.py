@@ -171,10 +171,8 @@ def newcomer(member: Member) -> Member:
     return replace(member, owned={}, target={}, generation=NO_GENERATION, epoch=None)
 
 
-CLASSIC_HEARTBEAT_S = 3.0
-"""`heartbeat.interval.ms`, 3 s by default in all seven libraries."""
-CONSUMER_HEARTBEAT_S = 5.0
-"""The default of `group.consumer.heartbeat.interval.ms` on brokers."""
+CLASSIC_HEARTBEAT_S = 3.0  # `heartbeat.interval.ms`, 3 s by default in all seven libraries
+CONSUMER_HEARTBEAT_S = 5.0  # The default of `group.consumer.heartbeat.interval.ms` on brokers
 INITIAL_DELAY_S = 3.0
 """`group.initial.rebalance.delay.ms`: how long an empty classic group waits for more members."""
 SESSION_S = 45.0
@@ -184,12 +182,10 @@ SESSION_S = 45.0
 class HeartbeatTiming(Enum):
     """When classic members send their heartbeats."""
 
-    SPREAD = "spread"
-    """Evenly over the interval: the group settled long ago."""
+    SPREAD = "spread"  # Evenly over the interval: the group settled long ago
     IN_STEP = "in step"
     """All at once, sometime in the interval: the group has rebalanced since the plan started."""
-    JUST_ANSWERED = "just answered"
-    """All at once, an interval from now: the group has just rebalanced."""
+    JUST_ANSWERED = "just answered"  # All at once, an interval from now: the group has just rebalanced
 
 
 def until_all_know_s(members: int, timing: HeartbeatTiming) -> float:

@@ -33,8 +33,7 @@ from migration.rebalancing import (
     rebalance_consumer,
 )
 
-MOST_WORK = 60_000
-"""The most members and partitions, summed over the walked rounds of a rollout."""
+MOST_WORK = 60_000  # The most members and partitions, summed over the walked rounds of a rollout
 FEWEST_ROUNDS = 5
 
 

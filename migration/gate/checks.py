@@ -247,8 +247,7 @@ def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     )
 
 
-FEW_PLACES = 2
-"""With fewer bins in front, another attempt is not worthwhile."""
+FEW_PLACES = 2  # With fewer bins in front, another attempt is not worthwhile
 
 
 def _how_to_come_first(group: Group, client_id: str, front: FirstFollower | None) -> str:

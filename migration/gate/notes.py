@@ -13,8 +13,7 @@ from migration.model import Plan, PlannedMember
 from migration.plan_file import plan_to_data
 
 FORMAT_VERSION = 1
-MAX_VALUES = 1_000_000
-"""Enough for a hundred gates of a group of 2,000 members."""
+MAX_VALUES = 1_000_000  # Enough for a hundred gates of a group of 2,000 members
 
 
 class NotesError(Exception):
@@ -32,10 +31,8 @@ class OpenedGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredStep:
-    rebalances: int | None
-    """Generations or group epochs; None if an epoch is unknown, or was reset."""
-    lasted_s: int
-    """Seconds from the opening of the previous gate to the opening of the step's own."""
+    rebalances: int | None  # Generations or group epochs; None if an epoch is unknown, or was reset
+    lasted_s: int  # Seconds from the opening of the previous gate to the opening of the step's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,7 @@ class GateObservation:
     """The group at a moment, with a step of a plan. Without a group: no group has that id."""
 
     plan: Plan
-    position: int
-    """The step's index, from 0; -1 before the first one."""
+    position: int  # The step's index, from 0; -1 before the first one
     group: Group | None
     cluster: Cluster
     partitions: Mapping[str, int] = field(default_factory=dict)
@@ -33,8 +32,7 @@ class GateObservation:
     began_with: tuple[PlannedMember, ...] | None = None
     """The members when the step started; None if they were not recorded."""
     was_open: bool = False
-    round: int | None = None
-    """The round that is checked, from 1; None for the whole step."""
+    round: int | None = None  # The round that is checked, from 1; None for the whole step
 
     @property
     def step(self) -> Step | None:
@@ -91,15 +89,11 @@ def _temporary_ids(steps: Sequence[Step]) -> Iterator[str]:
 class MembershipDiff:
     """The members then and now, without the temporary members that a plan starts and stops."""
 
-    stayed: tuple[PlannedMember, ...]
-    """Members then that are still in the group under the same id."""
-    gone: tuple[PlannedMember, ...]
-    """Members then whose id is no longer in the group: stopped, or restarted."""
+    stayed: tuple[PlannedMember, ...]  # Members then that are still in the group under the same id
+    gone: tuple[PlannedMember, ...]  # Members then whose id is no longer in the group: stopped, or restarted
     new: tuple[PlannedMember, ...]
-    missing: tuple[PlannedMember, ...]
-    """Gone members that no member replaced."""
-    surplus: tuple[PlannedMember, ...]
-    """New members that replace no member."""
+    missing: tuple[PlannedMember, ...]  # Gone members that no member replaced
+    surplus: tuple[PlannedMember, ...]  # New members that replace no member
 
 
 def membership_diff(
@@ -231,16 +225,14 @@ class PlanMismatch:
     what: str
     plan: str
     now: str
-    drift: bool = False
-    """Whether the group is still the plan's, but its topics or members have changed."""
+    drift: bool = False  # Whether the group is still the plan's, but its topics or members have changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
     """The result of a gate: the first of these fields that is not empty."""
 
-    differences: tuple[PlanMismatch, ...] = ()
-    """The plan is refused: it is not for this group, or no longer."""
+    differences: tuple[PlanMismatch, ...] = ()  # The plan is refused: it is not for this group, or no longer
     strayed: ObservedDeviation | None = None
     checks: tuple[Check, ...] = ()
 

@@ -35,8 +35,7 @@ _KAFKA_GO = {
     "roundrobin": "kafka.RoundRobinGroupBalancer{}",
     "rack-affinity": "kafka.RackAffinityGroupBalancer{}",
 }
-_CONNECTOR = "consumer.override."
-"""The prefix of Connect's consumer settings in a connector's configuration."""
+_CONNECTOR = "consumer.override."  # The prefix of Connect's consumer settings in a connector's configuration
 
 JAVA_COOPERATIVE = _JAVA["cooperative-sticky"]
 TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")

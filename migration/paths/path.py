@@ -40,8 +40,7 @@ class Path:
     alternatives: tuple[Alternative, ...] = ()
 
 
-EAGER = ("range", "roundrobin", "sticky")
-"""Kafka's own eager assignors, as the protocol names them."""
+EAGER = ("range", "roundrobin", "sticky")  # Kafka's own eager assignors, as the protocol names them
 POLICY = "group.consumer.migration.policy"
 
 

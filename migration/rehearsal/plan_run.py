@@ -40,10 +40,8 @@ OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
 RESOLUTION_S = 0.001
 SETTLING_S = 30.0
 """How long a mistaken operator waits after the start of an unplanned member before the next action."""
-PAUSE_S = 5.0
-"""The longest pause of an operator between two rounds; the seed decides the length."""
-SPREAD_S = 1.0
-"""Processes that are started together are up within this time; the seed decides when."""
+PAUSE_S = 5.0  # The longest pause of an operator between two rounds; the seed decides the length
+SPREAD_S = 1.0  # Processes that are started together are up within this time; the seed decides when
 
 AFTER: StepRound = (0, 0)
 

@@ -44,10 +44,8 @@ class GatePoll:
     """A result of a gate; recorded if the result or the group differs from the previous poll."""
 
     at_s: float
-    place: StepRound
-    """The round after which the gate was checked."""
-    round: int | None
-    """None: the gate of the whole step."""
+    place: StepRound  # The round after which the gate was checked
+    round: int | None  # None: the gate of the whole step
     judged: GateResult
     shown: GroupSummary
 
@@ -107,8 +105,7 @@ class Rehearsed:
         return not self.unsafe
 
 
-MOST_LINES = 60
-"""Maximum lines of a story in a plan; the last ones are kept."""
+MOST_LINES = 60  # Maximum lines of a story in a plan; the last ones are kept
 
 
 def figures_of(played: Sequence[Rehearsed], step: int) -> RehearsedStep | None:

@@ -22,8 +22,7 @@ from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topi
 from migration.client_config import ClientConfig, configs_of_member
 from migration.model import MemberStart, Plan, PlannedMember, Rollout, RoundAction, round_names
 
-NEAREST = "java"
-"""Replaces libraries that the simulation does not have: most are modeled on Java's consumer."""
+NEAREST = "java"  # Replaces libraries that the simulation does not have: most are modeled on Java's consumer
 
 _DRAWN = re.compile(r".+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """A classic member id as a broker draws it: the client id or the instance id, and a UUID."""
@@ -195,16 +194,13 @@ StepRound = tuple[int, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAction:
     member: str
-    script: MemberScript | None
-    """The script with which it is started; None: it is stopped, and stays away."""
-    at_s: float = 0.0
-    """When, from the beginning of the round."""
+    script: MemberScript | None  # The script with which it is started; None: it is stopped, and stays away
+    at_s: float = 0.0  # When, from the beginning of the round
     away_s: float = 0.0
     """From the end of the old process to the start of the new one; negative: the new one starts that long before the
     old one is stopped. If the member does not run, the new process starts at once."""
 
-    is_ahead: bool = False
-    """Whether it is an action of the plan's next round, done too early."""
+    is_ahead: bool = False  # Whether it is an action of the plan's next round, done too early
 
     def delayed(self, by_s: float) -> MemberAction:
         """The same action, but the started process is up `by_s` seconds later."""

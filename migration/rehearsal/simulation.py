@@ -42,16 +42,13 @@ from migration.rehearsal.simulated_members import (
 
 REST_S = 5.0
 """How long the group must be unchanged before the rehearsal starts: longer than a heartbeat interval."""
-PATIENCE_S = 600.0
-"""The longest time to wait for such an unchanged group."""
-STOP_S = 30.0
-"""How long to wait for a stopped process to exit, and (POLL_S) how often to check."""
+PATIENCE_S = 600.0  # The longest time to wait for such an unchanged group
+STOP_S = 30.0  # How long to wait for a stopped process to exit, and (POLL_S) how often to check
 POLL_S = 0.1
 BETWEEN_MS = 300
 """Members are also observed this long before each observation, as a settled member may have a request in flight at
 every full second."""
-HEAD_START_S = 1.0
-"""The head start of a leader: enough to join first."""
+HEAD_START_S = 1.0  # The head start of a leader: enough to join first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +56,8 @@ class RehearsalCosts:
     """The costs up to a moment, or between two moments."""
 
     rebalances: int = 0
-    moved: int = 0
-    """Partitions assigned to another member than their last owner."""
-    without_owner_s: float = 0.0
-    """Partition-seconds."""
+    moved: int = 0  # Partitions assigned to another member than their last owner
+    without_owner_s: float = 0.0  # Partition-seconds
     read_twice: int = 0
     commits_refused: int = 0
 
@@ -356,8 +351,7 @@ class Description:
     def __init__(self, name: str, default_assignor: str) -> None:
         """`name` is the group's id; the brokers' `default_assignor` is shown if no member requests an assignor."""
         self._name, self._default_assignor = name, default_assignor
-        self._described_by: object = None
-        """The input of the last description."""
+        self._described_by: object = None  # The input of the last description
         self._last: Group | None = None
         self._members: dict[ClassicMemberValue, Member] = {}
         """Members of the last description of a classic group, by the coordinator's value of each."""

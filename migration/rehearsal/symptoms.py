@@ -23,10 +23,8 @@ from migration.rehearsal.simulation import RehearsalCosts
 
 class GateOutcome(Enum):
     CLOSED = "closed"
-    SETTLED = "opens-at-rest"
-    """The gate opens once every member runs as planned, and the group has settled."""
-    OPENED = "opens-in-spite"
-    """The gate opens without detecting the mistake."""
+    SETTLED = "opens-at-rest"  # The gate opens once every member runs as planned, and the group has settled
+    OPENED = "opens-in-spite"  # The gate opens without detecting the mistake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +41,12 @@ class MistakeSymptoms:
     refused: tuple[RefusedRequest, ...]
     passed: tuple[GroupSummary, ...]
     """Types and assignors that a Stable group showed before the end, and never shows if the plan is followed."""
-    fewest: int
-    """The lowest number of members at any time."""
+    fewest: int  # The lowest number of members at any time
     planned_fewest: int
     shown: GroupSummary
-    planned: GroupSummary
-    """The group after the same round of the plan without the mistake."""
+    planned: GroupSummary  # The group after the same round of the plan without the mistake
     costs: RehearsalCosts
-    planned_costs: RehearsalCosts
-    """The costs of the same rounds without the mistake."""
+    planned_costs: RehearsalCosts  # The costs of the same rounds without the mistake
     violations: tuple[str, ...]
 
 

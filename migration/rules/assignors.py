@@ -21,8 +21,7 @@ from migration.rules.case import Case
 MOST_SHARED = 5
 KAFKAS_OWN = {"range": "range", "roundrobin": "uniform", "sticky": "uniform", "cooperative-sticky": "uniform"}
 """Client-side assignors, each with the closest assignor of the broker."""
-ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}
-"""KafkaJS's own round robin, which writes no user data."""
+ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}  # KafkaJS's own round robin, which writes no user data
 
 
 def assignor_is_known(case: Case) -> Iterator[Finding]:

@@ -17,8 +17,7 @@ from migration.clients import DeclaredClients, MemberClient
 from migration.commands import ClusterOptions
 from migration.model import Destination, PlannedMember, round_names
 
-DEFAULT_BOUNCE_S = 30.0
-"""A usual allowance for a container's stop, its start and the join. Measure your own."""
+DEFAULT_BOUNCE_S = 30.0  # A usual allowance for a container's stop, its start and the join. Measure your own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +29,13 @@ class PlanRequest:
     regexes: tuple[str, ...] = ()
     configs: tuple[ClientConfig, ...] = ()
     frameworks: tuple[str, ...] = ()
-    assignor: str | None = None
-    """The assignor of a rollback; None: the likeliest."""
+    assignor: str | None = None  # The assignor of a rollback; None: the likeliest
     offline: bool = False
     """Whether all members stop before any starts on the new protocol, so that nothing is converted online."""
-    concurrency: int = 1
-    """Members that are restarted together, which takes `bounce_s` seconds."""
+    concurrency: int = 1  # Members that are restarted together, which takes `bounce_s` seconds
     bounce_s: float = DEFAULT_BOUNCE_S
     connection: ClusterOptions = field(default_factory=ClusterOptions)
-    with_costs: bool = True
-    """Whether the costs of the steps are computed, which is most of the work."""
+    with_costs: bool = True  # Whether the costs of the steps are computed, which is most of the work
     most_rounds: int | None = None
     """The rounds of each step that costs are computed from; None: as many as take little time."""
 
@@ -133,8 +129,7 @@ Key = TypeVar("Key", bound=Hashable)
 Rule: TypeAlias = Callable[[Case], Iterable[Finding]]
 
 
-MOST_NAMED = 3
-"""The most members named in a message; `Finding.members` contains all of them."""
+MOST_NAMED = 3  # The most members named in a message; `Finding.members` contains all of them
 
 _MEMBERS = " {} members: "
 

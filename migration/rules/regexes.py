@@ -45,10 +45,8 @@ class ComparedRegex:
     """A regex of a group, compared between one client's engine and the broker."""
 
     pattern: str
-    members: tuple[str, ...]
-    """Members that subscribe by it; empty if it was only declared."""
-    engine: ClientEngine | None
-    """The engine that matches it now; None if that one is not emulated."""
+    members: tuple[str, ...]  # Members that subscribe by it; empty if it was only declared
+    engine: ClientEngine | None  # The engine that matches it now; None if that one is not emulated
     comparison: Comparison
 
 

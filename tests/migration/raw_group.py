@@ -37,10 +37,8 @@ class RawGroup:
     static: dict[str, str] = field(default_factory=dict)
     leader: str = ""
     generation: int = -1
-    user_data: bytes | None = None
-    """What the leader puts into every assignment."""
-    metadata: bytes | None = None
-    """What every member joins with, in place of a subscription to `topic`."""
+    user_data: bytes | None = None  # What the leader puts into every assignment
+    metadata: bytes | None = None  # What every member joins with, in place of a subscription to `topic`
     assignor: str = "range"
 
     def new_id(self) -> str:

@@ -24,8 +24,7 @@ from tests.migration.cases import listing
 from tests.migration.end_to_end.fleets import JAVA
 
 NAMES = ("m1", "m2", "m3")
-PARTITIONS = 13
-"""Not the same number for each member, with three as with two."""
+PARTITIONS = 13  # Not the same number for each member, with three as with two
 WAIT_S = 150.0
 CONSUMER = MemberStart(protocol=MemberProtocol.CONSUMER)
 COOPERATIVE = MemberStart(assignors=("cooperative-sticky",))

@@ -8,8 +8,7 @@ from tests.kafka.members import Members
 from tests.migration.rolled_fleet import CONSUMER, COOPERATIVE, RANGE, Fleet, Way
 from tests.support.long import LONG
 
-LEEWAY = 3
-"""Partitions: who gets one more than others hangs on member ids, which the broker draws."""
+LEEWAY = 3  # Partitions: who gets one more than others hangs on member ids, which the broker draws
 BOTH = MemberStart(assignors=("cooperative-sticky", "range"))
 STICKY = MemberStart(assignors=("sticky",))
 WAYS = {

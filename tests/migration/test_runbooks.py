@@ -30,8 +30,7 @@ RUNBOOKS = {
     "regex": ["clicks", "--to", "consumer", "--regex", "clicks-(eu|us)"],
     "offline": ["orders-app", "--to", "consumer", "--offline"],
 }
-WRITTEN = "1795867200"
-"""The time of writing, in seconds since 1970."""
+WRITTEN = "1795867200"  # The time of writing, in seconds since 1970
 
 
 @pytest.fixture(scope="module")

@@ -48,19 +48,15 @@ if TYPE_CHECKING:
 ResponseT = TypeVar("ResponseT")
 SESSION_MS = 10_000
 """How long a group waits for a bridge that was killed. Brokers allow 6 s and more (group.min.session.timeout.ms)."""
-HEARTBEAT_MS = 500
-"""Heartbeat interval: no rebalance waits for the bridge for longer."""
-LEAVING_MS = 5_000
-"""How long to search for a coordinator that accepts the bridge's LeaveGroup."""
-METADATA_MS = 10_000
-"""How often a leading bridge checks for new partitions of topics."""
+HEARTBEAT_MS = 500  # Heartbeat interval: no rebalance waits for the bridge for longer
+LEAVING_MS = 5_000  # How long to search for a coordinator that accepts the bridge's LeaveGroup
+METADATA_MS = 10_000  # How often a leading bridge checks for new partitions of topics
 MOST_IDS = 2_000
 """Most member ids to request until one is first in the order of succession; with hundreds of members, few ids are."""
 
 _NOTHING = write_assignment(EmbeddedAssignment(version=1, partitions={}))
 """The bridge's assignment of itself when it leads."""
-_NODE = 0
-"""The coordinator's node id for the member; this class keeps the real address."""
+_NODE = 0  # The coordinator's node id for the member; this class keeps the real address
 _STOPPED, _ASKED = "stopped", "asked"
 
 
@@ -88,13 +84,11 @@ class Membership:
         self._exception: Exception | None = None
         self._settings = replace(settings, client_id=BRIDGE)
         self._group, self._wants = group, wants
-        self._ids: set[str] = set()
-        """Member ids that the coordinator has returned, and that have not left."""
+        self._ids: set[str] = set()  # Member ids that the coordinator has returned, and that have not left
         self._leader = ""
         self._withheld = 0
         self._coordinator: Address | None = None
-        self._topics: frozenset[str] = frozenset()
-        """The topics of the group; empty unless the bridge leads."""
+        self._topics: frozenset[str] = frozenset()  # The topics of the group; empty unless the bridge leads
         self._refresh_at_ms = 0
         self._stopping = Event()
         self._client = KafkaClient(self._settings)

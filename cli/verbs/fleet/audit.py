@@ -31,8 +31,7 @@ class AuditRequest:
     groups: tuple[str, ...] = ()
     out: str | None = None
     reports: tuple[Path, ...] = ()
-    for_programs: bool = False
-    """Whether all groups are shown, or only the named ones."""
+    for_programs: bool = False  # Whether all groups are shown, or only the named ones
 
 
 def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]:
@@ -98,12 +97,9 @@ QUARANTINE_SHOWN = 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
     run: AuditRun
-    rows: Sequence[Row]
-    """Rows in the schema AUDIT; empty if only sums were requested."""
-    regexes: Sequence[Row]
-    """Rows in the schema AUDIT_REGEXES."""
-    shows_groups: bool = False
-    """Whether tables show groups; data contain all groups."""
+    rows: Sequence[Row]  # Rows in the schema AUDIT; empty if only sums were requested
+    regexes: Sequence[Row]  # Rows in the schema AUDIT_REGEXES
+    shows_groups: bool = False  # Whether tables show groups; data contain all groups
     problems: tuple[Problem, ...] = ()
 
 

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from pipeline.history import HistoryRun
     from pipeline.session import DataFrame, SparkSession
 
-_LOG_TO_TABLE = 10
-"""Ratio of a log's size to its table of events, approximately."""
+_LOG_TO_TABLE = 10  # Ratio of a log's size to its table of events, approximately
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,14 +204,11 @@ QUARANTINE_SHOWN = 20
 class History:
     request: HistoryRequest
     run: HistoryRun
-    groups: Sequence[Row]
-    """Rows in the schema OVERVIEW; groups that rebalanced longest are first."""
+    groups: Sequence[Row]  # Rows in the schema OVERVIEW; groups that rebalanced longest are first
     rebalances: Sequence[Row]
     """Rows in the schema REBALANCES, by group and epoch; empty if only groups were requested."""
-    described: Sequence[Group] = ()
-    """The groups at the requested time."""
-    held_back: int = 0
-    """Offsets of the live topic after the start of open transactions."""
+    described: Sequence[Group] = ()  # The groups at the requested time
+    held_back: int = 0  # Offsets of the live topic after the start of open transactions
     problems: tuple[Problem, ...] = ()
 
 

@@ -17,10 +17,8 @@ from groups.times import duration_text
 from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
 
 LEFT = 130
-WIDEST = 90
-"""Maximum width of a column: a few rebalances need not fill the page."""
-BOLD = 7.3
-"""Approximate width of a bold letter."""
+WIDEST = 90  # Maximum width of a column: a few rebalances need not fill the page
+BOLD = 7.3  # Approximate width of a bold letter
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"), (1.0, "s"), (0.001, "ms"))
 CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
 LONGEST_NAME = 120

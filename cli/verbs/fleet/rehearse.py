@@ -28,11 +28,9 @@ from migration.rehearsal.simulated_members import OF_PLANS, overrides_from
 if TYPE_CHECKING:
     from pipeline.rehearsal import RehearsalRun
 
-ROWS_SHOWN = 200
-"""Maximum rows of a table, over all settings; the Parquet tables contain all."""
+ROWS_SHOWN = 200  # Maximum rows of a table, over all settings; the Parquet tables contain all
 BARS_SHOWN = 20
-LINES_SHOWN = 60
-"""Maximum lines of a story: the last ones."""
+LINES_SHOWN = 60  # Maximum lines of a story: the last ones
 _LONGEST_LINE = 5 * LONGEST_NAME
 VERDICTS = {
     "safe": "safe",
@@ -43,8 +41,7 @@ VERDICTS = {
     "threw": "Kohort's own code failed",
 }
 _DESTINATIONS = {"cooperative": "cooperative rebalancing", "consumer": "the consumer protocol"}
-_AS_FOUND = "as found"
-"""The name of the settings if none is varied."""
+_AS_FOUND = "as found"  # The name of the settings if none is varied
 _HOW_READ = (
     "Each figure is the worst of all seeds. Partition-seconds without an owner: two partitions that have no owner for "
     "a second make two seconds. Duration is from the first stop of each round to its open gate, added up."
@@ -56,8 +53,7 @@ class FleetRehearsalRequest:
     snapshots: tuple[str, ...]
     planned: Mapping[str, Any]
     """Fields of `pipeline.audit.AuditSettings`, which exists only if Spark is installed."""
-    variations: tuple[Mapping[str, Any], ...] = ({},)
-    """Fields of `pipeline.rehearsal.Variation`."""
+    variations: tuple[Mapping[str, Any], ...] = ({},)  # Fields of `pipeline.rehearsal.Variation`
     groups: tuple[str, ...] = ()
     seeds: range
     out: str | None

@@ -40,8 +40,7 @@ from pipeline.report.numbers import (
     ReportNumbers,
 )
 
-Row: TypeAlias = Mapping[str, Any]
-"""A row of one of the pipeline's tables; times in ms since 1970."""
+Row: TypeAlias = Mapping[str, Any]  # A row of one of the pipeline's tables; times in ms since 1970
 STAGE_STYLES = ("k3", "k4", "k2")
 PROTOCOL_STYLES = ("k3", "k2")
 VERDICT_STYLES = ("k2", "k3", "none")

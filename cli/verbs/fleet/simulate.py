@@ -26,10 +26,8 @@ from groups.counts import counted, share
 if TYPE_CHECKING:
     from pipeline.simulation import SimulationCase, SimulationRun
 
-BYTES_PER_RUN = 256
-"""Bytes of a row of the largest table, which Spark processes in addition to the runs."""
-ROWS_SHOWN = 200
-"""Maximum rows of a table in a report; the Parquet tables contain all."""
+BYTES_PER_RUN = 256  # Bytes of a row of the largest table, which Spark processes in addition to the runs
+ROWS_SHOWN = 200  # Maximum rows of a table in a report; the Parquet tables contain all
 STYLES = {"as-written": "k0", "eager": "k3", "cooperative": "k4", "consumer": "k2"}
 FIGURES = {
     "rebalances": "Rebalances",

@@ -64,8 +64,7 @@ class LiveTopic:
 
     bootstrap: str
     client: Mapping[str, str]
-    size: None = None
-    """The size is not known before the topic is read."""
+    size: None = None  # The size is not known before the topic is read
 
     @property
     def names(self) -> Mapping[str, str]:

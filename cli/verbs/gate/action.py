@@ -33,8 +33,7 @@ STEADY_S = 1.0
 """Interval between the two observations before a gate opens: a cooperative group is briefly Stable between two
 rebalances."""
 NAMES_SHOWN = 3
-SUFFIX = ".gates"
-"""The suffix of the file with the notes of gates, next to the plan: `PLAN.yaml.gates`."""
+SUFFIX = ".gates"  # The suffix of the file with the notes of gates, next to the plan: `PLAN.yaml.gates`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,8 +37,7 @@ from migration.model import (
 if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal
 
-MOST_CHECKED = 12
-"""Most rounds printed with a command each; more become a table, with one command for all."""
+MOST_CHECKED = 12  # Most rounds printed with a command each; more become a table, with one command for all
 _DONE = {None: "Do", RoundAction.RESTART: "Restart", RoundAction.STOP: "Stop", RoundAction.START: "Start"}
 _ASSUMED = "Assumed: "
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused", "lasted_s")

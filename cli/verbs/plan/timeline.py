@@ -37,8 +37,7 @@ from groups.model import MemberProtocol
 from migration.model import Plan, SettledGroup, SettledMember
 
 LEFT = 170
-WIDEST = 90
-"""Maximum width of a column: a few columns need not fill the page."""
+WIDEST = 90  # Maximum width of a column: a few columns need not fill the page
 LANE = 34
 CROWD = 130
 GAP = 14
@@ -252,10 +251,8 @@ def _mark(title: str) -> str:
     return {"stop": "\u2193", "start": "\u2191"}.get(title.rpartition(": ")[2], "")
 
 
-MOST_FRAMES = 40
-"""The most columns that are distinguishable on a page."""
-MOST_LANES = 30
-"""The most members that are distinguishable on a page."""
+MOST_FRAMES = 40  # The most columns that are distinguishable on a page
+MOST_LANES = 30  # The most members that are distinguishable on a page
 STOPPED = "away"
 UNKNOWN_LIST = "list not known"
 
@@ -264,12 +261,10 @@ UNKNOWN_LIST = "list not known"
 class TimelineFrame:
     """A moment: a column of the picture."""
 
-    step: int
-    """0 for the group as it was found."""
+    step: int  # 0 for the group as it was found
     round: int
     title: str
-    group: str
-    """Type and assignor of the group: `classic, range`; `empty` without members."""
+    group: str  # Type and assignor of the group: `classic, range`; `empty` without members
     rebalances: int
     moved: int
     without_owner_s: float
@@ -278,8 +273,7 @@ class TimelineFrame:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLane:
     name: str
-    kinds: tuple[int, ...]
-    """Indices into the timeline's kinds."""
+    kinds: tuple[int, ...]  # Indices into the timeline's kinds
     partitions: tuple[int, ...]
 
 
@@ -288,14 +282,11 @@ class PlanTimeline:
     frames: tuple[TimelineFrame, ...]
     kinds: tuple[str, ...]
     """The kinds of members, in order of appearance: `classic: range`, `consumer`, `stopped`."""
-    lanes: tuple[MemberLane, ...]
-    """Empty if the group has more than `MOST_LANES` members."""
-    members: tuple[tuple[int, ...], ...]
-    """The number of members of each kind: a row for each kind."""
+    lanes: tuple[MemberLane, ...]  # Empty if the group has more than `MOST_LANES` members
+    members: tuple[tuple[int, ...], ...]  # The number of members of each kind: a row for each kind
     partitions: tuple[tuple[int, ...], ...]
     """Partitions owned by members of each kind, and in the last row partitions without an owner."""
-    left_out: int
-    """The number of rounds that are not shown: there are too many, or they were not walked."""
+    left_out: int  # The number of rounds that are not shown: there are too many, or they were not walked
 
 
 def timeline_of(

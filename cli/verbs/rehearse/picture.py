@@ -19,8 +19,7 @@ from groups.times import seconds_text
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulation import RehearsalCosts
 
-BEFORE_S = 5.0
-"""Seconds of the settled group that are shown before the first round."""
+BEFORE_S = 5.0  # Seconds of the settled group that are shown before the first round
 HEIGHT = 18
 CLOSED = "bar"
 

@@ -18,12 +18,9 @@ from tests.migration.end_to_end.journal import Journal, ended, read_journal
 class Subscription:
     """What a consumer asks for: topics, or what Java's consumer is given instead of them."""
 
-    topics: Sequence[str] = ()
-    """librdkafka takes one that begins with `^` as a regex."""
-    pattern: str | None = None
-    """A java.util.regex.Pattern."""
-    re2: str | None = None
-    """A SubscriptionPattern, matched by the broker."""
+    topics: Sequence[str] = ()  # librdkafka takes one that begins with `^` as a regex
+    pattern: str | None = None  # A java.util.regex.Pattern
+    re2: str | None = None  # A SubscriptionPattern, matched by the broker
 
 
 @dataclass(slots=True, kw_only=True)

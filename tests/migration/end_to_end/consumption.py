@@ -34,10 +34,8 @@ class Interleaving:
     """A consumer read on where it was although another had read on meanwhile."""
 
     partition: Partition
-    members: tuple[str, str]
-    """The one that read on, and the other."""
-    offset: int
-    """Where it read on."""
+    members: tuple[str, str]  # The one that read on, and the other
+    offset: int  # Where it read on
 
 
 def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:

@@ -17,14 +17,12 @@ from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.deployment import Deployment
 from tests.migration.end_to_end.shell import Background, Shell
 
-PLAN_FILE = "PLAN.yaml"
-"""As runbooks call it."""
+PLAN_FILE = "PLAN.yaml"  # As runbooks call it
 OPEN, CLOSED = 0, 1
 WAIT = re.compile(r" --wait\b")
 GUEST_LEAVES = "The bridge has left."
 RESTART = re.compile(r"\bfirst in the order of succession, .*: restart (?P<name>[^\s,]+)")
-PLACE_S = 240.0
-"""For a guest to find its place: one try in eight succeeds at least, and takes some 3 s."""
+PLACE_S = 240.0  # For a guest to find its place: one try in eight succeeds at least, and takes some 3 s
 BRIDGE, CONSOLE = "kohort bridge", "kafka-console-consumer"
 """Commands that do not return by themselves: the bridge with `--execute`."""
 COMMAND = re.compile(r"`(kafka-[^`]+)`")

@@ -31,8 +31,7 @@ class Entry:
 class Journal:
     """The life of one consumer, from one start to its end."""
 
-    member: str
-    """A name of this life: that of the member and how often it has been started."""
+    member: str  # A name of this life: that of the member and how often it has been started
     entries: tuple[Entry, ...]
 
 

@@ -11,8 +11,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.journal import Partition
 
-EVERY_S = 0.05
-"""Each partition gets a record so often: twenty a second."""
+EVERY_S = 0.05  # Each partition gets a record so often: twenty a second
 FLUSH_S = 20.0
 ANSWER_S = 10.0
 

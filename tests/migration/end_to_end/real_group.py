@@ -26,8 +26,7 @@ from tests.migration.end_to_end.fleets import CLASSIC, JAVA
 from tests.migration.end_to_end.follower import PLAN_FILE, Follower
 from tests.migration.end_to_end.measured import costs_of
 
-KEPT = ("auto.commit.interval.ms", "group.instance.id")
-"""Of a configuration, what no script says."""
+KEPT = ("auto.commit.interval.ms", "group.instance.id")  # Of a configuration, what no script says
 _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
 

@@ -40,8 +40,7 @@ pytestmark = pytest.mark.kafka
 HEARTBEAT_S = int(CLASSIC["heartbeat.interval.ms"]) / 1000
 SESSION_S = int(CLASSIC["session.timeout.ms"]) / 1000
 JOIN_INTERVAL_S = 1.0
-LIFE_S = 14.0
-"""From the start of a bridge's process to its end where all goes well, in seconds."""
+LIFE_S = 14.0  # From the start of a bridge's process to its end where all goes well, in seconds
 MOST_TWICE = round((SESSION_MS / 1000 + 1 + 2 * HEARTBEAT_S) / EVERY_S)
 """Records of a partition consumed twice at most: what is produced in the session of a dead leader, in which commits are
 refused, in a commit interval, and until the members learn of two rebalances."""

@@ -29,11 +29,9 @@ pytestmark = [pytest.mark.kafka, LONG]
 BOUNCE_S = 6
 STATIC_BOUNCE_S = 15
 """Of static members, which a gate must not see while they are away: some looks long, and shorter than their session."""
-SEEDS = range(1, 31)
-"""Of a race."""
+SEEDS = range(1, 31)  # Of a race
 RACES = frozenset({Mistake.EARLY_SUCCESSOR})
-PATIENCE_S = 40.0
-"""For a gate that stays closed: twice the members' session."""
+PATIENCE_S = 40.0  # For a gate that stays closed: twice the members' session
 TO_COOPERATIVE, TO_CONSUMER = "--to cooperative --client java", "--to consumer --client java:4.3.1"
 RDKAFKA_TO_CONSUMER = "--to consumer --client librdkafka:2.16.0"
 FATAL = frozenset(

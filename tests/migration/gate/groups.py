@@ -22,8 +22,7 @@ from migration.rules.case import PlanRequest
 
 CLUSTER = Cluster(id="c1", kafka="4.3", features={"group.version": 1})
 TOPIC = "orders"
-EACH = 2
-"""Partitions of a member."""
+EACH = 2  # Partitions of a member
 CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 
 

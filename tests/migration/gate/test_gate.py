@@ -40,8 +40,7 @@ BEFORE = classic(1, 1, 1)
 COOPERATIVE = "cooperative-sticky"
 BOUNCES = plan_for(BEFORE, Destination.COOPERATIVE)
 ROLL = plan_for(BEFORE, Destination.CONSUMER)
-ONCE = classic(2, 2, 2, protocol=COOPERATIVE)
-"""After the first bounce."""
+ONCE = classic(2, 2, 2, protocol=COOPERATIVE)  # After the first bounce
 TWICE = classic(3, 3, 3, protocol=COOPERATIVE)
 CONVERTED = consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC))
 ROLLED = consumer((2, CONSUMER), (2, CONSUMER), (2, CONSUMER))
@@ -55,8 +54,7 @@ def with_first(group: Group, **fields: Any) -> Group:
     return replace(group, members=(replace(group.members[0], **fields), *group.members[1:]))
 
 
-IDLE = with_first(BEFORE, owned={})
-"""Its gaps existed before, and are not of the migration."""
+IDLE = with_first(BEFORE, owned={})  # Its gaps existed before, and are not of the migration
 FOURTH = classic(2, 2, 2, 2, protocol=COOPERATIVE)
 """One came after the plan: no round names it, it was let in with the drift accepted."""
 TWO_ROLLED = consumer((2, CONSUMER), (2, CONSUMER), (1, CLASSIC))

@@ -47,8 +47,7 @@ class PlannedGroup:
     cluster: Cluster = NEW
     topics: Mapping[str, Topic] = field(default_factory=lambda: TOPICS)
     configs: Sequence[ClientConfig] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """Of each member, besides those of its file."""
+    settings: Mapping[str, str] = field(default_factory=dict)  # Of each member, besides those of its file
     after_error: str | None = None
 
     @cached_property

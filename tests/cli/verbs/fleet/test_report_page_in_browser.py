@@ -20,11 +20,9 @@ from tests.cli.verbs.fleet.test_report_page import history_page, timeline_svg
 SCHEMES: tuple[tuple[Literal["light", "dark"], str], ...] = (
     ("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")
 )  # fmt: skip
-PAPER = 718
-"""Pixels of the width of A4 without margins of a centimeter."""
+PAPER = 718  # Pixels of the width of A4 without margins of a centimeter
 PDF_PAGES = 26
-READABLE = 4.5
-"""The contrast that WCAG 2 asks of text (success criterion 1.4.3)."""
+READABLE = 4.5  # The contrast that WCAG 2 asks of text (success criterion 1.4.3)
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 UNNAMED = """
