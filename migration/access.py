@@ -43,20 +43,14 @@ class Access:
 
     def readers(self, group: str) -> tuple[str, ...]:
         """Principals with an ALLOW to READ the group, sorted; `User:*` is everyone."""
-        allowed = {
-            entry.principal
-            for entry in self.entries
-            if entry.allows and entry.operation in ("READ", "ALL") and entry.covers(ResourceKind.GROUP, group)
-        }
-        return tuple(sorted(allowed))
+        of_group = [entry for entry in self.entries if entry.covers(ResourceKind.GROUP, group)]
+        readers = (one.principal for one in of_group if one.allows and one.operation in ("READ", "ALL"))
+        return tuple(sorted(set(readers)))
 
     def may_describe(self, principal: str, topic: str) -> bool:
         """Whether the entries give a principal DESCRIBE on a topic: a DENY beats every ALLOW."""
-        mine = [
-            entry
-            for entry in self.entries
-            if entry.principal in (principal, EVERYBODY) and entry.covers(ResourceKind.TOPIC, topic)
-        ]
+        of_topic = [entry for entry in self.entries if entry.covers(ResourceKind.TOPIC, topic)]
+        mine = [entry for entry in of_topic if entry.principal in (principal, EVERYBODY)]
         if any(not entry.allows and entry.operation in ("ALL", "DESCRIBE") for entry in mine):
             return False
         return any(entry.allows and entry.operation in IMPLIES_DESCRIBE for entry in mine)
@@ -65,8 +59,8 @@ class Access:
 def undescribable(access: Access, group: str, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """For each principal that may read the group: the topics that it may not describe, sorted."""
     names = sorted(topics)
-    unreadable = {
-        principal: tuple(topic for topic in names if not access.may_describe(principal, topic))
-        for principal in access.readers(group)
-    }
-    return {principal: missing for principal, missing in unreadable.items() if missing}
+    unreadable = {}
+    for principal in access.readers(group):
+        if missing := tuple(topic for topic in names if not access.may_describe(principal, topic)):
+            unreadable[principal] = missing
+    return unreadable

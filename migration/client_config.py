@@ -28,27 +28,11 @@ OFFSET_RESET = "auto.offset.reset"
 AUTO_COMMIT = "enable.auto.commit"
 AUTO_COMMIT_INTERVAL = "auto.commit.interval.ms"
 
-KEPT = frozenset(
-    {
-        STRATEGY,
-        PROTOCOL,
-        REMOTE_ASSIGNOR,
-        LOCAL_ASSIGNORS,
-        SESSION_TIMEOUT,
-        HEARTBEAT_INTERVAL,
-        MAX_IDLE,
-        MAX_POLL_INTERVAL,
-        METADATA_MAX_AGE,
-        OFFSET_RESET,
-        AUTO_COMMIT,
-        AUTO_COMMIT_INTERVAL,
-        "group.protocol.type",
-        "group.id",
-        "group.instance.id",
-        "client.rack",
-        OVERRIDE_POLICY,
-    }
-)
+KEPT = frozenset({
+    STRATEGY, PROTOCOL, REMOTE_ASSIGNOR, LOCAL_ASSIGNORS, SESSION_TIMEOUT, HEARTBEAT_INTERVAL, MAX_IDLE,
+    MAX_POLL_INTERVAL, METADATA_MAX_AGE, OFFSET_RESET, AUTO_COMMIT, AUTO_COMMIT_INTERVAL, OVERRIDE_POLICY,
+    "group.protocol.type", "group.id", "group.instance.id", "client.rack",
+})  # fmt: skip
 """The settings whose values are kept, for rules and rehearsals. None of them is secret."""
 
 _LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -242,18 +226,12 @@ def library_by_keys(entries: Sequence[Entry]) -> tuple[str | None, str]:
         return "connect", f"{connects} is Connect's"
     for written, value, _ in entries:
         key = kafka_key(written)
-        if key is None:
-            continue
-        library = _library_of(key, value)
-        if library is not None:
+        library = None if key is None else _library_of(key, value)
+        if key is not None and library is not None:
             only.setdefault(library, key)
-    if len(only) == 1:
-        ((library, key),) = only.items()
-        return library, f"{key} is {_NAMES[library]}"
-    if only:
-        both = " and ".join(f"{key} is {_NAMES[library]}" for library, key in sorted(only.items()))
-        return None, both
-    return None, "no key that is specific to one library"
+    known_by = " and ".join(f"{key} is {_NAMES[library]}" for library, key in sorted(only.items()))
+    library = next(iter(only)) if len(only) == 1 else None
+    return library, known_by or "no key that is specific to one library"
 
 
 _NAMES = {"java": "Java's", "librdkafka": "librdkafka's"}
@@ -275,11 +253,8 @@ def _library_of(key: str, value: str) -> str | None:
 
 def configs_of_group(configs: Iterable[ClientConfig], group: str) -> tuple[ClientConfig, ...]:
     """The files that may be for members of a group: all that do not name another group."""
-    return tuple(
-        config
-        for config in configs
-        if (named := config.setting("group.id")) is None or named.is_placeholder or named.value == group
-    )
+    named = [(config, config.setting("group.id")) for config in configs]
+    return tuple(one for one, entry in named if not entry or entry.is_placeholder or entry.value == group)
 
 
 def configs_of_member(

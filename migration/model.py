@@ -85,20 +85,9 @@ class OthersAlso:
 
 
 Condition: TypeAlias = Annotated[
-    TypeIs
-    | StateIn
-    | ProtocolIs
-    | MemberCount
-    | Speaking
-    | Replaced
-    | NoUserData
-    | Precedes
-    | Leads
-    | Absent
-    | Present
-    | OthersAlso,
-    Tagged("check"),
-]
+    TypeIs | StateIn | ProtocolIs | MemberCount | Speaking | Replaced | NoUserData | Precedes | Leads | Absent
+    | Present | OthersAlso, Tagged("check"),
+]  # fmt: skip
 
 
 class Destination(Enum):
@@ -231,10 +220,9 @@ class PlannedMember:
 
 def round_names(members: Sequence[PlannedMember]) -> dict[str, str]:
     """The name of each member in rounds, by id: the best of its names that no other member shares."""
-    meant = Counter(name for member in members for name in member.called)
-    return {
-        member.id: next((name for name in member.called if meant[name] == 1), member.id) for member in members
-    }
+    called = {member.id: member.called for member in members}
+    meant = Counter(name for names in called.values() for name in names)
+    return {id_: next((name for name in names if meant[name] == 1), id_) for id_, names in called.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from groups.model import Cluster, Group, GroupType, Member, Topic
+from groups.model import Cluster, Group, GroupType, Topic
 from migration.access import Access
 from migration.bridge import BRIDGE
-from migration.clients import MemberClient, clients_of, with_configs, with_configured_assignors
+from migration.clients import clients_of, with_configs, with_configured_assignors
 from migration.expectation import forecast
 from migration.model import Baseline, Plan, PlanVerdict
 from migration.paths.choose import choose_path, has_arrived
@@ -30,7 +30,10 @@ def case_of(
     """The input of the rules. `topics` are the topics that the members want, or all topics; empty if the source
     does not know them. `access` are the permissions of the cluster's authorizer, `settings` the group's own
     settings."""
-    clients = _clients_to_migrate(group, clients_of(group, with_configs(request.declared, request.configs)))
+    # A bridge from an earlier plan leaves again.
+    bridges = {member.id for member in group.members if member.client.id == BRIDGE}
+    found = clients_of(group, with_configs(request.declared, request.configs))
+    clients = {member: client for member, client in found.items() if member not in bridges}
     return Case(
         group=with_configured_assignors(group, clients, request.configs),
         cluster=cluster,
@@ -62,28 +65,16 @@ def make_plan(case: Case) -> Plan:
     plan = replace(plan, steps=path.steps, path=path.name, alternatives=path.alternatives)
     if not request.with_costs:
         return plan
-    foreseen = forecast(
-        case, path.steps, topics=case.topics or {}, bounce_s=request.bounce_s, most_rounds=request.most_rounds
-    )
+    topics, most = case.topics or {}, request.most_rounds
+    foreseen = forecast(case, path.steps, topics=topics, bounce_s=request.bounce_s, most_rounds=most)
     return replace(plan, steps=foreseen.steps, settled_groups=foreseen.settled_groups)
 
 
-def _clients_to_migrate(
-    group: Group, clients: Mapping[str | None, MemberClient]
-) -> dict[str | None, MemberClient]:
-    """The clients of the members to migrate, without a bridge from an earlier plan, which leaves again."""
-    bridges = {member.id for member in group.members if member.client.id == BRIDGE}
-    return {member: client for member, client in clients.items() if member not in bridges}
-
-
 def baseline_of(case: Case) -> Baseline:
-    group = case.group
-    names = {
-        topic
-        for member in group.members
-        for topics in (member.owned or {}, member.target or {}, _subscribed(member))
-        for topic in topics
-    }
+    group, names, topics = case.group, set[str](), case.topics or {}
+    for member in group.members:
+        names |= {*(member.owned or ()), *(member.target or ())}
+        names |= {*member.subscription.topics} if member.subscription else set()
     return Baseline(
         cluster=case.cluster.id,
         type=group.type,
@@ -92,19 +83,13 @@ def baseline_of(case: Case) -> Baseline:
         epoch=epoch_of(group),
         members=planned_members(case),
         topics=tuple(sorted(names)),
-        partitions={name: case.topics[name].partitions for name in sorted(names) if name in case.topics}
-        if case.topics
-        else {},
+        partitions={name: topics[name].partitions for name in sorted(names) if name in topics},
     )
 
 
 def epoch_of(group: Group) -> int | None:
     """Its generation or group epoch, whose count continues when a group is converted; None if unknown."""
     return group.generation if group.type is GroupType.CLASSIC else group.group_epoch
-
-
-def _subscribed(member: Member) -> tuple[str, ...]:
-    return member.subscription.topics if member.subscription else ()
 
 
 def describe_protocol(group: Group) -> str:

@@ -59,12 +59,8 @@ def plan_from_data(data: object) -> Plan:
     for position, step in enumerate(data["steps"]):
         number = step.get("step", position + 1)
         if str(number) != str(position + 1):  # a step was removed or moved
-            raise Malformed(
-                f"expected {position + 1}, found {shown(number)}: a step is missing or in the wrong place",
-                "steps",
-                position,
-                "step",
-            )
+            found = f"expected {position + 1}, found {shown(number)}"
+            raise Malformed(f"{found}: a step is missing or in the wrong place", "steps", position, "step")
     for path, message in _inconsistencies(plan):
         raise Malformed(message, *path)
     return plan
@@ -78,26 +74,21 @@ def _inconsistencies(plan: Plan) -> Iterator[tuple[Path, str]]:
         yield (("concurrency",), "expected at least 1")
     ids = [step.id for step in plan.steps]
     for position, step in enumerate(plan.steps):
+        here: Path = ("steps", position)
         if step.id and step.id in ids[:position]:
-            yield (("steps", position, "id"), f"the id {step.id!r} is used twice")
+            yield (*here, "id"), f"the id {step.id!r} is used twice"
         if step.id.isdecimal():
-            yield (
-                ("steps", position, "id"),
-                f"{step.id!r} is a number: steps have numbers in addition to their ids",
-            )
-        for number, stray in enumerate(step.strays):
+            number = f"{step.id!r} is a number"
+            yield (*here, "id"), f"{number}: steps have numbers in addition to their ids"
+        for index, stray in enumerate(step.strays):
+            place = (*here, "strays", index)
             if stray.back_to not in ids or not stray.back_to:
-                yield (
-                    ("steps", position, "strays", number, "back_to"),
-                    f"no step has the id {stray.back_to!r}",
-                )
+                yield (*place, "back_to"), f"no step has the id {stray.back_to!r}"
             if not stray.conditions:
-                yield (("steps", position, "strays", number, "conditions"), "is empty")
-            yield from _invalid_conditions(
-                stray.conditions, ("steps", position, "strays", number, "conditions")
-            )
+                yield (*place, "conditions"), "is empty"
+            yield from _invalid_conditions(stray.conditions, (*place, "conditions"))
         for name in ("gate", "between"):
-            yield from _invalid_conditions(getattr(step, name), ("steps", position, name))
+            yield from _invalid_conditions(getattr(step, name), (*here, name))
     if plan.baseline is not None:
         seen: set[str] = set()
         for position, member in enumerate(plan.baseline.members):
@@ -108,18 +99,16 @@ def _inconsistencies(plan: Plan) -> Iterator[tuple[Path, str]]:
 
 def _invalid_conditions(entries: tuple[Condition, ...], path: Path) -> Iterator[tuple[Path, str]]:
     for position, condition in enumerate(entries):
+        here = (*path, position)
         if isinstance(condition, conditions.MemberCount):
             least, most = condition.at_least, condition.at_most
             if least is None and most is None:
-                yield ((*path, position), "expected at_least, at_most or both")
+                yield here, "expected at_least, at_most or both"
             if least == 0 and most is None:
-                yield (
-                    (*path, position, "at_least"),
-                    "expected at least 1: every group has at least 0 members",
-                )
+                yield (*here, "at_least"), "expected at least 1: every group has at least 0 members"
             if least is not None and most is not None and least > most:
-                yield ((*path, position, "at_most"), f"{most} is less than at_least, {least}")
+                yield (*here, "at_most"), f"{most} is less than at_least, {least}"
         if isinstance(condition, conditions.Speaking) and condition.at_least == 0:
-            yield ((*path, position, "at_least"), "expected at least 1: it is always true of 0 members")
+            yield (*here, "at_least"), "expected at least 1: it is always true of 0 members"
         if isinstance(condition, conditions.StateIn) and not condition.states:
-            yield ((*path, position, "states"), "is empty")
+            yield (*here, "states"), "is empty"

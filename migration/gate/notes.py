@@ -96,9 +96,8 @@ def notes_to_data(notes: Notes) -> dict[str, object]:
     data = _TREES.write(Notes, notes)
     opened = data.pop("opened", {})
     for one in opened.values():
-        one["members"] = [
-            {name: member[name] for name in _NOTED if name in member} for member in one["members"]
-        ]
+        members = one["members"]
+        one["members"] = [{name: member[name] for name in _NOTED if name in member} for member in members]
     return {"kohort": FORMAT_VERSION, **data, "opened": {str(number): one for number, one in opened.items()}}
 
 

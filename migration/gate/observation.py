@@ -6,7 +6,7 @@ A restarted member has a new id: new members are matched with those that left by
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -52,7 +52,8 @@ class GateObservation:
         """Client ids of the temporary members that the plan starts and stops."""
         baseline = self.plan.baseline
         known = {one.client_id for one in baseline.members} if baseline else set()
-        return frozenset(_temporary_ids(self.plan.steps)) - known
+        conditions = [one for step in self.plan.steps for one in (*step.gate, *step.between)]
+        return frozenset(one.client_id for one in conditions if isinstance(one, OfClient)) - known
 
     @cached_property
     def membership_diff(self) -> MembershipDiff | None:
@@ -73,16 +74,7 @@ class GateObservation:
         return None
 
     def _since(self, then: Sequence[PlannedMember]) -> MembershipDiff:
-        return membership_diff(
-            then, [PlannedMember.of(member) for member in self.members], self.temporary_ids
-        )
-
-
-def _temporary_ids(steps: Sequence[Step]) -> Iterator[str]:
-    for step in steps:
-        for condition in (*step.gate, *step.between):
-            if isinstance(condition, OfClient):
-                yield condition.client_id
+        return membership_diff(then, list(map(PlannedMember.of, self.members)), self.temporary_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,24 +155,16 @@ class StepOutcome:
 
 
 def outcomes(plan: Plan) -> tuple[StepOutcome, ...]:
-    baseline = plan.baseline
-    reached = [
-        StepOutcome(type=baseline.type, protocol=baseline.protocol or None)
-        if baseline
-        else StepOutcome(type=None, protocol=None)
-    ]
+    kind, protocol = (plan.baseline.type, plan.baseline.protocol) if plan.baseline else (None, None)
+    reached = [StepOutcome(type=kind, protocol=protocol or None)]
     for step in plan.steps:
-        reached.append(_outcome_of(step, reached[-1]))
+        before = reached[-1]
+        kinds = [one.type for one in step.gate if isinstance(one, TypeIs)]
+        protocols = [one.protocol for one in step.gate if isinstance(one, ProtocolIs)]
+        kind = kinds[-1] if kinds else before.type
+        kept = before.protocol if kind is before.type else None
+        reached.append(StepOutcome(type=kind, protocol=protocols[-1] if protocols else kept))
     return tuple(reached)
-
-
-def _outcome_of(step: Step, before: StepOutcome) -> StepOutcome:
-    kinds = [one.type for one in step.gate if isinstance(one, TypeIs)]
-    protocols = [one.protocol for one in step.gate if isinstance(one, ProtocolIs)]
-    kind = kinds[-1] if kinds else before.type
-    if protocols:
-        return StepOutcome(type=kind, protocol=protocols[-1])
-    return StepOutcome(type=kind, protocol=before.protocol if kind is before.type else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,22 +233,16 @@ class GateResult:
     @property
     def reasons(self) -> tuple[str, ...]:
         if self.differences:
-            return tuple(
-                f"{difference.what}: {difference.plan} in the plan, {difference.now} now"
-                for difference in self.differences
-            )
+            return tuple(f"{one.what}: {one.plan} in the plan, {one.now} now" for one in self.differences)
         texts = [self.strayed.message] if self.strayed else []
         is_open = self.open
         return (*texts, *(check.text for check in self.checks if check.holds is is_open is not True))
 
     @property
     def waiting_for(self) -> tuple[AwaitedMember, ...]:
-        awaited: dict[str, AwaitedMember] = {}
-        for check in self.checks:
-            if check.holds is False:
-                for one in check.awaited:
-                    awaited.setdefault(one.id, one)
-        return tuple(awaited.values())
+        closed = [check for check in self.checks if check.holds is False]
+        first = {one.id: one for check in reversed(closed) for one in reversed(check.awaited)}
+        return tuple(reversed(first.values()))
 
     @property
     def is_final(self) -> bool:

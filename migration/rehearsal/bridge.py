@@ -65,10 +65,8 @@ class SimulatedBridge:
             return None
         if self._id not in (None, process.member.member_id):
             return BridgeStep(move=Move.LEAVE, why="the coordinator no longer knows the bridge")
-        self._id = process.member.member_id
-        return self._crossing.next_step(
-            self._simulation.group(), self._id, self._simulation.world.schedule.now_ms
-        )
+        self._id, now_ms = process.member.member_id, self._simulation.world.schedule.now_ms
+        return self._crossing.next_step(self._simulation.group(), self._id, now_ms)
 
     def _join(self) -> BridgeStep | None:
         """Once the group has settled, start the bridge's process under an id that comes first."""
@@ -84,9 +82,8 @@ class SimulatedBridge:
                 self._simulation.world.prescribe(self._name, drawn)
                 self._simulation.world.play(Restart(at=0, member=self._name, script=self._script))
                 return None
-        return BridgeStep(
-            move=Move.LEAVE, why=f"none of {MOST_IDS} ids comes first in the order of succession"
-        )
+        why = f"none of {MOST_IDS} ids comes first in the order of succession"
+        return BridgeStep(move=Move.LEAVE, why=why)
 
     def _take(self, step: BridgeStep) -> None:
         if step == self._step:

@@ -23,9 +23,8 @@ from migration.rehearsal.simulated_members import StepRound
 T = TypeVar("T")
 Tree: TypeAlias = dict[str, object]
 Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
-VERBS: Mapping[str, type] = {
-    verb: ALL_VERBS[verb] for verb in ("pause", "freeze", "restart", "kill", "coordinator")
-}
+_FAULTS = ("pause", "freeze", "restart", "kill", "coordinator")
+VERBS: Mapping[str, type] = {verb: ALL_VERBS[verb] for verb in _FAULTS}
 """The events of a scenario that are faults, not an operator's actions."""
 KEYS = ("kohort", "faults", "events")
 _ROUND = re.compile(r"([0-9]{1,6})\.([0-9]{1,6})\+")

@@ -66,9 +66,8 @@ class RehearsalCosts:
 
     def __sub__(self, before: RehearsalCosts) -> RehearsalCosts:
         names = (figure.name for figure in fields(self))
-        return RehearsalCosts(
-            **{name: round(getattr(self, name) - getattr(before, name), 3) for name in names}
-        )
+        changes = {name: round(getattr(self, name) - getattr(before, name), 3) for name in names}
+        return RehearsalCosts(**changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +86,7 @@ class Simulation:
         """:raises InvalidSetting: a setting of the brokers cannot be played"""
         self.found, self._simulated, self._seed, self._with_story = found_group, simulated, seed, with_story
         group, members = found_group.group, simulated.members.values()
+        clients = {member.name: member.client for member in members}
         settings, topics = _settings(found_group), _topics(found_group)
         self._description = Description(group.id, Config.parse(settings).group_consumer_assignors[0])
         scenario = Scenario(
@@ -101,16 +101,10 @@ class Simulation:
             member_ids={member.name: [member.id] for member in members if member.id is not None},
             with_story=with_story,
             initial=InitialState(
-                clients={
-                    name: member.client
-                    for member in members
-                    for name in (member.name, _successor(member.name))
-                },
+                clients=clients | {_successor(name): client for name, client in clients.items()},
                 topic_ids={name: topic.id for name, topic in topics.topics.items()},
                 log=_log_of(group, topics),
-                histories={
-                    simulated.members[member.id].name: _places(group, member) for member in group.members
-                },
+                histories=self._owned(),
             ),
         )
         self.scripts = {member: one.script for member, one in simulated.members.items()}  # As started last
@@ -272,22 +266,19 @@ class Simulation:
 
     def refusals(self) -> tuple[Refusal, ...]:
         """Error responses to members so far; empty without a story."""
-        return tuple(
-            Refusal(at_s=at_ms / 1000, member=name, error=error.name)
-            for at_ms, name, error in self.world.story.errors()
-        )
+        errors = self.world.story.errors()
+        return tuple(Refusal(at_s=ms / 1000, member=name, error=error.name) for ms, name, error in errors)
 
     def misplaced(self) -> int:
         """The number of partitions whose owner is not the member that had them in the group as found."""
-        owned = {
-            (partition, self._simulated.members[member.id].name)
-            for member in self.found.group.members
-            for partition in _places(self.found.group, member)
-        }
-        has = {
-            (partition, name) for name, process in self.world.processes.items() for partition in process.owned
-        }
-        return len(has - owned)
+        owned = self._owned()
+        processes = self.world.processes.items()
+        return sum(len(process.owned - owned.get(name, frozenset())) for name, process in processes)
+
+    def _owned(self) -> dict[str, Partitions]:
+        """The partitions in the group as found, by the name of the member that had them."""
+        group = self.found.group
+        return {self._simulated.members[one.id].name: _places(group, one) for one in group.members}
 
     def group(self) -> Group | None:
         """The group as a broker describes it, with its leader, or None. The same object while it does not change."""
@@ -301,24 +292,17 @@ def _successor(name: str) -> str:
 
 
 def _places(group: Group, member: Member) -> Partitions:
-    return frozenset(
-        TopicPartition(topic, number)
-        for topic, numbers in current_of(group, member).items()
-        for number in numbers
-    )
+    current = current_of(group, member).items()
+    return frozenset(TopicPartition(topic, number) for topic, numbers in current for number in numbers)
 
 
 def _topics(source: FoundGroup) -> TopicImage:
     """The topics; a topic with an unknown id gets an id derived from its name."""
-    return TopicImage.of(
-        [
-            TopicInfo(
-                name=topic.name, id=topic.id or uuid5(NAMESPACE_URL, topic.name), partitions=topic.partitions
-            )
-            for topic in source.topics.values()
-        ],
-        version=1,
-    )
+    topics = []
+    for topic in source.topics.values():
+        topic_id = topic.id or uuid5(NAMESPACE_URL, topic.name)
+        topics.append(TopicInfo(name=topic.name, id=topic_id, partitions=topic.partitions))
+    return TopicImage.of(topics, version=1)
 
 
 def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
@@ -327,10 +311,9 @@ def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
     if group.type is not GroupType.CONSUMER or not speaks_it:
         return ()
     # A static member can only be replaced while it is away.
-    members = tuple(
-        member if member.instance is None else replace(member, epoch=STATIC_LEAVE_EPOCH)
-        for member in group.members
-    )
+    epochs = [one.epoch if one.instance is None else STATIC_LEAVE_EPOCH for one in group.members]
+    pairs = zip(group.members, epochs, strict=True)
+    members = tuple(replace(member, epoch=epoch) for member, epoch in pairs)
     try:
         return group_records(replace(group, id=GROUP, offsets=None, members=members), topics, 0)
     except (NoRecords, InvalidRegexError):
