@@ -190,19 +190,6 @@ def test_batches_are_chosen(kohort: Kohort, directory: Path) -> None:
     assert bases("--to", "2026-01-01T00:00:01Z") == [0, 2]
 
 
-NONSENSE = {
-    "--key-type Offset": "unknown record type 'Offset'; known: 0 LegacyOffsetCommit, 1 OffsetCommit",
-    "--from soon": "--from: 'soon' is not a time",
-    "--to -5": "--to: ",
-    "--batches --group a": "choose records",
-}
-
-
-@pytest.mark.parametrize(("options", "reason"), NONSENSE.items())
-def test_invalid_selections_are_refused(kohort: Kohort, directory: Path, options: str, reason: str) -> None:
-    _dump(kohort, directory, *options.split()).assert_refused(reason)
-
-
 # Which files
 
 

@@ -9,7 +9,6 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from tests.cli.command import Kohort
@@ -115,11 +114,6 @@ def test_what_happened_is_counted_and_a_restart_counts_nothing(tmp_path: Path) -
     assert after["groups"] == before["groups"]
     assert after["offsets"] == before["offsets"]
     assert 0 < after["partition_load_time_avg_seconds"][""] <= after["partition_load_time_max_seconds"][""]
-
-
-@pytest.mark.parametrize("address", ["0.0.0.0:0", "SSL://127.0.0.1:0"])
-def test_metrics_are_for_this_machine_only(kohort: Kohort, address: str) -> None:
-    kohort("serve --metrics", address).assert_refused("on this machine only", status=2)
 
 
 def test_a_port_that_is_taken_is_named(kohort: Kohort) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from tests.cli.command import Kohort
 from tests.cli.served_data import serving
 from tests.kafka.ports import free_ports
 
@@ -33,14 +32,8 @@ def test_a_client_reads_all_partitions_and_commits_by_any_broker() -> None:
             producer.produce("orders", str(number).encode(), partition=number % 6)
         assert producer.flush(30) == 0
         for group in ("one", "another", "a third"):
-            consumer = Consumer(
-                {
-                    "bootstrap.servers": served.bootstrap.split(",")[-1],
-                    "group.id": group,
-                    "auto.offset.reset": "earliest",
-                    "enable.auto.commit": False,
-                }
-            )
+            at = {"bootstrap.servers": served.bootstrap.split(",")[-1], "group.id": group}
+            consumer = Consumer({**at, "auto.offset.reset": "earliest", "enable.auto.commit": False})
             consumer.subscribe(["orders"])
             seen: set[bytes | None] = set()
             while len(seen) < MESSAGES:
@@ -54,12 +47,6 @@ def test_a_client_reads_all_partitions_and_commits_by_any_broker() -> None:
             consumer.close()
 
 
-def test_there_must_be_ports_for_all(kohort: Kohort) -> None:
-    run = kohort("serve", "--listen", "127.0.0.1:65535", "--brokers", "2")
-    assert run.status == 2
-    assert "not enough ports for 2 brokers" in run.stderr
-
-
 def test_transactions_end_at_all_leaders() -> None:
     with serving(None, "--brokers", "3", "--topic", "orders:6") as served:
         for number in range(6):
@@ -70,14 +57,8 @@ def test_transactions_end_at_all_leaders() -> None:
                 for partition in range(6):
                     producer.produce("orders", ends.__name__.encode(), partition=partition)
                 ends(30)
-        consumer = Consumer(
-            {
-                "bootstrap.servers": served.bootstrap,
-                "group.id": "g",
-                "auto.offset.reset": "earliest",
-                "isolation.level": "read_committed",
-            }
-        )
+        reading = {"auto.offset.reset": "earliest", "isolation.level": "read_committed"}
+        consumer = Consumer({"bootstrap.servers": served.bootstrap, "group.id": "g", **reading})
         consumer.subscribe(["orders"])
         messages = consumer.consume(36, 30)
         assert [message.value() for message in messages] == [b"commit_transaction"] * 36
