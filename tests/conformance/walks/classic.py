@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from coordinator.engine.classic.group import ClassicGroup
-from tests.conformance.walks.walk import LONG_MS, Move, Walk
+from tests.conformance.walks.walk import LONG_MS, Move, NotNow, Walk
 
 STRANGER = "stranger"
 
@@ -68,14 +68,13 @@ class ClassicWalk(Walk):
 
     # What may be done
 
-    async def join(self) -> bool:
+    async def join(self) -> None:
         await self._join("", self.often(None, None, "a", "b"), self.often(*LISTS), self.often(5, 8, 9, 9))
-        return True
 
-    async def rebalance(self) -> bool:
+    async def rebalance(self) -> None:
         group = self.group
         if group is None:
-            return False
+            raise NotNow
         absent = self.often(None, None, None, 0, 1)
         for i, member in enumerate([*sorted(group.pending), *group.members]):
             now = self.group
@@ -87,45 +86,41 @@ class ClassicWalk(Walk):
                 await self._join(member, known.instance, protocols)
             elif member in now.pending:
                 await self._join(member, None, self.often(*LISTS[:3]))
-        return True
 
-    async def sync_all(self) -> bool:
+    async def sync_all(self) -> None:
         group = self.group
         if group is None or not group.members:
-            return False
+            raise NotNow
         absent = self.often(None, None, None, 0, 1)
         for i, member in enumerate(list(group.members)):
             now = self.group
             if i != absent and now is not None and member in now.members and not self.waits(member):
                 await self._sync(member, now.generation, "consumer", now.protocol or "range")
-        return True
 
-    async def rejoin(self) -> bool:
+    async def rejoin(self) -> None:
         member, instance = self.somebody()
         group = self.group
         pending = group is not None and member in group.pending
         if self.waits(member):
-            return False
+            raise NotNow
         await self._join(
             member,
             None if pending else self.often(instance, instance, instance, None),
             self.often(*LISTS, *FEW),
             protocol_type=self.often("consumer", "consumer", "consumer", "connect", ""),
         )
-        return True
 
-    async def sync(self) -> bool:
+    async def sync(self) -> None:
         member, _ = self.somebody()
         if self.waits(member):
-            return False
+            raise NotNow
         generation = self.generation(self.often(0, 0, 1))
         protocol_type = self.often("consumer", "consumer", "connect", None)
         await self._sync(
             member, generation, protocol_type, self.often("range", "sticky", None), assigns=False
         )
-        return True
 
-    async def heartbeat(self) -> bool:
+    async def heartbeat(self) -> None:
         member, instance = self.somebody()
         await self.pair.send(
             "Heartbeat 4",
@@ -133,21 +128,19 @@ class ClassicWalk(Walk):
             member_id=member,
             group_instance_id=self.often(instance, instance, None, "a", "stranger"),
         )
-        return True
 
-    async def leave(self) -> bool:
+    async def leave(self) -> None:
         member, instance = self.somebody()
         leaving = self.random.sample([(member, instance), ("", "a"), (STRANGER, None)], self.often(1, 1, 2))
         group = self.group
         named = {"" if group is None else group.static.get(one or "", "") for _, one in leaving}
         # A SyncGroup of a member that is removed is never answered.
         if group is not None and group.syncing.keys() & {*named, *(one for one, _ in leaving)}:
-            return False
+            raise NotNow
         members = [{"member_id": one, "group_instance_id": other} for one, other in leaving]
         await self.pair.send("LeaveGroup 5", members=members)
-        return True
 
-    async def commit(self) -> bool:
+    async def commit(self) -> None:
         member, instance = self.somebody()
         partition = {
             "partition_index": self.often(0, 1, 9),
@@ -163,9 +156,8 @@ class ClassicWalk(Walk):
             group_instance_id=self.often(None, None, instance, "a"),
             topics=[{"name": self.often("$t", "$u", "nowhere"), "partitions": [partition]}],
         )
-        return True
 
-    async def fetch(self) -> bool:
+    async def fetch(self) -> None:
         topics = [{"name": "$t", "partition_indexes": [0, 1]}, {"name": "nowhere", "partition_indexes": [0]}]
         await self.pair.look(
             "OffsetFetch 9",
@@ -174,17 +166,14 @@ class ClassicWalk(Walk):
                 {"group_id": "$g2", "member_id": "x", "member_epoch": 3, "topics": topics},
             ],
         )
-        return True
 
-    async def delete_offsets(self) -> bool:
+    async def delete_offsets(self) -> None:
         partitions = [{"partition_index": number} for number in (0, 1, 9)]
         topics = [{"name": name, "partitions": partitions} for name in ("$t", "$u", "nowhere")]
         await self.pair.send("OffsetDelete 0", topics=topics)
-        return True
 
-    async def delete(self) -> bool:
+    async def delete(self) -> None:
         await self.pair.send("DeleteGroups 2", groups_names=["$g", "stranger"])
-        return True
 
     # How it is said
 

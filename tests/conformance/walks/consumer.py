@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from coordinator.engine.consumer.group import ConsumerGroup
-from tests.conformance.walks.walk import LONG_MS, Move, Walk
+from tests.conformance.walks.walk import LONG_MS, Move, NotNow, Walk
 from wire.uuids import format_uuid
 
 MANY = ("$t", "$u", "$v", "$w", "$x", "$y", "$z")
@@ -63,7 +63,7 @@ class ConsumerWalk(Walk):
 
     # What may be done
 
-    async def join(self) -> bool:
+    async def join(self) -> None:
         client = self.often(*self.clients)
         if client.instance is not None and self.often(True, False):
             client.id = self.fresh_id()
@@ -78,45 +78,39 @@ class ConsumerWalk(Walk):
             instance_id=self._joins_as(client),
             topic_partitions=[],
         )
-        return True
 
-    async def beat(self) -> bool:
+    async def beat(self) -> None:
         """Mostly with its present partitions; otherwise late, silent, or with an old epoch."""
         client = self.often(*self.clients)
         if self._is_pointless(client):
-            return False
+            raise NotNow
         owned = self.often(client.owned, client.owned, client.owned, client.before, [], None)
         epoch = self.often(*[client.epoch] * 9, client.epoch + 1, max(1, client.epoch - 1))
         await self._say(client, member_epoch=epoch, topic_partitions=owned)
-        return True
 
-    async def subscribe(self) -> bool:
+    async def subscribe(self) -> None:
         client = self.often(*self.clients)
         if self._is_pointless(client):
-            return False
+            raise NotNow
         full = {"rebalance_timeout": LONG_MS, "topic_partitions": client.owned}
         await self._say(
             client, member_epoch=client.epoch, subscribed_topic_names=self.subscription(),
             server_assignor=self.often(None, None, "range", "uniform", "other"), **self.often({}, full),
         )  # fmt: skip
-        return True
 
-    async def leave(self) -> bool:
+    async def leave(self) -> None:
         await self._say(self.often(*self.clients), member_epoch=-1)
-        return True
 
-    async def go_away(self) -> bool:
+    async def go_away(self) -> None:
         await self._say(self.often(*self.clients[:3]), member_epoch=-2)
-        return True
 
-    async def remove(self) -> bool:
+    async def remove(self) -> None:
         client = self.often(*self.clients)
         named = self.often(("", client.instance), (client.id, None), (client.id, client.instance))
         members = [{"member_id": named[0], "group_instance_id": named[1]}]
         await self.pair.send("LeaveGroup 5", members=members)
-        return True
 
-    async def commit(self) -> bool:
+    async def commit(self) -> None:
         client = self.often(*self.clients)
         topic, version = self.often("$t", "$u"), self.often(8, 9, 10)
         partitions = [{"partition_index": self.often(0, 1, 2, 9), "committed_offset": 5} for _ in range(2)]
@@ -127,9 +121,8 @@ class ConsumerWalk(Walk):
             member_id=self.often(client.id, client.id, client.id, ""),
             topics=[{**named, "partitions": partitions[: self.often(1, 2)]}],
         )
-        return True
 
-    async def fetch(self) -> bool:
+    async def fetch(self) -> None:
         client = self.often(*self.clients)
         group = {
             "group_id": "$g",
@@ -140,11 +133,9 @@ class ConsumerWalk(Walk):
         if group["member_id"] is None:
             group["member_epoch"] = -1  # else the broker fails: differences.yaml
         await self.pair.look("OffsetFetch 9", groups=[group])
-        return True
 
-    async def delete(self) -> bool:
+    async def delete(self) -> None:
         await self.pair.send("DeleteGroups 2", groups_names=["$g"])
-        return True
 
     def _is_pointless(self, client: Client) -> bool:
         """A client that is not a member, which is refused; occasionally."""

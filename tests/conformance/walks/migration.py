@@ -10,7 +10,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from tests.conformance.walks.classic import ClassicWalk
 from tests.conformance.walks.consumer import ConsumerWalk
-from tests.conformance.walks.walk import LONG_MS, Move
+from tests.conformance.walks.walk import LONG_MS, Move, NotNow
 from wire.messages.embedded_protocol import read_assignment
 from wire.messages.reader import DecodeError
 
@@ -63,7 +63,7 @@ class MigrationWalk(ConsumerWalk):
 
     # What may be done
 
-    async def classic_join(self) -> bool:
+    async def classic_join(self) -> None:
         client = self.often(*self.classics)
         group = self.pair.group
         if isinstance(group, ConsumerGroup) and group.is_empty():
@@ -71,7 +71,7 @@ class MigrationWalk(ConsumerWalk):
         if client.instance is not None and self.often(True, False, False):
             client.id = ""
         if self.waits(client.id) or (client.instance is not None and self._instance_waits(client.instance)):
-            return False
+            raise NotNow
         names, version = self.often(*NAMES), self.often(0, 1, 2, 3)
         subscription = {
             "topics": self.often(*SUBSCRIPTIONS),
@@ -84,13 +84,12 @@ class MigrationWalk(ConsumerWalk):
             protocols=[{"name": name, "metadata": {"subscribed": subscription}} for name in names],
         )  # fmt: skip
         self._joined(client, answer)
-        return True
 
-    async def classic_sync(self) -> bool:
+    async def classic_sync(self) -> None:
         client = self.often(*self.classics)
         self._catch_up(client)
         if not client.id or self.waits(client.id):
-            return False
+            raise NotNow
         answer = await self.pair.send(
             "SyncGroup 5", generation_id=self.often(*[client.generation] * 5, client.generation + 1),
             member_id=client.id, group_instance_id=self.often(client.instance, client.instance, None),
@@ -98,32 +97,29 @@ class MigrationWalk(ConsumerWalk):
         )  # fmt: skip
         if answer is not None and not answer["error_code"]:
             client.owned = self._owned(answer["assignment"])
-        return True
 
-    async def classic_beat(self) -> bool:
+    async def classic_beat(self) -> None:
         client = self.often(*self.classics)
         self._catch_up(client)
         if not client.id:
-            return False
+            raise NotNow
         await self.pair.send(
             "Heartbeat 4",
             generation_id=self.often(*[client.generation] * 5, client.generation - 1),
             member_id=client.id,
             group_instance_id=self.often(client.instance, None),
         )
-        return True
 
-    async def classic_leave(self) -> bool:
+    async def classic_leave(self) -> None:
         client = self.often(*self.classics)
         group = self.classic_group
         # A SyncGroup of a member that is removed is never answered.
         if not client.id or (group is not None and client.id in group.syncing):
-            return False
+            raise NotNow
         members = [{"member_id": client.id, "group_instance_id": self.often(client.instance, None)}]
         await self.pair.send("LeaveGroup 5", members=members)
-        return True
 
-    async def classic_commit(self) -> bool:
+    async def classic_commit(self) -> None:
         client = self.often(*self.classics)
         await self.pair.send(
             f"OffsetCommit {self.often(8, 9)}",
@@ -131,7 +127,6 @@ class MigrationWalk(ConsumerWalk):
             member_id=client.id,
             topics=[{"name": "$t", "partitions": [{"partition_index": 0, "committed_offset": 1}]}],
         )
-        return True
 
     # How it is said and heard
 

@@ -24,9 +24,7 @@ EVENT_PATIENCE_S = 90.0
 def consumes_once(stage: Stage) -> None:
     """One, three, two members: every record once; what is written while the group rebalances, at least once."""
     stage.start()
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     for _ in range(2):
         stage.start()
         stage.write(restless=True)
@@ -36,25 +34,19 @@ def consumes_once(stage: Stage) -> None:
     stage.wait_consumed()
     stage.applications[1].stop()
     stage.write(restless=True)
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     stage.finish()
 
 
 def resumes_after_a_crash(stage: Stage) -> None:
     """SIGKILL of the only member: the next one continues from the commit."""
     first = stage.start(own_process=True)
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     stage.write(restless=True)
     first.crash()
     committed = stage.committed()
     second = stage.start()
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     began: dict[Partition, int] = {}
     for entry in second.journals()[0].entries:
         if entry.offset is not None:
@@ -71,9 +63,7 @@ def static_restart(stage: Stage) -> None:
     first = stage.start(own_process=True, settings=places[0])
     stage.wait_rest()
     second = stage.start(own_process=True, settings=places[1])
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     # What the last generation has of a cooperative member may be nothing new, and it is reasons that a little later.
     time.sleep(STATIC_QUIET_S)
     before = stage.view()
@@ -101,15 +91,11 @@ def regex_gains_a_topic(stage: Stage) -> None:
     """A subscription by a regex gets a topic that is created later."""
     for _ in range(2):
         stage.start(subscription=stage.client.matching(stage.prefix))
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     later = {f"{stage.prefix}-us": 2}
     create_topics(stage.server, later)
     stage.topics |= later
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     stage.finish()
 
 
@@ -117,9 +103,7 @@ def described(stage: Stage) -> None:
     """`kohort describe` and confluent-kafka's AdminClient show what the members hold, and no lag."""
     for _ in range(2):
         stage.start()
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     expected = {one.name: one.running.assignment() for one in stage.applications if one.running is not None}
     group = _as_kohort_shows(stage, "--members")
     assert (group["state"], group["type"]) == ("Stable", "classic" if stage.client.is_classic else "consumer")
@@ -178,9 +162,7 @@ def migrates_and_returns(stage: Stage) -> None:
     """Members change to the consumer protocol one by one, and back, the group at work."""
     assert stage.client.consumer is not None
     classic = stage.start(), stage.start()
-    stage.wait_rest()
-    stage.write()
-    stage.wait_consumed()
+    stage.consume()
     assert stage.view().kind == "classic"
     for settings, kind in ((stage.client.consumer, "consumer"), (stage.client.settings, "classic")):
         for one in classic:
@@ -188,9 +170,7 @@ def migrates_and_returns(stage: Stage) -> None:
             one.config = stage.config(settings)
             one.start()
             stage.write(restless=True)
-            stage.wait_rest()
-            stage.write()
-            stage.wait_consumed()
+            stage.consume()
         assert stage.view().kind == kind
     stage.finish()
 

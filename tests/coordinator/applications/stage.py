@@ -119,6 +119,12 @@ class Stage:
             offsets = sorted(self.producer.written[partition])[first:]
             self._restless |= {(partition, offset) for offset in offsets}
 
+    def consume(self) -> None:
+        """Wait until the group is settled, write, and wait until all is consumed."""
+        self.wait_rest()
+        self.write()
+        self.wait_consumed()
+
     def wait_consumed(self) -> None:
         wait_until(lambda: not self._lost(), lambda: f"consumed: {self._lost()[:10]}", every_s=0.1)
         ends = {place: max(offsets) + 1 for place, offsets in self.producer.written.items() if offsets}
@@ -139,10 +145,7 @@ class Stage:
             one.stop()
         journals = self.journals()
         twice = [one for one in repeated(journals) if one[:2] not in self._restless]
-        written, entries = (
-            self.producer.written,
-            [entry for journal in journals for entry in records(journal)],
-        )
+        written, entries = self.producer.written, [one for journal in journals for one in records(journal)]
         wrong: dict[str, Sequence[object]] = {
             "two held a partition at once": overlaps(journals),
             "two consumed a partition at once": interleavings(journals),

@@ -55,14 +55,10 @@ def test_schema_and_reader_have_the_same_verbs_and_keys() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        {"at": 1, "delay": -1},
-        {"at": 1, "delay": 1, "drop": "answer"},
-        {"at": 1, "error": "NONE"},
-        {"delay": 1},
-        {"at": 1, "topic": "orders"},
-        {"at": 1, "expire": "m-1"},
+        {"at": 1, "delay": -1}, {"at": 1, "delay": 1, "drop": "answer"}, {"at": 1, "error": "NONE"},
+        {"delay": 1}, {"at": 1, "topic": "orders"}, {"at": 1, "expire": "m-1"},
     ],
-)
+)  # fmt: skip
 def test_the_schema_refuses_what_the_reader_refuses(event: dict[str, Any]) -> None:
     assert list(Draft202012Validator(SCHEMA).iter_errors({"kohort": 1, "events": [event]}))
 

@@ -23,26 +23,22 @@ from wire.messages.schemas.security import CREATE_ACLS, DELETE_ACLS, DESCRIBE_AC
 
 ALLOWED: Mapping[str, tuple[tuple[ResourceType, str, Operation], ...]] = {
     "reader": (
-        (ResourceType.GROUP, "g", Operation.READ),
-        (ResourceType.GROUP, "c", Operation.READ),
-        (ResourceType.GROUP, "r", Operation.READ),
-        (ResourceType.TOPIC, "seen", Operation.READ),
+        (ResourceType.GROUP, "g", Operation.READ), (ResourceType.GROUP, "c", Operation.READ),
+        (ResourceType.GROUP, "r", Operation.READ), (ResourceType.TOPIC, "seen", Operation.READ),
         (ResourceType.TOPIC, "new", Operation.CREATE),
         (ResourceType.CLUSTER, CLUSTER_NAME, Operation.DESCRIBE_CONFIGS),
         (ResourceType.TRANSACTIONAL_ID, "t", Operation.WRITE),
     ),
     "worker": (
-        (ResourceType.GROUP, "g", Operation.DELETE),
-        (ResourceType.GROUP, "c", Operation.DESCRIBE),
+        (ResourceType.GROUP, "g", Operation.DELETE), (ResourceType.GROUP, "c", Operation.DESCRIBE),
         (ResourceType.TOPIC, "seen", Operation.DESCRIBE),
         (ResourceType.TOPIC, "seen", Operation.ALTER_CONFIGS),
-        (ResourceType.TOPIC, "hidden", Operation.WRITE),
-        (ResourceType.TOPIC, "hidden", Operation.ALTER),
+        (ResourceType.TOPIC, "hidden", Operation.WRITE), (ResourceType.TOPIC, "hidden", Operation.ALTER),
         (ResourceType.GROUP, "g", Operation.DESCRIBE_CONFIGS),
         (ResourceType.TRANSACTIONAL_ID, "t", Operation.DESCRIBE),
     ),
     "stranger": ((ResourceType.CLUSTER, CLUSTER_NAME, Operation.DESCRIBE),),
-}
+}  # fmt: skip
 """The ACLs by user; `kohort` is a super user. Names start with the prefix of the test."""
 SHOWN = frozenset(
     {
@@ -154,17 +150,13 @@ def _fill(made: World) -> None:
     assigned(made, "kohort", consumer_of("c", made, "seen", "hidden"), topics=2)
     creations = [
         {
-            "resource_type": kind,
-            "resource_name": name if kind is ResourceType.CLUSTER else made.name(name),
-            "resource_pattern_type": PatternType.LITERAL,
-            "principal": f"User:{user}",
-            "host": "*",
-            "operation": operation,
-            "permission_type": Permission.ALLOW,
+            "resource_type": kind, "resource_name": name if kind is ResourceType.CLUSTER else made.name(name),
+            "resource_pattern_type": PatternType.LITERAL, "principal": f"User:{user}", "host": "*",
+            "operation": operation, "permission_type": Permission.ALLOW,
         }
         for user, entries in ALLOWED.items()
         for kind, name, operation in entries
-    ]
+    ]  # fmt: skip
     made.ask("kohort", CREATE_ACLS, 3, {"creations": creations})
     wait_until(lambda: _acls(made) == len(creations), "the ACLs are there", every_s=0.05)
 
