@@ -144,11 +144,8 @@ def test_programs_get_a_blank_id_unchanged(kohort: Kohort, blank: Path) -> None:
     "setting",
     [
         *(f"{key}: {value}" for key in ("bootstrap_server", "snapshot", "embedded") for value in ("", "' '")),
-        *(
-            "bootstrap_server: 'b:1,'", "bootstrap_server: [b:1, '']", "command_config: ''",
-            "log_dirs: ['', logs]",
-        ),
-        *("{log_dirs: logs, topics: ''}", "{bootstrap_server: b:1, cluster_id: ''}", 'snapshot: "a\\0b"'),
+        "bootstrap_server: 'b:1,'", "bootstrap_server: [b:1, '']", "command_config: ''", "log_dirs: ['', logs]",
+        "{log_dirs: logs, topics: ''}", "{bootstrap_server: b:1, cluster_id: ''}", 'snapshot: "a\\0b"',
         "{bootstrap_server: b:1, properties: {a: {env: }}}",
     ],
 )  # fmt: skip

@@ -21,14 +21,11 @@ WITHOUT_DOCUMENT = {
 """They write files, or a line on what was done."""
 
 QUESTIONS = (
-    *("list", "list --type share", "list --match no-such-group", "describe no-such-group"),
-    *(
-        f"describe --match . {mode}"
-        for mode in ("--offsets", "--members --verbose", "--state", "--migration")
-    ),
+    "list", "list --type share", "list --match no-such-group", "describe no-such-group",
+    *(f"describe --match . {mode}" for mode in ("--offsets", "--members --verbose", "--state", "--migration")),
     "validate-regex .* ^a '(' a** nothing-matches",
     *(f"dry-run --match GROUPS{what_if}" for what_if in ("", " --add 2", " --compare")),
-)
+)  # fmt: skip
 """GROUPS stands for groups that a dry run takes."""
 
 

@@ -51,15 +51,11 @@ def check_shown(name: str) -> None:
     assert texts == [text, f"[ ] {text}" if text else "[ ]"]
     if "`" not in name:
         card = Item(lead="L", text=name or "x", details=(name or "x",))
-        blocks = (
-            *(Heading(name), Checklist((name,)), Item(lead=f"{name}:", text="x")),
-            *(card, Bullets((name or "x",))),
-        )
+        item, bullets = Item(lead=f"{name}:", text="x"), Bullets((name or "x",))
+        blocks = Heading(name), Checklist((name,)), item, card, bullets
         texts = [text for text, _ in inline(*blocks)]
-        assert texts == [
-            *(text, f"[ ] {text}" if text else "[ ]", f"{text}: x"),
-            *(f"L {text or 'x'}", text or "x", text or "x"),
-        ]
+        boxed = f"[ ] {text}" if text else "[ ]"
+        assert texts == [text, boxed, f"{text}: x", f"L {text or 'x'}", text or "x", text or "x"]
 
 
 def test_a_name_is_not_markup() -> None:
