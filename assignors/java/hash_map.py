@@ -4,7 +4,7 @@ of insertion, also when the array doubles. So the order of keys that were each i
 `map_order`. The exception: the ninth key of a bin doubles an array below 64 early, or turns the bin into a red-black
 tree, which `JavaMap` replays key by key. A tree bin still links its keys, but a new key right after its parent in the
 tree, and whenever the root changes the new root moves to the front. Keys that Java can only compare by identity hash
-code are `undetermined`.
+code are not `determined`.
 The leader and the broker put members one by one into a `new HashMap<>()`. `ModernGroup.members` is a TimelineHashMap:
 slots by Fibonacci hashing, and in a slot the latest first. The description of a group is in the order of its map; a
 conversion inserts in that order (`ConsumerGroup.fromClassicGroup`).
@@ -177,6 +177,7 @@ class JavaMap:
             self._double()
 
     def compute_if_absent(self, key: int) -> None:
+        """Add a key first in its bin, after doubling, unless it exists; `put` adds last, and doubles afterwards."""
         if self._too_full():
             self._double()
         bin_ = self._bin(key)
