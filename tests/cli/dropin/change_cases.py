@@ -132,40 +132,9 @@ DIGITS_AND_LIMITS = [
     ),
 ]
 SCOPES = [
-    reset("--group {payments} --topic {orders}:1 --to-offset 6 --execute"),
-    reset("--group {payments} --topic {orders}:0,2, --to-latest --dry-run"),
-    reset("--group {payments} --topic {orders}:+1 --to-latest --dry-run"),
-    reset("--group {payments} --topic {orders}:, --to-latest --execute"),
-    reset("--group {payments} --topic {orders}:3 --topic {audits}:0,1 --topic {long} --to-latest --dry-run"),
-    reset("--group {payments} --topic {orders} --topic {orders} --to-latest --dry-run"),
-    reset("--group {payments} --topic {audits} --topic {long} --to-current --execute"),
     reset("--group {absent} --topic {audits} --topic {long} --topic {orders} --to-current --dry-run"),
-    reset("--group {payments} --topic {long} --topic {audits} --to-offset 99 --dry-run"),
-    reset(
-        "--group {payments} --topic {audits} --topic {orders}:1,2 --dry-run --to-datetime 2027-01-01T00:00:00.000"
-    ),
-    reset("--group {payments} --topic {audits}:7,3 --all-topics --to-earliest --dry-run"),
-    reset("--group {payments} --topic {orders}:x --to-latest --execute"),
-    reset("--group {payments} --topic {orders}:1,,2 --to-latest --execute"),
-    reset("--group {payments} --topic {orders}:2147483648 --to-latest --execute"),
-    reset("--group {payments} --topic {orders}: --to-latest --execute"),
-    reset("--group {payments} --topic {orders}:1:2 --to-latest --execute"),
-    reset("--group {payments} --topic : --to-latest --execute"),
     reset("--group {payments} --to-latest --execute"),
-    reset("--group {payments} --topic {orders} --execute"),
-    reset("--group {payments} --topic {orders} --to-latest"),
-    reset("--group {payments} --topic {orders} --to-latest --to-earliest --execute"),
-    reset("--group {payments} --topic {orders} --to-latest --dry-run --execute"),
     reset("--topic {orders} --to-latest --execute"),
-    failing_reset("--group {payments} --topic nowhere --to-latest --execute"),
-    failing_reset("--group {payments} --topic nowhere:0 --to-latest --execute"),
-    failing_reset("--group {payments} --topic {orders} --topic nowhere --to-latest --execute"),
-    failing_reset("--group {payments} --topic {orders}:3,4,17 --topic {audits}:99 --to-latest --execute"),
-    failing_reset("--group {payments} --topic {orders}:-1 --to-latest --execute"),
-    failing_reset("--group {payments} --topic 'no topic!' --to-latest --execute"),
-    failing_reset("--group {payments} --topic 'no topic!:0' --to-latest --execute"),
-    failing_reset("--group {payments} --topic '' --to-latest --execute"),
-    failing_reset("--group {payments} --topic :0 --to-latest --execute"),
     *(
         Change(
             line=f"--reset-offsets --group {{payments}} --topic {twice} {scenario}",
@@ -178,7 +147,27 @@ SCOPES = [
             ("{orders}:2 --topic {orders}", "{orders}", "--to-latest --execute"),
         )
     ),
-]
+    *(reset("--group {payments} --topic " + rest) for rest in (
+        "{orders}:1 --to-offset 6 --execute", "{orders}:0,2, --to-latest --dry-run",
+        "{orders}:+1 --to-latest --dry-run", "{orders}:, --to-latest --execute",
+        "{orders}:3 --topic {audits}:0,1 --topic {long} --to-latest --dry-run",
+        "{orders} --topic {orders} --to-latest --dry-run", "{audits} --topic {long} --to-current --execute",
+        "{long} --topic {audits} --to-offset 99 --dry-run",
+        "{audits} --topic {orders}:1,2 --dry-run --to-datetime 2027-01-01T00:00:00.000",
+        "{audits}:7,3 --all-topics --to-earliest --dry-run", "{orders}:x --to-latest --execute",
+        "{orders}:1,,2 --to-latest --execute", "{orders}:2147483648 --to-latest --execute",
+        "{orders}: --to-latest --execute", "{orders}:1:2 --to-latest --execute", ": --to-latest --execute",
+        "{orders} --execute", "{orders} --to-latest", "{orders} --to-latest --to-earliest --execute",
+        "{orders} --to-latest --dry-run --execute",
+    )),
+    *(failing_reset("--group {payments} --topic " + rest) for rest in (
+        "nowhere --to-latest --execute", "nowhere:0 --to-latest --execute",
+        "{orders} --topic nowhere --to-latest --execute",
+        "{orders}:3,4,17 --topic {audits}:99 --to-latest --execute", "{orders}:-1 --to-latest --execute",
+        "'no topic!' --to-latest --execute", "'no topic!:0' --to-latest --execute", "'' --to-latest --execute",
+        ":0 --to-latest --execute",
+    )),
+]  # fmt: skip
 GROUPS = [
     reset("--group {absent} --topic {orders} --to-earliest --dry-run"),
     reset("--group {absent} --topic {orders} --to-offset 6 --execute"),
@@ -295,9 +284,6 @@ FILES = [
     ),
 ]
 DELETED_OFFSETS = [
-    both("--delete-offsets --group {payments} --topic {orders}"),
-    both("--delete-offsets --group {payments} --topic {orders}:0,3 --topic {audits} --topic {audits}:1"),
-    both("--delete-offsets --group {payments} --topic {orders}:1,1"),
     both("--delete-offsets --group {rested} --topic {orders}"),
     both("--delete-offsets --group {billing} --topic {long} --topic {orders}"),
     both("--delete-offsets --group {classic} --topic {audits}:0"),
@@ -308,19 +294,18 @@ DELETED_OFFSETS = [
     plainly("--delete-offsets --group {absent} --topic {orders}:0"),
     plainly("--delete-offsets --group {absent} --topic nowhere"),
     plainly("--delete-offsets --group '' --topic {orders}:0"),
-    plainly("--delete-offsets --group {payments} --topic nowhere"),
-    plainly("--delete-offsets --group {payments} --topic nowhere --topic {orders}"),
-    plainly("--delete-offsets --group {payments} --topic nowhere:0 --topic {orders}:0,9"),
-    plainly("--delete-offsets --group {payments} --topic 'no topic!' --topic {orders}:0"),
-    plainly("--delete-offsets --group {payments} --topic ''"),
-    plainly("--delete-offsets --group {payments} --topic :0"),
-    plainly("--delete-offsets --group {payments} --topic {orders}:-1"),
     failing("--delete-offsets --group {payments} --group {billing} --topic {orders}", USAGE),
-    both("--delete-offsets --group {payments} --topic {orders}:x"),
-    both("--delete-offsets --group {payments} --topic {orders}:"),
     both("--delete-offsets --group {payments}"),
     both("--delete-offsets --topic {orders}"),
-]
+    *(both("--delete-offsets --group {payments} --topic " + rest) for rest in (
+        "{orders}", "{orders}:0,3 --topic {audits} --topic {audits}:1", "{orders}:1,1", "{orders}:x",
+        "{orders}:",
+    )),
+    *(plainly("--delete-offsets --group {payments} --topic " + rest) for rest in (
+        "nowhere", "nowhere --topic {orders}", "nowhere:0 --topic {orders}:0,9",
+        "'no topic!' --topic {orders}:0", "''", ":0", "{orders}:-1",
+    )),
+]  # fmt: skip
 DELETED_GROUPS = [
     both("--delete --group {payments}"),
     both("--delete --group {payments} --group {billing} --group {odd}"),

@@ -25,6 +25,7 @@ from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import EmbeddedSubscription, read_assignment, write_subscription
 
 NONE, INVALID = ErrorCode.NONE, ErrorCode.INVALID_ASSIGNMENT
+VERSIONS = "The versions of the assignor mine are invalid."
 MINE = ClientAssignor(name="mine", maximum_version=2, metadata=ClientMetadata(version=1, data=b"hello"))
 
 
@@ -94,14 +95,9 @@ def settled_pair(driver: Driver) -> tuple[Consumer, Consumer]:
         ("false", {}, {}, "ClientAssignors are not enabled (group.consumer.client.assignors.enable)."),
         ("true", {}, {"assignor": "range"}, "ServerAssignor and ClientAssignors cannot be used together."),
         ("true", {"name": " "}, {}, "Assignor.Name can't be empty."),
-        ("true", {"minimum_version": -2}, {}, "The versions of the assignor mine are invalid."),
-        (
-            "true",
-            {"minimum_version": 2, "maximum_version": 1},
-            {},
-            "The versions of the assignor mine are invalid.",
-        ),
-        ("true", {"maximum_version": 0}, {}, "The versions of the assignor mine are invalid."),
+        ("true", {"minimum_version": -2}, {}, VERSIONS),
+        ("true", {"minimum_version": 2, "maximum_version": 1}, {}, VERSIONS),
+        ("true", {"maximum_version": 0}, {}, VERSIONS),
     ],
 )
 def test_a_request_with_invalid_assignors_is_refused(
