@@ -190,9 +190,10 @@ def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
     assert time.monotonic() - began < BOUND_S
 
 
-@given(
-    data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: text.encode(errors="surrogatepass"))
-)
+texts_as_bytes = st.text(max_size=60).map(lambda text: text.encode(errors="surrogatepass"))
+
+
+@given(data=st.binary(max_size=200) | texts_as_bytes)
 @settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=2_000))
 def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "bytes.yaml"

@@ -58,13 +58,8 @@ def look(
     seen = group(member("a", [0, 1]), member("b", [2, 3])) if of is None else of
     commits = {number: CommittedOffset(offset=at, timestamp=commit_ms) for number, at in committed.items()}
     kept = dict.fromkeys(range(4), 0) if starts is None else dict(starts)
-    topic = Topic(
-        name=NAME,
-        partitions=4,
-        start_offsets=kept,
-        end_offsets=dict(ends),
-        stable_offsets=dict(stable or ends),
-    )
+    ended: dict[str, Any] = {"end_offsets": dict(ends), "stable_offsets": dict(stable or ends)}
+    topic = Topic(name=NAME, partitions=4, start_offsets=kept, **ended)
     return Observation(
         at_ms=START_MS + position * EVERY_MS,
         group=replace(seen, offsets={NAME: commits}),
@@ -97,9 +92,8 @@ def ownership() -> Iterator[Scene]:
     between = classic_group(classic_member("a", (0, 1, 2)), classic_member("b"))
     yield "between two parts of a rebalance", seen(before, between, between, every_ms=1_000)
     yield "between two parts of a rebalance for long", seen(before, *[between] * 4)
-    two = group(
-        member("a", (0, 1)), member("b", (2, 3)), offsets={NAME: {at: offsets[NAME][at] for at in range(4)}}
-    )
+    four = {NAME: {at: offsets[NAME][at] for at in range(4)}}
+    two = group(member("a", (0, 1)), member("b", (2, 3)), offsets=four)
     for every_s in (6, 300):
         yield f"partitions that may be new, {every_s} s", seen(two, two, every_ms=every_s * 1000)
     old = replace(two, members=two.members[:1])
@@ -114,10 +108,8 @@ def ownership() -> Iterator[Scene]:
     yield "uneven, with other subscriptions", seen(group(most, other))
     late = group(member("a", epoch=4), type=GroupType.SHARE)
     yield "a share group that does not reach its target", seen(*[late] * 4)
-    yield (
-        "a share group that has reached its target",
-        seen(*[late] * 3, group(member("a"), type=GroupType.SHARE)),
-    )
+    reached = group(member("a"), type=GroupType.SHARE)
+    yield "a share group that has reached its target", seen(*[late] * 3, reached)
     all_owned = (0, 1, 2, 3, 4, 5)
     wanting = group(member("a", all_owned, subscription=Subscription(topics=(NAME, "gone"))))
     yield "a missing topic", seen(wanting, missing_topics=frozenset({"gone"}))
@@ -137,17 +129,11 @@ def membership() -> Iterator[Scene]:
         return classic_group(classic_member("b", (1,)), *([crashing] if at % 2 else []))
 
     yield "restarts of one host", observations(*map(restarted, range(8)), every_ms=1_000)
-    joining = [
-        group(*(member(f"m{at}", (at,)) for at in range(count)), group_epoch=count) for count in range(1, 7)
-    ]
+    crowd = [member(f"m{at}", (at,)) for at in range(6)]
+    joining = [group(*crowd[:count], group_epoch=count) for count in range(1, 7)]
     yield "members that only join", observations(*joining)
     yield "epochs without changed members", observations(group(a, b), group(a, b, group_epoch=11))
-    rolling = [
-        group(b, group_epoch=6),
-        group(b, c, group_epoch=7),
-        group(c, group_epoch=8),
-        group(c, d, group_epoch=9),
-    ]
+    rolling = [group(*left, group_epoch=6 + at) for at, left in enumerate(((b,), (b, c), (c,), (c, d)))]
     yield "a rolling restart", observations(group(a, b), *rolling)
     names = [("a1", "b1", "c1"), ("a2", "b1", "c1"), ("a2", "b2", "c1"), ("a2", "b2", "c2")]
     static = [
@@ -211,16 +197,11 @@ def stalls() -> Iterator[Scene]:
     yield "records that have waited", [seen[0], replace(seen[1], waiting_since_ms=since)]
     yield "only a marker is left", [seen[0], replace(seen[3], waiting_since_ms={PLACE: None})], {"hot": NEVER}
     for about, position, other in (
-        ("for less than a minute", 3, 100),
-        ("with no other backlog", 10, 100),
-        ("with another backlog", 100, 100_000),
-    ):
+        ("for less than a minute", 3, 100), ("with no other backlog", 10, 100), ("with another backlog", 100, 100_000),
+    ):  # fmt: skip
+        rest = {2: 5, 3: 5}
         stuck = [
-            look(
-                at,
-                {0: 10, 1: 10 + at, 2: 5, 3: 5},
-                {0: 50, 1: 10 + at if other == 100 else other, 2: 5, 3: 5},
-            )
+            look(at, {0: 10, 1: 10 + at, **rest}, {0: 50, 1: 10 + at if other == 100 else other, **rest})
             for at in (0, position)
         ]
         yield f"a partition behind others, {about}", stuck
@@ -232,9 +213,8 @@ def stalls() -> Iterator[Scene]:
     got = [look(at, {0: 10, 1: 5 + at, 2: 5, 3: 5}, ends, waiting_since_ms=since) for at in range(1, 5)]
     yield "a partition that its member got since", [before, *got]
     yield "a partition that its member has just got", [before, *got[:-1]]
-    again = [
-        replace(one, group=replace(one.group or EMPTY, generation=7 + (at > 1))) for at, one in enumerate(got)
-    ]
+    later = [replace(one.group or EMPTY, generation=7 + (at > 1)) for at, one in enumerate(got)]
+    again = [replace(one, group=of) for one, of in zip(got, later, strict=True)]
     yield "a partition of another generation", again
     for gap_ms, position, commit_ms in (
         (60_000, 5, START_MS), (60_000, 29, START_MS), (60_000, 30, START_MS), (5_000, 3, START_MS),
@@ -243,10 +223,8 @@ def stalls() -> Iterator[Scene]:
         for of in (group(member("a", [0, 1])), replace(EMPTY, protocol_type="")):
             about = f"{'members' if of.members else 'no member'}, gap {gap_ms}, {position} looks"
             seldom = replace(of, commit_gap_ms=gap_ms)
-            seen = [
-                look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=seldom, commit_ms=commit_ms)
-                for at in (0, position)
-            ]
+            facts: Any = {"of": seldom, "commit_ms": commit_ms}
+            seen = [look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, **facts) for at in (0, position)]
             yield f"commits stop: {about}{'' if commit_ms else ', unread'}", seen
     for position, rebalanced_s in ((5, 60), (5, 180), (10, 60)):
         at_ms = START_MS + position * EVERY_MS
@@ -261,10 +239,7 @@ def stalls() -> Iterator[Scene]:
     yield "an abandoned group", [*stopped[:-1], replace(stopped[-1], group=replace(EMPTY, offsets=long_ago))]
     yield "one unread record", [look(at, {0: 10}, {0: 11}, of=EMPTY) for at in range(1, 6)]
     for offset, end in ((5, 9), (1, 1)):
-        alone = [
-            look(0, {0: 1}, {0: end}, of=EMPTY),
-            look(9, {0: offset if end > 1 else 1}, {0: end}, of=EMPTY),
-        ]
+        alone = [look(at, {0: committed}, {0: end}, of=EMPTY) for at, committed in ((0, 1), (9, offset))]
         yield f"no members, committed {offset} of {end}", alone
     left = look(5, {0: 40}, {0: 60}, of=EMPTY)
     yield "the last member left", [look(0, {0: 10}, {0: 10}), left]
@@ -273,10 +248,8 @@ def stalls() -> Iterator[Scene]:
 
 def lag() -> Iterator[Scene]:
     rest = {1: 0, 2: 0, 3: 0}
-    yield (
-        "lag that grows",
-        [look(0, {0: 0, **rest}, {0: 1000, **rest}), look(5, {0: 300, **rest}, {0: 4000, **rest})],
-    )
+    grows = ((0, 0, 1000), (5, 300, 4000))
+    yield "lag that grows", [look(at, {0: read, **rest}, {0: end, **rest}) for at, read, end in grows]
     shrinks = [look(at, {0: 6_000 * at, **rest}, {0: 90_000, **rest}) for at in (0, 5)]
     yield "lag that shrinks", shrinks, {"hot": NEVER}
     yield "lag that shrinks slowly", shrinks, {"hot": NEVER, "catch_up_ms": 10_000}
@@ -301,42 +274,33 @@ def lag() -> Iterator[Scene]:
     for about, starts, of in (
         ("alone", (50, 250), EMPTY), ("with members", (50, 250), None), ("nothing left", (300, 300), EMPTY),
     ):  # fmt: skip
-        seen = [
-            look(5 * at, {0: 100, **REST}, ends, starts={0: start}, of=of) for at, start in enumerate(starts)
-        ]
+        at_100 = {0: 100, **REST}
+        seen = [look(5 * at, at_100, ends, starts={0: start}, of=of) for at, start in enumerate(starts)]
         yield f"retention passes an offset, {about}", seen
     ends, committed = dict.fromkeys(range(4), 7), {0: 500, 1: 7, 2: 7, 3: 7}
     yield "an offset beyond the end", [look(at, committed, ends) for at in (0, 1)]
     now = look(1, committed, ends)
     first, second = (replace((now.topics or {})[NAME], id=UUID(int=number)) for number in (1, 2))
-    mine = {
-        at: CommittedOffset(offset=offset, topic_id=UUID(int=at + 1)) for at, offset in ((0, 500), (1, 7))
-    }
-    yield (
-        "a commit of another topic",
-        [replace(now, topics={NAME: second}, group=replace(EMPTY, offsets={NAME: mine}))],
-    )
+    mine = {at: CommittedOffset(offset=read, topic_id=UUID(int=at + 1)) for at, read in ((0, 500), (1, 7))}
+    of = replace(EMPTY, offsets={NAME: mine})
+    yield "a commit of another topic", [replace(now, topics={NAME: second}, group=of)]
     yield "a topic with a new id", [replace(now, topics={NAME: topic}) for topic in (first, second)]
     ends, committed = {0: 5, 1: 5, 2: 5, 3: 40}, {0: 5, 1: 5, 2: 5}
-    yield "a partition that was never committed", [look(at, committed, ends) for at in (0, 1)]
-    yield (
-        "an empty partition that was never committed",
-        [look(at, committed, {**ends, 3: 0}) for at in (0, 1)],
-    )
+    for about, end in (("a", 40), ("an empty", 0)):
+        seen = [look(at, committed, {**ends, 3: end}) for at in (0, 1)]
+        yield f"{about} partition that was never committed", seen
     yield "a group that commits nothing", [look(at, {}, ends) for at in (0, 100)]
     cluster = Cluster(settings={"offsets.retention.minutes": str(7 * 24 * 60)})
     for days, expiry_ms in ((6.5, DAY_MS), (5, DAY_MS), (5, 3 * DAY_MS)):
         commit = CommittedOffset(offset=9, timestamp=round(START_MS - days * DAY_MS))
-        idle = replace(
-            look(0, {}, {0: 9}), group=replace(EMPTY, offsets={NAME: {0: commit}}), cluster=cluster
-        )
+        empty = replace(EMPTY, offsets={NAME: {0: commit}})
+        idle = replace(look(0, {}, {0: 9}), group=empty, cluster=cluster)
         yield f"idle for {days} days, expiry within {expiry_ms // DAY_MS}", [idle], {"expiry_ms": expiry_ms}
     last = look(0, {0: 5, **REST}, dict.fromkeys(range(4), 5))
     others = {name: {0: CommittedOffset(offset=3)} for name in ("bills", "refunds")}
     logs = {name: Topic(name=name, partitions=1, end_offsets={0: 10}) for name in others}
-    reads = replace(
-        last.group or EMPTY, offsets={NAME: {}, **others, **((last.group or EMPTY).offsets or {})}
-    )
+    of = last.group or EMPTY
+    reads = replace(of, offsets={**others, **(of.offsets or {})})
     yield "offsets that no member reads", [replace(last, group=reads, topics={**(last.topics or {}), **logs})]
 
 
@@ -352,20 +316,10 @@ def transactions() -> Iterator[Scene]:
     yield "an earlier transaction has ended", [held(0, 60, stable=40), held(5, 90)]
     yield "a transaction that is open for a minute", [held(0, 60), held(11, 90)]
     yield "consumers have passed the transaction", [held(0, 60, stable=60), held(5, 60, stable=60)]
-    aborts = [
-        look(
-            at,
-            {0: 40, **REST},
-            {0: 60, **REST},
-            stable={0: 50, **REST},
-            transactions={PLACE: (transaction(START_MS),)},
-        )
-        for at in (0, 5)
-    ]
-    for about, record in (
-        ("aborted", NextRecord(51, START_MS, aborted=9)),
-        ("readable", NextRecord(45, START_MS)),
-    ):
+    held_at: Any = {"stable": {0: 50, **REST}, "transactions": {PLACE: (transaction(START_MS),)}}
+    aborts = [look(at, {0: 40, **REST}, {0: 60, **REST}, **held_at) for at in (0, 5)]
+    aborted, readable = NextRecord(51, START_MS, aborted=9), NextRecord(45, START_MS)
+    for about, record in (("aborted", aborted), ("readable", readable)):
         seen = [aborts[0], replace(aborts[1], next_records={PLACE: record})]
         yield f"{about} records before an open transaction", seen
 

@@ -54,36 +54,26 @@ INVALID = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("pattern", "said"), INVALID.items(), ids=INVALID.keys())
-def test_reason_and_position(pattern: str, said: tuple[str, int | None]) -> None:
-    reason, position = said
+@pytest.mark.parametrize("pattern", INVALID)
+def test_reason_and_position(pattern: str) -> None:
     verdict = judge(pattern)
-    assert (verdict.valid, verdict.reason) == (False, reason)
-    assert verdict.position == position
+    assert not verdict.valid
+    assert (verdict.reason, verdict.position) == INVALID[pattern]
     with pytest.raises(InvalidRegexError, match="is invalid"):
         compile_broker_regex(pattern)
 
 
 @pytest.mark.kafka
-def test_the_verdict_is_the_brokers(kafka_jars: Path) -> None:
-    patterns = [*VALID, *INVALID]
-    ours = [judge(pattern).valid for pattern in patterns]
-    assert ours == [one.broker.error is None for one in ask_engines(kafka_jars, patterns, ())]
-
-
-@pytest.mark.kafka
-def test_the_matches_are_the_brokers(kafka_jars: Path) -> None:
-    for pattern, said in zip(VALID, ask_engines(kafka_jars, VALID, TOPICS), strict=True):
-        assert frozenset(compile_broker_regex(pattern).matches(TOPICS)) == said.broker.matched, pattern
-
-
-@pytest.mark.kafka
-def test_the_reason_is_in_the_brokers_words(kafka_jars: Path) -> None:
+def test_the_verdicts_matches_and_reasons_are_the_brokers(kafka_jars: Path) -> None:
     # Where the whole pattern is the fault, or RE2/J reports its own error, ours say it shorter.
     own_words = ("missing closing )", "unexpected )", "trailing backslash")
-    patterns = [pattern for pattern, (reason, _) in INVALID.items() if not reason.startswith(own_words)]
-    for pattern, said in zip(patterns, ask_engines(kafka_jars, patterns, ()), strict=True):
-        assert (said.broker.error or "").endswith(f": {INVALID[pattern][0]}")
+    patterns = [*VALID, *INVALID]
+    for pattern, said in zip(patterns, ask_engines(kafka_jars, patterns, TOPICS), strict=True):
+        assert judge(pattern).valid == (said.broker.error is None), pattern
+        if pattern in VALID:
+            assert frozenset(compile_broker_regex(pattern).matches(TOPICS)) == said.broker.matched, pattern
+        elif not INVALID[pattern][0].startswith(own_words):
+            assert (said.broker.error or "").endswith(f": {INVALID[pattern][0]}")
 
 
 def test_the_whole_name_must_match() -> None:
@@ -106,11 +96,7 @@ DANGEROUS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("pattern", "why"),
-    DANGEROUS.items(),
-    ids=["memory", "steps", "steps within", "many steps", "stack", "beyond numbers"],
-)
+@pytest.mark.parametrize(("pattern", "why"), DANGEROUS.items(), ids=range(len(DANGEROUS)))
 def test_what_the_broker_takes_to_its_own_harm(pattern: str, why: str) -> None:
     verdict = judge(pattern)
     assert verdict.valid

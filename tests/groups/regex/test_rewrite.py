@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
@@ -9,7 +10,7 @@ import pytest
 
 from groups.regex import ClientEngine
 from groups.regex.automaton import Names
-from groups.regex.compare import INTERNAL_TOPICS, Comparison, compare
+from groups.regex.compare import INTERNAL_TOPICS, compare
 from groups.regex.posix import PosixRegex, PosixSyntaxError
 from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import ask_engines
@@ -64,18 +65,14 @@ def test_the_broker_matches_by_the_new_what_java_matches_by_the_old(
     random = Random(regex_seed)
     names = [*INTERNAL_TOPICS, *random_topics(random, 400)]
     olds = [*JAVA, *HARDER, *(random_pattern(random) for _ in range(80))]
-    comparisons = [_compared(old, ClientEngine.JAVA) for old in olds]
-    rewritten = {
-        c.verdict.pattern: c.rewritten for c in comparisons if c is not None and c.rewritten is not None
-    }
+    rewritten = _rewritten(olds, ClientEngine.JAVA)
     assert len(rewritten) > len(JAVA) + len(HARDER)
     before = ask_engines(kafka_jars, list(rewritten), names)
     after = ask_engines(kafka_jars, list(rewritten.values()), names)
     for (old, new), was, becomes in zip(rewritten.items(), before, after, strict=True):
         if was.java.matched is not None:
-            assert becomes.broker.matched == was.java.matched - set(INTERNAL_TOPICS), (
-                f"{regex_seed}: {old} -> {new}"
-            )
+            expected = was.java.matched - set(INTERNAL_TOPICS)
+            assert becomes.broker.matched == expected, f"{regex_seed}: {old} -> {new}"
 
 
 @pytest.mark.kafka
@@ -85,10 +82,7 @@ def test_the_broker_matches_by_the_new_what_the_c_library_finds_by_the_old(
     random = Random(regex_seed)
     names = random_topics(random, 400)
     olds = [*LIBRDKAFKA, *("^" + random_pattern(random).lstrip("^") for _ in range(150))]
-    comparisons = [_compared(old, ClientEngine.LIBRDKAFKA) for old in olds]
-    rewritten = {
-        c.verdict.pattern: c.rewritten for c in comparisons if c is not None and c.rewritten is not None
-    }
+    rewritten = _rewritten(olds, ClientEngine.LIBRDKAFKA)
     assert len(rewritten) > 25
     for old, said in zip(rewritten, ask_engines(kafka_jars, list(rewritten.values()), names), strict=True):
         matches = PosixRegex(old).found_in(names)
@@ -96,9 +90,10 @@ def test_the_broker_matches_by_the_new_what_the_c_library_finds_by_the_old(
         assert set(said.broker.matched or ()) == matched, f"{regex_seed}: {old} -> {rewritten[old]}"
 
 
-def _compared(pattern: str, client: ClientEngine) -> Comparison | None:
-    """None for what a shell could not pass on either."""
-    return compare(pattern, client, None) if pattern else None
+def _rewritten(patterns: Iterable[str], client: ClientEngine) -> dict[str, str]:
+    # A shell could not pass on an empty pattern either.
+    found = {pattern: compare(pattern, client, None).rewritten for pattern in patterns if pattern}
+    return {old: new for old, new in found.items() if new is not None}
 
 
 def test_an_old_pattern_that_the_c_library_refuses() -> None:
