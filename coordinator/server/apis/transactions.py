@@ -17,7 +17,7 @@ from coordinator.server.apis.permissions import keeping, producers_hidden
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS, OFFSETS_TOPIC
 from coordinator.store.producers import EndTransactionMarker, Producer
-from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
+from coordinator.transactions.coordinator import Outcome
 from coordinator.transactions.log import by_topic
 from coordinator.transactions.transaction import (
     NO_START,
@@ -62,14 +62,9 @@ async def init_producer_id(exchange: Exchange[InitProducerIdRequest]) -> AnswerF
     if transactional_id is None:
         return _initialized(ErrorCode.NONE, ProducerIdentity(next(exchange.cluster.producer_ids), 0))
     expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
-    outcome = await _settled(
-        exchange,
-        "InitProducerId",
-        transactional_id,
-        lambda coordinator, now_ms: coordinator.init_producer_id(
-            transactional_id, request.transaction_timeout_ms, expected, now_ms
-        ),
-    )
+    init = exchange.cluster.transactions.coordinator.init_producer_id
+    decide = partial(init, transactional_id, request.transaction_timeout_ms, expected)
+    outcome = await _settled(exchange, "InitProducerId", transactional_id, decide)
     return _initialized(outcome.error, outcome.producer)
 
 
@@ -127,14 +122,9 @@ async def _added(
             return dict.fromkeys(requested, ErrorCode.NOT_COORDINATOR)
         verify = exchange.cluster.transactions.coordinator.verify
         return {partition: verify(transactional_id, producer, partition) for partition in requested}
-    outcome = await _settled(
-        exchange,
-        "AddPartitionsToTxn",
-        transactional_id,
-        lambda coordinator, now_ms: coordinator.add_partitions(
-            transactional_id, producer, requested, version, now_ms
-        ),
-    )
+    add = exchange.cluster.transactions.coordinator.add_partitions
+    decide = partial(add, transactional_id, producer, requested, version)
+    outcome = await _settled(exchange, "AddPartitionsToTxn", transactional_id, decide)
     return dict.fromkeys(requested, outcome.error)
 
 
@@ -156,14 +146,9 @@ async def add_offsets_to_txn(exchange: Exchange[schemas.AddOffsetsToTxnRequest])
         return {"error_code": ErrorCode.GROUP_AUTHORIZATION_FAILED}
     producer = ProducerIdentity(request.producer_id, request.producer_epoch)
     partitions = [_offsets_partition(exchange, request.group_id)]
-    outcome = await _settled(
-        exchange,
-        "AddOffsetsToTxn",
-        request.transactional_id,
-        lambda coordinator, now_ms: coordinator.add_partitions(
-            request.transactional_id, producer, partitions, TransactionVersion.TV_0, now_ms
-        ),
-    )
+    add = exchange.cluster.transactions.coordinator.add_partitions
+    decide = partial(add, request.transactional_id, producer, partitions, TransactionVersion.TV_0)
+    outcome = await _settled(exchange, "AddOffsetsToTxn", request.transactional_id, decide)
     return {"error_code": outcome.error}
 
 
@@ -215,14 +200,9 @@ async def end_txn(exchange: Exchange[schemas.EndTxnRequest]) -> AnswerFields:
         return _initialized(FORBIDDEN, ProducerIdentity())
     producer = ProducerIdentity(request.producer_id, request.producer_epoch)
     version = TransactionVersion.TV_2 if exchange.version >= BUMPS_EPOCH else TransactionVersion.TV_0
-    outcome = await _settled(
-        exchange,
-        "EndTxn",
-        request.transactional_id,
-        lambda coordinator, now_ms: coordinator.end(
-            request.transactional_id, producer, committed=request.committed, version=version, now_ms=now_ms
-        ),
-    )
+    end = exchange.cluster.transactions.coordinator.end
+    decide = partial(end, request.transactional_id, producer, committed=request.committed, version=version)
+    outcome = await _settled(exchange, "EndTxn", request.transactional_id, decide)
     return _initialized(outcome.error, outcome.producer)
 
 
@@ -368,17 +348,13 @@ def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
 
 
 async def _settled(
-    exchange: Exchange,
-    api: str,
-    transactional_id: str,
-    decide: Callable[[TransactionCoordinator, int], Outcome],
+    exchange: Exchange, api: str, transactional_id: str, decide: Callable[..., Outcome]
 ) -> Outcome:
     """The outcome in terms of the request's version, once it is stored."""
     if not _coordinates(exchange, transactional_id):
         return Outcome(error=ErrorCode.NOT_COORDINATOR)
     try:
-        transactions = exchange.cluster.transactions
-        outcome = await transactions.settle(decide(transactions.coordinator, exchange.cluster.now_ms()))
+        outcome = await exchange.cluster.transactions.settle(decide(now_ms=exchange.cluster.now_ms()))
     except RequestRefused as error:
         outcome = Outcome(error=error.code)
     if outcome.error is ErrorCode.PRODUCER_FENCED and exchange.version < KNOWS_FENCED[api]:
