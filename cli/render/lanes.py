@@ -110,9 +110,8 @@ def runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
 
 def round_places(start_ms: int, end_ms: int) -> Iterator[int]:
     """Round times for the marks of an axis, in ms, at most `MOST_MARKS`."""
-    round_steps = (
-        lead * 10**power for power in count(2) for lead in (1, 2, 5)
-    )  # 100 ms, 200 ms, 500 ms, 1 s, …
+    # 100 ms, 200 ms, 500 ms, 1 s, …
+    round_steps = (lead * 10**power for power in count(2) for lead in (1, 2, 5))
     step = next(step for step in round_steps if (end_ms - start_ms) / step <= MOST_MARKS)
     yield from range(-(-start_ms // step) * step, end_ms + 1, step)
 

@@ -63,7 +63,7 @@ class Shape:
 def parse_sort(text: str) -> tuple[SortKey, ...]:
     """`LAG:desc,TOPIC`, the first column first. UsageError for an unknown direction."""
     keys = []
-    for part in _names(text, "--sort"):
+    for part in parse_columns(text):
         column, colon, direction = part.partition(":")
         direction = direction.strip().lower()
         if colon and direction not in (ASCENDING, DESCENDING):
@@ -73,12 +73,5 @@ def parse_sort(text: str) -> tuple[SortKey, ...]:
 
 
 def parse_columns(text: str) -> tuple[str, ...]:
-    """`GROUP,LAG`. UsageError if a name is missing."""
-    return _names(text, "--columns")
-
-
-def _names(text: str, option: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in text.split(","))
-    if not all(names):
-        raise UsageError(f"{option} {text!r}: a column's name is missing")
-    return names
+    """`GROUP,LAG`."""
+    return tuple(part.strip() for part in text.split(","))
