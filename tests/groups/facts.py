@@ -14,15 +14,9 @@ Owned = Mapping[str, Sequence[int]]
 def classic(members: Sequence[Member], protocol: str = "range", **fields: Any) -> Group:
     """A stable classic group at generation 3."""
     return Group(
-        id="g",
-        type=GroupType.CLASSIC,
-        state=GroupState.STABLE,
-        protocol_type="consumer",
-        protocol=protocol,
-        generation=3,
-        members=tuple(members),
-        **fields,
-    )
+        id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, protocol_type="consumer", protocol=protocol,
+        generation=3, members=tuple(members), **fields,
+    )  # fmt: skip
 
 
 def member(name: str, owned: Owned | None = None, topics: Sequence[str] = ("t",), **fields: Any) -> Member:

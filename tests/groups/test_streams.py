@@ -19,20 +19,9 @@ def test_internal_topics_are_named_after_the_application() -> None:
 
 
 def test_only_own_topics_that_no_input_topic_is_among_are_internal() -> None:
-    topology = Topology(
-        epoch=0,
-        subtopologies=(
-            Subtopology(
-                id="0", source_topics=("in", "app-read-changelog"), repartition_sinks=("app-a-repartition",)
-            ),
-            Subtopology(
-                id="1",
-                repartition_sources=("app-a-repartition",),
-                changelogs=("app-b-changelog", "app-read-changelog", "shared-changelog"),
-            ),
-        ),
-    )
-    assert topology.internal_topics("app") == {
-        "app-a-repartition": "repartition",
-        "app-b-changelog": "changelog",
-    }
+    between = ("app-a-repartition",)
+    first = Subtopology(id="0", source_topics=("in", "app-read-changelog"), repartition_sinks=between)
+    changelogs = ("app-b-changelog", "app-read-changelog", "shared-changelog")
+    second = Subtopology(id="1", repartition_sources=between, changelogs=changelogs)
+    internal = Topology(epoch=0, subtopologies=(first, second)).internal_topics("app")
+    assert internal == {"app-a-repartition": "repartition", "app-b-changelog": "changelog"}

@@ -36,15 +36,8 @@ def test_commands_of_remedies_are_such() -> None:
     commands = [words for path in SOURCES for words in _commands(path)]
     for words in commands:
         parses(words)
-    assert {words[0] for words in commands} >= {
-        "delete",
-        "describe",
-        "dry-run",
-        "members",
-        "offsets",
-        "snapshot",
-        "watch",
-    }
+    verbs = {"delete", "describe", "dry-run", "members", "offsets", "snapshot", "watch"}
+    assert {words[0] for words in commands} >= verbs
 
 
 def _commands(path: Path) -> Iterator[list[str]]:
@@ -57,6 +50,4 @@ def _texts(path: Path) -> Iterator[str]:
     """The texts of a file, with `1` for what is filled in."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.JoinedStr):
-            yield "".join(
-                str(value.value) if isinstance(value, ast.Constant) else "1" for value in node.values
-            )
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "1" for part in node.values)

@@ -15,6 +15,7 @@ from tests.support.long import cases
 from wire.log.log_records import RecordDigest, RecordWindow
 
 AROUND = 4
+Log = Sequence[RecordDigest]
 
 
 def record(offset: int, content: int = 0, *, time_ms: int = 0, key: bytes | None = None) -> RecordDigest:
@@ -23,46 +24,35 @@ def record(offset: int, content: int = 0, *, time_ms: int = 0, key: bytes | None
     )
 
 
-def window(log: Sequence[RecordDigest], offset: int, before: int, after: int) -> RecordWindow:
+def window(log: Log, offset: int, before: int, after: int) -> RecordWindow:
     """What a reader would see of a log."""
     low = [entry for entry in log if entry.offset < offset]
     high = [entry for entry in log if entry.offset >= offset]
-    return RecordWindow(
-        before=tuple(low[len(low) - min(before, len(low)) :]),
-        after=tuple(high[:after]),
-        from_start=before >= len(low),
-        to_end=after > len(high),
-    )
+    low_part, high_part = tuple(low[len(low) - min(before, len(low)) :]), tuple(high[:after])
+    is_from_start, is_to_end = before >= len(low), after > len(high)
+    return RecordWindow(before=low_part, after=high_part, from_start=is_from_start, to_end=is_to_end)
 
 
-def proved(
-    source: Sequence[RecordDigest],
-    target: Sequence[RecordDigest],
-    offset: int,
-    *,
-    search: int = 100,
-    end: int | None = None,
-) -> Proof:
+def proved(source: Log, target: Log, offset: int, *, search: int = 100, end: int | None = None) -> Proof:
     """The proof for an offset of the source."""
     around = window(source, offset, AROUND, AROUND)
     key = key_record(around)
     log_end = (target[-1].offset + 1 if target else 0) if end is None else end
     later = [entry.offset for entry in target if key is not None and entry.timestamp_ms >= key.timestamp_ms]
-    log = TargetLog(
-        earliest=target[0].offset if target else log_end, end=log_end, at_time=later[0] if later else -1
-    )
+    earliest = target[0].offset if target else log_end
+    log = TargetLog(earliest=earliest, end=log_end, at_time=later[0] if later else -1)
     start = log_end if log.at_time < 0 else log.at_time
     return prove(around, window(target, start, AROUND, search), log, offset=offset)
 
 
-def copied(log: Sequence[RecordDigest], shift: int) -> list[RecordDigest]:
+def copied(log: Log, shift: int) -> list[RecordDigest]:
     return [dataclasses.replace(entry, offset=entry.offset + shift) for entry in log]
 
 
 LOG = [record(number, number, time_ms=100 + number // 5) for number in range(40)]
 
 
-def changed(log: Sequence[RecordDigest], **fields: Any) -> list[RecordDigest]:
+def changed(log: Log, **fields: Any) -> list[RecordDigest]:
     return [dataclasses.replace(entry, **fields) for entry in log]
 
 

@@ -82,13 +82,9 @@ def _plain(member: MemberSpec) -> MemberSpec:
     kept = {
         topic: tuple(sorted({int(p) for p in numbers if p >= 0})) for topic, numbers in partitions.items()
     }
-    return replace(
-        member,
-        topics=tuple(dict.fromkeys(member.topics)),
-        owned=Claim(partitions={topic: numbers for topic, numbers in kept.items() if numbers}),
-        user_data=None,
-        by_regex=(),
-    )
+    owned = Claim(partitions={topic: numbers for topic, numbers in kept.items() if numbers})
+    topics = tuple(dict.fromkeys(member.topics))
+    return replace(member, topics=topics, owned=owned, user_data=None, by_regex=())
 
 
 def snapshot_of(spec: GroupSpec, side: str) -> Snapshot:
@@ -98,27 +94,19 @@ def snapshot_of(spec: GroupSpec, side: str) -> Snapshot:
         racks = None if topic.racks is None else dict(enumerate(topic.racks))
         topics[topic.name] = Topic(name=topic.name, partitions=topic.partitions, id=topic.id, racks=racks)
     group = Group(
-        id="g",
-        type=GroupType.CONSUMER if broker else GroupType.CLASSIC,
-        state=GroupState.STABLE,
-        protocol_type="consumer",
-        protocol="uniform" if broker else "range",
-        generation=None if broker else GENERATION,
-        members=tuple(_member(member, broker) for member in spec.members),
-    )
+        id="g", type=GroupType.CONSUMER if broker else GroupType.CLASSIC, state=GroupState.STABLE,
+        protocol_type="consumer", protocol="uniform" if broker else "range",
+        generation=None if broker else GENERATION, members=tuple(_member(member, broker) for member in spec.members),
+    )  # fmt: skip
     return Snapshot(topics=topics, groups={"g": group})
 
 
 def _member(member: MemberSpec, broker: bool) -> Member:
     owned: Partitions = {topic: tuple(numbers) for topic, numbers in member.owned.partitions.items()}
     return Member(
-        id=member.id,
-        instance=member.instance,
-        rack=member.rack,
-        subscription=Subscription(topics=member.topics),
-        owned=owned,
-        target=owned if broker else None,
-    )
+        id=member.id, instance=member.instance, rack=member.rack, subscription=Subscription(topics=member.topics),
+        owned=owned, target=owned if broker else None,
+    )  # fmt: skip
 
 
 def sent(spec: GroupSpec, side: str, assignor: str) -> GroupSpec:
