@@ -59,16 +59,16 @@ def _loaded(jars: Path, scratch: Path, log: Sequence[Record]) -> tuple[str, Erro
         broker.stop()
         _write(broker.data / f"{OFFSETS_TOPIC}-0", scratch / "ours", log)
         broker.start()
-        line = wait_until(lambda: _last_line(broker), "the log is loaded, or is not")
+
+        def last_line() -> str:
+            lines = broker.log.read_text(errors="replace").splitlines()
+            return next((line for line in lines if LOADED in line or FAILED in line), "")
+
+        line = wait_until(last_line, "the log is loaded, or is not")
         (group,) = ask(broker.port, "DescribeGroups", 5, groups=[GROUP]).groups
         return line, ErrorCode(group.error_code)
     finally:
         broker.crash()
-
-
-def _last_line(broker: Broker) -> str:
-    lines = broker.log.read_text(errors="replace").splitlines()
-    return next((line for line in lines if LOADED in line or FAILED in line), "")
 
 
 def _write(theirs: Path, ours: Path, log: Sequence[Record]) -> None:

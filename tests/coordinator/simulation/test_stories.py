@@ -56,18 +56,6 @@ def test_what_repeats_with_every_poll_is_one_call() -> None:
     assert without_repetitions([empty, empty, full]) == (empty, empty, full)
 
 
-def test_both_courses_are_shown_side_by_side() -> None:
-    call = Call(what="assigned", partitions={"orders": [0, 1]})
-    one = MemberCourse(calls=(call, Call(what="KafkaException")), final={"orders": [0, 1]})
-    other = MemberCourse(calls=(call,), final={})
-    assert side_by_side({"a": one}, {"a": other}).splitlines() == [
-        "a: recorded                simulated",
-        "   assigned orders[0 1]  | assigned orders[0 1]",
-        " ! throws KafkaException | owns {}",
-        " ! owns orders[0 1]      | -",
-    ]
-
-
 def simulated_course(result: RunResult, recorded: Course) -> Course:
     """A run as a course, of the members that the recorded one has."""
     calls: dict[str, list[Call]] = {name: [] for name in recorded.members}

@@ -58,12 +58,8 @@ def apps(
         producer.produce(topic, value.encode(), partition=0)
     assert producer.flush(30) == 0
     names = [fresh_name("app"), fresh_name("app")]
-    started = [
-        members.streams(
-            rig.broker, name, [topic], counts=True, commit_interval_ms=100, application_server="h1:8080"
-        )
-        for name in names
-    ]
+    options: dict[str, Any] = {"counts": True, "commit_interval_ms": 100, "application_server": "h1:8080"}
+    started = [members.streams(rig.broker, name, [topic], **options) for name in names]
 
     def read_all() -> bool:
         reported = [rig.ours("describe", name) for name in names]

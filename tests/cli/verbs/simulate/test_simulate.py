@@ -18,16 +18,7 @@ from cli.verbs.simulate.action import PlayRequest, ProtocolRuns, ScenarioSource,
 from cli.verbs.simulate.picture import MOST_ROWS, write_picture
 from cli.verbs.simulate.view import simulation_document
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
-from coordinator.simulation.result import (
-    CallbackCall,
-    Ownership,
-    Presence,
-    RaisedException,
-    RunResult,
-    StoryEntry,
-    Violation,
-    ZombieOverlap,
-)
+from coordinator.simulation import result as made
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_file import parse_scenario, shipped_names, shipped_scenario
 from coordinator.simulation.seeds import RunCosts, always, median_and_worst, play_seeds, summary_of
@@ -166,69 +157,51 @@ SCENARIO = parse_scenario(
 )
 
 
-def _result(seed: int = 7, **changes: object) -> RunResult:
+def _result(seed: int = 7, **changes: object) -> made.RunResult:
+    owned, run = made.Ownership, made.Presence
     fields: dict[str, object] = {
-        "scenario": SCENARIO,
-        "variant": Variant.COOPERATIVE,
-        "seed": seed,
-        "callbacks": (CallbackCall(at_s=1.5, member="a", kind=CallbackKind.ASSIGNED, partitions=ORDERS),),
-        "thrown": (RaisedException(at_s=6.0, member="b", error="CommitFailedException", message="no"),),
+        "scenario": SCENARIO, "variant": Variant.COOPERATIVE, "seed": seed,
+        "callbacks": (made.CallbackCall(at_s=1.5, member="a", kind=CallbackKind.ASSIGNED, partitions=ORDERS),),
+        "thrown": (made.RaisedException(at_s=6.0, member="b", error="CommitFailedException", message="no"),),
         "final": {"a": ORDERS, "b": frozenset()},
         "owners": (
-            Ownership(member="a", topic="orders", partition=0, start_s=1.5, end_s=20.0),
-            Ownership(member="b", topic="orders", partition=0, start_s=4.0, end_s=9.0, zombie_from_s=6.0),
+            owned(member="a", topic="orders", partition=0, start_s=1.5, end_s=20.0),
+            owned(member="b", topic="orders", partition=0, start_s=4.0, end_s=9.0, zombie_from_s=6.0),
         ),
-        "presence": (
-            Presence(member="a", start_s=0.0, end_s=20.0),
-            Presence(member="b", start_s=1.0, end_s=20.0),
-        ),
-        "rebalances": 2,
-        "moved": 1,
-        "without_owner_s": 0.5,
-        "read_twice": 3,
-        "converged_s": None,
+        "presence": (run(member="a", start_s=0.0, end_s=20.0), run(member="b", start_s=1.0, end_s=20.0)),
+        "rebalances": 2, "moved": 1, "without_owner_s": 0.5, "read_twice": 3, "converged_s": None, "ended_s": 20.0,
         "zombies": (
-            ZombieOverlap(member="b", other="a", topic="orders", partition=0, start_s=6.0, length_s=3.0),
+            made.ZombieOverlap(member="b", other="a", topic="orders", partition=0, start_s=6.0, length_s=3.0),
         ),
         "violations": (
-            Violation(
-                invariant="I1",
-                at_s=4.0,
-                message="a and b own orders 0",
-                story=("4.000 s  b  takes orders 0",),
-            ),
-            Violation(invariant="I2", at_s=5.0, message="again"),
+            made.Violation(invariant="I1", at_s=4.0, message="a and b own orders 0",
+                           story=("4.000 s  b  takes orders 0",)),
+            made.Violation(invariant="I2", at_s=5.0, message="again"),
         ),
-        "story": (StoryEntry(at_s=4.0, who="b", what="takes orders 0"),),
-        "ended_s": 20.0,
+        "story": (made.StoryEntry(at_s=4.0, who="b", what="takes orders 0"),),
         **changes,
-    }
-    return RunResult(**fields)  # type: ignore[arg-type]
+    }  # fmt: skip
+    return made.RunResult(**fields)  # type: ignore[arg-type]
 
 
 def _simulated(
-    result: RunResult, *, seeds: range = range(7, 8), shrunk: RunResult | None = None
+    result: made.RunResult, *, seeds: range = range(7, 8), shrunk: made.RunResult | None = None
 ) -> SimulationResult:
-    request = PlayRequest(
-        source=ScenarioSource(
-            called="my file.yaml",
-            name=SCENARIO.name,
-            description=SCENARIO.description,
-            scenario_of=always(SCENARIO),
-        ),
-        variants=(result.variant,),
-        seeds=seeds,
-        limit=9,
-        processes=1,
+    source = ScenarioSource(
+        called="my file.yaml",
+        name=SCENARIO.name,
+        description=SCENARIO.description,
+        scenario_of=always(SCENARIO),
     )
+    request = PlayRequest(source=source, variants=(result.variant,), seeds=seeds, limit=9, processes=1)
     runs = ProtocolRuns(variant=result.variant, played=[summary_of(result)], shown=result, shrunk=shrunk)
     return SimulationResult(request=request, runs=[runs])
 
 
 def test_documents_have_the_recorded_contents() -> None:
-    known = Violation(invariant="I7", at_s=3.0, message="goes back", known="late-commit")
+    known = made.Violation(invariant="I7", at_s=3.0, message="goes back", known="late-commit")
     text = "kohort: 1\ntopics: {orders: 2}\nmembers: {a: {topics: [orders]}}\nevents: [{at: 0, start: a}]\n"
-    sooner = (Violation(invariant="I1", at_s=2.0, message="sooner"),)
+    sooner = (made.Violation(invariant="I1", at_s=2.0, message="sooner"),)
     shrunk = _result(scenario=parse_scenario(Path("mine.yaml"), text), violations=sooner)
     both = _simulated(_result(violations=(known,)), seeds=range(7, 9))
     both.runs[0].played.append(summary_of(_result(8)))
@@ -262,7 +235,7 @@ def test_a_run_that_breaks_an_invariant_fails_and_is_shrunk(kohort: Kohort, tmp_
     assert [violation["invariant"] for violation in again["violations"]] == ["I2"]
 
 
-def _drawn(result: RunResult, tmp_path: Path) -> list[str]:
+def _drawn(result: made.RunResult, tmp_path: Path) -> list[str]:
     """The titles of a picture, in order."""
     file = tmp_path / "drawn.svg"
     write_picture(file, _simulated(result))
@@ -273,7 +246,9 @@ def _drawn(result: RunResult, tmp_path: Path) -> list[str]:
 def test_pictures_have_the_recorded_titles(tmp_path: Path) -> None:
     """Many partitions are drawn as how many they are."""
     many = tuple(
-        Ownership(member="a", topic="orders", partition=number, start_s=1.0, end_s=20.0 if number else 10.0)
+        made.Ownership(
+            member="a", topic="orders", partition=number, start_s=1.0, end_s=20.0 if number else 10.0
+        )
         for number in range(MOST_ROWS + 1)
     )
     results = {"owners, callbacks, zombies, violations": _result(), "many partitions": _result(owners=many)}

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from cli.verbs.watch.recording import read_recording
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.verbs.watch.running import ENTER, LEAVE, Terminal, in_pipe, on_terminal
@@ -130,19 +129,6 @@ def test_a_file_that_is_gone_ends_it_and_says_so(kohort: Kohort, tmp_path: Path)
         shown.reader.join(30)
         assert shown.stdout.endswith(LEAVE)
         assert f"{file}: cannot be read" in shown.stderr
-
-
-def test_a_recording_shows_what_was_shown_live(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    file = tmp_path / "r.ndjson"
-    with on_terminal(kohort, tmp_path, *WATCH, "--embedded", sample, "--record", file) as shown:
-        shown.wait_for(several, "some pictures")
-        assert shown.interrupt() == 0
-        live = shown.left_behind
-    with on_terminal(kohort, tmp_path, "watch", "--replay", file, "--speed", "1000") as shown:
-        assert shown.process.wait(120) == 0
-        assert shown.left_behind[1:] == live[1:]
-        assert str(file) in shown.left_behind[0]
-    assert len(read_recording(file).observations) >= 3
 
 
 def test_a_dumb_terminal_gets_lines(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
