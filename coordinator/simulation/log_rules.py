@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coordinator.consumer.leader import assigned
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions, Raised, TopicPartition
+from coordinator.engine import records as logged
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -15,16 +16,6 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import OffsetCommit, OffsetCommitAnswer
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ConsumerGroupRecord,
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    OffsetRecord,
-    Record,
-    TargetEpochRecord,
-    TopicPartitions,
-)
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation import known_flaws
 from coordinator.simulation.consumers import GROUP
@@ -59,7 +50,7 @@ class Upgrades:
         }
 
     def forgotten(
-        self, records: Sequence[Record], generation: int, assignments: Mapping[str, bytes]
+        self, records: Sequence[logged.Record], generation: int, assignments: Mapping[str, bytes]
     ) -> Iterator[tuple[str, TopicPartition]]:
         """Members, with partitions that they own and that the upgrade of these records has not converted.
         The leader has not assigned them, or a rebalance started, which clears all assignments, before it had.
@@ -67,13 +58,15 @@ class Upgrades:
         at, epoch = next(
             (number, record.value.epoch)
             for number, record in enumerate(records)
-            if isinstance(record, ConsumerGroupRecord) and record.value is not None
+            if isinstance(record, logged.ConsumerGroupRecord) and record.value is not None
         )
         taken = {
-            record.member: NOTHING for record in records[:at] if isinstance(record, ConsumerMemberRecord)
+            record.member: NOTHING
+            for record in records[:at]
+            if isinstance(record, logged.ConsumerMemberRecord)
         }
         for record in reversed(records):  # the upgrade's record of a member is its first one
-            if isinstance(record, CurrentAssignmentRecord) and record.value and record.member in taken:
+            if isinstance(record, logged.CurrentAssignmentRecord) and record.value and record.member in taken:
                 taken[record.member] = self.places(record.value.assigned)
         is_cleared = epoch > generation and not any(taken.values())
         for process in self._facts.processes.values():
@@ -115,7 +108,7 @@ class Upgrades:
         )
         return known_flaws.UPGRADED_WITHOUT_TARGET if is_left_out else ""
 
-    def places(self, partitions: TopicPartitions) -> Partitions:
+    def places(self, partitions: logged.TopicPartitions) -> Partitions:
         """Partitions by the names of their topics, without deleted topics."""
         names = self._facts.engine.topics.names
         return frozenset(
@@ -161,9 +154,9 @@ class LogRules(Watcher):
 
     def appended(self, batch: LogAppend) -> None:
         records, request, is_late = batch
-        if type(records[0]) is OffsetRecord:
+        if type(records[0]) is logged.OffsetRecord:
             for record in records:
-                if isinstance(record, OffsetRecord):
+                if isinstance(record, logged.OffsetRecord):
                     self._offsets.written(record, request, is_late=is_late)
             return
         self._epochs.moves(request)
@@ -175,22 +168,22 @@ class LogRules(Watcher):
         takes_over = is_upgrade
         for record in records:
             match record:
-                case OffsetRecord():
+                case logged.OffsetRecord():
                     self._offsets.written(record, request, is_late=is_late)
-                case ClassicGroupRecord(value=value):
+                case logged.ClassicGroupRecord(value=value):
                     is_by_leader = type(request) is SyncGroup
                     self.classic.written(value, by_leader=is_by_leader)
                     if is_by_leader:
                         self._upgrades.topics_then = None
                     if is_downgrade:
                         self.classic.downgraded(had)
-                case ConsumerGroupRecord(value=None):
+                case logged.ConsumerGroupRecord(value=None):
                     # Its remaining members belong to the classic group that follows.
                     self.classic.agreed.clear()
                     self._epochs.deleted()
-                case ConsumerGroupRecord(value=group) if group is not None:
+                case logged.ConsumerGroupRecord(value=group) if group is not None:
                     self._epochs.group_written(group.epoch)
-                case TargetEpochRecord(value=target) if target is not None:
+                case logged.TargetEpochRecord(value=target) if target is not None:
                     self._epochs.target_written(target.epoch)
                     if takes_over:
                         self._upgrades.topics_then = self._facts.topics.image
@@ -199,22 +192,22 @@ class LogRules(Watcher):
                         self._upgrades.topics_then = None
                         self.classic.assigned_topics = self._facts.topics.image
                         self._consumer.target_written()
-                case ConsumerMemberRecord(member=member, value=None):
+                case logged.ConsumerMemberRecord(member=member, value=None):
                     replaced |= self._consumer.removed(member)
                     self._acknowledged.pop(member, None)  # it may rejoin a group that starts over
-                case CurrentAssignmentRecord(member=member, value=current) if current is not None:
+                case logged.CurrentAssignmentRecord(member=member, value=current) if current is not None:
                     taken = self.handovers.has.get(member, replaced) if is_upgrade else None
                     self._consumer.assigned(member, current, taken, is_late=is_late)
         self._epochs.batch_written()
         if is_upgrade or is_downgrade:
             self._offsets.converted("upgrade" if is_upgrade else "downgrade")
 
-    def _upgrade(self, records: Sequence[Record]) -> None:
+    def _upgrade(self, records: Sequence[logged.Record]) -> None:
         """Note what an upgrade does not convert: members that left before the next generation, what others own beyond
         their assignments."""
         self._epochs.upgraded()
         group, assignments = self._facts.engine.state.groups.get(GROUP), self.classic.given
-        upgraded = {record.member for record in records if isinstance(record, ConsumerMemberRecord)}
+        upgraded = {record.member for record in records if isinstance(record, logged.ConsumerMemberRecord)}
         for forgotten in self._upgrades.forgotten(records, self._epochs.generation, assignments):
             self.handovers.released[forgotten] = known_flaws.UPGRADED_WHILE_REBALANCING
         for member in assignments.keys() - upgraded:
@@ -324,9 +317,12 @@ def hard_state(engine: Engine) -> object:
     return groups, engine.state.offsets
 
 
-def _conversion(records: Sequence[Record]) -> tuple[bool, bool]:
+def _conversion(records: Sequence[logged.Record]) -> tuple[bool, bool]:
     """Whether the records upgrade a classic group with members, and whether they downgrade a consumer group."""
     kinds = {(type(record), record.value is None) for record in records}
-    from_classic = (ClassicGroupRecord, True) in kinds and (ConsumerGroupRecord, False) in kinds
-    from_consumer = (ConsumerGroupRecord, True) in kinds and (ClassicGroupRecord, False) in kinds
+    from_classic = (logged.ClassicGroupRecord, True) in kinds and (logged.ConsumerGroupRecord, False) in kinds
+    from_consumer = (logged.ConsumerGroupRecord, True) in kinds and (
+        logged.ClassicGroupRecord,
+        False,
+    ) in kinds
     return from_classic, from_consumer

@@ -13,17 +13,8 @@ from typing import Any
 from coordinator.configs.settings import Config
 from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation import scenario as model
+from coordinator.simulation import scenario_checks as checks
 from coordinator.simulation.compacted_log import LACKS
-from coordinator.simulation.scenario_checks import (
-    CLASSIC,
-    CLASSIC_SETTINGS,
-    ONLY_OF,
-    check_faults,
-    check_member,
-    check_network_partition,
-    check_settings,
-    unknown,
-)
 from groups.model import wrong_topic_name
 from groups.trees import Malformed, Trees, count_values, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
@@ -68,10 +59,10 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> model.Scenario:
     for topic in top.topics:
         if (wrong := wrong_topic_name(topic)) is not None:
             raise Malformed(wrong, "topics", topic)
-    check_settings(Config, top.settings, "settings")
+    checks.check_settings(Config, top.settings, "settings")
     for number, lack in enumerate(top.without):
         if lack not in LACKS:
-            raise Malformed(unknown("KIP or fix", lack, LACKS), "without", number)
+            raise Malformed(checks.unknown("KIP or fix", lack, LACKS), "without", number)
     _check_partitions(top)
     return replace(top, name=name, description=top.description.strip(), events=_Events(top, tree).read())
 
@@ -82,7 +73,7 @@ def _check_partitions(top: model.Scenario) -> None:
         path = ("faults", "partition", number)
         for member in partition.members:
             if member not in top.members:
-                raise Malformed(unknown("member", member, top.members), *path, "members")
+                raise Malformed(checks.unknown("member", member, top.members), *path, "members")
         if partition.end_s <= partition.start_s:
             raise Malformed("must be later than `from`", *path, "to")
         if partition.start_s > top.until_s:
@@ -174,7 +165,7 @@ class _Events:
 
     def _known(self, member: str, verb: str) -> None:
         if member not in self.top.members:
-            raise Malformed(unknown("member", member, self.top.members), verb)
+            raise Malformed(checks.unknown("member", member, self.top.members), verb)
 
     def _runs(self, member: str, at: float, verb: str) -> None:
         self._known(member, verb)
@@ -208,7 +199,7 @@ class _Events:
     def _check_subscription(self, topics: tuple[str, ...], *path: str) -> None:
         for number, topic in enumerate(topics):
             if topic not in self.ever:
-                raise Malformed(unknown("topic", topic, self.ever), *path, number)
+                raise Malformed(checks.unknown("topic", topic, self.ever), *path, number)
 
     def _change_topic(self, event: ChangeTopic) -> ChangeTopic:
         present = self.partitions.get(event.topic)
@@ -218,7 +209,7 @@ class _Events:
         elif present is None:
             if event.topic in self.ever:
                 raise Malformed(f"{event.topic} does not exist at {event.at:g} s", "topic")
-            raise Malformed(unknown("topic", event.topic, self.ever), "topic")
+            raise Malformed(checks.unknown("topic", event.topic, self.ever), "topic")
         if event.partitions is not None and present is not None and event.partitions <= present:
             raise Malformed(
                 f"{event.topic} has {present} partitions already; a topic only grows", "partitions"
@@ -245,16 +236,16 @@ def _merged(tree: _Tree, changes: _Tree) -> _Tree:
     dropped: set[str] = set()
     if "topics" in changes or "regex" in changes:
         dropped.update(("topics", "regex"))
-    protocol = changes.get("protocol", tree.get("protocol", CLASSIC))
-    changed = protocol != tree.get("protocol", CLASSIC)
+    protocol = changes.get("protocol", tree.get("protocol", checks.CLASSIC))
+    changed = protocol != tree.get("protocol", checks.CLASSIC)
     if changed:
-        dropped.update(key for other, keys in ONLY_OF.items() if other != protocol for key in keys)
+        dropped.update(key for other, keys in checks.ONLY_OF.items() if other != protocol for key in keys)
     kept = {key: value for key, value in tree.items() if key not in dropped}
     merged = {**kept, **changes}
     for key in ("config", "listener"):
         former, changing = kept.get(key), changes.get(key)
         if key == "config" and changed and isinstance(former, dict):
-            former = {name: value for name, value in former.items() if name not in CLASSIC_SETTINGS}
+            former = {name: value for name, value in former.items() if name not in checks.CLASSIC_SETTINGS}
             merged[key] = former
         if isinstance(former, dict) and isinstance(changing, dict):
             merged[key] = {**former, **changing}
@@ -308,9 +299,9 @@ TREES = Trees(
         model.NetworkFaults: _imply_partitions,
     },
     checks={
-        model.NetworkFaults: check_faults,
-        model.NetworkPartition: check_network_partition,
-        model.MemberScript: check_member,
+        model.NetworkFaults: checks.check_faults,
+        model.NetworkPartition: checks.check_network_partition,
+        model.MemberScript: checks.check_member,
         ChangeTopic: ChangeTopic.check,
         FailCoordinator: _check_coordinator,
     },

@@ -7,21 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from coordinator.consumer.outputs import Callback, CallbackKind, Committed, Partitions, Raised, TopicPartition
+from coordinator.engine import records as logged
 from coordinator.engine.classic.heartbeat import HeartbeatAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
 from coordinator.engine.offsets.commit import OffsetCommitAnswer
 from coordinator.engine.offsets.fetch import OffsetFetchAnswer
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ConsumerGroupRecord,
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    OffsetRecord,
-    Record,
-    TargetEpochRecord,
-    TopicPartitions,
-)
 from coordinator.simulation.node import CoordinatorNode, LogAppend
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import StoryEntry
@@ -52,13 +43,13 @@ class RunStory(Watcher):
 
     def appended(self, batch: LogAppend) -> None:
         for record in batch.records if self._is_kept else ():
-            if type(record) is not OffsetRecord:
+            if type(record) is not logged.OffsetRecord:
                 self._add(COORDINATOR, self._record, record)
 
     def failed_to_load(self, node: CoordinatorNode, error: Exception) -> None:
         self.add(COORDINATOR, f"node {node.number} cannot load the log: {error}")
 
-    def lost(self, node: CoordinatorNode, records: Sequence[Record]) -> None:
+    def lost(self, node: CoordinatorNode, records: Sequence[logged.Record]) -> None:
         self.add(COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records")
 
     def calling(self, process: Process, callback: Callback) -> None:
@@ -107,30 +98,30 @@ class RunStory(Watcher):
             if (what := words(subject))
         )
 
-    def _record(self, record: Record) -> str:
+    def _record(self, record: logged.Record) -> str:
         match record:
-            case ClassicGroupRecord(value=None):
+            case logged.ClassicGroupRecord(value=None):
                 return "the classic group is deleted"
-            case ClassicGroupRecord(value=value):
+            case logged.ClassicGroupRecord(value=value):
                 if not value or not value.members:
                     return f"generation {value.generation if value else 0} is Empty"
                 names = " ".join(self._names(member.member) for member in value.members)
                 leader = self._names(value.leader or "")
                 return f"generation {value.generation} is Stable: {value.protocol}, leader {leader}, members {names}"
-            case ConsumerGroupRecord(value=group):
+            case logged.ConsumerGroupRecord(value=group):
                 return f"group epoch {group.epoch}" if group else "the consumer group is deleted"
-            case TargetEpochRecord(value=target):
+            case logged.TargetEpochRecord(value=target):
                 return f"target assignment of epoch {target.epoch}" if target else ""
-            case ConsumerMemberRecord(member=member, value=None):
+            case logged.ConsumerMemberRecord(member=member, value=None):
                 return f"{self._names(member)} is removed"
-            case CurrentAssignmentRecord(member=member, value=current) if current:
+            case logged.CurrentAssignmentRecord(member=member, value=current) if current:
                 revoking = f", to revoke {self._named(current.revoking)}" if current.revoking else ""
                 has = f"{self._named(current.assigned)}{revoking}"
                 return f"{self._names(member)} is at epoch {current.epoch} with {has}"
             case _:
                 return ""
 
-    def _named(self, partitions: TopicPartitions) -> str:
+    def _named(self, partitions: logged.TopicPartitions) -> str:
         return partition_text(
             frozenset(
                 TopicPartition(self._topics(topic), number)

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine import records as logged
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import (
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    OffsetRecord,
-    Record,
-    TargetMemberRecord,
-)
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.invariants import Facts
 from coordinator.simulation.node import Answering, CoordinatorNode, LogAppend
@@ -55,7 +49,7 @@ class Consumption(Watcher):
         self._has_new_authority = True
 
     def appended(self, batch: LogAppend) -> None:
-        if type(batch.records[0]) is not OffsetRecord:
+        if type(batch.records[0]) is not logged.OffsetRecord:
             for process in self._affected(batch.records):
                 if process.owned:
                     self._judge(process)
@@ -87,7 +81,7 @@ class Consumption(Watcher):
                 self._open_overlap(process, other, partition)
             fetchers.append(process)
 
-    def _affected(self, records: Sequence[Record]) -> Iterable[Process]:
+    def _affected(self, records: Sequence[logged.Record]) -> Iterable[Process]:
         """Processes that may have become a zombie by the records, or stopped being one."""
         processes = self._facts.processes
         members = [record.member for record in records if isinstance(record, _OF_MEMBERS)]
@@ -129,4 +123,4 @@ class Consumption(Watcher):
         )
 
 
-_OF_MEMBERS = (ConsumerMemberRecord, CurrentAssignmentRecord, TargetMemberRecord)
+_OF_MEMBERS = (logged.ConsumerMemberRecord, logged.CurrentAssignmentRecord, logged.TargetMemberRecord)

@@ -18,17 +18,9 @@ from cli.sources.positions import positions_of, unread_logs
 from cli.sources.source import Source
 from cli.sources.wire_source import WireSource
 from cli.sources.writer import ClusterWriter
+from cli.verbs.offsets import facts as group_facts
 from cli.verbs.offsets.change import OffsetsChange
 from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
-from cli.verbs.offsets.facts import (
-    PartitionCounts,
-    committed_original,
-    find_groups,
-    notify_kept_offsets,
-    notify_new_groups,
-    notify_pending,
-    parse_scopes,
-)
 from cli.waiting import wait_until_empty
 from groups.model import Group, Problem, TopicPartition, wrong_topic_name
 from groups.offsets.model import OffsetChange, TopicScope, committed_in
@@ -50,7 +42,7 @@ def clone_offsets(
     output: OutputOptions,
 ) -> None:
     """Copy the offsets of one group to another, in the same cluster unless `cluster` names the target's."""
-    scopes = parse_scopes(topics)
+    scopes = group_facts.parse_scopes(topics)
     if cluster.source is None:
         for name in ("topic_prefix", "renamed", "search", "unproved"):
             if getattr(cluster, name):
@@ -77,17 +69,17 @@ def plan_clone(
     """Plan to copy the offsets of one group to another. CommandError if there are none to copy."""
     if origin == target:
         raise UsageError(f"{origin} is both the source and the target group")
-    original = committed_original(source, origin)
-    read = find_groups(source, [target], named=True)
-    topics = PartitionCounts(source)
+    original = group_facts.committed_original(source, origin)
+    read = group_facts.find_groups(source, [target], named=True)
+    topics = group_facts.PartitionCounts(source)
     places, missing = topics.existing(_committed(original, scopes))
     positions = positions_of(source, places, None)
     plans = tuple(
         plan_copy(original, group, places, positions, **read.facts(group, missing)) for group in read.groups
     )
-    notify_new_groups(plans)
-    notify_pending(plans, time.time_ns() // 1_000_000)
-    notify_kept_offsets(read.groups, set(places))
+    group_facts.notify_new_groups(plans)
+    group_facts.notify_pending(plans, time.time_ns() // 1_000_000)
+    group_facts.notify_kept_offsets(read.groups, set(places))
     return OffsetsChange(
         command="offsets clone",
         plans=plans,
@@ -135,15 +127,17 @@ def plan_cluster_clone(
     # Clusters created from copies of the same disks have the same id.
     if ids[0] == ids[1] and shared and request.origin == request.target and request.names == TopicNames():
         raise UsageError(f"{source.name} and {target.name} are the same cluster, and the group is the same")
-    original = committed_original(source, request.origin)
-    read = find_groups(target, [request.target], named=True)
+    original = group_facts.committed_original(source, request.origin)
+    read = group_facts.find_groups(target, [request.target], named=True)
     places = _committed(original, request.scopes)
     for first, second, copy in request.names.collisions(topic for topic, _ in places):
         raise UsageError(f"{first} and {second} would both be {copy} in {target.name}; name them with --map")
     for topic in sorted(request.names.renamed.keys() - {topic for topic, _ in places}):
         notice(f"--map {topic}: {request.origin} has committed nothing there")
     pairs = _PartitionPairs(
-        originals=PartitionCounts(source), copies=PartitionCounts(target), names=request.names
+        originals=group_facts.PartitionCounts(source),
+        copies=group_facts.PartitionCounts(target),
+        names=request.names,
     )
     pairs.find(places, request.target)
     copied = OffsetCopier(source, target, reader, copies, request).prove(original, pairs.places)
@@ -160,8 +154,10 @@ def plan_cluster_clone(
         )
         for group in read.groups
     )
-    notify_new_groups(plans)
-    notify_kept_offsets(read.groups, {request.names.in_target(partition) for partition in pairs.places})
+    group_facts.notify_new_groups(plans)
+    group_facts.notify_kept_offsets(
+        read.groups, {request.names.in_target(partition) for partition in pairs.places}
+    )
     return ClusterCopy(
         command="offsets clone",
         plans=plans,
@@ -199,8 +195,8 @@ def _records_of(source: Source) -> KafkaClient:
 class _PartitionPairs:
     """The partitions of both clusters."""
 
-    originals: PartitionCounts
-    copies: PartitionCounts
+    originals: group_facts.PartitionCounts
+    copies: group_facts.PartitionCounts
     names: TopicNames
     places: Sequence[TopicPartition] = ()
     """The partitions that exist in both clusters, of topics with the same number of partitions."""

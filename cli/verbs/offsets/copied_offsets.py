@@ -11,18 +11,8 @@ from cli.sources.permissions import with_missing_operations
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from groups.model import Group, Problem, TopicPartition, partition_name
+from groups.offsets import proof as proving
 from groups.offsets.model import Positions, TopicScope
-from groups.offsets.proof import (
-    Proof,
-    ProofVerdict,
-    ProvedOffset,
-    TargetLog,
-    TopicNames,
-    key_record,
-    merged,
-    near_time,
-    prove,
-)
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.client.offsets import OffsetsAtTimes, offsets_at
@@ -33,7 +23,11 @@ T = TypeVar("T")
 _AROUND = 16  # Number of records compared on each side of an offset
 _ANCHORED = 512
 """Number of records with the same time that are read in the source to find a record of the target."""
-_MAY_BE_COMPACTED = (ProofVerdict.DIFFERS, ProofVerdict.SAME_TIME, ProofVerdict.MISSING)
+_MAY_BE_COMPACTED = (
+    proving.ProofVerdict.DIFFERS,
+    proving.ProofVerdict.SAME_TIME,
+    proving.ProofVerdict.MISSING,
+)
 _NO_TIMESTAMP = -1
 
 
@@ -44,7 +38,7 @@ class CopyRequest:
     origin: str
     target: str
     scopes: tuple[TopicScope, ...]
-    names: TopicNames
+    names: proving.TopicNames
     search: int  # Maximum number of records read in a target partition to find the match
     unproved: bool  # Whether offsets that are not proved are set too
 
@@ -53,7 +47,7 @@ class CopyRequest:
 class CopyResult:
     """The results: every partition has either a proof or a problem."""
 
-    proved: Mapping[TopicPartition, ProvedOffset]
+    proved: Mapping[TopicPartition, proving.ProvedOffset]
     positions: Positions  # Positions in the target
     problems: tuple[Problem, ...]
 
@@ -83,7 +77,7 @@ class OffsetCopier:
         proofs = self._proofs(offsets, around, logs, problems)
         return CopyResult(
             proved={
-                partition: ProvedOffset(
+                partition: proving.ProvedOffset(
                     proof=proof,
                     time_ms=_time_of(around[partition]),
                     lost=max(begins.earliest[partition] - offsets[partition], 0),
@@ -100,7 +94,7 @@ class OffsetCopier:
         around: Mapping[TopicPartition, RecordWindow],
         ends: Positions,
         problems: _Problems,
-    ) -> dict[TopicPartition, TargetLog]:
+    ) -> dict[TopicPartition, proving.TargetLog]:
         """The logs of the target, with the offsets at the records' times."""
         in_target = self.request.names.in_target
         times = {
@@ -110,7 +104,7 @@ class OffsetCopier:
         }
         at_time = problems.kept(offsets_at(self.copies, times, [OffsetsAtTimes(times)]), "in the target")
         return {
-            partition: TargetLog(
+            partition: proving.TargetLog(
                 earliest=ends.earliest[copy],
                 end=ends.end[copy],
                 # Without a time, only the offset itself can be used.
@@ -124,11 +118,11 @@ class OffsetCopier:
         self,
         offsets: Mapping[TopicPartition, int],
         around: Mapping[TopicPartition, RecordWindow],
-        logs: Mapping[TopicPartition, TargetLog],
+        logs: Mapping[TopicPartition, proving.TargetLog],
         problems: _Problems,
-    ) -> dict[TopicPartition, Proof]:
+    ) -> dict[TopicPartition, proving.Proof]:
         """Proofs by partition. Most need a few records of the target; the others, up to `search` records."""
-        proofs: dict[TopicPartition, Proof] = {}
+        proofs: dict[TopicPartition, proving.Proof] = {}
         windows: dict[TopicPartition, RecordWindow] = {}
         pending = list(logs)
         for depth in (2 * _AROUND, self.request.search):
@@ -139,10 +133,10 @@ class OffsetCopier:
             windows |= self._target_windows(starts, around, depth, problems)
             pending = [partition for partition in pending if partition in windows]
             for partition in pending:
-                proofs[partition] = prove(
+                proofs[partition] = proving.prove(
                     around[partition], windows[partition], logs[partition], offset=offsets[partition]
                 )
-            unsure = [place for place in pending if proofs[place].verdict is not ProofVerdict.PROVED]
+            unsure = [place for place in pending if proofs[place].verdict is not proving.ProofVerdict.PROVED]
             pending = []  # those of which the target was not read as far as is useful
             for partition in unsure:
                 target = windows[partition]
@@ -152,8 +146,8 @@ class OffsetCopier:
         wider = self._wider({partition: around[partition] for partition in unsure}, windows, logs, offsets)
         for partition, window in wider.items():
             target, log = windows[partition], logs[partition]
-            proof = prove(window, target, log, offset=offsets[partition], is_whole=False)
-            if proof.verdict is ProofVerdict.PROVED:
+            proof = proving.prove(window, target, log, offset=offsets[partition], is_whole=False)
+            if proof.verdict is proving.ProofVerdict.PROVED:
                 proofs[partition] = proof
         return proofs
 
@@ -182,13 +176,13 @@ class OffsetCopier:
         self,
         around: Mapping[TopicPartition, RecordWindow],
         windows: Mapping[TopicPartition, RecordWindow],
-        logs: Mapping[TopicPartition, TargetLog],
+        logs: Mapping[TopicPartition, proving.TargetLog],
         offsets: Mapping[TopicPartition, int],
     ) -> dict[TopicPartition, RecordWindow]:
         """The windows with more records of the source, from times around the target's offset: compaction left gaps."""
         wider = dict(around)
         for side in (0, 1):
-            neighbors = {place: near_time(windows[place], logs[place])[side] for place in around}
+            neighbors = {place: proving.near_time(windows[place], logs[place])[side] for place in around}
             times = {place: record.timestamp_ms for place, record in neighbors.items() if record is not None}
             starts = offsets_at(self.originals, times, [OffsetsAtTimes(times)]).found
             requests = {
@@ -197,18 +191,18 @@ class OffsetCopier:
                 if start >= 0
             }
             for partition, window in record_windows(self.originals, requests).found.items():
-                wider[partition] = merged(wider[partition], [window], offsets[partition])
+                wider[partition] = proving.merged(wider[partition], [window], offsets[partition])
         return wider
 
 
 def _time_of(window: RecordWindow) -> int | None:
-    key = key_record(window)
+    key = proving.key_record(window)
     return None if key is None or key.timestamp_ms == _NO_TIMESTAMP else key.timestamp_ms
 
 
 def _is_late(window: RecordWindow) -> bool:
     """Whether the searched time may be later than the time of the copied record."""
-    key = key_record(window)
+    key = proving.key_record(window)
     return key is not None and key.is_append_time
 
 

@@ -21,36 +21,14 @@ from cli.sources.writer import ClusterWriter
 from cli.times import moment
 from cli.usage_errors import pattern_hint
 from cli.verbs.internal_topics import with_internal_topics
+from cli.verbs.offsets import facts as group_facts
 from cli.verbs.offsets.change import OffsetsChange
-from cli.verbs.offsets.facts import (
-    FoundGroups,
-    PartitionCounts,
-    all_places,
-    committed_of,
-    find_groups,
-    left_out,
-    notify_new_groups,
-    notify_pending,
-    notify_redelivery,
-    parse_scopes,
-    with_new_share_groups,
-)
 from cli.waiting import wait_until_empty
 from groups.model import Group, GroupType, Problem, TopicPartition
+from groups.offsets import scenarios as targets
 from groups.offsets.model import TopicScope, committed_in, committed_places
 from groups.offsets.offsets_csv import MOST_BYTES, MalformedOffsets, OffsetFile, read_offsets
 from groups.offsets.plan import plan_reset
-from groups.offsets.scenarios import (
-    Scenario,
-    ShiftBy,
-    ToCurrent,
-    ToEarliest,
-    ToGroup,
-    ToLatest,
-    ToListed,
-    ToOffset,
-    ToTime,
-)
 from groups.times import format_moment, read_duration
 from wire.files import read_bounded
 
@@ -68,12 +46,12 @@ def reset_offsets(
 ) -> None:
     """Reset the offsets of the selected groups; `scenario` is the new offset, by option."""
     options = {name.replace("_", "-"): value for name, value in scenario.items()}
-    request = reset_request(options, parse_scopes(topics), all_topics=all_topics)
+    request = reset_request(options, group_facts.parse_scopes(topics), all_topics=all_topics)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         types = group_filter(selection).types
-        chosen, problems = with_new_share_groups(*choose_groups(groups, selection), types)
+        chosen, problems = group_facts.with_new_share_groups(*choose_groups(groups, selection), types)
         named = bool(selection.groups)
-        wait_until_empty(groups, chosen, consent, leaving_out=left_out(types, named=named))
+        wait_until_empty(groups, chosen, consent, leaving_out=group_facts.left_out(types, named=named))
         change = plan_resets(
             groups, request, chosen, named=named, writer=writer, problems=problems, types=types,
             internal_topics=internal_topics,
@@ -101,7 +79,7 @@ class ResetRequest:
     """The request of a reset: exactly one of `scenario`, `file` and `group` is set."""
 
     name: str  # The option's name without its dashes
-    scenario: Scenario | None = None
+    scenario: targets.Scenario | None = None
     file: OffsetFile | None = None
     group: str | None = None
     scopes: tuple[TopicScope, ...] = ()
@@ -149,7 +127,7 @@ def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -
         )
 
 
-def _ago(text: str) -> ToTime:
+def _ago(text: str) -> targets.ToTime:
     try:
         seconds = read_duration(text, "s", signed=True)
     except ValueError as error:
@@ -157,9 +135,9 @@ def _ago(text: str) -> ToTime:
     return _to_time(time.time_ns() // 1_000_000 - math.ceil(seconds * 1000))
 
 
-def _to_time(at_ms: int) -> ToTime:
+def _to_time(at_ms: int) -> targets.ToTime:
     notice(f"to the first record at or after {format_moment(at_ms)}")
-    return ToTime(at_ms)
+    return targets.ToTime(at_ms)
 
 
 def read_offsets_file(path: Path) -> OffsetFile:
@@ -179,12 +157,12 @@ def read_offsets_file(path: Path) -> OffsetFile:
     return file
 
 
-_MAKERS: Mapping[str, Callable[[Any], Scenario | OffsetFile | str]] = {
-    "to-earliest": lambda _: ToEarliest(),
-    "to-latest": lambda _: ToLatest(),
-    "to-current": lambda _: ToCurrent(),
-    "to-offset": ToOffset,
-    "shift-by": ShiftBy,
+_MAKERS: Mapping[str, Callable[[Any], targets.Scenario | OffsetFile | str]] = {
+    "to-earliest": lambda _: targets.ToEarliest(),
+    "to-latest": lambda _: targets.ToLatest(),
+    "to-current": lambda _: targets.ToCurrent(),
+    "to-offset": targets.ToOffset,
+    "shift-by": targets.ShiftBy,
     "to-datetime": lambda text: _to_time(moment(text, "--to-datetime")),
     "by-duration": _ago,
     "from-file": read_offsets_file,
@@ -207,22 +185,22 @@ def plan_resets(
     internal_topics: InternalTopicOptions | None = None,
 ) -> OffsetsChange:
     """Plan a reset of groups; `problems` are problems of selecting them, `facts` are fields of the document."""
-    read = find_groups(source, names, named=named, types=types)
+    read = group_facts.find_groups(source, names, named=named, types=types)
     scenario = request.scenario or _resolved(source, request, read)
-    topics = PartitionCounts(source)
+    topics = group_facts.PartitionCounts(source)
     scoped = [(group, *_places(request, scenario, group, topics)) for group in read.groups]
     union = sorted({partition for _, places, _ in scoped for partition in places})
     scoped = _with_pending(source, scoped)
-    positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToTime) else None)
+    positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, targets.ToTime) else None)
     plans = tuple(
         plan_reset(group, scenario, places, positions, **read.facts(group, missing))
         for group, places, missing in scoped
     )
     if internal_topics is not None:
         plans = with_internal_topics(source, plans, internal_topics)
-    notify_new_groups(plans)
-    notify_redelivery(plans)
-    notify_pending(plans, time.time_ns() // 1_000_000)
+    group_facts.notify_new_groups(plans)
+    group_facts.notify_redelivery(plans)
+    group_facts.notify_pending(plans, time.time_ns() // 1_000_000)
     return OffsetsChange(
         command=command,
         plans=plans,
@@ -249,20 +227,20 @@ def _with_pending(source: Source, scoped: _Scoped) -> _Scoped:
 
 
 def _places(
-    request: ResetRequest, scenario: Scenario, group: Group, topics: PartitionCounts
+    request: ResetRequest, scenario: targets.Scenario, group: Group, topics: group_facts.PartitionCounts
 ) -> tuple[Sequence[TopicPartition], tuple[Problem, ...]]:
-    if isinstance(scenario, ToListed):
+    if isinstance(scenario, targets.ToListed):
         listed = scenario.offsets.get(group.id)
         if listed is None:
             return (), (Problem(subject=group.id, message="the file has no offsets for it"),)
         return topics.existing(listed)
-    if isinstance(scenario, ToGroup) and not request.all_topics:
+    if isinstance(scenario, targets.ToGroup) and not request.all_topics:
         places, problems = topics.existing(committed_in(request.scopes, scenario.offsets))
         if not places and not problems:
             problems = (Problem(subject=scenario.group, message="has no committed offsets in these topics"),)
         return places, problems
     if request.all_topics:
-        places, problems = topics.existing(all_places(group))
+        places, problems = topics.existing(group_facts.all_places(group))
         if not places and not problems:
             message = f"shows no committed offsets; name topics (--topic){pattern_hint(group.id)}"
             problems = (Problem(subject=group.id, message=message),)
@@ -270,15 +248,17 @@ def _places(
     return topics.of(request.scopes)
 
 
-def _resolved(source: Source, request: ResetRequest, read: FoundGroups) -> Scenario:
+def _resolved(source: Source, request: ResetRequest, read: group_facts.FoundGroups) -> targets.Scenario:
     """The scenario; resolves scenarios that depend on more than the groups themselves."""
     file, groups = request.file, [group.id for group in read.groups]
     if file is None:
-        return ToGroup(request.group or "", committed_of(source, request.group or "").offsets or {})
+        return targets.ToGroup(
+            request.group or "", group_facts.committed_of(source, request.group or "").offsets or {}
+        )
     if file.by_group is None and len(groups) > 1:
         raise UsageError(
             f"the file names no groups (topic,partition,offset), so it is for one group, not for {len(groups)}"
         )
-    return ToListed(
+    return targets.ToListed(
         dict.fromkeys(groups, file.of_one_group or {}) if file.by_group is None else file.by_group
     )

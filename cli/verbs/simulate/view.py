@@ -6,18 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from operator import itemgetter
 
-from cli.render.document import (
-    Block,
-    Code,
-    Document,
-    Heading,
-    Table,
-    Text,
-    cells_of,
-    columns,
-    fields,
-    table_of,
-)
+from cli.render import document as documents
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
@@ -36,22 +25,22 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def listing_document() -> Document:
+def listing_document() -> documents.Document:
     """The scenarios that ship with Kohort, and the random ones."""
     shipped = [shipped_scenario(name) for name in shipped_names()]
     listed = [(scenario.name, scenario.description.partition("\n")[0]) for scenario in shipped]
     listed.append((RANDOM.name, RANDOM.description))
-    return Document(
+    return documents.Document(
         command="simulate",
         data={"scenarios": [{"scenario": name, "description": first} for name, first in listed]},
-        blocks=(table_of(listed, ("SCENARIO", itemgetter(0)), ("DESCRIPTION", itemgetter(1))),),
+        blocks=(documents.table_of(listed, ("SCENARIO", itemgetter(0)), ("DESCRIPTION", itemgetter(1))),),
     )
 
 
-def simulation_document(simulated: SimulationResult, *, story: bool) -> Document:
+def simulation_document(simulated: SimulationResult, *, story: bool) -> documents.Document:
     """A row per protocol; `story` adds the events of the shown runs."""
     request = simulated.request
-    return Document(
+    return documents.Document(
         command="simulate",
         data={
             "scenario": request.source.name,
@@ -67,68 +56,72 @@ def simulation_document(simulated: SimulationResult, *, story: bool) -> Document
     )
 
 
-def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[Block]:
+def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[documents.Block]:
     request = simulated.request
-    yield Heading(request.source.name, level=1)
+    yield documents.Heading(request.source.name, level=1)
     if request.source.description:
-        yield Text(" ".join(request.source.description.split()))
+        yield documents.Text(" ".join(request.source.description.split()))
     yield _table(simulated)
     for runs in simulated.runs:
         if runs.shown is None:
             continue
-        yield Heading(f"{runs.variant.value.replace('-', ' ').capitalize()}, seed {runs.shown.seed}")
+        yield documents.Heading(
+            f"{runs.variant.value.replace('-', ' ').capitalize()}, seed {runs.shown.seed}"
+        )
         yield picture_of(runs.shown)
         if story and request.source.is_random:
-            yield Code(tuple(scenario_text(runs.shown.scenario).splitlines()), language="yaml")
+            yield documents.Code(tuple(scenario_text(runs.shown.scenario).splitlines()), language="yaml")
         if runs.shown.violations:
             yield from _violations(simulated, runs, runs.shown)
         elif story:
-            yield Code(tuple(_lines(runs.shown.story)) or ("nothing happened",), language="text")
+            yield documents.Code(tuple(_lines(runs.shown.story)) or ("nothing happened",), language="text")
 
 
-def _table(simulated: SimulationResult) -> Table:
+def _table(simulated: SimulationResult) -> documents.Table:
     """A row per protocol; with several seeds two rows, for the median and the worst value of each figure."""
     if len(simulated.request.seeds) == 1:
         rows = [
-            [runs.variant.value, *cells_of(asdict(played.costs))]
+            [runs.variant.value, *documents.cells_of(asdict(played.costs))]
             for runs in simulated.runs
             for played in runs.played
         ]
-        return Table(columns=columns("PROTOCOL", *_COLUMNS), rows=rows)
+        return documents.Table(columns=documents.columns("PROTOCOL", *_COLUMNS), rows=rows)
     rows = []
     for runs in simulated.runs:
         if runs.played:
             middle, worst = median_and_worst([played.costs for played in runs.played])
-            rows.append([runs.variant.value, len(runs.played), "median", *cells_of(asdict(middle))])
-            rows.append([runs.variant.value, len(runs.played), "worst", *cells_of(asdict(worst))])
-    return Table(columns=columns("PROTOCOL", "#SEEDS", "FIGURES", *_COLUMNS), rows=rows)
+            rows.append([runs.variant.value, len(runs.played), "median", *documents.cells_of(asdict(middle))])
+            rows.append([runs.variant.value, len(runs.played), "worst", *documents.cells_of(asdict(worst))])
+    return documents.Table(columns=documents.columns("PROTOCOL", "#SEEDS", "FIGURES", *_COLUMNS), rows=rows)
 
 
-def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: RunResult) -> Iterator[Block]:
+def _violations(
+    simulated: SimulationResult, runs: ProtocolRuns, result: RunResult
+) -> Iterator[documents.Block]:
     """The violations of the shrunk run if there is one: it is a shorter story of the same invariant."""
     shown = runs.shrunk or result
     violation = next(
         (violation for violation in shown.violations if not violation.known), shown.violations[0]
     )
-    yield Text(
+    yield documents.Text(
         f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}"
         f"{f' (a known weakness of the rules of Kafka: {violation.known})' if violation.known else ''}."
     )
     lines = violation.story or tuple(_lines(shown.story))
     left_out = len(lines) - MOST_LINES
     first = (f"({left_out} lines before)",) if left_out > 0 else ()
-    yield Code((*first, *lines[-MOST_LINES:]), language="text")
+    yield documents.Code((*first, *lines[-MOST_LINES:]), language="text")
     more = len(shown.violations) - 1
     also = f" {counted(more, 'more violation')} followed." if more > 0 else ""
-    yield Text(f"To replay all of it: `{replay(simulated, result)}`.{also}")
+    yield documents.Text(f"To replay all of it: `{replay(simulated, result)}`.{also}")
     if runs.shrunk is not None:
         kept, all_ = len(runs.shrunk.scenario.events), len(result.scenario.events)
         rule = simulated.request.break_rule
-        yield Text(
+        yield documents.Text(
             f"These are the events of {kept} of the scenario's {counted(all_, 'event')}; this file breaks "
             f"{violation.invariant} with `--seed {runs.shrunk.seed}{f' --break {rule}' if rule else ''}`:"
         )
-        yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
+        yield documents.Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
 
 
 def replay(simulated: SimulationResult, result: RunResult) -> str:
@@ -187,11 +180,13 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
              "partitions": _partitions(call.partitions)}
             for call in result.callbacks
         ],
-        "thrown": [{"at": error.at_s, **fields(error, "member", "error", "message")} for error in result.thrown],
+        "thrown": [
+            {"at": error.at_s, **documents.fields(error, "member", "error", "message")} for error in result.thrown
+        ],
         "final": {member: _partitions(owned) for member, owned in sorted(result.final.items())},
-        **fields(result, "rebalances", "moved", "without_owner_s", "read_twice", "converged_s"),
+        **documents.fields(result, "rebalances", "moved", "without_owner_s", "read_twice", "converged_s"),
         "zombie_overlaps": [
-            {**fields(overlap, "member", "other", "topic", "partition"), "at": overlap.start_s,
+            {**documents.fields(overlap, "member", "other", "topic", "partition"), "at": overlap.start_s,
              "length_s": overlap.length_s}
             for overlap in result.zombies
         ],
@@ -201,14 +196,14 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
             "scenario": scenario_text(shrunk.scenario),
             "violations": list(map(_violation, shrunk.violations)),
         },
-        **fields(result, "requests", "ended_s", "is_cut"),
+        **documents.fields(result, "requests", "ended_s", "is_cut"),
         "seeds": {
             "count": len(runs.played),
             "first": seeds[0],
             "requests": sum(played.requests for played in runs.played),
             "median": asdict(middle),
             "worst": asdict(worst),
-            **fields(runs, "failing", "unexplained", "cut"),
+            **documents.fields(runs, "failing", "unexplained", "cut"),
         },
     }  # fmt: skip
     if story:

@@ -21,16 +21,9 @@ from coordinator.engine.offsets.fetch import OffsetFetch
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.exploration import worlds
 from coordinator.simulation.exploration.canonical import ATOMS, canonical
 from coordinator.simulation.exploration.fork import fork
-from coordinator.simulation.exploration.worlds import (
-    LONG_MS,
-    NODE,
-    START_MS,
-    MessageInFlight,
-    Verb,
-    WorldSpec,
-)
 
 
 class ExploredState:
@@ -39,7 +32,7 @@ class ExploredState:
     rule_was_needed: ClassVar[bool] = False
     """Whether a switched-off rule (`rules`) would have refused something in the current step."""
 
-    def __init__(self, spec: WorldSpec) -> None:
+    def __init__(self, spec: worlds.WorldSpec) -> None:
         topics = [
             TopicInfo(name=name, id=UUID(int=number + 1), partitions=partitions)
             for number, (name, partitions) in enumerate(spec.topics.items())
@@ -47,10 +40,10 @@ class ExploredState:
         self.image = TopicImage.of(topics, version=1)
         self.config = Config.parse({**_SETTINGS, **spec.settings})
         self.engine = Engine(self.config, self.image)
-        self.engine.loaded(START_MS)
+        self.engine.loaded(worlds.START_MS)
         self.records: list[Record] = []  # The whole log; kept only if the coordinator can fail over
         self.last_append = 0  # The number of records before the last append
-        self.keeps_log = Verb.FAIL_OVER in spec.perturb
+        self.keeps_log = worlds.Verb.FAIL_OVER in spec.perturb
         names = tuple(spec.topics)
         self.scripts = {name: replace(script, topics=names) for name, script in spec.members.items()}
         self.rolled = {name: replace(script, topics=names) for name, script in spec.rolled.items()}
@@ -60,12 +53,12 @@ class ExploredState:
         self.idle: set[str] = set()  # Members whose application left `poll` with an exception
         self.processes = dict.fromkeys(spec.members, 0)
         self.is_over: set[str] = set()  # Members that have closed, or were killed, for good
-        self.network: list[MessageInFlight] = []
+        self.network: list[worlds.MessageInFlight] = []
         self.parked: dict[int, tuple[str, int, int]] = {}
         """Member, process and request number by the ticket of a parked request."""
         self.left = spec.perturbations
         self.perturb = spec.perturb
-        self.clocks = dict.fromkeys(spec.members, START_MS)
+        self.clocks = dict.fromkeys(spec.members, worlds.START_MS)
         """In ms: a member's time advances when the member does what is due. The coordinator's does not advance."""
         self.tickets = 0
         self.callbacks: list[tuple[str, Callback]] = []  # The callbacks of the last step
@@ -128,7 +121,7 @@ class ExploredState:
             self.prints[""] = hash((canonical(self.group), timers))
         return self.prints[""]
 
-    def _message_form(self, message: MessageInFlight) -> tuple[object, ...]:
+    def _message_form(self, message: worlds.MessageInFlight) -> tuple[object, ...]:
         member = self.members[message.member]
         is_current = member is not None and message.process == self.processes[message.member]
         handler = canonical(member._waiting.get(message.number)) if is_current and member else None
@@ -147,7 +140,7 @@ class ExploredState:
             raise AssertionError(f"{name} does not run")
         return member
 
-    def _is_current(self, message: MessageInFlight) -> bool:
+    def _is_current(self, message: worlds.MessageInFlight) -> bool:
         runs = self.members[message.member] is not None
         return runs and message.process == self.processes[message.member]
 
@@ -156,7 +149,7 @@ class ExploredState:
         return Call(
             ticket=self.tickets,
             request=request,
-            now_ms=START_MS,
+            now_ms=worlds.START_MS,
             client_id=member,
             host="/127.0.0.1",
             fresh_id=UUID(int=self._joins()),
@@ -196,8 +189,8 @@ class ExploredState:
         """The coordinator's step, together with its timers that are due immediately."""
         was_needed, ExploredState.rule_was_needed = ExploredState.rule_was_needed, False
         results = [act()]
-        while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
-            results.append(self.engine.expire(START_MS))
+        while (deadline := self.engine.next_deadline()) is not None and deadline <= worlds.START_MS:
+            results.append(self.engine.expire(worlds.START_MS))
         is_needed, ExploredState.rule_was_needed = ExploredState.rule_was_needed, was_needed
         return MemoizedStep(
             engine=self.engine,
@@ -230,7 +223,7 @@ class ExploredState:
             if parked is not None:
                 name, process, number = parked
                 if self.members[name] is not None and process == self.processes[name]:
-                    self.network.append(MessageInFlight(name, process, number, True, answer, print_))
+                    self.network.append(worlds.MessageInFlight(name, process, number, True, answer, print_))
 
     def _handle_outputs(self) -> None:
         for name, member in list(self.members.items()):
@@ -258,7 +251,7 @@ class ExploredState:
 
     def _send(self, name: str, member: ClientMember, send: Send) -> None:
         if isinstance(send.request, FindCoordinator):
-            member.answered(send.number, NODE, self.clocks[name])
+            member.answered(send.number, worlds.NODE, self.clocks[name])
         elif isinstance(send.request, OffsetFetch | OffsetCommit):
             self.tickets += 1
             for ticket, answer, _ in self._handle(name, send.request, hash(canonical(send.request))):
@@ -266,7 +259,9 @@ class ExploredState:
                     member.answered(send.number, answer, self.clocks[name])
         else:
             print_ = hash(canonical(send.request))
-            message = MessageInFlight(name, self.processes[name], send.number, False, send.request, print_)
+            message = worlds.MessageInFlight(
+                name, self.processes[name], send.number, False, send.request, print_
+            )
             self.network.append(message)
 
     def owners(self) -> dict[str, Partitions]:
@@ -290,7 +285,7 @@ def _member_form(member: ClientMember) -> tuple[object, ...]:
     plain, deadlines = _names(member)
     values = vars(member)
     facts = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
-    facts += [values[name] >= LONG_MS for name in deadlines]
+    facts += [values[name] >= worlds.LONG_MS for name in deadlines]
     if isinstance(member, AsyncConsumer):
         facts.append(_heartbeats_form(member))
     return tuple(facts)
@@ -329,9 +324,9 @@ _COPIES: Mapping[type, Callable[[Any], object]] = {dict: dict, list: list, set: 
 """How the attributes of a state are copied: not their contents, which are copied when they change."""
 _SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
-    "group.max.session.timeout.ms": str(LONG_MS),
-    "group.consumer.session.timeout.ms": str(LONG_MS),
-    "group.consumer.max.session.timeout.ms": str(LONG_MS),
+    "group.max.session.timeout.ms": str(worlds.LONG_MS),
+    "group.consumer.session.timeout.ms": str(worlds.LONG_MS),
+    "group.consumer.max.session.timeout.ms": str(worlds.LONG_MS),
     "group.consumer.assignment.interval.ms": "0",
     "offsets.retention.check.interval.ms": str(2**40),
 }

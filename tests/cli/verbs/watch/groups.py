@@ -7,17 +7,7 @@ from collections.abc import Iterable, Mapping
 from hypothesis import strategies as st
 
 from cli.verbs.watch.events import EventKind, WatchEvent, owners_of, subscription_names
-from groups.model import (
-    Client,
-    CommittedOffset,
-    Group,
-    GroupState,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Node,
-    Subscription,
-)
+from groups import model
 
 TOPICS = ("orders", "payments")
 PARTITIONS = 4
@@ -27,14 +17,14 @@ PLACES = [(topic, number) for topic in TOPICS for number in range(PARTITIONS)]
 
 
 def group(
-    *members: Member,
-    state: GroupState = GroupState.STABLE,
-    kind: GroupType = GroupType.CONSUMER,
+    *members: model.Member,
+    state: model.GroupState = model.GroupState.STABLE,
+    kind: model.GroupType = model.GroupType.CONSUMER,
     epoch: int | None = None,
     offsets: dict[str, dict[int, int | None]] | None = None,
-) -> Group:
+) -> model.Group:
     """A group of a few words."""
-    return Group(
+    return model.Group(
         id="g",
         type=kind,
         state=state,
@@ -47,29 +37,29 @@ def group(
 
 def committed_offsets(
     offsets: Mapping[str, Mapping[int, int | None]],
-) -> dict[str, dict[int, CommittedOffset]]:
+) -> dict[str, dict[int, model.CommittedOffset]]:
     """What a group has committed, by topic and partition."""
     return {
-        topic: {number: CommittedOffset(offset=offset) for number, offset in numbers.items()}
+        topic: {number: model.CommittedOffset(offset=offset) for number, offset in numbers.items()}
         for topic, numbers in offsets.items()
     }
 
 
-def member(name: str, *, instance: str | None = None, **owned: tuple[int, ...]) -> Member:
+def member(name: str, *, instance: str | None = None, **owned: tuple[int, ...]) -> model.Member:
     """A member that subscribes to what it owns, or to `orders`."""
-    return Member(
+    return model.Member(
         id=name,
         instance=instance,
-        client=Client(id=name),
-        protocol=MemberProtocol.CONSUMER,
-        subscription=Subscription(topics=tuple(owned) or ("orders",)),
+        client=model.Client(id=name),
+        protocol=model.MemberProtocol.CONSUMER,
+        subscription=model.Subscription(topics=tuple(owned) or ("orders",)),
         owned=owned,
         epoch=1,
     )
 
 
 @st.composite
-def groups(draw: st.DrawFn) -> Group | None:
+def groups(draw: st.DrawFn) -> model.Group | None:
     """Any group, known in whole or in part; None now and then.
 
     Partitions may have several owners, as in share groups. Static members rejoin with other ids.
@@ -87,13 +77,13 @@ def groups(draw: st.DrawFn) -> Group | None:
         owned = {topic: tuple(n for t, n in mine if t == topic) for topic in TOPICS}
         is_shown = draw(st.booleans())
         members.append(
-            Member(
+            model.Member(
                 id=name,
                 instance=name[0] if len(name) > 1 else None,
-                client=Client(id=draw(st.sampled_from(["app", name]))),
-                protocol=draw(st.sampled_from([None, *MemberProtocol])),
+                client=model.Client(id=draw(st.sampled_from(["app", name]))),
+                protocol=draw(st.sampled_from([None, *model.MemberProtocol])),
                 subscription=draw(
-                    st.sampled_from([None, Subscription(topics=TOPICS), Subscription(regex="^o")])
+                    st.sampled_from([None, model.Subscription(topics=TOPICS), model.Subscription(regex="^o")])
                 ),
                 owned={topic: numbers for topic, numbers in owned.items() if numbers} if is_shown else None,
                 epoch=draw(st.none() | st.integers(0, 9)),
@@ -103,13 +93,15 @@ def groups(draw: st.DrawFn) -> Group | None:
     offsets = {topic: st.dictionaries(st.integers(0, PARTITIONS - 1), offset) for topic in TOPICS}
     committed = draw(st.none() | st.fixed_dictionaries(offsets))
     epoch = draw(st.none() | st.integers(0, 9))
-    return Group(
+    return model.Group(
         id="g",
-        type=draw(st.sampled_from(list(GroupType))),
-        state=draw(st.sampled_from(list(GroupState))),
+        type=draw(st.sampled_from(list(model.GroupType))),
+        state=draw(st.sampled_from(list(model.GroupState))),
         generation=draw(st.none() | st.integers(0, 9)),
         protocol=draw(st.sampled_from([None, "range", "uniform"])),
-        coordinator=draw(st.sampled_from([None, Node(id=1, host="h", port=1), Node(id=2, host="i", port=1)])),
+        coordinator=draw(
+            st.sampled_from([None, model.Node(id=1, host="h", port=1), model.Node(id=2, host="i", port=1)])
+        ),
         group_epoch=epoch,
         assignment_epoch=epoch and draw(st.integers(0, epoch)),
         members=tuple(members),
@@ -135,7 +127,7 @@ _OF_MEMBER = {
 }
 
 
-def facts_of(view: Group | None) -> Facts:
+def facts_of(view: model.Group | None) -> Facts:
     """The facts of a group; none of one that does not exist."""
     if view is None:
         return {}

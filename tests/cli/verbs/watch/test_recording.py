@@ -12,17 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cli.verbs.watch import recording
 from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.picture import stories
-from cli.verbs.watch.recording import (
-    Header,
-    RecordingError,
-    event_document,
-    header_document,
-    line_of,
-    observation_document,
-    read_recording,
-)
 from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, Problem, Topic, UserData
@@ -30,7 +22,7 @@ from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.verbs.watch.groups import TOPICS, group, groups, member
 
-HEADER = Header(at_ms=1_000, groups=("g",), source="here", every_ms=500)
+HEADER = recording.Header(at_ms=1_000, groups=("g",), source="here", every_ms=500)
 SLOW_FILES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
 )
@@ -61,8 +53,8 @@ def courses(draw: st.DrawFn) -> list[WatchObservation]:
 
 def written(file: Path, observations: Sequence[WatchObservation]) -> Path:
     """A recording of them."""
-    documents = [header_document(HEADER), *map(observation_document, observations)]
-    file.write_text("".join(map(line_of, documents)))
+    documents = [recording.header_document(HEADER), *map(recording.observation_document, observations)]
+    file.write_text("".join(map(recording.line_of, documents)))
     return file
 
 
@@ -75,7 +67,7 @@ def view_of(observations: Sequence[WatchObservation]) -> list[object]:
         before = state
         state, happened = state.step(observation)
         log += [LogLine(at_ms=at, group=g, text=text) for at, g, text in event_lines(happened, state.labels)]
-        documents = [event_document(event, state.labels) for event in happened]
+        documents = [recording.event_document(event, state.labels) for event in happened]
         assert [fault for document in documents for fault in faults(document)] == []
         shown += documents
         shown.append(view_lines(View(state=state, before=before, log=log), 80, 24))
@@ -85,9 +77,11 @@ def view_of(observations: Sequence[WatchObservation]) -> list[object]:
 @SLOW_FILES
 @given(observations=courses())
 def test_a_recording_reads_back_as_it_was(tmp_path: Path, observations: list[WatchObservation]) -> None:
-    documents = [header_document(HEADER), *map(observation_document, observations)]
-    assert [fault for document in documents for fault in faults(json.loads(line_of(document)))] == []
-    read = read_recording(written(tmp_path / "r", observations))
+    documents = [recording.header_document(HEADER), *map(recording.observation_document, observations)]
+    assert [
+        fault for document in documents for fault in faults(json.loads(recording.line_of(document)))
+    ] == []
+    read = recording.read_recording(written(tmp_path / "r", observations))
     assert read.header == HEADER
     assert read.notices == ()
     assert list(read.observations) == observations
@@ -120,8 +114,8 @@ def test_a_damaged_file_is_refused_or_read_and_nothing_else(
 def refusal_of(file: Path) -> str | None:
     """Why a file is no recording; None where it is one, which can be shown."""
     try:
-        view_of(read_recording(file).observations)
-    except RecordingError as error:
+        view_of(recording.read_recording(file).observations)
+    except recording.RecordingError as error:
         return str(error)
     return None
 
@@ -131,8 +125,8 @@ LOOK = WatchObservation(asked_ms=1_000, at_ms=1_001, groups={"g": group(member("
 
 def lines(*observations: WatchObservation) -> list[str]:
     return [
-        line_of(header_document(HEADER)),
-        *(line_of(observation_document(observation)) for observation in observations),
+        recording.line_of(recording.header_document(HEADER)),
+        *(recording.line_of(recording.observation_document(observation)) for observation in observations),
     ]
 
 
@@ -199,13 +193,13 @@ def test_unknown_kinds_and_fields_of_a_later_kohort_are_passed_over(tmp_path: Pa
     file = tmp_path / "later"
     later = json.dumps({"kohort": 1, "command": "watch", "kind": "mood", "at": "x"}) + "\n"
     file.write_text("".join([*changed(1, mood="good"), later]))
-    assert len(read_recording(file).observations) == 2
+    assert len(recording.read_recording(file).observations) == 2
 
 
 def test_some_groups_of_a_recording(kohort: Kohort, tmp_path: Path) -> None:
     both = replace(LOOK, groups={**LOOK.groups, "other": None})
     file = written(tmp_path / "r", [both])
-    assert [observation.groups for observation in read_recording(file, ["other"]).observations] == [
+    assert [observation.groups for observation in recording.read_recording(file, ["other"]).observations] == [
         {"other": None}
     ]
     kohort.quick("watch missing --replay", file).assert_said(
@@ -243,13 +237,15 @@ def test_a_full_disk_is_said(kohort: Kohort, sample: Path, tmp_path: Path) -> No
 
 def test_user_data_of_assignors_is_not_recorded() -> None:
     one = replace(member("a", orders=(0,)), user_data=UserData(assignment=b"bulky"))
-    assert "user_data" not in json.dumps(observation_document(replace(LOOK, groups={"g": group(one)})))
+    assert "user_data" not in json.dumps(
+        recording.observation_document(replace(LOOK, groups={"g": group(one)}))
+    )
 
 
 def test_group_names_may_be_anything(tmp_path: Path) -> None:
     strange: dict[str, Group | None] = {"\x1b[2J": None, "at": None, "ключ\u202e": None}
     timed = replace(LOOK, groups=strange)
-    read = read_recording(written(tmp_path / "r", [timed]))
+    read = recording.read_recording(written(tmp_path / "r", [timed]))
     assert read.observations == (timed,)
     shown = "\n".join(str(line) for line in view_of([timed]))
     assert "\x1b" not in shown
