@@ -42,13 +42,8 @@ class RawConsumer:
         """The answer to the first heartbeat, sent as soon as the coordinator has loaded its partitions."""
 
         def joined() -> Any:
-            answer = self._ask(
-                0,
-                topic_partitions=(),
-                rebalance_timeout=self.rebalance_timeout_ms,
-                subscribed_topic_names=self.topics,
-                subscribed_topic_regex=self.regex,
-            )
+            asked = {"subscribed_topic_names": self.topics, "subscribed_topic_regex": self.regex}
+            answer = self._ask(0, topic_partitions=(), rebalance_timeout=self.rebalance_timeout_ms, **asked)
             return None if answer.error_code in LOADING else answer
 
         wait_for_coordinator(self.broker)
@@ -83,17 +78,9 @@ class RawConsumer:
         assert answer.error_code is ErrorCode.none, answer
         self.epoch = int(answer.member_epoch)
         if answer.assignment is not None:
-            self.given = {
-                topic_partition.topic_id: tuple(map(int, topic_partition.partitions))
-                for topic_partition in answer.assignment.topic_partitions
-                if topic_partition.topic_id is not None
-            }
+            given = [one for one in answer.assignment.topic_partitions if one.topic_id is not None]
+            self.given = {one.topic_id: tuple(map(int, one.partitions)) for one in given}
 
     def _ask(self, epoch: int, **fields: Any) -> Any:
-        heartbeat = {
-            "group_id": self.group,
-            "member_id": self.id,
-            "instance_id": self.instance,
-            "member_epoch": epoch,
-        }
-        return ask(self.broker.port, "ConsumerGroupHeartbeat", 1, **heartbeat, **fields)
+        member = {"group_id": self.group, "member_id": self.id, "instance_id": self.instance}
+        return ask(self.broker.port, "ConsumerGroupHeartbeat", 1, **member, member_epoch=epoch, **fields)

@@ -94,25 +94,14 @@ class RawGroup:
         self.assign({member: {} for member in self.members})
 
     def assign(self, assignments: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
-        written = [
-            {
-                "member_id": member,
-                "assignment": write_assignment(
-                    EmbeddedAssignment(version=1, partitions=dict(partitions), user_data=self.user_data)
-                ),
-            }
-            for member, partitions in assignments.items()
-        ]
-        synced = self._ask(
-            "SyncGroup",
-            5,
-            generation_id=self.generation,
-            member_id=self.leader,
-            group_instance_id=self.static.get(self.leader),
-            protocol_type="consumer",
-            protocol_name=self.assignor,
-            assignments=written,
-        )
+        written = []
+        for member, partitions in assignments.items():
+            share = EmbeddedAssignment(version=1, partitions=dict(partitions), user_data=self.user_data)
+            written.append({"member_id": member, "assignment": write_assignment(share)})
+        protocol = {"protocol_type": "consumer", "protocol_name": self.assignor}
+        leader = {"member_id": self.leader, "group_instance_id": self.static.get(self.leader)}
+        state = {"generation_id": self.generation, "assignments": written}
+        synced = self._ask("SyncGroup", 5, **state, **leader, **protocol)
         assert synced.error_code is ErrorCode.none, synced
 
     def leave(self, member: str) -> None:

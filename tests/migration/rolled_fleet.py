@@ -114,11 +114,8 @@ class Fleet:
         view = describe(self.broker, self.group)
         if view is None or view.state != "Stable" or len(view.members) != count:
             return None
-        pairs = [
-            (partition, member.instance or member.member_id)
-            for member in view.members
-            for partition in member.assignment.get(self.topic, ())
-        ]
+        owned = {one.instance or one.member_id: one.assignment.get(self.topic, ()) for one in view.members}
+        pairs = [(partition, owner) for owner, partitions in owned.items() for partition in partitions]
         return dict(pairs) if len(pairs) == len(dict(pairs)) == PARTITIONS else None
 
     def _held(self, owners: Owners) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -32,13 +33,10 @@ def test_the_successor_of_a_killed_static_member(broker: Broker, members: Member
     create_topics(broker, {topic: 2})
 
     def start(group: str, protocol: str) -> Member:
+        settings: dict[str, Any] = {"group_protocol": protocol, "group_instance_id": "seat"}
         if library == "librdkafka":
-            return members.confluent(
-                broker, group, [topic], group_protocol=protocol, group_instance_id="seat"
-            )
-        return members.java(
-            broker, group, [topic], own_process=True, group_protocol=protocol, group_instance_id="seat"
-        )
+            return members.confluent(broker, group, [topic], **settings)
+        return members.java(broker, group, [topic], own_process=True, **settings)
 
     for protocol in ("classic", "consumer"):
         group = fresh_name(protocol)
@@ -106,9 +104,8 @@ def test_a_static_member_that_closes(broker: Broker, protocol: str, keeps: bool)
     first, second = (Consumer({**settings, "group.instance.id": name}) for name in "ab")
     for consumer in (first, second):
         consumer.subscribe([topic])
-    wait_until(
-        _polled(lambda: _owned(first) == _owned(second) == 2, first, second), "both own two partitions"
-    )
+    both = _polled(lambda: _owned(first) == _owned(second) == 2, first, second)
+    wait_until(both, "both own two partitions")
     first.close()
     if keeps:
         view = wait_until(lambda: describe(broker, group), "the group is described")
@@ -132,10 +129,6 @@ def _polled(condition: Callable[[], bool], *consumers: Consumer) -> Callable[[],
     return polled
 
 
-def listed(*names: str) -> str:
-    return assignors(["java"], names)[1].partition("=")[2]
-
-
 @LONG
 @pytest.mark.kafka
 def test_the_protocol_turns_with_the_last_member(broker: Broker, members: Members, tools: ToolHost) -> None:
@@ -152,9 +145,8 @@ def test_the_protocol_turns_with_the_last_member(broker: Broker, members: Member
         return wait_until(reported, "the group has a protocol")
 
     def start(name: str, *names: str) -> None:
-        running[name] = members.java(
-            broker, group, [topic], name, partition_assignment_strategy=listed(*names)
-        )
+        strategy = assignors(["java"], names)[1].partition("=")[2]
+        running[name] = members.java(broker, group, [topic], name, partition_assignment_strategy=strategy)
         wait_group(broker, group, members=len(running))
 
     for name in ("a", "b", "c"):

@@ -68,16 +68,9 @@ class Application:
             return self.members.confluent(*where, journal=journal, poll_again=self.polls_again, **asked)
         if self.library in OTHERS:
             return self.members.other(self.library, *where, journal=journal, **asked)
-        return self.members.java(
-            *where,
-            pattern=self.subscription.pattern,
-            re2=self.subscription.re2,
-            journal=journal,
-            commit_when_revoked=True,
-            poll_again=self.polls_again,
-            own_process=self.own_process,
-            **asked,
-        )
+        asked |= {"pattern": self.subscription.pattern, "re2": self.subscription.re2}
+        asked |= {"commit_when_revoked": True, "own_process": self.own_process}
+        return self.members.java(*where, journal=journal, poll_again=self.polls_again, **asked)
 
     def crash(self) -> None:
         """Kill its process; ValueError when it does not run."""

@@ -68,11 +68,12 @@ def restart_member(deployment: Deployment, member: str) -> None:
 def make_it_lead(running: Running, restart: Callable[[str], object]) -> int:
     """Restart the members that the bridge names, until it leads; their number."""
     restarted: list[str] = []
+
+    def asks(process: Running) -> bool:
+        return moved("lead")(process) or to_restart(process) not in (None, *restarted)
+
     while True:
-        running.wait_for(
-            lambda process: moved("lead")(process) or to_restart(process) not in (None, *restarted),
-            "the bridge leads, or asks for a restart",
-        )
+        running.wait_for(asks, "the bridge leads, or asks for a restart")
         member = to_restart(running)
         if member is None:
             return len(restarted)
@@ -126,15 +127,9 @@ def longest_gap_s(journals: list[Journal], from_ns: int, until_ns: int) -> float
 def wait_until_settled(deployment: Deployment, members: int) -> None:
     """Until the group is Stable with this many members, and every partition has an owner."""
     deployment.wait_stable(members)
-    wait_until(
-        lambda: (
-            sum(
-                len(numbers)
-                for one in deployment.view().members
-                for topic, numbers in one.assignment.items()
-                if topic in deployment.topics
-            )
-            == sum(deployment.topics.values())
-        ),
-        "every partition has an owner",
-    )
+
+    def owned() -> int:
+        assigned = [one.assignment for one in deployment.view().members]
+        return sum(len(one.get(topic, ())) for one in assigned for topic in deployment.topics)
+
+    wait_until(lambda: owned() == sum(deployment.topics.values()), "every partition has an owner")

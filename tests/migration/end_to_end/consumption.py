@@ -5,7 +5,7 @@ two at once: the stays that the listeners report (`overlaps`), and the records a
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -52,10 +52,8 @@ def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:
             elif entry.kind != "record":
                 if entry.partition not in since:
                     raise ValueError(f"{journal.member} let go of {entry.partition}, which it did not hold")
-                began = since.pop(entry.partition)
-                by_partition[entry.partition].append(
-                    Stay(from_ns=began, until_ns=entry.at_ns, member=journal.member)
-                )
+                stay = Stay(from_ns=since.pop(entry.partition), until_ns=entry.at_ns, member=journal.member)
+                by_partition[entry.partition].append(stay)
         for partition, began in since.items():
             by_partition[partition].append(Stay(from_ns=began, until_ns=FOREVER_NS, member=journal.member))
     return {partition: sorted(them) for partition, them in by_partition.items()}
@@ -63,30 +61,25 @@ def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:
 
 def overlaps(journals: Iterable[Journal]) -> list[Overlap]:
     """Stays of two consumers at one partition at once."""
-    return [
-        Overlap(
-            partition=partition,
-            members=(one.member, other.member),
-            overlap_ns=min(one.until_ns, other.until_ns) - other.from_ns,
-        )
-        for partition, them in stays(journals).items()
-        for one, other in combinations(them, 2)
-        if one.member != other.member and other.from_ns < one.until_ns
-    ]
+    found = []
+    for partition, them in stays(journals).items():
+        for one, other in combinations(them, 2):
+            shared_ns = min(one.until_ns, other.until_ns) - other.from_ns
+            if one.member != other.member and shared_ns > 0:
+                members = one.member, other.member
+                found.append(Overlap(partition=partition, members=members, overlap_ns=shared_ns))
+    return found
 
 
 def outside(journals: Sequence[Journal]) -> list[tuple[str, Entry]]:
     """Records that a consumer was given of a partition that it did not hold, by its own listener."""
-    held = stays(journals)
-    return [
-        (journal.member, entry)
-        for journal in journals
-        for entry in records(journal)
-        if not any(
-            stay.member == journal.member and stay.from_ns <= entry.at_ns <= stay.until_ns
-            for stay in held.get(entry.partition, ())
-        )
-    ]
+    held, found = stays(journals), []
+    for journal in journals:
+        for entry in records(journal):
+            mine = [stay for stay in held.get(entry.partition, ()) if stay.member == journal.member]
+            if not any(stay.from_ns <= entry.at_ns <= stay.until_ns for stay in mine):
+                found.append((journal.member, entry))
+    return found
 
 
 def interleavings(journals: Sequence[Journal]) -> list[Interleaving]:
@@ -118,13 +111,9 @@ def lost(
     produced: Mapping[Partition, Iterable[int]], journals: Iterable[Journal]
 ) -> list[tuple[str, int, int]]:
     """Records that were produced and never consumed: topic, partition, offset."""
-    consumed = _consumed(journals)
-    return [
-        (*partition, offset)
-        for partition, offsets in sorted(produced.items())
-        for offset in sorted(offsets)
-        if not consumed[partition, offset]
-    ]
+    consumed = {(entry.partition, _offset(entry)) for journal in journals for entry in records(journal)}
+    produced_pairs = {(partition, offset) for partition, offsets in produced.items() for offset in offsets}
+    return [(*partition, offset) for partition, offset in sorted(produced_pairs - consumed)]
 
 
 def repeated(journals: Iterable[Journal]) -> list[tuple[Partition, int, tuple[str, ...]]]:
@@ -133,11 +122,8 @@ def repeated(journals: Iterable[Journal]) -> list[tuple[Partition, int, tuple[st
     for journal in journals:
         for entry in records(journal):
             readers[entry.partition, _offset(entry)].append((entry.at_ns, journal.member))
-    return [
-        (*record, tuple(member for _, member in sorted(them)))
-        for record, them in sorted(readers.items())
-        if len(them) > 1
-    ]
+    several = [(record, sorted(them)) for record, them in sorted(readers.items()) if len(them) > 1]
+    return [(*record, tuple(member for _, member in them)) for record, them in several]
 
 
 def records(journal: Journal) -> Iterable[Entry]:
@@ -155,10 +141,6 @@ def without_owner_s(journals: Iterable[Journal], from_ns: int, until_ns: int) ->
             reached = min(max(reached, stay.until_ns), until_ns)
         free_ns += until_ns - reached
     return free_ns / 1e9
-
-
-def _consumed(journals: Iterable[Journal]) -> Counter[tuple[Partition, int]]:
-    return Counter((entry.partition, _offset(entry)) for journal in journals for entry in records(journal))
 
 
 def _at_ns(entry: Entry) -> int:

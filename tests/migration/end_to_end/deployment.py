@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.kafka.broker import Broker
 from tests.kafka.groups import GroupView, describe, wait_group
@@ -75,11 +76,10 @@ class Deployment:
         TimeoutError: a record was not consumed within 30 s."""
         produced = self.producer.stop()
 
-        wait_until(
-            lambda: not lost(produced, self.journals()),
-            lambda: f"all records are consumed; missing: {lost(produced, self.journals())[:10]}",
-            every_s=0.2,
-        )
+        def missing() -> list[tuple[str, int, int]]:
+            return lost(produced, self.journals())
+
+        wait_until(lambda: not missing(), lambda: f"all is consumed but {missing()[:10]}", every_s=0.2)
         for one in [*self.applications.values(), self.stranger]:
             if one.running is not None:
                 one.stop()
@@ -119,6 +119,7 @@ def deployed(
     create_topics(broker, topics)
     subscription = fleet.subscribe(prefix) if fleet.subscribe else Subscription(topics=sorted(topics))
     producer = SteadyProducer(broker, topics)
+    shared: dict[str, Any] = {"broker": broker, "group": group}
     with ExitStack() as stack:
 
         def application(number: int, host: JavaHost) -> Application:
@@ -129,8 +130,7 @@ def deployed(
             return Application(
                 name=name,
                 library=fleet.library,
-                broker=broker,
-                group=group,
+                **shared,
                 subscription=subscription,
                 config={"auto.commit.interval.ms": "1000", **fleet.config, **static},
                 members=members,
@@ -139,14 +139,9 @@ def deployed(
             )
 
         *applications, stranger = [application(number, host) for number, host in enumerate(hosts, 1)]
-        made = Deployment(
-            broker=broker,
-            group=group,
-            topics=topics,
-            applications={one.config.get("group.instance.id", one.name): one for one in applications},
-            producer=producer,
-            stranger=stranger,
-        )
+        by_label = {one.config.get("group.instance.id", one.name): one for one in applications}
+        parts: dict[str, Any] = {"applications": by_label, "producer": producer, "stranger": stranger}
+        made = Deployment(topics=topics, **shared, **parts)
         producer.start()
         stack.callback(producer.stop)
         for number, one in enumerate(applications, 1):

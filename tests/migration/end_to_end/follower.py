@@ -132,12 +132,11 @@ class Follower:
             if poll.status == OPEN:
                 return
             advice = RESTART.search(poll.said)
-            if advice is None or "PreparingRebalance" in poll.said or "CompletingRebalance" in poll.said:
-                # Not there yet, or the group not Stable: the step has it asked again.
-                time.sleep(0.3)
-            elif advice["name"] in self.deployment.applications:
+            # Not there yet, or the group not Stable: the step has it asked again.
+            is_early = "PreparingRebalance" in poll.said or "CompletingRebalance" in poll.said
+            if advice and not is_early and advice["name"] in self.deployment.applications:
                 self.deployment.applications[advice["name"]].restart()
-            elif CONSOLE in command:
+            elif advice and not is_early and CONSOLE in command:
                 self._stop_guests()
                 self._run([command])
             else:
@@ -147,12 +146,13 @@ class Follower:
     def _see_off(self) -> None:
         """The group is converted: a bridge ends by itself, and did what it is for; a console consumer is stopped."""
         if self.is_without_bridge:
-            wait_until(
-                lambda: (view := self.deployment.view()).kind == "consumer" and view.state == "Stable",
-                "the group is of type consumer and Stable",
-            )
+
+            def converted() -> bool:
+                view = self.deployment.view()
+                return (view.kind, view.state) == ("consumer", "Stable")
+
+            wait_until(converted, "the group is of type consumer and Stable")
             self._stop_guests()
-            return
         for guest in self.guests:
             assert guest.end() == 0, guest.tail()
         self.guests.clear()
@@ -192,9 +192,8 @@ def stops(step: dict[str, Any]) -> bool:
 
 
 def starts(step: dict[str, Any]) -> bool:
-    return any(
-        action.startswith(("Start ", "Restart ")) or "then start " in action for action in step["actions"]
-    )
+    actions = step["actions"]
+    return any(one.startswith(("Start ", "Restart ")) or "then start " in one for one in actions)
 
 
 def of_round(command: str, number: int) -> str:

@@ -142,12 +142,8 @@ class RealGroup:
         if self._ending:
             return f"two processes are {self._ending[0][1].name}"
         running = [one.running for one in self._applications.values() if one.running is not None]
-        held = Counter(
-            (topic, number)
-            for member in running
-            for topic, numbers in member.assignment().items()
-            for number in numbers
-        )
+        assignments = [pair for member in running for pair in member.assignment().items()]
+        held = Counter((topic, number) for topic, numbers in assignments for number in numbers)
         if running and (len(held) != PARTITIONS or held.total() != PARTITIONS):
             return f"of {PARTITIONS} partitions {len(held)} have an owner, {held.total() - len(held)} two"
         return ""
@@ -160,11 +156,8 @@ class RealGroup:
         return items[0] if items else None
 
     def origin_of(self, member_id: str) -> str:
-        return next(
-            name
-            for name, member in self._simulated.members.items()
-            if member_id.startswith(f"{member.name}-")
-        )
+        names = {name: member.name for name, member in self._simulated.members.items()}
+        return next(origin for origin, name in names.items() if member_id.startswith(f"{name}-"))
 
     def refusals(self) -> tuple[Refusal, ...]:
         """Exceptions that named an error of the protocol, by their names there."""

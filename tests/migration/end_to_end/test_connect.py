@@ -61,9 +61,8 @@ class Sink:
         self.written += RECORDS * PARTITIONS
 
     def has_read_all(self) -> bool:
-        return self.file.is_file() and set(self.file.read_text().split()) == set(
-            map(str, range(self.written))
-        )
+        wanted = set(map(str, range(self.written)))
+        return self.file.is_file() and set(self.file.read_text().split()) == wanted
 
     def do(self, step: dict[str, Any]) -> None:
         """Send the requests that a step names, in its order."""
@@ -78,11 +77,8 @@ class Sink:
 
     def _with(self, lines: list[str]) -> dict[str, str]:
         """The configuration with a step's lines; other comments say where the lines belong."""
-        ours = [
-            line
-            for line in lines
-            if not line.startswith("#") or REMOVE.fullmatch(line) or RESTORE.fullmatch(line)
-        ]
+        is_ours = (REMOVE.fullmatch, RESTORE.fullmatch, lambda line: not line.startswith("#"))
+        ours = [line for line in lines if any(test(line) for test in is_ours)]
         return apply(ours, self.config, "connect", self.before)
 
     def run(self, command: str, status: int) -> str:
@@ -111,9 +107,8 @@ def test_a_sink_connector_there_and_back(
             sink.run(WAIT.sub("", gate), CLOSED)
             sink.do(step)
             sink.run(gate, OPEN)
-        described = sink.run(
-            f"kohort describe {sink.group} --members -b {broker.bootstrap} --output yaml", OPEN
-        )
+        options = f"--members -b {broker.bootstrap} --output yaml"
+        described = sink.run(f"kohort describe {sink.group} {options}", OPEN)
         (group,) = yaml.safe_load(described)["groups"]
         assert (group["type"], group["protocol"], len(group["members"])) == (kind, assignor, TASKS)
         sink.write()
