@@ -114,13 +114,9 @@ LIBRARIES: Mapping[str, LibrarySupport] = {
             assignors=_KAFKAS,
             source="kafka-python 3.0.12: KafkaConfigurationError for a list that mixes eager and cooperative",
         ),
-        LibrarySupport(
-            name="aiokafka", assignors=("range", "roundrobin", "sticky"), source="aiokafka assignors"
-        ),
+        LibrarySupport(name="aiokafka", assignors=_KAFKAS[:3], source="aiokafka assignors"),
         LibrarySupport(name="kafkajs", assignors=("RoundRobinAssigner",), source="KafkaJS assigners"),
-        LibrarySupport(
-            name="sarama", assignors=("range", "roundrobin", "sticky"), source="sarama balance strategies"
-        ),
+        LibrarySupport(name="sarama", assignors=_KAFKAS[:3], source="sarama balance strategies"),
         LibrarySupport(
             name="kafka-go",
             assignors=("range", "roundrobin", "rack-affinity"),
@@ -164,18 +160,15 @@ class DeclaredClients:
 
 def with_configs(declared: DeclaredClients, configs: Iterable[ClientConfig]) -> DeclaredClients:
     """The declared clients, completed with the libraries that the keys of configuration files show."""
-    single, otherwise = dict(declared.single), declared.otherwise
-    shared: set[str] = set()
+    single, shared = dict(declared.single), set()
     for config in configs:
-        if config.library is None or config.is_for_library:
-            continue
-        if config.member is not None:
-            single.setdefault(config.member, (config.library, None))
-        else:
-            shared.add(config.library)
-    if len(shared) == 1:
-        otherwise = (shared.pop(), None)
-    return DeclaredClients(everybody=declared.everybody, single=single, otherwise=otherwise)
+        if config.library is not None and not config.is_for_library:
+            if config.member is None:
+                shared.add(config.library)
+            else:
+                single.setdefault(config.member, (config.library, None))
+    otherwise = (shared.pop(), None) if len(shared) == 1 else declared.otherwise
+    return replace(declared, single=single, otherwise=otherwise)
 
 
 def parse_clients(values: Iterable[str]) -> DeclaredClients:
@@ -192,9 +185,8 @@ def parse_clients(values: Iterable[str]) -> DeclaredClients:
         if equals:
             single[member] = declared
         elif everybody not in (None, declared):
-            raise ValueError(
-                f"{value!r} contradicts an earlier --client; use MEMBER=LIBRARY for members that differ"
-            )
+            advice = "use MEMBER=LIBRARY for members that differ"
+            raise ValueError(f"{value!r} contradicts an earlier --client; {advice}")
         else:
             everybody = declared
     return DeclaredClients(everybody=everybody, single=single)
@@ -249,16 +241,12 @@ def unknown_members(group: Group, declared: DeclaredClients) -> list[str]:
 
 
 def _client_of(name: str, version: str | None) -> MemberClient:
-    binding = binding_named(name)
+    library, binding, parsed = library_named(name), binding_named(name), None
     text = bundled(binding, version) if binding is not None and version is not None else version
-    parsed = None
-    if text is not None:
-        with suppress(ValueError):
-            parsed = parse_version(text)
-    own = version if binding is not None else None
-    return MemberClient(
-        library=library_named(name), version=parsed, binding=binding, binding_version=own, known_by="declared"
-    )
+    with suppress(ValueError):
+        parsed = parse_version(text) if text is not None else None
+    client = MemberClient(library=library, version=parsed, binding=binding, known_by="declared")
+    return client if binding is None else replace(client, binding_version=version)
 
 
 def version_text(version: Version) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from groups.counts import share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
@@ -15,6 +16,9 @@ COOPERATIVE = "cooperative-sticky"
 WRITERS_OF_USER_DATA = frozenset({("librdkafka", COOPERATIVE), ("sarama", "sticky")})
 """Library and assignor of leaders that put user data into assignments; librdkafka's do once a member has rejoined.
 Found in the logs of real groups on 4.3.1."""
+
+
+Waits: TypeAlias = tuple[Wait, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +34,7 @@ class InspectedMember:
     leads: bool | None  # None: unknown
     rank: int | None
     """Its place in the order of succession, from 1; None for the leader, or if there is no known order."""
-    waits: tuple[Wait, ...] | None
-    """In the order in which they end; None if unknown, empty if it waits for nothing."""
+    waits: Waits  # In the order in which they end; None if unknown, empty if it waits for nothing
     user_data_bytes: int | None  # Size of the user data in its assignment; None if unknown
     writes_user_data: bool | None
     """Whether it writes user data into the assignments when it leads; None if unknown."""
@@ -52,17 +55,15 @@ def inspect(group: Group) -> Inspection:
     order = succession(group)
     labels, waits = labels_of(group), waits_of(group)
     leader = None if order is None else order.leader
-    ranks = (
-        {} if order is None or leader is None else {name: rank for rank, name in enumerate(order.order, 1)}
-    )
+    followers = () if order is None or leader is None else order.order
+    ranks = {name: rank for rank, name in enumerate(followers, 1)}
     members = tuple(
         _inspected(group, member, labels[member.id], leader, ranks.get(member.id), waits[member.id])
         for member in group.members
     )
-    blocked, words = blocking_upgrade(group), standing(group)
-    return Inspection(
-        group=group, standing=words, members=members, succession=order, upgrade_blocked_by=blocked
-    )
+    words, blocked = standing(group), blocking_upgrade(group)
+    known: dict[str, Any] = {"standing": words, "succession": order, "upgrade_blocked_by": blocked}
+    return Inspection(group=group, members=members, **known)
 
 
 def standing(group: Group) -> str:
@@ -82,13 +83,10 @@ def standing(group: Group) -> str:
         return f"Consumer: {_all(total)} the consumer protocol."
     if modern:
         others = f"{total - modern} {'speaks' if total - modern == 1 else 'speak'} the classic one"
-        return (
-            f"Mixed: {share(modern, total, 'member', ('speaks', 'speak'))} the consumer protocol, {others}."
-        )
-    return (
-        f"Type consumer, although {_all(total)} the classic protocol: the brokers' migration policy does not turn it "
-        "back."
-    )
+        some = share(modern, total, "member", ("speaks", "speak"))
+        return f"Mixed: {some} the consumer protocol, {others}."
+    stays = "the brokers' migration policy does not turn it back"
+    return f"Type consumer, although {_all(total)} the classic protocol: {stays}."
 
 
 def _classic_standing(group: Group) -> str:
@@ -103,10 +101,8 @@ def _classic_standing(group: Group) -> str:
         bounced = ""
         if group.protocol == COOPERATIVE and _may_bounce(group):
             bounced = ": the first of two bounces to it is complete, if not both"
-        return (
-            f"{spoken} and {'lists' if total == 1 else 'list'} {group.protocol}, which is in use{bounced}. A broker "
-            "does not show what else is listed."
-        )
+        listed = f"{'lists' if total == 1 else 'list'} {group.protocol}, which is in use{bounced}"
+        return f"{spoken} and {listed}. A broker does not show what else is listed."
     return f"{spoken}; {group.protocol} is in use{_bounced([names for names in lists if names is not None])}."
 
 
@@ -138,12 +134,7 @@ def _all(total: int) -> str:
 
 
 def _inspected(
-    group: Group,
-    member: Member,
-    label: str,
-    leader: str | None,
-    rank: int | None,
-    waits: tuple[Wait, ...] | None,
+    group: Group, member: Member, label: str, leader: str | None, rank: int | None, waits: Waits
 ) -> InspectedMember:
     client = client_of(member, DeclaredClients())
     assignors, epoch = member.protocols, member.epoch

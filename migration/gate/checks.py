@@ -76,11 +76,8 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     must_leave = observed.members if GroupState.EMPTY in condition.states else ()
     left = [PlannedMember.of(member) for member in must_leave]
     more = f", with {name_all(left)}" if left else ""
-    return no(
-        tag,
-        f"{text}{more}" if state in condition.states else f"{text}, not {planned}{more}",
-        awaited=await_all(left, "is still a member"),
-    )
+    expected = "" if state in condition.states else f", not {planned}"
+    return no(tag, f"{text}{expected}{more}", awaited=await_all(left, "is still a member"))
 
 
 _WITHOUT_MEMBERS = frozenset({GroupState.EMPTY, GroupState.DEAD})
@@ -178,9 +175,8 @@ def _speaking_members(observed: GateObservation) -> frozenset[str]:
     old = {member.id for member in baseline.members}
     new = [member for member in observed.members if member.id not in old]
     gate = observed.step.gate if observed.step else ()
-    made_classic = outcomes(observed.plan)[observed.position].type is GroupType.CONSUMER and (
-        TypeIs(type=GroupType.CLASSIC) in gate
-    )
+    was_consumer = outcomes(observed.plan)[observed.position].type is GroupType.CONSUMER
+    made_classic = was_consumer and TypeIs(type=GroupType.CLASSIC) in gate
     if made_classic and observed.group and observed.group.type is GroupType.CLASSIC:
         return frozenset(member.id for member in new)
     protocols = {one.protocol for one in gate if isinstance(one, Speaking)}
@@ -219,12 +215,10 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
         return no(tag, f"the assignments of {counted(len(carrying), 'member')} carry user data ({sizes})")
     unknown = [member for member in group.members if member.user_data is None]
     if unknown:
-        return undecided(
-            tag,
-            f"whether the assignments of {counted(len(unknown), 'member')} carry user data is unknown from this "
-            "source; DescribeGroups shows it (of a live cluster whose login Kohort's own client supports), and so does "
-            "the broker's log",
-        )
+        what = f"whether the assignments of {counted(len(unknown), 'member')} carry user data"
+        live = "of a live cluster whose login Kohort's own client supports"
+        shows = f"DescribeGroups shows it ({live}), and so does the broker's log"
+        return undecided(tag, f"{what} is unknown from this source; {shows}")
     return yes(tag, "no member's assignment carries user data")
 
 
@@ -239,12 +233,11 @@ def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     if not _holders(group.members, client_id):
         return no(tag, f"{client_id} is not a member")
     front = first_follower(group)
-    return no(
-        tag,
-        f"{client_id} does not come first in the order of succession{_how_to_come_first(group, client_id, front)}",
-        # The order changes only with the members; `kohort bridge` rejoins if a new id may come first.
-        by_waiting=group.state is not GroupState.STABLE or (front is not None and front.places > 0),
-    )
+    advice = _how_to_come_first(group, client_id, front)
+    # The order changes only with the members; `kohort bridge` rejoins if a new id may come first.
+    may_change = group.state is not GroupState.STABLE or (front is not None and front.places > 0)
+    text = f"{client_id} does not come first in the order of succession{advice}"
+    return no(tag, text, by_waiting=may_change)
 
 
 FEW_PLACES = 2  # With fewer bins in front, another attempt is not worthwhile
@@ -256,15 +249,12 @@ def _how_to_come_first(group: Group, client_id: str, front: FirstFollower | None
         return f": restart {client_id} to get a new member id, then run the check again"
     first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)
     chance = f"{front.places} in {front.bins} new ids come before it"
+    again = "to get a new member id, then run the check again"
     if front.places < FEW_PLACES:
-        return (
-            f", {name_all([first])} does, and {chance}: restart {first.label} with its configuration unchanged to get "
-            "a new member id, then run the check again"
-        )
-    return (
-        f", {name_all([first])} does: restart {client_id} to get a new member id, then run the check again ({chance}); "
-        "`kohort bridge` rejoins by itself"
-    )
+        unchanged = f"restart {first.label} with its configuration unchanged"
+        return f", {name_all([first])} does, and {chance}: {unchanged} {again}"
+    itself = f"({chance}); `kohort bridge` rejoins by itself"
+    return f", {name_all([first])} does: restart {client_id} {again} {itself}"
 
 
 def _leads(condition: Leads, group: Group, tag: str) -> Check:

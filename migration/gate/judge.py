@@ -47,9 +47,7 @@ from migration.model import (
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
     """The result of a gate, or (at -1) whether the first step can start; `accept_drift`: of topics, members."""
-    changed = tuple(
-        difference for difference in differences(observed) if not (difference.drift and accept_drift)
-    )
+    changed = tuple(one for one in differences(observed) if not (one.drift and accept_drift))
     if changed:
         return GateResult(differences=changed)
     if observed.step is None:
@@ -93,11 +91,8 @@ def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) ->
         return None
     if not since.missing:
         return yes("back", "every stopped member has rejoined")
-    return no(
-        "back",
-        f"no member replaced {name_all(since.missing)}",
-        awaited=await_all(since.missing, "has left, and no member replaced it"),
-    )
+    awaited = await_all(since.missing, "has left, and no member replaced it")
+    return no("back", f"no member replaced {name_all(since.missing)}", awaited=awaited)
 
 
 def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
@@ -115,11 +110,9 @@ def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
     if not wrong:
         who = "every new member" if speaking.at_least is None else "every restarted member"
         return yes("as-planned", f"{who} speaks the {protocol.value} protocol")
-    return no(
-        "as-planned",
-        f"{counted(len(wrong), 'member')} rejoined without the {protocol.value} protocol: {name_all(wrong)}",
-        awaited=await_all(wrong, f"rejoined without the {protocol.value} protocol"),
-    )
+    what = f"rejoined without the {protocol.value} protocol"
+    text = f"{counted(len(wrong), 'member')} {what}: {name_all(wrong)}"
+    return no("as-planned", text, awaited=await_all(wrong, what))
 
 
 NAME = "rest"
@@ -137,11 +130,8 @@ def check_settled(observed: GateObservation) -> Check:
         return no(NAME, f"a rebalance is in progress: the group is {group.state.value}")
     late = [PlannedMember.of(member) for member in group.members if _is_reconciling(group, member)]
     if late:
-        return no(
-            NAME,
-            f"{counted(len(late), 'member')} not yet at the target assignment: {name_all(late)}",
-            awaited=await_all(late, "has not reached its target assignment"),
-        )
+        text = f"{counted(len(late), 'member')} not yet at the target assignment: {name_all(late)}"
+        return no(NAME, text, awaited=await_all(late, "has not reached its target assignment"))
     unowned = list(islice(_unowned(observed), SHOWN + 1))
     if unowned:
         more = " and more" if len(unowned) > SHOWN else ""
@@ -178,15 +168,10 @@ def _unowned(observed: GateObservation) -> Iterator[str]:
         return
     if sum(member.partitions for member in baseline.members) < sum(baseline.partitions.values()):
         return
-    owned = {
-        (topic, number)
-        for member in observed.members
-        for topic, numbers in (member.owned or {}).items()
-        for number in numbers
-    }
     for topic in sorted(baseline.partitions):
+        owned = {number for member in observed.members for number in (member.owned or {}).get(topic, ())}
         for number in range(observed.partitions.get(topic, 0)):
-            if (topic, number) not in owned:
+            if number not in owned:
                 yield f"{topic}-{number}"
 
 
@@ -228,11 +213,8 @@ def _kind(observed: GateObservation) -> Iterator[PlanMismatch]:
     if None not in kinds and group.type not in kinds:
         # One unplanned member of the other protocol is enough for a mixed group; the operator can stop it.
         if not (is_mixed(observed) and observed.position >= 0):
-            yield PlanMismatch(
-                what="group type",
-                plan=_either(way.type.value for way in ways if way.type),
-                now=group.type.value,
-            )
+            planned = _either(way.type.value for way in ways if way.type)
+            yield PlanMismatch(what="group type", plan=planned, now=group.type.value)
         return
     names = [way.protocol for way in ways if way.type in (group.type, None)]
     if group.protocol and None not in names and group.protocol not in names:
@@ -241,11 +223,9 @@ def _kind(observed: GateObservation) -> Iterator[PlanMismatch]:
 
 def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
     for topic, then in sorted(baseline.partitions.items()):
-        now = observed.partitions.get(topic, then)
+        now, what = observed.partitions.get(topic, then), f"partitions of {topic}"
         if now != then:
-            yield PlanMismatch(
-                what=f"partitions of {topic}", plan=str(then), now=str(now) if now else GONE, drift=True
-            )
+            yield PlanMismatch(what=what, plan=str(then), now=str(now) if now else GONE, drift=True)
 
 
 def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
@@ -308,10 +288,8 @@ def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
         return
     for index in range(begin - 1, -1, -1):
         if _agree(now, ways[index]) and not _agree(now, ways[index + 1]):
-            yield ObservedDeviation(
-                message=f"the group reverted: it is {now}, and was {ways[index + 1]} after step {index + 1}",
-                back_to=index,
-            )
+            message = f"the group reverted: it is {now}, and was {ways[index + 1]} after step {index + 1}"
+            yield ObservedDeviation(message=message, back_to=index)
             return
 
 
@@ -325,18 +303,12 @@ def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviatio
     """After a completed step all members spoke one protocol, and now some member speaks another."""
     last = observed.position + 1 if observed.was_open else observed.position
     for index in range(last - 1, -1, -1):
-        protocols = [
-            one.protocol
-            for one in observed.plan.steps[index].gate
-            if isinstance(one, Speaking) and one.at_least is None
-        ]
+        spoken = [one for one in observed.plan.steps[index].gate if isinstance(one, Speaking)]
+        protocols = [one.protocol for one in spoken if one.at_least is None]
         if not protocols:
             continue
-        back = [
-            PlannedMember.of(member)
-            for member in observed.members
-            if member.protocol not in (protocols[-1], None) and member.client.id not in observed.temporary_ids
-        ]
+        others = [one for one in observed.members if one.protocol not in (protocols[-1], None)]
+        back = [PlannedMember.of(one) for one in others if one.client.id not in observed.temporary_ids]
         if back:
             yield ObservedDeviation(
                 message=f"after step {index + 1} every member spoke the {protocols[-1].value} protocol, and "
@@ -348,13 +320,9 @@ def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviatio
 
 def _unplanned(observed: GateObservation) -> Iterator[ObservedDeviation]:
     """Members of a protocol that the plan does not use, or more members than it has."""
-    kinds = {way.type for way in outcomes(observed.plan)}
-    if (
-        observed.group
-        and observed.group.type is GroupType.CONSUMER
-        and is_mixed(observed)
-        and not kinds & {GroupType.CONSUMER, None}
-    ):
+    kinds, group = {way.type for way in outcomes(observed.plan)}, observed.group
+    is_mixed_consumer = group is not None and group.type is GroupType.CONSUMER and is_mixed(observed)
+    if is_mixed_consumer and not kinds & {GroupType.CONSUMER, None}:
         new = [PlannedMember.of(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
         yield ObservedDeviation(
             message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it. The "
@@ -362,10 +330,7 @@ def _unplanned(observed: GateObservation) -> Iterator[ObservedDeviation]:
             back_to=observed.position,
         )
     others = check_condition(OthersAlso(), observed)
-    if others.holds and observed.group and observed.group.state is GroupState.STABLE:
-        yield ObservedDeviation(
-            message=f"{others.text}. Stop it, or make a new plan that includes it. A killed member stays until its "
-            "session expires",
-            back_to=observed.position,
-            by_waiting=True,
-        )
+    if others.holds and group and group.state is GroupState.STABLE:
+        killed = "A killed member stays until its session expires"
+        message = f"{others.text}. Stop it, or make a new plan that includes it. {killed}"
+        yield ObservedDeviation(message=message, back_to=observed.position, by_waiting=True)

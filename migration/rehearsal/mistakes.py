@@ -55,12 +55,11 @@ def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake 
     """All seven mistakes in the order of the enum, each in every step in which it can be made."""
     mistakes: list[PlacedMistake | Inapplicable] = []
     for mistake, (ways, why_not) in _WAYS.items():
-        placed = [
-            way
-            for number, step in enumerate(plan.steps, 1)
-            if step.rollout is not None and step.rollout.rounds and not step.rollout.temporary_members
-            for way in ways(_Step(plan=plan, simulated=simulated, number=number, rollout=step.rollout))
-        ]
+        placed: list[PlacedMistake] = []
+        for number, step in enumerate(plan.steps, 1):
+            rollout = step.rollout
+            if rollout is not None and rollout.rounds and not rollout.temporary_members:
+                placed += ways(_Step(plan=plan, simulated=simulated, number=number, rollout=rollout))
         mistakes += placed or [Inapplicable(mistake=mistake, why=why_not)]
     return tuple(mistakes)
 
@@ -89,14 +88,9 @@ class _Step:
     def placed(
         self, mistake: Mistake, target: StepRound, what: str, operator: Operator, last_step: int | None = None
     ) -> PlacedMistake:
-        return PlacedMistake(
-            mistake=mistake,
-            step=self.number,
-            place=target,
-            what=what,
-            operator=operator,
-            last_step=last_step or self.number,
-        )
+        number = self.number
+        where: dict[str, Any] = {"step": number, "place": target, "last_step": last_step or number}
+        return PlacedMistake(mistake=mistake, what=what, operator=operator, **where)
 
     def name(self, member: str) -> str:
         return self.simulated.members[member].name
@@ -131,12 +125,9 @@ def _later(actions: Sequence[MemberAction], by_s: float) -> tuple[MemberAction, 
 
 def _is_list(rollout: Rollout | None) -> bool:
     """Whether members are restarted with a list of the classic protocol."""
-    return (
-        rollout is not None
-        and rollout.action is RoundAction.RESTART
-        and rollout.start is not None
-        and rollout.start.protocol is MemberProtocol.CLASSIC
-    )
+    if rollout is None or rollout.start is None:
+        return False
+    return rollout.action is RoundAction.RESTART and rollout.start.protocol is MemberProtocol.CLASSIC
 
 
 def _skip_bounce(at: _Step) -> Iterator[PlacedMistake]:
@@ -209,9 +200,11 @@ def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
 
 def _of_member(member: str, fields: Callable[[MemberAction], Mapping[str, Any]]) -> Change:
     """A change of the actions of one member."""
-    return lambda actions, _: tuple(
-        replace(action, **fields(action)) if action.member == member else action for action in actions
-    )
+
+    def changed(one: MemberAction) -> MemberAction:
+        return replace(one, **fields(one)) if one.member == member else one
+
+    return lambda actions, _: tuple(map(changed, actions))
 
 
 def _take_wrong_jar(at: _Step) -> Iterator[PlacedMistake]:
@@ -229,11 +222,8 @@ def _deploy(at: _Step) -> Iterator[PlacedMistake]:
     def change(actions: Actions, scripts: Scripts) -> Actions:
         restarts = {action.member: action.script or scripts[action.member] for action in actions}
         who = {member: script for member, script in scripts.items() if member not in restarts} or restarts
-        bounce_s = at.plan.bounce_s
-        more = (
-            MemberAction(member=member, script=script, at_s=bounce_s / 2, away_s=bounce_s)
-            for member, script in who.items()
-        )
+        when: dict[str, Any] = {"at_s": at.plan.bounce_s / 2, "away_s": at.plan.bounce_s}
+        more = (MemberAction(member=member, script=script, **when) for member, script in who.items())
         return (*actions, *more)
 
     what = f"all members are restarted unchanged, {seconds_text(at.plan.bounce_s / 2)} into round {step_round[1]}"

@@ -71,10 +71,9 @@ def simulated_for_plan(
         raise CannotRehearseError("the group has a bridge leader; stop it, then make a new plan")
     for number, step in enumerate(plan.steps, 1):
         if step.rollout is None and (step.rounds or step.round_action):
-            raise CannotRehearseError(
-                f"step {number} ({step.title}): the plan does not contain the protocol of its members; make a new "
-                "plan. Steps that only the application itself can do cannot be rehearsed"
-            )
+            why = "the plan does not contain the protocol of its members; make a new plan"
+            also = "Steps that only the application itself can do cannot be rehearsed"
+            raise CannotRehearseError(f"step {number} ({step.title}): {why}. {also}")
     if not places(plan):
         raise CannotRehearseError("the plan does not stop or start any member: there is nothing to rehearse")
     return simulated_members(found_group.group, plan.baseline.members, configs)
@@ -304,13 +303,11 @@ class PlanRun:
 
     def _not_done(self, number: int) -> str:
         """Names a member that does not run yet as it should after the whole step; empty if there is none."""
-        actions = (
-            action
-            for step, round_ in places(self._plan)
-            if step == number
-            for action in round_actions(self._plan, number, round_, self._simulation.scripts)
-        )
-        return self._differs({action.member: action.script for action in actions})
+        planned: dict[str, MemberScript | None] = {}
+        for round_ in [round_ for step, round_ in places(self._plan) if step == number]:
+            actions = round_actions(self._plan, number, round_, self._simulation.scripts)
+            planned |= {action.member: action.script for action in actions}
+        return self._differs(planned)
 
     def _differs(self, planned: Mapping[str, MemberScript | None]) -> str:
         """Names a member that does not run as planned; empty if there is none."""
@@ -379,11 +376,8 @@ class PlanRun:
 
 def places(plan: Plan) -> tuple[StepRound, ...]:
     """Every round of the plan that affects the group, by step and round from 1."""
-    return tuple(
-        (number, round_)
-        for number, step in enumerate(plan.steps, 1)
-        for round_ in range(1, len(_rounds(step)) + 1)
-    )
+    counts = {number: len(_rounds(step)) for number, step in enumerate(plan.steps, 1)}
+    return tuple((number, round_) for number, count in counts.items() for round_ in range(1, count + 1))
 
 
 def _rounds(step: Step) -> Sequence[Sequence[str]]:

@@ -78,16 +78,9 @@ def play_mistake(
     faults: PlanFaults = NO_FAULTS,
 ) -> MistakeResult:
     """Play the mistake from the seed of `right`, which is the plan without it, played with its story."""
-    wrong = rehearse(
-        plan,
-        found_group,
-        simulated,
-        right.seed,
-        with_story=True,
-        operator=placed.operator,
-        last_step=placed.last_step,
-        faults=faults,
-    )
+    operator, last = placed.operator, placed.last_step
+    asked = plan, found_group, simulated, right.seed
+    wrong = rehearse(*asked, with_story=True, operator=operator, last_step=last, faults=faults)
     return compare(placed, wrong, right)
 
 
@@ -117,28 +110,22 @@ def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mistak
 
 def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakeSymptoms:
     usual = {refusal.error for refusal in right.refusals}
-    refused = Counter(
-        (refusal.member, refusal.error) for refusal in wrong.refusals if refusal.error not in usual
-    )
+    refused = Counter((one.member, one.error) for one in wrong.refusals if one.error not in usual)
     last = wrong.polls[-1]
     of_plan = [poll.shown for poll in right.polls if poll.place <= last.place]
     kinds = {(summary.type, summary.protocol) for summary in of_plan}
-    strange = [
-        replace(poll.shown, members=0, upgraded=0)
-        for poll in wrong.polls
-        if poll.shown.state is GroupState.STABLE and (poll.shown.type, poll.shown.protocol) not in kinds
-    ]
+    stable = [poll.shown for poll in wrong.polls if poll.shown.state is GroupState.STABLE]
+    odd = [shown for shown in stable if (shown.type, shown.protocol) not in kinds]
+    strange = [replace(shown, members=0, upgraded=0) for shown in odd]
     end = replace(last.shown, members=0, upgraded=0)
     fewest, planned_fewest = (
         min(poll.shown.members for poll in run.polls if placed.place <= poll.place <= last.place)
         for run in (wrong, right)
     )
     played = {place for one in wrong.rounds if (place := (one.step, one.round)) >= placed.place}
+    requests = [RefusedRequest(member=one, error=error, times=n) for (one, error), n in refused.items()]
     return MistakeSymptoms(
-        refused=tuple(
-            RefusedRequest(member=member, error=error, times=times)
-            for (member, error), times in refused.items()
-        ),
+        refused=tuple(requests),
         passed=tuple(summary for summary in dict.fromkeys(strange) if summary != end),
         fewest=fewest,
         planned_fewest=planned_fewest,
@@ -151,6 +138,5 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mista
 
 
 def _costs(run: Rehearsed, played: set[StepRound]) -> RehearsalCosts:
-    return sum(
-        (checked.costs for checked in run.rounds if (checked.step, checked.round) in played), RehearsalCosts()
-    )
+    costs = (checked.costs for checked in run.rounds if (checked.step, checked.round) in played)
+    return sum(costs, RehearsalCosts())
