@@ -22,11 +22,12 @@ from coordinator.engine.consumer import target_assignment, update
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets import commit
 from coordinator.engine.records import ConsumerGroupValue, Record
+from coordinator.simulation.broken_rules import BROKEN_RULES
 from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.node import CoordinatorNode
 from coordinator.simulation.run import run
-from coordinator.simulation.scenario import Variant
-from tests.coordinator.simulation.scenarios import SHARED
+from coordinator.simulation.scenario import Scenario, Variant
+from tests.coordinator.simulation.scenarios import DUPLICATES, SHARED, STORM, TWO_BOUNCES
 
 THREE = "three"
 
@@ -237,3 +238,38 @@ def test_members_are_the_real_ones() -> None:
     for variant in (EAGER, CONSUMER):
         play(variant, lambda member: kinds.append(type(member)))
     assert kinds == [ClassicConsumer] * 3 + [AsyncConsumer] * 3
+
+
+RULES = (
+    ("withhold-owned", STORM, Variant.CONSUMER, {"I1", "I2"}),
+    ("revoke-before-acknowledge", STORM, Variant.CONSUMER, {"I2"}),
+    ("previous-epoch-check", DUPLICATES, Variant.CONSUMER, {"I3"}),
+    ("revoke-before-assign", STORM, Variant.COOPERATIVE, {"I1", "I2"}),
+    ("append-before-answer", STORM, Variant.CONSUMER, {"I8"}),
+    ("two-bounces", TWO_BOUNCES, Variant.AS_WRITTEN, {"I1", "I2"}),
+)
+SEEDS = range(60)
+
+
+def fallen(scenario: Scenario, variant: Variant, seed: int, rule: str | None) -> set[str]:
+    result = run(scenario, seed, variant=variant, break_rule=rule, with_story=False)
+    return {violation.invariant for violation in result.violations if not violation.known}
+
+
+def test_every_rule_is_tried() -> None:
+    assert {rule for rule, *_ in RULES} == BROKEN_RULES.keys()
+
+
+@pytest.mark.parametrize(("rule", "scenario", "variant", "expected"), RULES, ids=[case[0] for case in RULES])
+def test_without_the_rule_an_invariant_falls(
+    rule: str, scenario: Scenario, variant: Variant, expected: set[str]
+) -> None:
+    invariants: set[str] = set()
+    for seed in SEEDS:
+        here = fallen(scenario, variant, seed, rule)
+        if here:
+            assert not fallen(scenario, variant, seed, None), f"seed {seed} breaks it with the rule, too"
+        invariants |= here
+        if expected <= invariants:
+            return
+    pytest.fail(f"{sorted(expected - invariants)} did not fall")
