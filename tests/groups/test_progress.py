@@ -84,6 +84,13 @@ def test_consumer_as_fast_as_the_clock_is_late_on_purpose(advance_s: int, trend:
     assert partition_progress([first, last]).trend is trend
 
 
+def test_lag_shrinks_within_a_commit_interval_only_by_known_times_of_commits() -> None:
+    first, last = readings((0, 0, 1_000), (6, 130, 1_090))
+    assert partition_progress([first, last]).trend is Trend.UNKNOWN
+    timed = first._replace(committed_ms=0), last._replace(committed_ms=6_000)
+    assert partition_progress(timed).trend is Trend.SHRINKS
+
+
 def test_burst_is_no_trend() -> None:
     first, last = readings((0, 980, 1_000), (12, 1_200, 11_000))
     assert partition_progress([first, last]).trend is Trend.GROWS
