@@ -570,6 +570,7 @@ CASES: dict[str, dict[str, Plan]] = {
         "to move": file(TIMEOUTS, group=replace(GROUP, id="a b")),
         "as the brokers' are": file({**TIMEOUTS, "session.timeout.ms": "45000", "heartbeat.interval.ms": "5000"}),
         "out of bounds": file({**TIMEOUTS, "session.timeout.ms": "10000"}),
+        "above the bounds": file({**TIMEOUTS, "session.timeout.ms": "100000"}),
         "out of known bounds": file(
             {"session.timeout.ms": "10000"}, cluster=settings(group_consumer_min_session_timeout_ms="45000")
         ),
