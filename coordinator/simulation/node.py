@@ -136,7 +136,6 @@ class CoordinatorNode:
         self._refuse_waiting()
 
     def become_zombie(self) -> None:
-        """Become a zombie."""
         self.status, self._length = NodeStatus.ZOMBIE, len(self.log)
 
     def arm(self, crash: Callable[[], None]) -> None:
@@ -189,15 +188,14 @@ class CoordinatorNode:
             host=connection.process.host,
             fresh_id=self._fresh_id(connection, request),
         )
-        self._finish(self._handled(call), request, is_late)
-
-    def _handled(self, call: Call) -> CoordinatorResult:
         try:
             for check in self._checks:
-                check(self.engine, call.request)
+                check(self.engine, request)
         except RequestRefused as error:
-            return CoordinatorResult(answers=((call.ticket, call.request.refused(error)),))
-        return self.engine.handle(call)
+            result = CoordinatorResult(answers=((ticket, request.refused(error)),))
+        else:
+            result = self.engine.handle(call)
+        self._finish(result, request, is_late)
 
     def expire(self, number: int) -> None:
         """Called when planned: handle what is due; nothing if another wake-up was planned meanwhile."""

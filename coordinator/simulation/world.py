@@ -17,7 +17,6 @@ from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.engine.topics import TopicImage
 from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation import scenario as model
 from coordinator.simulation.client_rules import ClientRules
@@ -206,7 +205,7 @@ class World(Watcher):
         for process in self.processes.values():
             if process.is_running:
                 at_ms = seen_ms if is_deleted else self._refresh_ms(process, seen_ms)
-                self.schedule.at(at_ms, self._show_topics, process, self.topics.image)
+                self.schedule.at(at_ms, process.refresh_topics, self.topics.image)
 
     def _refresh_ms(self, process: Process, seen_ms: int) -> int:
         """When a client without errors refreshes its metadata; in the consumer protocol also for unknown topics."""
@@ -214,10 +213,6 @@ class World(Watcher):
             return seen_ms
         age_ms = MemberSettings.parse(process.script.config).metadata_max_age_ms
         return seen_ms + (process.started_ms - seen_ms) % age_ms
-
-    def _show_topics(self, process: Process, image: TopicImage) -> None:
-        if process.is_running:
-            process.refresh_topics(image)
 
     # The coordinator.
 

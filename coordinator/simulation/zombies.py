@@ -55,12 +55,8 @@ class Consumption(Watcher):
                     self._judge(process)
 
     def answering(self, answering: Answering) -> None:
-        answer = answering.answer
-        if (
-            type(answer) is JoinGroupAnswer
-            and not answer.error
-            and answering.node.engine is self._facts.engine
-        ):
+        answer, is_of_authority = answering.answer, answering.node.engine is self._facts.engine
+        if type(answer) is JoinGroupAnswer and not answer.error and is_of_authority:
             self.joined[answer.member] = answer.generation
 
     def owned_changed(self, process: Process, _before: Partitions) -> None:
@@ -104,11 +100,9 @@ class Consumption(Watcher):
             if self.is_zombie(zombie):
                 self._open[zombie, lively, partition] = self._facts.schedule.now_ms
                 return
-        self._facts.broken(
-            "I1",
-            f"{partition.topic}-{partition.partition} is consumed by {other.name} and {process.name}, both members",
-            self._facts.known_flaw(other, partition) or self._facts.known_flaw(process, partition),
-        )
+        flaw = self._facts.known_flaw(other, partition) or self._facts.known_flaw(process, partition)
+        who = f"consumed by {other.name} and {process.name}, both members"
+        self._facts.broken("I1", f"{partition.topic}-{partition.partition} is {who}", flaw)
 
     def _overlap(self, key: tuple[Process, Process, TopicPartition]) -> ZombieOverlap:
         zombie, other, partition = key
