@@ -60,8 +60,7 @@ class Logs:
     """Segments: directories of log.dirs, of a partition, or files, on a file system that Spark's workers read."""
 
     paths: tuple[str, ...]
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Topic id → name, in addition to those in the logs."""
+    names: Mapping[str, str] = field(default_factory=dict)  # topic id → name, in addition to the logs'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +90,7 @@ class HistoryRun:
     tables: Mapping[str, HistoryTable]
     records: int
     added: int  # records that no earlier run had
-    by_key_version: Mapping[int | None, int]
-    """Records by type; None: transaction markers, whose keys have no type."""
+    by_key_version: Mapping[int | None, int]  # records by type; None: transaction markers
     quarantined: tuple[Quarantined, ...]  # the first `QUARANTINE_SHOWN` rows, by source, file and position
     quarantined_total: int
 

@@ -61,8 +61,7 @@ _BRIEF = {
 }
 """In a short run, to generate code, compile it twice and plan twice costs more than it saves: half of the time with
 9,000 records, as measured."""
-_LOCAL_TASKS_PER_CORE = 4
-"""Partitions per core after an exchange. To start and end Spark's default of 200 takes longer than the work."""
+_LOCAL_TASKS_PER_CORE = 4  # after an exchange: to start and end Spark's default of 200 takes longer
 _STOP_TIMEOUT_S = 15.0
 _INTERRUPTS_KEPT: Mapping[int, None] = {signal.SIGINT: None}
 """Signals whose handlers are restored: a SparkContext handles SIGINT itself and requests the JVM to cancel, on a

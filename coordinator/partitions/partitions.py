@@ -47,8 +47,7 @@ class Partitions:
         self._by_topic: dict[UUID, dict[int, Partition]] = {}
         self._coordinator_logs = coordinator_logs or {}
         self._damaged: set[tuple[UUID, int]] = set()
-        self._epochs: dict[tuple[UUID, int], int] = {}
-        """The leader epochs of partitions that were inspected but not opened."""
+        self._epochs: dict[tuple[UUID, int], int] = {}  # of partitions that were not opened
 
     def kept(self, where: Callable[[RecordSettings], bool] = lambda _: True) -> Iterator[Partition]:
         """The partitions that may hold records, of topics whose settings `where` accepts; opened when they are

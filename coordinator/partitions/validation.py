@@ -63,8 +63,7 @@ MOST_SHOWN = 3
 _LENGTH = Struct(">i")
 _LENGTH_AT = 8
 _MAGIC_AT = 16
-_LEAST_LENGTH = 14
-"""The size of a record of magic 0, the smallest batch of any format (LegacyRecord.RECORD_OVERHEAD_V0)."""
+_LEAST_LENGTH = 14  # of magic 0, the smallest batch of any format (LegacyRecord.RECORD_OVERHEAD_V0)
 _BASE_OFFSET = Struct(">q")
 _LEADER_EPOCH = Struct(">i")
 _LEADER_EPOCH_AT = 12

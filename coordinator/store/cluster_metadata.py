@@ -49,8 +49,7 @@ class MetadataImage:
     """The content of a copy of the log. `is_whole`: it has all topics that existed at the requested time."""
 
     topics: dict[UUID, ClusterTopic] = field(default_factory=dict)
-    removed: dict[UUID, str] = field(default_factory=dict)
-    """Names of deleted topics, as far back as the log goes."""
+    removed: dict[UUID, str] = field(default_factory=dict)  # names of deleted topics that are in the log
     racks: dict[int, str | None] = field(default_factory=dict)  # the racks of the brokers, by broker id
     features: dict[str, int] = field(default_factory=dict)  # finalized levels by name
     group_configs: dict[str, dict[str, str]] = field(default_factory=dict)

@@ -133,8 +133,7 @@ class RecordRetention:
         self._now_ms = now_ms
         self._horizon_ms = now_ms + delete_retention_ms
         self._forgotten_ms = now_ms - producer_expiration_ms
-        self._with_batches: set[int] = set()
-        """The producers that have a batch of their current transaction so far."""
+        self._with_batches: set[int] = set()  # producers that have a batch of their current transaction
 
     def retained(self, segment: Segment, *, keep_end: bool) -> Retained:
         """The remaining bytes of a segment; with `keep_end` including its last batch. :raises DamagedLog:"""
@@ -236,8 +235,7 @@ class _Decisions:
         self.without_horizon = without_horizon
         self.horizon_passed = horizon_passed
         self.must_stay: Flags = np.zeros(count, dtype=np.bool_)
-        self.discarded: Flags = np.zeros(count, dtype=np.bool_)
-        """Whether none of the batch's records is valid."""
+        self.discarded: Flags = np.zeros(count, dtype=np.bool_)  # none of the batch's records is valid
         self.marks: Flags = np.zeros(count, dtype=np.bool_)  # whether it is a control batch that stays
         self.needs_horizon: Flags = np.zeros(count, dtype=np.bool_)
         self.kept: Ints = np.zeros(count, dtype=np.int64)

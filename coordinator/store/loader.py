@@ -39,8 +39,7 @@ class Coverage:
         self._as_of_ms = as_of_ms
         self._next_offset = 0
         self._last_gap: int | None = None  # the offset after the last gap
-        self._first_later: int | None = None
-        """The base offset of the first batch with a record after the requested time."""
+        self._first_later: int | None = None  # first batch with a record after the requested time
         self._active_from = 0
         self._times: list[tuple[int, int]] = []  # for each segment its base offset, and its latest time
 

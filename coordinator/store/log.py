@@ -52,8 +52,7 @@ class SegmentIndex:
         self.base_offset = base_offset
         self.size = 0
         self.next_offset = base_offset
-        self.first_timestamp: int | None = None
-        """The largest timestamp of the first batch; None while the segment is empty."""
+        self.first_timestamp: int | None = None  # the first batch's largest one; None: no batch
         self.max_timestamp = NO_TIMESTAMP
         self.max_timestamp_offset = base_offset  # the last offset of the first batch that has `max_timestamp`
         self._offsets, self._positions = array("q"), array("q")
@@ -113,8 +112,7 @@ class ReadBatches(NamedTuple):
     end: int
 
 
-READ_AHEAD = 16 * 1024
-"""The bytes read at once when looking for headers: a few entries of an index lie within them."""
+READ_AHEAD = 16 * 1024  # bytes read at once to find headers: a few entries of an index lie within
 
 
 class Files(Protocol):

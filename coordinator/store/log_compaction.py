@@ -73,8 +73,7 @@ class LogCompaction:
         self._log = log
         self._producers = producers
         self._close_files = close_files
-        self._tried_to = 0
-        """The offset up to which compaction was tried: after a failure it is retried when more is to compact."""
+        self._tried_to = 0  # after a failure it is retried when more is to compact
 
     def continue_from(self, first_dirty: int) -> None:
         """The log was compacted up to an offset earlier; an impossible one is ignored."""

@@ -23,8 +23,7 @@ from wire.messages.schemas import streams_groups as streams
 
 Fields: TypeAlias = Mapping[str, Any]  # the fields of a key or value, by Kafka's names
 
-DELETED_EPOCH = -1
-"""The epoch of a target assignment whose record was deleted, and of a member without a current assignment."""
+DELETED_EPOCH = -1  # of a target whose record was deleted, and of a member without a current assignment
 STABLE_MEMBER = 1  # the state in key type 22 of a member that has all of its target and nothing else
 
 
@@ -71,8 +70,7 @@ class OtherGroup:
         self.members: dict[str, dict[int, Fields | None]] = {}
         """The members' metadata and current assignments, by member id and key type."""
         self._targets: dict[str, Fields] = {}
-        self._capacity = FIRST_SLOTS
-        """The capacity of the map in which a broker keeps the members; it never shrinks."""
+        self._capacity = FIRST_SLOTS  # of the map in which a broker keeps the members; it never shrinks
 
     def replay(self, key_type: int, key: Fields, value: Fields | None) -> bool:
         """Apply a record; False if it removes the group."""

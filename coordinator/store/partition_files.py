@@ -19,8 +19,7 @@ from wire.uuids import format_uuid, parse_uuid
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
 CLUSTER_METADATA = "__cluster_metadata"
-INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, CLUSTER_METADATA})
-"""Topics whose records are not written by producers."""
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, CLUSTER_METADATA})  # not written by producers
 LONGEST_NAME = 255  # the length limit of a directory's name; the name of a deleted topic is cut to fit
 
 PARTITION_METADATA = "partition.metadata"

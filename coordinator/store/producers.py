@@ -73,10 +73,8 @@ class Producers:
 
     def __init__(self) -> None:
         self._by_id: dict[int, Producer] = {}
-        self._open: dict[int, int] = {}
-        """The first offset of every open transaction, by producer id, in the order of their starts."""
-        self._aborted: list[AbortedTransaction] = []
-        """The aborted transactions, in the order of their markers."""
+        self._open: dict[int, int] = {}  # first offsets of open transactions by producer id, in order
+        self._aborted: list[AbortedTransaction] = []  # in the order of their markers
 
     def check(self, batch: header.Batch) -> ProducerBatch | None:
         """Check a client's batch. Returns the appended batch if it was already appended, otherwise None.

@@ -18,8 +18,7 @@ from wire.messages.record_codec import RECORD_TYPES, decode_key, decode_value, e
 NO_TIMESTAMP = -1
 NO_TIMEOUT = -1
 NO_EPOCH = -1
-_EXPIRING_OFFSET_VERSION = 1
-"""The only version of an offset with its own expiry; it has neither leader epoch nor topic id."""
+_EXPIRING_OFFSET_VERSION = 1  # the only one with an expiry; it has neither leader epoch nor topic id
 
 Fields: TypeAlias = Mapping[str, Any]
 

@@ -76,8 +76,7 @@ class _PartitionDirectories:
     def __init__(self) -> None:
         self.names: dict[UUID, str] = {}  # topic names by id, including partitions that will be deleted
         self.notices: list[Notice] = []
-        self._partitions: dict[str, dict[UUID | None, list[int]]] = {}
-        """Existing partitions, by the topic's name and id."""
+        self._partitions: dict[str, dict[UUID | None, list[int]]] = {}  # by the topic's name and id
 
     def inspect(self, directory: Path) -> None:
         try:

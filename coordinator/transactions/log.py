@@ -117,8 +117,7 @@ class TransactionsLog:
     def __init__(self, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool) -> None:
         """Load the log. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
         self._root, self._partitions, self._limits = root, partitions, limits
-        self.recovered: dict[str, Transaction] = {}
-        """The content of the log when it was opened, by transactional id."""
+        self.recovered: dict[str, Transaction] = {}  # at the start, by transactional id
         self._new_id = uuid4()
         self._log: TopicLog | None = None
         self.appended: Callable[[Collection[int]], object] = lambda _: None  # as `TopicLog.appended`

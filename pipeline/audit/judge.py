@@ -32,8 +32,7 @@ from pipeline.tables.schemas import QUARANTINE, STRINGS, TableRow, table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROUNDS_WALKED = 1
-"""The simulated rounds of a step: its costs are those of the middle round, times the number of rounds."""
+ROUNDS_WALKED = 1  # rounds of a step: its costs are those of the middle round, times their number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +45,7 @@ class AuditSettings:
     regexes: tuple[str, ...] = ()
     concurrency: int = 1
     bounce_s: float = DEFAULT_BOUNCE_S
-    with_costs: bool = True
-    """Whether to compute the cost and gain of a migration; without them nothing is ranked."""
+    with_costs: bool = True  # the cost and gain of a migration; without them nothing is ranked
 
 
 def judged(

@@ -57,8 +57,7 @@ class MigrationRank:
 class AuditRun:
     """The results of an audit. Mappings are by destination (`cooperative`, `consumer`)."""
 
-    audit: DataFrame
-    """In the schema AUDIT; read from `out` if given, otherwise cached by Spark until the session ends."""
+    audit: DataFrame  # AUDIT; read from `out` if given, otherwise cached by Spark until the session ends
     regexes: DataFrame  # in the schema AUDIT_REGEXES
     groups: int
     verdicts: Mapping[str, Mapping[str, int]]
@@ -66,8 +65,7 @@ class AuditRun:
     blocked_by: Mapping[str, Mapping[str, int]]
     """Groups by the rule that blocks them, the most frequent first; a group counts for each of its rules."""
     first: Mapping[str, tuple[MigrationRank, ...]]  # the first `FIRST_SHOWN` groups to migrate
-    regexes_lost: int
-    """Regexes that the broker refuses, that harm it, or that match fewer topics in the broker than in the client."""
+    regexes_lost: int  # refused or harmful, or with fewer topics in the broker than in the client
     quarantined: tuple[Quarantined, ...]  # the first `pipeline.history.QUARANTINE_SHOWN` rows
     quarantined_total: int
     paths: Mapping[str, str]  # the paths of the tables, by name; empty without `out`

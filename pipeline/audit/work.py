@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-GROUPS_PER_CHUNK = 32
-"""To judge groups takes longest of all: chunks are small, so that no task has all expensive groups."""
+GROUPS_PER_CHUNK = 32  # judging takes longest: with small chunks no task has all expensive groups
 
 WORK = table(
     ("source", STRING, False),

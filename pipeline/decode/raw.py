@@ -84,8 +84,7 @@ def plain_records(batch: pa.RecordBatch, *, source: str, partition: int) -> RawR
     )
 
 
-FIRST_MS = -62_135_596_800_000
-"""0001-01-01T00:00Z: neither Python's nor SQL's dates exist before it or after year 9999."""
+FIRST_MS = -62_135_596_800_000  # 0001-01-01T00:00Z: Python's and SQL's first date
 LAST_MS = 253_402_300_799_999
 US_PER_MS = 1000
 MS_PER_DAY = 86_400_000

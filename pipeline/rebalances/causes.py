@@ -93,16 +93,13 @@ def with_expiry(walked: DataFrame, events: DataFrame) -> DataFrame:
 
 
 _KEY: Final = ("group", "offset")
-LOOK_BACK_S: Final = 300
-"""Commits are searched this long before a departure, or for twice the session timeout if that is longer."""
+LOOK_BACK_S: Final = 300  # before a departure, or twice the session timeout if that is longer
 LOOK_BACK_MOST_S: Final = 3600
-LOOK_AHEAD_S: Final = 15
-"""The time that a successor has to make progress: automatic commits are five seconds apart."""
+LOOK_AHEAD_S: Final = 15  # the time for a successor's progress: automatic commits are 5 s apart
 SILENT_LEAST_S: Final = 1.0
 SILENT_RHYTHMS: Final = 3.0
 _SLOT_S: Final = 300
-_MARKS: Final = 1 << 22
-"""Bounds the data sent to every worker, whatever the number of departures. A power of two."""
+_MARKS: Final = 1 << 22  # bounds the data sent to every worker; a power of two
 _PLACE: Final = ("group", "topic", "topic_partition")
 
 

@@ -81,8 +81,7 @@ class ClassicLifetime:
     _assignor: str | None = None
     _causes: Causes = ()
     _departures: tuple[Departure, ...] = ()
-    _since: dict[str, int] = field(default_factory=dict)
-    """The time at which each member was first written, by identity."""
+    _since: dict[str, int] = field(default_factory=dict)  # when each member was first written
     _withheld: frozenset[Place] = frozenset()
     _written: int = 0  # the time of the last record
 

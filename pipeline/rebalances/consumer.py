@@ -47,13 +47,11 @@ class ConsumerLifetime:
     _base: dict[str, events.MemberRecord] = field(
         default_factory=dict
     )  # members by identity, at the last epoch
-    _since: dict[str, int] = field(default_factory=dict)
-    """The time at which each member was first written, by identity."""
+    _since: dict[str, int] = field(default_factory=dict)  # when each member was first written
     _expired: set[str] = field(default_factory=set)
     """Identities of members that were deleted since the last epoch, while they were away."""
     _touched: dict[str, None] = field(default_factory=dict)  # identities with a record since the last epoch
-    _changes: set[RebalanceCause] = field(default_factory=set)
-    """Other changes of members and topics since the last epoch."""
+    _changes: set[RebalanceCause] = field(default_factory=set)  # others since the last epoch
     _current: dict[str, frozenset[events.Place]] = field(
         default_factory=dict
     )  # current assignments by member id

@@ -31,8 +31,7 @@ COLUMNS = (*_AS_WRITTEN, *_OF_MEMBER, "topics", "regex", "assignment", "revoking
 """The columns of events that a course needs."""
 STABLE = "stable"
 
-Place: TypeAlias = tuple[str, int]
-"""A topic's name, or its id if the name is unknown, and the number of a partition."""
+Place: TypeAlias = tuple[str, int]  # a topic's name, its id if that is unknown, and a partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +40,7 @@ class MemberRecord:
     instance: str | None = None
     client_id: str | None = None
     host: str | None = None
-    topics: frozenset[str] | None = None
-    """None: unknown, for instance because the member does not use the consumer protocol."""
+    topics: frozenset[str] | None = None  # None: unknown, as of other protocol types
     regex: str | None = None
     assignor: str | None = None  # for a member of a consumer group: the assignor that it requests
     session_timeout_ms: int | None = None  # only for members of classic groups; otherwise None
@@ -67,10 +65,8 @@ class GroupEvent:
     state_since: int | None = None
     assignor: str | None = None
     state: str | None = None
-    record: MemberRecord | None = None
-    """The member, in records of members, their targets and current assignments."""
-    places: tuple[Place, ...] = ()
-    """The member's target, or its current partitions including those that it must revoke."""
+    record: MemberRecord | None = None  # in records of members, their targets and current assignments
+    places: tuple[Place, ...] = ()  # the target, or current partitions with those that must be revoked
     members: tuple[tuple[MemberRecord, tuple[Place, ...]], ...] = ()
     """The members of a classic group, with their assignments."""
 

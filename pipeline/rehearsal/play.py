@@ -58,8 +58,7 @@ FIGURES = (
     ("duration_s", DOUBLE),  # from the start of each round to its open gate, added up
 )
 """Sums over all rounds of a plan."""
-WHY = ("why", STRINGS, False)
-"""Why a group is not safe: the events, the rules that block it, or the reason why it cannot be played."""
+WHY = ("why", STRINGS, False)  # the events, the rules that block it, or why it cannot be played
 
 RUNS = table(
     *CASE,

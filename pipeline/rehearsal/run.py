@@ -21,8 +21,7 @@ from pipeline.tables.schemas import TableRow
 
 KIND = "rehearsal"
 TASKS_PER_CORE = 4
-MOST_SEEDS = 8
-"""The most seeds of one plan in one task: a group with a thousand partitions takes seconds per seed."""
+MOST_SEEDS = 8  # of one plan in one task: a group with a thousand partitions takes seconds per seed
 FAILURES_SHOWN = 20
 ORDER = ("warnings", "without_owner_s", "read_twice", "duration_s", "source", "group")
 _WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")

@@ -51,8 +51,7 @@ class GroupCost:
     stage: str | None  # one of STAGES, or None for a group without a stage
     rebalances: int
     rebalancing_s: float | None
-    without_owner_s: float
-    """Partition-seconds: two partitions without an owner for one second each add up to 2."""
+    without_owner_s: float  # partition-seconds: two partitions without an owner for a second are 2
     joined: int
     left: int
     storms: int

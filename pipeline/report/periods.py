@@ -24,8 +24,7 @@ class _Sums:
     causes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     timed: int = 0  # rebalances with a known duration
     rebalancing_s: float = 0.0
-    stages: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """The change in the number of groups at each stage."""
+    stages: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # changes of their numbers
 
 
 def step_of(first: int, last: int) -> int:

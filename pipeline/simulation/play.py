@@ -74,8 +74,7 @@ COSTS = table(
     ("requests", LONG, False),
 )
 
-SPREAD = ("rebalances", "without_owner_s", "read_twice", "converged_s")
-"""The figures whose distribution `spans` shows."""
+SPREAD = ("rebalances", "without_owner_s", "read_twice", "converged_s")  # their distribution is in `spans`
 LIMITS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 
 SPANS = table(

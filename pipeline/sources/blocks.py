@@ -22,8 +22,7 @@ from wire.log.segments import MOST_OFFSETS
 from wire.log.varints import Ints
 
 BLOCK_BYTES = 8 << 20
-MOST_BATCH_BYTES = 128 << 20
-"""A longer batch counts as damage: a segment of the topic has 100 MB, a batch a few MB at most."""
+MOST_BATCH_BYTES = 128 << 20  # more is damage: a segment of the topic has 100 MB, a batch a few MB
 _SEARCH_BYTES = 32 << 20
 """The bytes that one search reads. It covers their first half: a batch of up to 16 MB that starts there is whole."""
 _LENGTH = struct.Struct(">i")

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 OFFSETS_TOPIC = "__consumer_offsets"
 BOOTSTRAP = "kafka.bootstrap.servers"
 GROUP_ID = "kafka.group.id"
-GROUP_PREFIX = "kohort"
-"""The prefix of the group ids of Spark's consumers. They join no group, but request its offsets."""
+GROUP_PREFIX = "kohort"  # of the group ids of Spark's consumers, which join no group but request its offsets
 _SOURCE_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _TOPIC = re.compile(r"\(name=([\w.\-]+), topicId=([\w\-]+), internal=(?:true|false)\)")
 _WRAPPERS = ("java.util.concurrent.ExecutionException", "java.util.concurrent.CompletionException")

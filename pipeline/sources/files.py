@@ -16,8 +16,7 @@ from pipeline.sources.blocks import last_batch
 from pipeline.sources.filesystem import absolute, child, opened
 from wire.log.segments import log_files
 
-UNKNOWN_PARTITION = -1
-"""The partition of segments in a directory that is not named after a partition of the topic."""
+UNKNOWN_PARTITION = -1  # of segments in a directory that is not named after a partition of the topic
 _SEGMENT = re.compile(r"(\d{20})\.log(?:\.swap|)")
 _BROKER_FILE = re.compile(
     r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot)(?:\.swap|\.cleaned|\.deleted|)"

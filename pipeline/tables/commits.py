@@ -96,8 +96,7 @@ RUNS = table(
     ("first", TIMESTAMP, False),
     ("last", TIMESTAMP, False),
 )
-KEY = ("partition", "group", "topic", "topic_partition")
-"""The columns that are equal in the runs of one sequence."""
+KEY = ("partition", "group", "topic", "topic_partition")  # equal in the runs of one sequence
 READ = ("day", *KEY, "offset", "time", "kind", "tombstone", "producer_id", "committed")
 """The columns of events that runs need."""
 MICROSECONDS = 1_000_000

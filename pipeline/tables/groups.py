@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 STORM_LEAST = 3  # the least number of consecutive rebalances in a storm
-STORM_GAP_S = 60.0
-"""A rebalance that starts at most this long after the end of the one before belongs to the same storm."""
+STORM_GAP_S = 60.0  # rebalances of a storm start at most this long after the end of the one before
 ZOMBIE_LEAST_S = 600.0
 """A member that owned a partition for less than this within a day is not a zombie: it may not have committed yet."""
 
@@ -28,8 +27,7 @@ _TYPES = {
     "streams_group_epoch": STREAMS,
 }
 """The type of a group by the kind of record that only groups of this type have."""
-_CONSUMERS = "consumer"
-"""The protocol type of classic groups of consumers; others (of Connect, of a schema registry) do not migrate."""
+_CONSUMERS = "consumer"  # other types of classic groups (of Connect, of a schema registry) do not migrate
 _SECOND_US = 1_000_000
 _DAY_US = 86_400 * _SECOND_US
 _COUNTS = ("rebalances", "joined", "left", "storms", "commits", "zombies")

@@ -36,8 +36,7 @@ _LENGTH = struct.Struct(">i")
 _NEGATIVE = 0x80  # the first byte of a negative number is at least this
 _STEP_BYTES = 1 << 20
 _READINGS = 4  # the limit of a search: the time to compute the checksum of the file's bytes this many times
-_LEAST_COST = 1 << 10
-"""The least cost of a candidate: the bytes whose checksum can be computed in the same time."""
+_LEAST_COST = 1 << 10  # of a candidate: the bytes whose checksum can be computed in the same time
 
 
 @dataclass(frozen=True, slots=True)

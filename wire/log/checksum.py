@@ -7,8 +7,7 @@ from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from typing import TypeAlias
 
-Checksum: TypeAlias = Callable[..., int]
-"""CRC-32C of bytes or a buffer, given the checksum of the bytes before them."""
+Checksum: TypeAlias = Callable[..., int]  # CRC-32C of bytes, given that of the bytes before
 
 _PACKAGE = "crc32c"
 _EXTENSION = "_crc32c"

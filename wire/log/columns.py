@@ -25,8 +25,7 @@ NULL = -1
 
 _CHUNK_BYTES = 4 << 20
 _MOST_RECORDS = 1 << 20
-_LEAST_ABREAST = 32
-"""If batches have at least this many records on average, walking them side by side is faster."""
+_LEAST_ABREAST = 32  # from this many records per batch on, walking them side by side is faster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -30,8 +30,7 @@ NO_TOPIC_ID = -1
 _TYPE_BYTES = 2
 _SHORT = 0x80
 _LEAST_KEY_BYTES = 2 + 2 + 2 + 4
-_LEAST_VALUE_BYTES = 16 + 8
-"""The size of a value of version 3 without metadata; one of version 4 has the same size."""
+_LEAST_VALUE_BYTES = 16 + 8  # a value of version 3 or 4 without metadata
 _METADATA_AT = 15  # the position of the metadata in a value of version 4, if its length has one byte
 _TAG_AND_ID_BYTES = 3 + 16
 
