@@ -82,8 +82,7 @@ class _Names:
 
 def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str, str] | None = None) -> AsOf:
     """The state of `group` after all records of the table `events` with a timestamp until `moment`. `names` of
-    topics by id are in addition to those in the events. Values that depend on the cluster's settings are
-    unknown."""
+    topics by id add to those in the events. Values that depend on the cluster's settings are unknown."""
     until = events.where(f.col("time") <= f.lit(moment))
     of_group = until.where(f.col("group") == group)
     known = _Names()

@@ -78,8 +78,7 @@ def jvm(
 
 
 def spark_home() -> Path:
-    """The directory of Spark's scripts: SPARK_HOME, otherwise pyspark's. :raises MissingSpark: it is of another
-    version"""
+    """The directory of Spark's scripts: SPARK_HOME, or pyspark's. :raises MissingSpark: it is of another version"""
     import pyspark
 
     named = os.environ.get("SPARK_HOME")
@@ -151,7 +150,7 @@ class MissingSpark(PipelineError):
 
 
 def check_spark() -> None:
-    """Check everything that a session needs, in some 0.2 s. :raises MissingSpark: the extra or a suitable Java is
+    """Check all that a session needs, in some 0.2 s. :raises MissingSpark: the extra or a suitable Java is
     missing"""
     check_extra()
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # otherwise spark-submit has started the JVM

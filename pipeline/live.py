@@ -2,8 +2,7 @@
 The rows are the same as from the files of the same log, except for data that Kafka does not send to consumers:
 transaction markers have no row, and no row has a producer. So records are read up to the last stable offset of each
 partition, and all records after an open transaction wait for its end (`OffsetsTopic.held_back`). Reading leaves no
-trace in the topic: partitions are assigned, not subscribed to, so Spark's consumers join no group and commit
-nothing."""
+trace in the topic: partitions are assigned, not subscribed to, so Spark's consumers join no group."""
 
 from __future__ import annotations
 
@@ -49,11 +48,10 @@ _STREAM_DEFAULTS: Mapping[str, str] = {**_DEFAULTS, "maxOffsetsPerTrigger": "500
 
 
 def live_reading(spark: SparkSession, bootstrap: str, options: Mapping[str, str] | None = None) -> LogReader:
-    """All records that the topic has now, decoded. Every computation ends where the topic ended at the call.
-    `bootstrap`: servers as host:port, separated by commas; `options` are those of Spark's Kafka source, with the
-    prefix `kafka.` its client's (`client_options`). :raises MissingKafkaSource: the session has no jars of the
-    Kafka source :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such
-    topic"""
+    """All records that the topic has now, decoded. Computations end where the topic ended at the call. `bootstrap`:
+    servers as host:port, separated by commas; `options` are those of Spark's Kafka source, with the prefix `kafka.`
+    its client's (`client_options`). :raises MissingKafkaSource: the session has no jars of the Kafka source :raises
+    ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic"""
     asked = {**_DEFAULTS, **(options or {}), cluster.BOOTSTRAP: bootstrap}
     topic = cluster.offsets_topic(spark, asked)
     raw = _records(batch_of(spark, topic, asked))
@@ -81,9 +79,9 @@ def stream_events(
     checkpoint: str,
     every: str | None = None,
 ) -> StreamingQuery:
-    """Follow the topic from its start, or from the checkpoint, a directory of this stream only: `sink` gets one
-    batch after another. `every`: the interval, as in `1 minute`; None: read the existing records, in batches, then
-    stop. Raises as `live_reading`."""
+    """Follow the topic from its start or the checkpoint, a directory of only this stream: `sink` gets one batch
+    after another. `every`: the interval, as in `1 minute`; None: read the existing records, in batches, then stop.
+    Raises as `live_reading`."""
     asked = {**_STREAM_DEFAULTS, **(options or {}), cluster.BOOTSTRAP: bootstrap}
     topic = cluster.offsets_topic(spark, asked)
 

@@ -374,8 +374,7 @@ def root() -> Path:
 
 
 def ship(scratch: Path) -> Path:
-    """Write the packages to a zip file in a directory, that workers import from; compiled, as a worker cannot cache
-    that."""
+    """Write the packages to a zip file that workers import from; compiled, as a worker cannot cache that."""
     site = scratch / "site"
     sources = shutil.ignore_patterns("__pycache__")
     for package in PACKAGES:

@@ -121,8 +121,7 @@ class StoreInUse(PipelineError):
 
 
 def read(spark: SparkSession, out: str, table: str) -> DataFrame:
-    """One of the tables, in the columns of its schema. :raises NotATableStore: `out` contains no tables of
-    Kohort"""
+    """One of the tables, in the columns of its schema. :raises NotATableStore: `out` has no tables of Kohort"""
     catalog = read_catalog(spark, out)
     runs = catalog.tables[table].runs if table in catalog.tables else ()
     return Store(spark, out, catalog).frame(table, runs)

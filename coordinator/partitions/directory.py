@@ -1,7 +1,7 @@
-"""Records on a disk, in the files and the layout of a broker's log directory. A partition is read when it is first
-needed; a half-written batch of a killed process is then cut off, with everything after it. The active segment is
-indexed when it is closed. `log-start-offset-checkpoint` has the log start offsets that DeleteRecords has moved.
-Source: LogManager, LogLoader."""
+"""Records on a disk, in the layout of a broker's log directory. A partition is read when it is first needed; a
+half-written batch of a killed process is then cut off, with everything after it. The active segment is indexed when
+it is closed. `log-start-offset-checkpoint` has the log start offsets that DeleteRecords has moved. Source:
+LogManager, LogLoader."""
 
 from __future__ import annotations
 

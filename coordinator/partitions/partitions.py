@@ -50,8 +50,7 @@ class Partitions:
         self._epochs: dict[tuple[UUID, int], int] = {}  # of partitions that were not opened
 
     def kept(self, where: Callable[[RecordSettings], bool] = lambda _: True) -> Iterator[Partition]:
-        """The partitions that may hold records, of topics whose settings `where` accepts; opened when they are
-        yielded."""
+        """The partitions that may hold records, of topics whose settings `where` accepts; opened when yielded."""
         topics = [info for info in self._image.by_id.values() if info.name not in INTERNAL_TOPICS]
         for topic in topics:
             if not where(self.settings(topic.name)):

@@ -83,8 +83,7 @@ class _Times:
 
 
 def single_batch(records: bytes | None, version: int) -> bytes:
-    """The only batch in the `records` of a Produce of `version`; an incomplete rest is cut off. :raises
-    RequestRefused:"""
+    """The only batch in the `records` of a Produce; an incomplete rest is cut off. :raises RequestRefused:"""
     records = records or b""
     sizes = list(_batch_sizes(records))
     if not sizes or records[_MAGIC_AT] != MAGIC:

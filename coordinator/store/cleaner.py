@@ -26,8 +26,7 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionSettings:
-    """A broker's settings of the log cleaner, with its defaults; `producer_expiration_ms`: how long an idle
-    producer is remembered."""
+    """A broker's settings of the log cleaner; `producer_expiration_ms`: how long an idle producer is known."""
 
     segment_bytes: int = 100 << 20
     min_cleanable_dirty_ratio: float = 0.5
@@ -150,7 +149,7 @@ def _check(stopped: Callable[[], bool]) -> None:
 
 def replace_segments(cleaned: Path, next_offset: int) -> None:
     """Replace the segments before `next_offset` by a written one. :raises OSError: `finish_interrupted`
-    continues from there"""
+    continues"""
     sync(cleaned)
     swap = cleaned.rename(cleaned.with_suffix(SWAP))
     sync(swap.parent)
@@ -177,8 +176,7 @@ def finish_interrupted(directory: Path) -> None:
 
 
 def write_missing_indexes(directory: Path, *, before: int) -> None:
-    """Write the missing index files of the segments before offset `before`. :raises DamagedLog: :raises
-    OSError:"""
+    """Write missing index files of the segments before offset `before`. :raises DamagedLog: :raises OSError:"""
     paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
     for number, path in enumerate(paths):
         if path.with_suffix(indexes.OFFSET_INDEX).exists():

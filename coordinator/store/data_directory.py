@@ -62,8 +62,7 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredContent:
-    """`records`: how many the log has; `other_types`: how many groups of types not served; `was_clean`: it was
-    closed cleanly."""
+    """`records` of the log; `other_types`: groups of types not served; `was_clean`: it was closed cleanly."""
 
     groups: int
     other_types: int
@@ -112,7 +111,7 @@ class DataDirectory:
             raise
 
     def recover(self, engine: Engine) -> RecoveredContent:
-        """Load the log into an engine. :raises DamagedLog: a record is malformed :raises Unusable: partitions are
+        """Load the log into an engine. :raises DamagedLog: a malformed record :raises Unusable: partitions are
         missing"""
         records = self.log.records
         replay = self.log.recover(engine)

@@ -1,7 +1,5 @@
-"""Groups of a log as `groups.model` objects: the same facts as from a live cluster.
-
-Facts from a broker's settings and memory are unknown: the coordinator, the default assignor, a rebalance in progress.
-"""
+"""Groups of a log as `groups.model` objects: with the facts of a live cluster. Facts from a broker's settings and
+memory are unknown: the coordinator, the default assignor, a rebalance in progress."""
 
 from __future__ import annotations
 

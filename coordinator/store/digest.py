@@ -75,8 +75,8 @@ _Written: TypeAlias = tuple[int, int, bytes]
 
 
 class Digest:
-    """See the module. Chunks must be added in the order of the log. Records later than `as_of_ms`, including ends of
-    transactions, are skipped."""
+    """See the module. Chunks must be added in the order of the log. Records, and ends of transactions, after
+    `as_of_ms` are skipped."""
 
     def __init__(self, as_of_ms: int | None = None) -> None:
         self.records = 0  # the number of records up to that time

@@ -1,9 +1,8 @@
-"""The small files of a log directory: its identity, the progress of compaction, and stored configs.
-`meta.properties` has version, `cluster.id`, `node.id` and `directory.id`; of version 0, from brokers with ZooKeeper,
-`broker.id` and no directory. `cleaner-offset-checkpoint` has a line with topic, partition and offset per partition.
-Configs are in files of Kohort (a broker stores them in its metadata log), as in `group-configs.json`:
-`{"kohort": 1, "groups": {"payments": {"consumer.session.timeout.ms": "50000"}}}`. Source: MetaProperties,
-OffsetCheckpointFile."""
+"""The small files of a log directory: identity, progress of compaction, configs. `meta.properties` has version,
+`cluster.id`, `node.id` and `directory.id`; of version 0, from brokers with ZooKeeper, `broker.id` and no directory.
+`cleaner-offset-checkpoint` has a line with topic, partition and offset per partition. Configs are in files of
+Kohort (a broker stores them in its metadata log), as in `group-configs.json`: `{"kohort": 1, "groups": {"payments":
+{"consumer.session.timeout.ms": "50000"}}}`. Source: MetaProperties, OffsetCheckpointFile."""
 
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ class MetaProperties:
 
 
 def read_meta_properties(log_directory: Path) -> MetaProperties | None:
-    """Read the file of a log directory; None without one. :raises DamagedLog: it has an unknown version, or an id is
-    missing or invalid :raises OSError:"""
+    """The file of a log directory, None without one. :raises DamagedLog: an unknown version or invalid id"""
     path = log_directory / META_PROPERTIES
     try:
         text = read_regular(path).decode(errors="replace")
@@ -101,7 +99,7 @@ def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
 
 class ConfigKind(Enum):
     """The kinds of stored configs, each in its own file. FEATURE: by name, with the `level`. ASSIGNMENT: the node
-    ids by partition of topics that are not on the default brokers. ACL: what clients have created or deleted, by
+    ids by partition of topics that are not on the default brokers. ACL: what clients created or deleted, by
     number."""
 
     GROUP = "group"

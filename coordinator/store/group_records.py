@@ -1,6 +1,5 @@
-"""Conversion of a group from any source to the records that restore it in a coordinator. Unknown values are
-replaced by client defaults; values that a coordinator would act on before the member's next request are not
-invented."""
+"""Converts a group of any source to the records that restore it in a coordinator. Unknown values are replaced by
+client defaults; values that a coordinator would act on before the member's next request are not invented."""
 
 from __future__ import annotations
 
@@ -26,9 +25,8 @@ class NoRecords(CoordinatorError, ValueError):
 
 
 def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[records.Record, ...]:
-    """The records of a group and its offsets, as a coordinator would write them. :raises NoRecords: a share or
-    streams group, or partitions of a topic that `topics` does not have :raises InvalidRegexError: a regex is
-    invalid for a broker"""
+    """The records of a group and its offsets, as by a coordinator. :raises NoRecords: a share or streams group, or
+    partitions of a topic that `topics` does not have :raises InvalidRegexError: a regex is invalid for a broker"""
     offsets = _offset_records(group, topics, now_ms)
     if group.type is GroupType.CONSUMER:
         return (*_consumer_records(group, topics, now_ms), *offsets)

@@ -67,9 +67,8 @@ class Coverage:
             self._first_later = int(bases[later[0]])
 
     def whole_from(self, cleaned_to: int | None) -> int | None:
-        """The time from which the records are complete, if some may be missing at the requested time, otherwise
-        None. `cleaned_to` is the offset that compaction has reached, None if unknown: it never reaches the active
-        segment."""
+        """The time from which the records are complete, None if at the requested time. `cleaned_to` is the offset
+        that compaction has reached, None if unknown: it never reaches the active segment."""
         if self._last_gap is None or self._first_later is None:
             return None
         if cleaned_to is None or cleaned_to < self._last_gap:

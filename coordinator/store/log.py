@@ -22,8 +22,7 @@ UNLIMITED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentLimits:
-    """When a segment is created or deleted: topic configs, `_` for `.`, with a broker's defaults for
-    coordinators."""
+    """When a segment is created or deleted: topic configs, `_` for `.`; a broker's defaults for coordinators."""
 
     segment_bytes: int = 100 << 20
     segment_ms: int = 7 * 86_400_000

@@ -35,8 +35,8 @@ class CompactionRun:
     aborted: Sequence[AbortedTransaction] = ()
 
     def run(self, in_logs_thread: InLogsThread, stopped: Callable[[], bool]) -> None:
-        """Compact. After an error each segment is the old or the new one. :raises Interrupted: :raises
-        DamagedLog: :raises OSError:"""
+        """Compact; an error leaves old or new segments. :raises Interrupted: :raises DamagedLog: :raises
+        OSError:"""
 
         def put_in_place(cleaned: Path, end: int) -> None:
             sync(cleaned)

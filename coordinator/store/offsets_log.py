@@ -1,5 +1,4 @@
-"""All partitions of `__consumer_offsets`: loading and appending. The hash of a group's id determines its
-partition."""
+"""Loading and appending to all partitions of `__consumer_offsets`: a group's hash determines its partition."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ class OffsetsLog:
 
     @classmethod
     def open(cls, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool = False) -> Self:
-        """Read the partitions in a log directory; create them if there are none. :raises DamagedLog: :raises
-        StorageFailed: :raises Unusable:"""
+        """Read or create the partitions. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
         digests: dict[int, Digest] = {}
 
         def see(number: int, segment: Segment) -> None:

@@ -120,8 +120,7 @@ def write_topic_id(directory: Path, topic_id: UUID) -> None:
 
 
 def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
-    """The epochs, ascending; none if the file is missing or empty (no records). :raises DamagedLog: :raises
-    OSError:"""
+    """The epochs, ascending; none without a file or records. :raises DamagedLog: :raises OSError:"""
     return tuple(
         LeaderEpoch(epoch=epoch, start_offset=offset)
         for _, epoch, offset in read_checkpoint_lines(directory / LEADER_EPOCHS, ("leader epoch", "offset"))
@@ -135,9 +134,8 @@ def write_leader_epochs(directory: Path, epochs: Sequence[LeaderEpoch]) -> None:
 
 
 def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The lines of a checkpoint file, empty without one: an int32 and an int64 at the end, "" if nothing is before
-    them. `fields` are their names. :raises DamagedLog: a line has other fields, or lines are missing :raises
-    OSError:"""
+    """The lines of a checkpoint file, empty without one: an int32 and an int64 at the end, after "" or a text.
+    `fields` are their names. :raises DamagedLog: a line has other fields, or lines are missing :raises OSError:"""
     try:
         lines = _lines(path)
     except FileNotFoundError:

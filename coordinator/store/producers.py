@@ -169,7 +169,7 @@ class Producers:
         del self._aborted[: bisect_left(self._aborted, log_start, key=_last_offset)]
 
     def compacted(self, end: int, aborted: Sequence[AbortedTransaction]) -> None:
-        """The log was compacted up to the offset `end`: `aborted` are the aborted transactions that ended before
+        """The log was compacted up to the offset `end`; `aborted`: the aborted transactions that ended before
         it."""
         self._aborted[: bisect_left(self._aborted, end, key=_last_offset)] = aborted
 
@@ -193,8 +193,7 @@ def _check_epoch(producer: Producer, epoch: int) -> None:
 
 
 def _relevant_batches(batches: header.Batches) -> list[int]:
-    """The batches that the state of producers depends on: all of transactions, and the last of each idempotent
-    producer."""
+    """The batches that matter to producers: all of transactions, and the last of each idempotent producer."""
     headers = batches.headers
     marked = headers["attributes"] & (header.TRANSACTIONAL | header.CONTROL) != 0
     plain: Ints = np.flatnonzero(~marked & (headers["producer_id"] != header.NO_PRODUCER_ID))
@@ -208,8 +207,7 @@ def _relevant_batches(batches: header.Batches) -> list[int]:
 
 
 def _ends(batches: header.Batches) -> Iterator[tuple[int, tuple[bool, int]]]:
-    """Indexes of batches that end a transaction, whether they commit, and the coordinator's epoch. :raises
-    DamagedLog:"""
+    """Batches that end a transaction, whether they commit, and the coordinator's epoch. :raises DamagedLog:"""
     places = np.flatnonzero(batches.headers["attributes"] & header.CONTROL)
     marked = header.Batches(batches.data, batches.file, batches.positions[places], batches.headers[places])
     for columns in columns_of(marked):

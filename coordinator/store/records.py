@@ -25,8 +25,7 @@ Fields: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherRecord:
-    """A record of a share or streams group, which the coordinator does not use. `value` and `version` are None for a
-    tombstone."""
+    """A record of a share or streams group, which is only kept. `value` and `version` None: a tombstone."""
 
     key_type: int
     key: Fields
@@ -35,8 +34,7 @@ class OtherRecord:
 
 
 def encode_record(record: engine.Record | OtherRecord) -> tuple[bytes, bytes | None]:
-    """Key and value as Kafka 4.3 writes them; the value of a tombstone is None. :raises ValueError: a name or
-    number does not fit its field"""
+    """Key and value as Kafka 4.3 writes them, None for a tombstone. :raises ValueError: a field has no room"""
     if isinstance(record, OtherRecord):
         key = encode_key(record.key_type, record.key)
         if record.value is None or record.version is None:

@@ -35,8 +35,7 @@ class TopicDirectories:
     """See the module. `root` is the log directory; one process at a time works on it."""
 
     def __init__(self, root: Path) -> None:
-        """Read the directories, and remove those that a kill left half done. :raises DamagedLog: :raises
-        StorageFailed:"""
+        """Read them, and remove those that a kill left half done. :raises DamagedLog: :raises StorageFailed:"""
         self._root = root
         self._left: list[Path] = []
         self.deleted: list[TopicInfo] = []

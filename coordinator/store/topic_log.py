@@ -66,9 +66,8 @@ class TopicLog:
         was_clean: bool = False,
         new_id: UUID | None = None,
     ) -> Self:
-        """Read the partitions in a log directory, or create them with `new_id` if there are none. `see` is called
-        with the segments of each partition, by its number. :raises DamagedLog: :raises StorageFailed: :raises
-        Unusable:"""
+        """Read the partitions in a log directory, or create them with `new_id` if there are none. `see` gets the
+        segments of each partition, by number. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
         files = LogFiles(ordered=True)
         opened: dict[Path, StoredLog] = {}
         try:
@@ -187,8 +186,7 @@ def partitions_of(root: Path, topic: str) -> dict[int, Path]:
 
 
 def _prepare(directory: Path, topic_id: UUID) -> None:
-    """Create missing files of a partition's directory, and complete an interrupted compaction. :raises DamagedLog:
-    :raises OSError:"""
+    """Create missing files of a partition, and complete a compaction. :raises DamagedLog: :raises OSError:"""
     directory.mkdir(exist_ok=True)
     if read_topic_id(directory) is None:
         write_topic_id(directory, topic_id)

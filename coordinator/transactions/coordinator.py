@@ -64,7 +64,7 @@ class TransactionCoordinator:
     def init_producer_id(
         self, transactional_id: str, timeout_ms: int, expected: ProducerIdentity | None, now_ms: int
     ) -> Outcome:
-        """InitProducerId; `expected` is the previous identity of a producer that continues after an error
+        """InitProducerId; `expected`: the previous identity of a producer that continues after an error
         (KIP-360)."""
         if not transactional_id:
             return Outcome(error=ErrorCode.INVALID_REQUEST)

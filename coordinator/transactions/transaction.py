@@ -1,5 +1,4 @@
-"""The state of a transactional id: its producer, and its transaction. Source: TransactionMetadata,
-TransactionState."""
+"""A transactional id: its producer and its transaction. Source: TransactionMetadata, TransactionState."""
 
 from __future__ import annotations
 
@@ -50,9 +49,8 @@ class TransactionVersion(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """A transactional id; times are ms since 1970. `previous_id` and `last_epoch` (not in the log): the producer's
-    previous identity, which identifies a repeated request. `next_id`: the producer id after this transaction, if
-    epochs have run out."""
+    """A transactional id; times are ms since 1970. `previous_id` and `last_epoch` (not in the log): the previous
+    identity, of a repeated request. `next_id`: the producer id after this transaction, if epochs have run out."""
 
     transactional_id: str
     producer: ProducerIdentity

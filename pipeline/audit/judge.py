@@ -1,5 +1,4 @@
-"""Judges groups, each for one destination, with the rules of `kohort plan` and `kohort dry-run`: rows of the
-tables."""
+"""Judges groups, each for one destination, with the rules of `kohort plan` and `kohort dry-run`, as rows."""
 
 from __future__ import annotations
 

@@ -145,8 +145,7 @@ def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str
 def snapshot_work(
     spark: SparkSession, files: Sequence[str], options: Mapping[str, str], *, all_topics: bool
 ) -> DataFrame:
-    """Rows of WORK: the groups of the files, and the files that are not snapshots. A task reads one file at a
-    time."""
+    """Rows of WORK: groups of the files, and the files that are not snapshots. A task reads one file at a time."""
     rows = spark.createDataFrame([(file,) for file in files], "file string")
     tasks = max(1, min(len(files), MOST_TASKS))
 

@@ -48,9 +48,9 @@ _MARKS = {ControlType.COMMIT: COMMIT, ControlType.ABORT: ABORT}
 def records_to_arrow(
     batches: Iterable[pa.RecordBatch], *, source: str, names: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
-    """Decode records without their batches, which have the columns `partition`, `offset`, `timestamp` (ms since
-    1970), `key` and `value` (binary): rows of `DECODED`. A row's source is `source` and its partition. `names`: of
-    topics by id."""
+    """Decode records without batches, with the columns `partition`, `offset`, `timestamp` (ms since 1970), `key`
+    and `value` (binary): rows of `DECODED`. A row's source is `source` and its partition. `names`: of topics by
+    id."""
     known = topic_names(names)
     for batch in batches:
         for partition in batch.column("partition").unique().to_pylist():

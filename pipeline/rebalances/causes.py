@@ -104,8 +104,8 @@ _PLACE: Final = ("group", "topic", "topic_partition")
 
 
 def expired(departures: DataFrame, events: DataFrame) -> DataFrame:
-    """The departures of members that were silent before: `group`, `offset`, `member`. `departures`: a row per
-    departed member, with `group`, `offset` (of the record of the departure), `member` and the columns of
+    """The departures of members that were silent before: `group`, `offset`, `member`. `departures`: rows of
+    departed members: `group`, `offset` (of the record of the departure), `member` and the columns of
     `Departure`."""
     sought = _with_slots(departures.withColumn("place", f.explode("places")).select("*", "place.*"))
     commits = events.where(f.col("committed").isNotNull()).select(

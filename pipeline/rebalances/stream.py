@@ -44,8 +44,7 @@ _BATCHES = {
 
 
 class GroupReplay:
-    """The course of one group. `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish` reports
-    open ones."""
+    """The course of one group: `on_rebalance` gets rebalances, `emit` spans, each when it ends or at `finish`."""
 
     def __init__(
         self,

@@ -136,8 +136,7 @@ class Variation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalSettings:
-    """Settings of all groups: how plans to the first destination are made, and the seeds to play. `groups`: only
-    these; empty: all."""
+    """How plans to the first destination are made, the seeds to play; `groups`: only these, empty: all."""
 
     planned: AuditSettings
     seeds: range = range(1, 2)
@@ -147,8 +146,7 @@ class RehearsalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayTask:
-    """A plan that can be played, the values that its rows share, the group as in the snapshot, the settings of the
-    plan and of the rehearsal."""
+    """A plan that can be played, the values that its rows share, the group as in the snapshot, settings."""
 
     head: TableRow
     plan: Plan

@@ -1,5 +1,4 @@
-"""The numbers of a report from the tables of a run, or of an audit: aggregates of a few hundred rows, whatever the
-tables' size."""
+"""The numbers of a report: aggregates of the tables, of a few hundred rows, whatever the tables' size."""
 
 from __future__ import annotations
 
@@ -78,8 +77,8 @@ DRAWN = 3  # the number of groups with timelines in a report
 def numbers_of(
     tables: Mapping[str, DataFrame], *, made: datetime, sources: Sequence[str] = ()
 ) -> numbers.ReportNumbers:
-    """All numbers of a run. `tables`, by name, are all of a history, or `audit`, or both, with `quarantine` or
-    without."""
+    """All numbers of a run. `tables`, by name, are those of a history, `audit`, or both, perhaps with
+    `quarantine`."""
     parts: dict[str, Any] = {"made": made, "sources": tuple(sources)}
     if (quarantine := tables.get("quarantine")) is not None:
         parts["quarantined"] = quarantine.count()

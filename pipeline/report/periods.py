@@ -35,7 +35,7 @@ def step_of(first: int, last: int) -> int:
 
 def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> tuple[Period, ...]:
     """All columns from the first day to the last, including empty ones. Events outside of these days count for the
-    nearest column; a group stays at its stage until `groups` has another. The driver collects a row per column and
+    nearest column; a group stays at its stage until `groups` has another. The driver gets a row per column and
     cause or stage."""
     step = step_of(first, last)
     count = (last - first) // step + 1
@@ -85,8 +85,7 @@ MOST_MARKS = 120  # the largest number of marks in a drawing
 
 
 def timeline_of(rebalances: DataFrame, group: str) -> GroupTimeline:
-    """A group's rebalances by time and epoch, at most MOST_MARKS marks of equally many rebalances, except the
-    last."""
+    """A group's rebalances by time and epoch, at most MOST_MARKS marks of equally many, except the last."""
     (timeline,) = timelines_of(rebalances, [group])
     return timeline
 

@@ -60,7 +60,7 @@ _SHORTEST_SECRET = 4
 
 
 def client_options(properties: Properties) -> dict[str, str]:
-    """The equivalent options of Spark's Kafka source, with the prefix `kafka.`. Keys that are only for producers or
+    """The equivalent options of Spark's Kafka source, with the prefix `kafka.`. Keys that are for producers or
     members of groups, and unknown keys, are left out. :raises ConfigFileError: a key has no equivalent in Java; a
     store is missing"""
     settings = _Translation(properties).settings()

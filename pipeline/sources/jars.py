@@ -1,5 +1,4 @@
-"""The jars of Spark's Kafka source, which pyspark does not include: Maven fetches them once, into the user's
-cache."""
+"""The jars of Spark's Kafka source, which pyspark lacks: Maven fetches them once, into the user's cache."""
 
 from __future__ import annotations
 
@@ -49,9 +48,8 @@ class MissingKafkaSource(PipelineError):
 
 def kafka_jars(jars: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """`jars`, and those of Spark's Kafka source unless `jars` or Spark's settings `conf` contain it, for
-    `SessionSettings`: a running session accepts none. The first call on a machine fetches 10 MB. :raises
-    MissingSpark: the extra is not installed :raises MissingKafkaSource: the jars are not cached, and Maven is
-    missing or fails"""
+    `SessionSettings`: a running session accepts none. The first call fetches 10 MB. :raises MissingSpark: the extra
+    is not installed :raises MissingKafkaSource: the jars are not cached, and Maven is missing or fails"""
     check_extra()
     settings = [(conf or {}).get(name, "") for name in _SETTINGS]
     if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in jars), *settings)):
@@ -71,8 +69,7 @@ def cache() -> Path:
 
 
 def _jars() -> tuple[tuple[str, str, str], ...]:
-    """Group, artifact and version of each jar. The source must be of Spark's own version, the others work with all
-    of 4."""
+    """Group, artifact and version of each jar: the source of Spark's own version, the others work with all of 4."""
     return (
         ("org.apache.spark", f"{KAFKA_SOURCE}_{SCALA}", version("pyspark")),
         ("org.apache.spark", f"spark-token-provider-kafka-0-10_{SCALA}", "4.0.0"),

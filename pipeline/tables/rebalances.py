@@ -44,8 +44,7 @@ WALKED = StructType(
 
 
 def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
-    """The table `REBALANCES`, with expired members and corrected causes. `courses` must be computed from
-    `events`."""
+    """The table `REBALANCES`, with expired members and corrected causes. `courses` are those of `events`."""
     walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
     return schemas.shaped(with_expiry(walked, events), schemas.REBALANCES)
 
@@ -91,8 +90,8 @@ def ownership(courses: DataFrame) -> DataFrame:
     one although it should have one. In a consumer group a member still owns partitions that it must revoke and has
     not revoked; a static member that is away owns none. In a classic group eager members have revoked everything by
     the time at which all members had joined, so the time without an owner is a lower bound; cooperative members own
-    what they keep without a break, and what they lose until they revoke it. Partitions that no member should have
-    have no rows."""
+    what they keep without a break, and what they lose until they revoke it. Partitions that no member should have are
+    left out."""
     return courses.where(f.col("holding").isNotNull()).select("holding.*")
 
 

@@ -1,8 +1,8 @@
 """The schemas of the tables, versioned: columns may be added, never renamed or given another meaning. Times are
-UTC. Assignments are `{topic: [partitions ascending]}`, by id where the name is unknown. Tables are Parquet,
-partitioned by `day`, the UTC date on which a row starts. `DECODED` is the result of decoding: the columns of an
-event, and the reason of a quarantined row, of which only the source, the partition and, if known, the offset
-(otherwise -1) are set."""
+UTC. Assignments are `{topic: [partitions ascending]}`, by id where the name is unknown. Tables are partitioned by
+`day`, the UTC date on which a row starts. `DECODED` is the result of decoding: the columns of an event, and the
+reason of a quarantined row, of which only the source, the partition and, if known, the offset (otherwise -1) are
+set."""
 
 from __future__ import annotations
 

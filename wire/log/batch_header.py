@@ -61,8 +61,7 @@ _HEADER = struct.Struct(">qiibIhiqqqhii")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One batch, by its header, whose fields are first. Timestamps are ms since 1970; `position` and `size` are bytes
-    in the file."""
+    """A batch's header, whose fields are first. Timestamps are ms since 1970; `position`, `size`: in the file."""
 
     base_offset: int
     leader_epoch: int
@@ -122,8 +121,7 @@ class Batch:
 
 class Batches(Sequence[Batch]):
     """The batches of a file in their order, stored as a table; a `Batch` is created on access. `data`: the file's
-    bytes; `file`: its name, for messages; `positions`: the first byte of each batch, ascending; `headers`: of type
-    `HEADER`."""
+    bytes; `file`: its name; `positions`: the first byte of each batch, ascending; `headers`: of type `HEADER`."""
 
     __slots__ = ("data", "file", "headers", "positions")
 
@@ -167,8 +165,7 @@ class Batches(Sequence[Batch]):
 
 
 def batch_at(data: bytes | bytearray, start: int = 0, position: int = 0) -> Batch:
-    """The batch whose header starts at `start`, unchecked; `position` is its position in the file. :raises
-    struct.error:"""
+    """The batch whose header starts at `start`, unchecked; `position`: in the file. :raises struct.error:"""
     return _batch(_HEADER.unpack_from(data, start), position, "")
 
 

@@ -41,8 +41,7 @@ _LEAST_COST = 1 << 10  # of a candidate: the bytes whose checksum can be compute
 
 @dataclass(frozen=True, slots=True)
 class BatchFault:
-    """Why the scan ended before the end of the bytes. `unfinished`: a write that was cut off can cause this;
-    otherwise these bytes have changed."""
+    """Why the scan ended before the bytes. `unfinished`: a cut-off write can cause this; else they have changed."""
 
     position: int
     reason: str

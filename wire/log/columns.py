@@ -1,8 +1,8 @@
-"""The records of a whole segment as numpy arrays, some hundred thousand at a time. Records are a chain: each starts
-with its own length, so their starts are found by a walk; the chains of many batches are walked side by side.
-Everything else is done field by field for all records of a chunk, because every field starts where the previous one
-ends. Each position is compared with the end of its record before it is used; an inconsistent batch is read again by
-the plain reader (`log_records`), which reports the record. A chunk of uncompressed batches uses the file's bytes
+"""The records of a whole segment as numpy arrays, many at a time. Records are a chain: each starts with its own
+length, so their starts are found by a walk; the chains of many batches are walked side by side. Everything else is
+done field by field for all records of a chunk, because every field starts where the previous one ends. Each
+position is compared with the end of its record before it is used; an inconsistent batch is read again by the plain
+reader (`log_records`), which reports the record. A chunk of uncompressed batches uses the file's bytes
 unchanged."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEAST_ABREAST = 32  # from this many records per batch on, walking them side by
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Columns:
-    """Records in the order of the log: element i of each int64 array is of record i. Keys and values are
+    """Records in the order of the log: element i of an int64 array is of record i. Keys and values are
     `data[start:end]`; an end of -1 is null. Timestamps are ms since 1970. `batch_of` counts in `batches`, all of
     the file."""
 

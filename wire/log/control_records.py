@@ -1,5 +1,4 @@
-"""Control records: transaction markers, and those of the metadata quorum. Source: ControlRecordType,
-EndTransactionMarker."""
+"""Control records: markers and those of the metadata quorum. Source: ControlRecordType, EndTransactionMarker."""
 
 import struct
 from enum import IntEnum
@@ -52,8 +51,7 @@ def ending(batch: Batch, data: bytes) -> ControlType | None:
 
 
 def coordinator_epoch(value: bytes | None) -> int:
-    """The epoch of the coordinator that wrote a transaction marker. :raises MalformedControlRecord: the value has
-    none"""
+    """The coordinator's epoch in a transaction marker. :raises MalformedControlRecord: the value has none"""
     if value is None or len(value) < _END_OF_TRANSACTION.size:
         raise MalformedControlRecord(f"the value of a transaction's end has {len(value or b'')} bytes")
     version, epoch = _END_OF_TRANSACTION.unpack_from(value)

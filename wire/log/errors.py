@@ -33,8 +33,7 @@ class StorageFailed(StorageError):
 
 class DamagedLog(WireError):
     """A log file contains bytes that Kafka does not write, or not in this place. Nothing was guessed or skipped.
-    `position` is the first byte of the batch or field with the fault; `reason` is a clause that describes the
-    bytes."""
+    `position` is the first byte of the batch or field with the fault; `reason` describes the bytes."""
 
     def __init__(self, file: str | PathLike[str], position: int, reason: str) -> None:
         super().__init__(f"{fspath(file)}, byte {position}: {reason}")

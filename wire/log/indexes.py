@@ -1,7 +1,7 @@
-"""The index files of a segment, as a broker that appended it batch by batch would write them. `.index`: the last
-offset and the position of the first batch after every 4096 bytes; `.timeindex`: at each of them and at the end the
-largest timestamp so far, and the first batch with it; `.txnindex`: each transaction that a marker in this segment
-aborts. Offsets in the first two count from the base offset. Source: LogSegment.recover, OffsetIndex, TimeIndex,
+"""The index files of a segment, as of a broker that appended it batch by batch. `.index`: the last offset and the
+position of the first batch after every 4096 bytes; `.timeindex`: at each of them and at the end the largest
+timestamp so far, and the first batch with it; `.txnindex`: each transaction that a marker in this segment aborts.
+Offsets in the first two count from the base offset. Source: LogSegment.recover, OffsetIndex, TimeIndex,
 AbortedTxn."""
 
 from collections.abc import Iterable, Iterator
@@ -31,8 +31,7 @@ ABORTED_VERSION = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedTransaction:
-    """An aborted transaction: from its first record to its marker. No transaction with records before
-    `last_stable_offset` was open then."""
+    """From the first record to the marker; none with records before `last_stable_offset` was open then."""
 
     producer_id: int
     first_offset: int
@@ -41,8 +40,7 @@ class AbortedTransaction:
 
 
 def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) -> None:
-    """Write the index files of a segment; `aborted` are the transactions whose markers are in it. :raises
-    OSError:"""
+    """Write the index files of a segment; `aborted`: the transactions with markers in it. :raises OSError:"""
     batches = segment.batches
     entries = index_entries(batches)
     index = np.empty(len(entries), dtype=OFFSET_ENTRY)
@@ -63,8 +61,7 @@ def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) 
 
 
 def aborted_transactions(log: Iterable[Batches]) -> Iterator[list[AbortedTransaction]]:
-    """The transactions aborted by a marker in each segment of a log, in order and from its start. :raises
-    DamagedLog:"""
+    """The transactions aborted by a marker in each segment of a whole log, in order. :raises DamagedLog:"""
     started: dict[int, int] = {}
     for batches in log:
         marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))

@@ -40,8 +40,7 @@ def each_record(batch: Batch, data: bytes, most: int = MOST_BYTES) -> Iterator[L
 
 
 def payload_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a batch's records, decompressed. :raises DamagedLog: not even to `MOST_BYTES` :raises
-    ExpandsTooFar: to more than `most`"""
+    """A batch's records, decompressed. :raises DamagedLog: beyond `MOST_BYTES` :raises ExpandsTooFar: `most`"""
     compressed = data[batch.position + HEADER_BYTES : batch.position + batch.size]
     # A batch that compaction has emptied has nothing to decompress.
     if batch.codec is Codec.NONE or batch.count == 0:

@@ -1,7 +1,6 @@
-"""Keys and values of committed offsets, which are most of a log, read many at a time. Only the forms that brokers
-write are read here; `quick` marks their lanes, every other lane is read by its schema. `octets` is a buffer, in
-which lane i is ``octets[starts[i]:ends[i]]``; every result has one element per lane, and texts are returned as
-their bounds."""
+"""Keys and values of committed offsets, most of a log, read many at a time. Only the forms that brokers write are
+read here; `quick` marks their lanes, every other lane is read by its schema. `octets` is a buffer, in which lane i
+is ``octets[starts[i]:ends[i]]``; every result has one element per lane, and texts are returned as their bounds."""
 
 from __future__ import annotations
 
@@ -49,8 +48,7 @@ class OffsetKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetValues:
-    """The values under keys of type 1; `id_start` -1: no topic id. Undefined in lanes that are not `quick`, but
-    bounds ascend in every lane."""
+    """Values under keys of type 1; `id_start` -1: no topic id. Undefined except in `quick` lanes, as keys are."""
 
     quick: NDArray[np.bool_]
     version: Ints

@@ -72,8 +72,8 @@ def list_segments(directory: Path) -> list[Path]:
 
 
 def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[str]:
-    """The files in a partition's directory that belong to the log, by base offset. `next_offset` returns the first
-    offset after a `.swap` file."""
+    """The files of the log in a directory, by base offset. `next_offset`: of a `.swap` file, the offset after
+    it."""
     by_ending: dict[str, dict[int, str]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
     for name in names:
         match = _NAME.fullmatch(name)

@@ -1,8 +1,6 @@
-"""Variable-length integers of records: seven bits a byte, low bits first, zigzag.
-
-Values are read one at a time, or at many positions at once. As in the broker's `ByteUtils`, an int has at most five
-bytes, a long at most ten, and bits beyond 32 or 64 are dropped.
-"""
+"""Variable-length integers of records: seven bits a byte, low bits first, zigzag. Values are read one at a time, or
+many at once. As in the broker's `ByteUtils`, an int has at most five bytes, a long at most ten, and bits beyond 32
+or 64 are dropped."""
 
 from typing import TypeAlias
 
