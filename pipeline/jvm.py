@@ -105,7 +105,10 @@ def _reached(process: subprocess.Popen[bytes], connection: Path, log: Path) -> G
     deadline = time.monotonic() + _START_TIMEOUT_S
     while not connection.exists():
         if process.poll() is not None:
-            raise MissingSpark(f"Spark's JVM exited at its start: {_log_tail(log)}")
+            lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            lines = [line for line in lines if not line.startswith(("WARNING:", "\tat "))]
+            why = "; ".join(lines[-3:]) or "without a message"
+            raise MissingSpark(f"Spark's JVM exited at its start: {why}")
         if time.monotonic() > deadline:
             raise MissingSpark(f"Spark's JVM did not start within {seconds_text(_START_TIMEOUT_S)}")
         time.sleep(_POLL_S)
@@ -113,12 +116,6 @@ def _reached(process: subprocess.Popen[bytes], connection: Path, log: Path) -> G
     packed = connection.read_bytes()
     port, length = struct.unpack_from(">ii", packed)
     return Gateway(port=port, secret=packed[8 : 8 + length].decode())
-
-
-def _log_tail(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    lines = [line for line in lines if not line.startswith(("WARNING:", "\tat "))]
-    return "; ".join(lines[-3:]) or "without a message"
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

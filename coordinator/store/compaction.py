@@ -50,7 +50,9 @@ class Survey:
         marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))
         if keys and not len(marked):
             for columns in columns_of(batches):
-                self.last.update(_keys(columns))
+                data, bounds = columns.data, (columns.key_start, columns.key_end, columns.offsets)
+                spans = zip(*(numbers.tolist() for numbers in bounds), strict=True)
+                self.last.update((data[start:end], offset) for start, end, offset in spans if end >= 0)
         elif len(marked):
             self._add_transactions(batches, keys=keys)
 
@@ -104,12 +106,6 @@ def _ending(batch: Batch, data: bytes) -> ControlType | None:
         return ending(batch, data)
     except MalformedControlRecord as error:
         raise DamagedLog(batch.file, batch.position, str(error)) from None
-
-
-def _keys(columns: Columns) -> Iterator[tuple[bytes, int]]:
-    data = columns.data
-    spans = zip(columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True)
-    return ((data[start:end], offset) for start, end, offset in spans if end >= 0)
 
 
 Flags: TypeAlias = NDArray[np.bool_]

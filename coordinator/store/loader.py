@@ -121,11 +121,6 @@ class _Read:
     whole_from_ms: int | None = None
     """The time from which the records are complete, if some may be missing at the requested time."""
 
-    @property
-    def covers_requested_time(self) -> bool:
-        """Whether the copy extends beyond the requested time, and is complete at that time."""
-        return self.whole_from_ms is None and (self.coverage is None or self.coverage.extends_beyond)
-
     def file_of(self, position: int) -> Path:
         """The segment that contains an offset."""
         index = bisect_right(self.segments, position, key=lambda start: start[0])
@@ -185,7 +180,8 @@ class _Loading:
                 continue
             failures.pop(copy, None)
             read.whole_from_ms = self._whole_from(number, read)
-            if chosen is None or read.covers_requested_time:
+            is_whole = read.whole_from_ms is None and (read.coverage is None or read.coverage.extends_beyond)
+            if chosen is None or is_whole:
                 chosen = read
             if chosen.whole_from_ms is None:
                 break

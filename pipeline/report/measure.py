@@ -34,6 +34,8 @@ def readiness_of(audit: DataFrame) -> tuple[numbers.Readiness, ...]:
     readiness = []
     for row in counts.orderBy("destination").collect():
         waiting = audit.where(awaited & (f.col("destination") == row["destination"]))
+        ranked = waiting.where("rank is not null").orderBy("rank", "source", "group")
+        first = ranked.limit(MOST_CANDIDATES).select(*(field.name for field in fields(numbers.Candidate)))
         readiness.append(
             numbers.Readiness(
                 destination=row["destination"],
@@ -41,7 +43,7 @@ def readiness_of(audit: DataFrame) -> tuple[numbers.Readiness, ...]:
                 arrived=row["arrived"],
                 verdicts=tuple(row[verdict] for verdict in numbers.VERDICTS),
                 reasons=_reasons(waiting),
-                first=_first(waiting),
+                first=tuple(numbers.Candidate(**one.asDict()) for one in first.collect()),
             )
         )
     return tuple(readiness)
@@ -62,12 +64,6 @@ def _reasons(audit: DataFrame) -> tuple[numbers.Reason, ...]:
                 numbers.Reason(rule=rule, level=level, groups=groups, example=group, message=message)
             )
     return tuple(reasons)
-
-
-def _first(audit: DataFrame) -> tuple[numbers.Candidate, ...]:
-    names = [field.name for field in fields(numbers.Candidate)]
-    rows = audit.where("rank is not null").orderBy("rank", "source", "group").limit(MOST_CANDIDATES)
-    return tuple(numbers.Candidate(**row.asDict()) for row in rows.select(*names).collect())
 
 
 __all__ = ["numbers_of", "timeline_of"]

@@ -48,12 +48,13 @@ def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commi
     """
     grouped = events.where(f.col("group").isNotNull() & (f.col("kind") != OFFSET))
     course = _course(rebalances)
+    sizes = course.groupBy("group", "run").agg(f.count("*").alias("size"), f.min("day").alias("day"))
     daily = _by_day_and_group(
         grouped.select("day", "group"),
         _types(grouped),
         _classic_members(grouped),
         _moved(rebalances),
-        _storms(course),
+        sizes.where(f.col("size") >= STORM_LEAST).groupBy("day", "group").agg(f.count("*").alias("storms")),
         course.groupBy("day", "group").agg((f.sum("adds_us") / _SECOND_US).alias("rebalancing")),
         commits.groupBy("day", "group").agg(f.sum("commits").alias("commits")),
         _zombies(ownership, commits),
@@ -154,11 +155,6 @@ def _course(rebalances: DataFrame) -> DataFrame:
         .withColumn("is_first", f.coalesce(pause_us > int(STORM_GAP_S * _SECOND_US), f.lit(True)).cast("int"))
         .withColumn("run", f.sum("is_first").over(in_order))
     )
-
-
-def _storms(course: DataFrame) -> DataFrame:
-    sizes = course.groupBy("group", "run").agg(f.count("*").alias("size"), f.min("day").alias("day"))
-    return sizes.where(f.col("size") >= STORM_LEAST).groupBy("day", "group").agg(f.count("*").alias("storms"))
 
 
 def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
