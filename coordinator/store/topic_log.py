@@ -11,20 +11,12 @@ from pathlib import Path
 from typing import Self, TypeAlias
 from uuid import UUID, uuid4
 
+from coordinator.store import partition_files
 from coordinator.store.cleaner import finish_interrupted, write_missing_indexes
 from coordinator.store.disk import side_by_side, sync
 from coordinator.store.log import Log, SegmentLimits
 from coordinator.store.log_compaction import LogCompaction
 from coordinator.store.log_files import LogFiles, StoredLog, create_segment
-from coordinator.store.partition_files import (
-    DirectorySuffix,
-    LeaderEpoch,
-    partition_directories,
-    read_leader_epochs,
-    read_topic_id,
-    write_leader_epochs,
-    write_topic_id,
-)
 from coordinator.store.producers import EndTransactionMarker
 from wire.log.batch_header import Batch, ProducerIdentity
 from wire.log.batches import encode_batch
@@ -76,7 +68,11 @@ class TopicLog:
                 raise Unusable(
                     f"{existing[max(existing)]}: a partition number of {topic} must be below {MOST_PARTITIONS}"
                 )
-            topic_id = next(filter(None, map(read_topic_id, existing.values())), None) or new_id or uuid4()
+            topic_id = (
+                next(filter(None, map(partition_files.read_topic_id, existing.values())), None)
+                or new_id
+                or uuid4()
+            )
             *others, last = (
                 root / f"{topic}-{number}" for number in range(max(existing, default=partitions - 1) + 1)
             )
@@ -180,18 +176,18 @@ def partitions_of(root: Path, topic: str) -> dict[int, Path]:
     """The directories of a topic's partitions, by number. :raises OSError:"""
     return {
         name.partition: path
-        for path, name in partition_directories(root)
-        if name.topic == topic and name.suffix is DirectorySuffix.NONE
+        for path, name in partition_files.partition_directories(root)
+        if name.topic == topic and name.suffix is partition_files.DirectorySuffix.NONE
     }
 
 
 def _prepare(directory: Path, topic_id: UUID) -> None:
     """Create missing files of a partition, and complete a compaction. :raises DamagedLog: :raises OSError:"""
     directory.mkdir(exist_ok=True)
-    if read_topic_id(directory) is None:
-        write_topic_id(directory, topic_id)
-    if not read_leader_epochs(directory):
-        write_leader_epochs(directory, [LeaderEpoch(epoch=0, start_offset=0)])
+    if partition_files.read_topic_id(directory) is None:
+        partition_files.write_topic_id(directory, topic_id)
+    if not partition_files.read_leader_epochs(directory):
+        partition_files.write_leader_epochs(directory, [partition_files.LeaderEpoch(epoch=0, start_offset=0)])
     finish_interrupted(directory)
     if not list_segments(directory):
         create_segment(directory, 0)

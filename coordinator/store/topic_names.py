@@ -10,17 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from coordinator.store import partition_files
 from coordinator.store.cluster_metadata import MetadataImage, read_cluster_metadata
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.directory_files import ConfigKind, read_configs
-from coordinator.store.partition_files import (
-    CLUSTER_METADATA,
-    LONGEST_NAME,
-    DirectorySuffix,
-    PartitionName,
-    partition_directories,
-    read_topic_id,
-)
 from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid
 
@@ -80,23 +73,26 @@ class _PartitionDirectories:
 
     def inspect(self, directory: Path) -> None:
         try:
-            for entry, name in partition_directories(directory):
-                if name.topic != CLUSTER_METADATA:
+            for entry, name in partition_files.partition_directories(directory):
+                if name.topic != partition_files.CLUSTER_METADATA:
                     self._add(entry, name)
         except OSError as error:
             self.notices.append(failure(directory, error))
 
-    def _add(self, directory: Path, name: PartitionName) -> None:
+    def _add(self, directory: Path, name: partition_files.PartitionName) -> None:
         try:
-            topic_id = read_topic_id(directory)
+            topic_id = partition_files.read_topic_id(directory)
         except (DamagedLog, OSError) as error:
             self.notices.append(failure(directory, error))
             return
         # A deleted topic's name of this length may have been cut.
-        is_cut = name.suffix is DirectorySuffix.DELETE and len(directory.name) >= LONGEST_NAME
+        is_cut = (
+            name.suffix is partition_files.DirectorySuffix.DELETE
+            and len(directory.name) >= partition_files.LONGEST_NAME
+        )
         if topic_id is not None and not is_cut:
             self.names.setdefault(topic_id, name.topic)
-        if name.suffix in (DirectorySuffix.NONE, DirectorySuffix.FUTURE):
+        if name.suffix in (partition_files.DirectorySuffix.NONE, partition_files.DirectorySuffix.FUTURE):
             self._partitions.setdefault(name.topic, {}).setdefault(topic_id, []).append(name.partition)
 
     def topics(self) -> dict[str, KnownTopic]:
@@ -122,7 +118,7 @@ def _cluster_metadata(
     directories: Sequence[Path], as_of_ms: int | None, notices: list[Notice]
 ) -> MetadataImage | None:
     """The most complete copy of the metadata log, or None if none is readable."""
-    copies, _ = find_copies(directories, CLUSTER_METADATA)
+    copies, _ = find_copies(directories, partition_files.CLUSTER_METADATA)
     for copy in rank(copies.get(0, ())).copies:
         try:
             metadata = read_cluster_metadata(copy, as_of_ms=as_of_ms)

@@ -13,18 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.decode import raw as raw_columns
 from pipeline.decode.groups import group_row
 from pipeline.decode.offsets import NEVER, offset_columns
-from pipeline.decode.raw import (
-    RawRecords,
-    bounds_of,
-    day_of,
-    days,
-    is_in_range,
-    plain_records,
-    timestamp_us,
-    timestamps,
-)
 from pipeline.tables.schemas import ABORT, COMMIT, CONTROL, KINDS, NO_OFFSET, OFFSET, TableRow, decoded_arrow
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
@@ -55,7 +46,7 @@ def records_to_arrow(
     for batch in batches:
         for partition in batch.column("partition").unique().to_pylist():
             chosen = batch.filter(pc.equal(batch.column("partition"), partition))
-            raw = plain_records(chosen, source=f"{source}-{partition}", partition=partition)
+            raw = raw_columns.plain_records(chosen, source=f"{source}-{partition}", partition=partition)
             yield from decode(raw, known)
 
 
@@ -64,11 +55,11 @@ def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
     return {parse_uuid(topic_id): name for topic_id, name in names.items()}
 
 
-def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatch]:
+def decode(raw: raw_columns.RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatch]:
     """Decode some records of one partition: batches of `DECODED`, none of them empty. Texts of offsets are
     dictionary arrays, which the JVM does not accept."""
-    types = key_types(*bounds_of(raw.keys))
-    in_range = is_in_range(raw.timestamps)
+    types = key_types(*raw_columns.bounds_of(raw.keys))
+    in_range = raw_columns.is_in_range(raw.timestamps)
     offsets = in_range & ~raw.control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
     lanes = np.flatnonzero(offsets)
     if len(lanes):
@@ -99,22 +90,22 @@ def quarantined_row(**columns: object) -> TableRow:
     return {"day": 0, "offset": NO_OFFSET, "time": 0, "kind": "", "tombstone": False, **columns}
 
 
-def _quarantined(raw: RawRecords, lane: int, reason: str) -> TableRow:
+def _quarantined(raw: raw_columns.RawRecords, lane: int, reason: str) -> TableRow:
     position = None if raw.positions is None else int(raw.positions[lane])
     known = {"source": raw.source, "partition": raw.partition, "file": raw.file, "position": position}
     return quarantined_row(**known, offset=int(raw.offsets[lane]), reason=reason)
 
 
-def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> TableRow:
+def _row(raw: raw_columns.RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> TableRow:
     time_ms = int(raw.timestamps[lane])
     key_type = int(types[lane])
     key, value = raw.keys[lane].as_py(), raw.values[lane].as_py()
-    time_us = timestamp_us(time_ms, unset=None)
+    time_us = raw_columns.timestamp_us(time_ms, unset=None)
     if time_us is None:
         return _quarantined(raw, lane, f"the record's timestamp, {time_ms} ms, is not in the years 1 to 9999")
     producer_id = int(raw.producer_ids[lane])
     row: TableRow = {
-        "day": day_of(time_ms),
+        "day": raw_columns.day_of(time_ms),
         "source": raw.source,
         "partition": raw.partition,
         "offset": int(raw.offsets[lane]),
@@ -134,7 +125,9 @@ def _row(raw: RawRecords, lane: int, types: Ints, names: Mapping[UUID, str]) -> 
     return row | known | fields | {"key": key, "value": value}
 
 
-def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch | None, dict[int, str]]:
+def _offsets(
+    raw: raw_columns.RawRecords, lanes: Ints, types: Ints
+) -> tuple[pa.RecordBatch | None, dict[int, str]]:
     keys, values = raw.keys, raw.values
     if len(lanes) < len(raw):
         keys, values = keys.take(pa.array(lanes)), values.take(pa.array(lanes))
@@ -143,11 +136,11 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
     times = raw.timestamps[lanes]
     producer_ids = raw.producer_ids[lanes]
     columns: dict[str, object] = {
-        "day": days(times),
+        "day": raw_columns.days(times),
         "source": _constant(raw.source, count),
         "partition": pa.array(np.full(count, raw.partition, dtype=np.int32)),
         "offset": pa.array(raw.offsets[lanes]),
-        "time": timestamps(times),
+        "time": raw_columns.timestamps(times),
         "key_version": pa.array(types.astype(np.int16)),
         "kind": _constant(OFFSET, count),
         "value_version": offsets.value_version,
@@ -159,8 +152,8 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
         "committed": offsets.committed,
         "leader_epoch": offsets.leader_epoch,
         "metadata": offsets.metadata,
-        "commit_time": timestamps(np.where(offsets.has_value, offsets.commit_ms, -1), unset=-1),
-        "expire_time": timestamps(offsets.expire_ms, unset=NEVER),
+        "commit_time": raw_columns.timestamps(np.where(offsets.has_value, offsets.commit_ms, -1), unset=-1),
+        "expire_time": raw_columns.timestamps(offsets.expire_ms, unset=NEVER),
         "topic_id": offsets.topic_id,
     }
     fields = [_field(field, columns.get(field.name)) for field in decoded_arrow()]

@@ -12,20 +12,9 @@ import pyarrow as pa
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from pipeline.rebalances import events as group_events
 from pipeline.rebalances.classic import ClassicLifetime
 from pipeline.rebalances.consumer import ConsumerLifetime
-from pipeline.rebalances.events import (
-    CLASSIC_GROUP,
-    COLUMNS,
-    GROUP_EPOCH,
-    KEY_VERSIONS,
-    GroupEvent,
-    Holding,
-    Protocol,
-    RebalanceRow,
-    Row,
-    event_of,
-)
 from pipeline.rebalances.holders import Holders, PartitionHistory, Predecessor
 
 if TYPE_CHECKING:
@@ -50,8 +39,8 @@ class GroupReplay:
         self,
         group: str,
         *,
-        on_rebalance: Callable[[RebalanceRow], None] = lambda _: None,
-        emit: Callable[[Holding], None] = lambda _: None,
+        on_rebalance: Callable[[group_events.RebalanceRow], None] = lambda _: None,
+        emit: Callable[[group_events.Holding], None] = lambda _: None,
     ) -> None:
         self._trail = PartitionHistory(group=group, on_rebalance=on_rebalance, holders=Holders(group, emit))
         self._life: ClassicLifetime | ConsumerLifetime | None = None
@@ -59,13 +48,13 @@ class GroupReplay:
         self._last = (-1, -1)
         self._time = 0
 
-    def add(self, event: GroupEvent) -> None:
+    def add(self, event: group_events.GroupEvent) -> None:
         """Add the next record; a record that was added before, from another copy of the log, is skipped."""
         position = event.partition, event.offset
         if position <= self._last:
             return
         self._last, self._time = position, event.time
-        if event.key_version == CLASSIC_GROUP:
+        if event.key_version == group_events.CLASSIC_GROUP:
             self._classic(event)
         else:
             self._consumer(event)
@@ -78,7 +67,7 @@ class GroupReplay:
             self._trail.clear(self._time)
         self._trail.holders.finish()
 
-    def _classic(self, event: GroupEvent) -> None:
+    def _classic(self, event: group_events.GroupEvent) -> None:
         life = self._life
         if event.tombstone:
             if isinstance(life, ClassicLifetime):
@@ -88,25 +77,29 @@ class GroupReplay:
         if life is not None and (is_older or isinstance(life, ConsumerLifetime)):
             self._abandon(life, event.time)
         if not isinstance(self._life, ClassicLifetime):
-            self._begin(Protocol.CLASSIC, event.time)
+            self._begin(group_events.Protocol.CLASSIC, event.time)
             self._life = ClassicLifetime(trail=self._trail, past=self._past)
         self._life.record(event)
 
-    def _consumer(self, event: GroupEvent) -> None:
+    def _consumer(self, event: group_events.GroupEvent) -> None:
         life = self._life
         if event.tombstone and not isinstance(life, ConsumerLifetime):
             return
-        if event.tombstone and event.key_version == GROUP_EPOCH and isinstance(life, ConsumerLifetime):
+        if (
+            event.tombstone
+            and event.key_version == group_events.GROUP_EPOCH
+            and isinstance(life, ConsumerLifetime)
+        ):
             self._past, self._life = life.end(event.time), None
             return
         if isinstance(life, ClassicLifetime):
             self._abandon(life, event.time)
         if not isinstance(self._life, ConsumerLifetime):
-            self._begin(Protocol.CONSUMER, event.time)
+            self._begin(group_events.Protocol.CONSUMER, event.time)
             self._life = ConsumerLifetime(trail=self._trail, past=self._past)
         self._life.record(event)
 
-    def _begin(self, protocol: Protocol, time: int) -> None:
+    def _begin(self, protocol: group_events.Protocol, time: int) -> None:
         """Start a group. If the deleted group before was not converted into it, no partition has an owner."""
         past = self._past
         if past is not None and not past.becomes(protocol, time):
@@ -123,8 +116,8 @@ def rows_of_groups(
     events: DataFrame,
     schema: StructType,
     *,
-    rebalance: Callable[[RebalanceRow], Row],
-    holding: Callable[[Holding], Row],
+    rebalance: Callable[[group_events.RebalanceRow], group_events.Row],
+    holding: Callable[[group_events.Holding], group_events.Row],
 ) -> DataFrame:
     """A table made of the rebalances and the spans of all groups in the table of events. `rebalance` and `holding`
     create its rows, with times in µs, on workers."""
@@ -135,10 +128,12 @@ def rows_of_groups(
         while held := list(islice(rows, _BATCH_ROWS)):
             yield pa.RecordBatch.from_pylist(held, schema=arrow)
 
-    of_groups = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
+    of_groups = events.where(
+        f.col("key_version").isin(*group_events.KEY_VERSIONS) & f.col("group").isNotNull()
+    )
     # The number is explicit: the rows are small but slow to process, and Spark would combine them into one task.
     tasks = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-    by_group = of_groups.select(*COLUMNS).repartition(tasks, "group")
+    by_group = of_groups.select(*group_events.COLUMNS).repartition(tasks, "group")
     return by_group.sortWithinPartitions("group", "partition", "offset").mapInArrow(task, schema)
 
 
@@ -162,10 +157,10 @@ def in_small_batches(spark: SparkSession) -> Iterator[None]:
 
 def _rows(
     batches: Iterable[pa.RecordBatch],
-    rebalance: Callable[[RebalanceRow], Row],
-    holding: Callable[[Holding], Row],
-) -> Iterator[Row]:
-    out: list[Row] = []
+    rebalance: Callable[[group_events.RebalanceRow], group_events.Row],
+    holding: Callable[[group_events.Holding], group_events.Row],
+) -> Iterator[group_events.Row]:
+    out: list[group_events.Row] = []
     group, walk = None, GroupReplay("")
     for row in _python_rows(batches):
         if row["group"] != group:
@@ -176,14 +171,14 @@ def _rows(
                 on_rebalance=lambda one: out.append(rebalance(one)),
                 emit=lambda one: out.append(holding(one)),
             )
-        walk.add(event_of(row))
+        walk.add(group_events.event_of(row))
         yield from out
         out.clear()
     walk.finish()
     yield from out
 
 
-def _python_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+def _python_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[group_events.Row]:
     for batch in batches:
         is_time = pa.types.is_timestamp
         columns = [one.cast(pa.int64()) if is_time(one.type) else one for one in batch.columns]
