@@ -126,7 +126,6 @@ class _Commits:
             yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
-        """The runs of the remaining commits."""
         if self._held:
             yield runs_of(pa.Table.from_batches(_of_one_schema(self._held)))
             self._held, self._count = [], 0

@@ -29,8 +29,6 @@ class CoordinatorLog(Protocol):
 
 
 class Partitions:
-    """See the module."""
-
     def __init__(
         self,
         image: TopicImage,

@@ -134,8 +134,6 @@ class Files(Protocol):
 
 
 class MemoryFiles:
-    """Segments in memory."""
-
     def __init__(self) -> None:
         self._segments: dict[int, bytearray] = {}
         self._active = bytearray()

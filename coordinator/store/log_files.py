@@ -113,8 +113,6 @@ class OpenFiles:
 
 
 class SegmentFiles:
-    """The segments of one log (`log.Files`)."""
-
     def __init__(self, directory: Path, files: LogFiles, active: Segment | None) -> None:
         """`active` is the last segment, if any: its index files are complete, or do not exist."""
         self._directory = directory

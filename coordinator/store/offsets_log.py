@@ -23,8 +23,6 @@ from wire.log.segments import Segment, base_offset_of, list_segments, read_segme
 
 
 class OffsetsLog:
-    """See the module."""
-
     def __init__(self, log: TopicLog, digests: Sequence[Digest]) -> None:
         self.partitions = len(log)
         self.topic = log  # its partitions

@@ -202,8 +202,6 @@ class OtherGroup:
 
 
 class OtherGroups:
-    """The share and streams groups of a log, by id."""
-
     def __init__(self) -> None:
         self.by_id: dict[str, OtherGroup] = {}
 

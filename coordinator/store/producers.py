@@ -69,8 +69,6 @@ class Producer:
 
 
 class Producers:
-    """See the module."""
-
     def __init__(self) -> None:
         self._by_id: dict[int, Producer] = {}
         self._open: dict[int, int] = {}  # first offsets of open transactions by producer id, in order

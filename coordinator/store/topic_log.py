@@ -30,8 +30,6 @@ KeyAndValue: TypeAlias = tuple[bytes, bytes | None]
 
 
 class TopicLog:
-    """See the module."""
-
     def __init__(
         self, topic_id: UUID, limits: SegmentLimits, files: LogFiles, partitions: Mapping[Path, StoredLog]
     ) -> None:

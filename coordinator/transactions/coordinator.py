@@ -36,8 +36,6 @@ class Outcome:
 
 
 class TransactionCoordinator:
-    """See the module."""
-
     def __init__(
         self,
         settings: BrokerSettings,

@@ -112,8 +112,6 @@ def _number(data: bytes) -> int:
 
 
 class TransactionsLog:
-    """See the module."""
-
     def __init__(self, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool) -> None:
         """Load the log. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
         self._root, self._partitions, self._limits = root, partitions, limits

@@ -87,8 +87,6 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A group in the order of migration."""
-
     rank: int
     group: str
     source: str  # the snapshot or log of the group
