@@ -1,7 +1,5 @@
 """Records in files that are closed, killed, torn or out of room: the written records are read again."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

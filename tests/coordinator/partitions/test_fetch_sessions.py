@@ -1,7 +1,5 @@
 """The number of fetch sessions, and the order of partitions. tests/conformance compares answers with a broker's."""
 
-from __future__ import annotations
-
 from itertools import count
 from types import SimpleNamespace
 from typing import Any

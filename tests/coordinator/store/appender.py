@@ -9,8 +9,6 @@ that the directory contains, so that a later process continues from an earlier o
     gone NAME                           a topic is deleted
 """
 
-from __future__ import annotations
-
 import os
 import random
 import threading

@@ -1,7 +1,5 @@
 """Records of consumer groups with client-side assignors, for which Kafka's record types have no fields."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from coordinator.engine import records as engine

@@ -1,7 +1,5 @@
 """Data directories for tests: records to write, and the content that is read again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A kill at a chosen call of the operating system, simulated within the test's process."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from contextlib import ExitStack

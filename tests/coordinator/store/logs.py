@@ -1,7 +1,5 @@
 """Logs for tests, and the slow, obvious way of reading them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Log directories with a few committed offsets, for tests that read them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Fixtures for the tests of any folder: the files that a killed real broker wrote about groups of every kind."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The state after replaying every record: the slow, obvious implementation, and its comparison."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

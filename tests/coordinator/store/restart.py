@@ -1,7 +1,5 @@
 """A real broker starts on an existing directory."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

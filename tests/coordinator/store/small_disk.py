@@ -1,7 +1,5 @@
 """A file system of a megabyte, if the tests may mount one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The records that restore an engine's hard state: one per key, in the order in which a broker writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from coordinator.engine.classic.group import ClassicGroup

@@ -1,7 +1,5 @@
 """A real broker starts on segments that Kohort wrote, and loads the same groups."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Compaction against an obvious oracle: the state after reading the whole log."""
 
-from __future__ import annotations
-
 import struct
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A data directory from its first use on: appended records are there after every kind of exit."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The small files of a data directory: they are read as written, and other content is a clear error."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory

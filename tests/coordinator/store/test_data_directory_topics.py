@@ -1,7 +1,5 @@
 """Topics as directories: after a kill at any step of a change, a topic exists completely or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Full disks and unreadable files: a clear error, and no acknowledged record is lost."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

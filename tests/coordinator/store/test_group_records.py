@@ -1,7 +1,5 @@
 """A group is converted to records, and an engine that replays them has the same group."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

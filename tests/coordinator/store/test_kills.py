@@ -3,8 +3,6 @@
 A few rounds by default; `KOHORT_KILL_ROUNDS=500` sets another number. A round continues from the last one.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import random
 import signal

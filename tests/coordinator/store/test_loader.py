@@ -1,7 +1,5 @@
 """Log directories are read as far as possible, and unreadable parts are reported with their position."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A log as of an earlier time, and the notices if records of that time may be missing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

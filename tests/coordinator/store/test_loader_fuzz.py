@@ -3,8 +3,6 @@
 KOHORT_FUZZ_CASES is the number of directories, with 100 cases each.
 """
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading the directories of a broker while it writes and compacts them, and the directories of a killed broker."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A digest omits most records: the remaining ones must replay to the same state as all of them."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Logs in memory, against an obvious list of batches."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

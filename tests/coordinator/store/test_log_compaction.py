@@ -1,7 +1,5 @@
 """Compaction of a partition that is open, killed between any two steps, and read meanwhile."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

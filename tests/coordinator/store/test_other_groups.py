@@ -1,8 +1,6 @@
 """Share and streams groups from their records, by the rules of Kafka 4.3.1. The tests of `--log-dir` compare them
 with live groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID

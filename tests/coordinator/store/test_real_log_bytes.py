@@ -1,7 +1,5 @@
 """A real broker's records of every kind of group, byte by byte: read as by Kafka's dump tool, written the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records of the coordinator, encoded and decoded: no fact that the engine writes may be lost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Kohort writes a record of any version that it has read in the same way as Kafka's coordinator."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace

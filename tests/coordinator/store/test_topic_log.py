@@ -1,7 +1,5 @@
 """Reading a log while a coordinator appends to it, rolls it and compacts it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Names, ids and sizes of topics from log directories."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Transactional commits in a log: a digest returns valid, pending and lost records."""
 
-from __future__ import annotations
-
 import pytest
 
 from coordinator.store.digest import Digest, RecordStatus, RemainingRecord

@@ -1,7 +1,5 @@
 """The output of Kafka's own tools and of Kohort about all groups of a live broker, at one moment."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

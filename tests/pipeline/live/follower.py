@@ -4,8 +4,6 @@ With a step, `publish` or `after`, the process kills itself: before the tables o
 count, or when they do and the stream does not know it yet.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Every group of the sample, planned and rehearsed: as one by one, in which order, and under other settings."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The commands that play a seed again say of the clients what a plan of this group may say."""
 
-from __future__ import annotations
-
 from migration.client_config import ClientConfig, Setting
 from migration.clients import parse_clients
 from migration.model import Destination

@@ -1,7 +1,5 @@
 """Seeds as rows: the figures of `kohort simulate`, and a row for whatever a seed does."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
