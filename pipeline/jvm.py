@@ -3,8 +3,6 @@ JVM that pyspark starts itself may outlive an interrupt and the session, passes 
 secrets of the settings to everyone who lists processes, and writes to this process's output. pyspark connects to an
 existing JVM if PYSPARK_GATEWAY_PORT and PYSPARK_GATEWAY_SECRET are set, as `spark-submit` sets them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

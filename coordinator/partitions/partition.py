@@ -3,8 +3,6 @@ the high watermark is the log end. `watchers` are called when there may be more 
 deleted. A batch with a producer id is checked before it gets an offset, and recorded when it is in the log
 (`producers`). Source: Partition, UnifiedLog."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID

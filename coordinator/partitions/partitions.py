@@ -1,7 +1,5 @@
 """The partitions of all topics, by topic id and number."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The settings of a topic that affect its records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self

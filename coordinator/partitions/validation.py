@@ -2,8 +2,6 @@
 2 …, with the right checksum and the announced records. Source: ProduceRequest.validateRecords,
 UnifiedLog.analyzeAndValidateRecords, LogValidator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from struct import Struct

@@ -7,8 +7,6 @@ obsolete (`list_segments` skips them). At the next start `finish_interrupted` co
 broker's, so that each continues a compaction of the other. Source: LogCleaner.doClean, groupSegmentsBySize,
 LogCleanerManager, LocalLog.replaceSegments, LogLoader.load."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -2,8 +2,6 @@
 records 5, 7 and 8; Kafka never shipped these. Here they are tagged fields with a tag that Kafka does not use, so
 that a broker and its tools skip them, and a log without client-side assignors is byte by byte a broker's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

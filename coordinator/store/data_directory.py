@@ -3,8 +3,6 @@
 every moment, whenever the process is killed. If a write fails, memory is ahead of the disk: the caller must not
 answer anything, and must restart from here. Source: LogManager, LogCleanerManager."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

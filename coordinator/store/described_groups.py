@@ -1,8 +1,6 @@
 """Groups of a log as `groups.model` objects: with the facts of a live cluster. Facts from a broker's settings and
 memory are unknown: the coordinator, the default assignor, a rebalance in progress."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 

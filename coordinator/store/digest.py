@@ -5,8 +5,6 @@ commit and a transaction's, the later one in the log wins. One effect of a lost 
 So for every group the last value of any key is kept, even if a tombstone or an ABORT came after it.
 Source: CoordinatorLoaderImpl, OffsetMetadataManager.replay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from operator import itemgetter

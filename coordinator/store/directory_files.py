@@ -4,8 +4,6 @@
 Kohort (a broker stores them in its metadata log), as in `group-configs.json`: `{"kohort": 1, "groups": {"payments":
 {"consumer.session.timeout.ms": "50000"}}}`. Source: MetaProperties, OffsetCheckpointFile."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@ nothing that it wrote; only a machine that stops loses writes that were not sync
 record locks (`FileChannel.tryLock`), which are released with any descriptor of the file that the process closes; on
 Linux the open file is locked instead (`F_OFD_SETLK`), which also excludes a second opening in this process."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

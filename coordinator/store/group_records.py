@@ -1,8 +1,6 @@
 """Converts a group of any source to the records that restore it in a coordinator. Unknown values are replaced by
 client defaults; values that a coordinator would act on before the member's next request are not invented."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 

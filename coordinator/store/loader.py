@@ -3,8 +3,6 @@ Of several copies of a partition the most complete one is read or, for an earlie
 records of that time. Unreadable parts are reported, and the rest is read. A damaged partition yields no groups at
 all: an operator would mistake groups of an earlier time for the current ones."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@ segments; `Files` has their bytes, in memory or on a disk (`log_files`). Only th
 A batch that is written belongs to the log once it is indexed: before that, `take_back` removes it.
 Source: LocalLog, UnifiedLog.maybeRoll, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments."""
 
-from __future__ import annotations
-
 import errno
 from array import array
 from bisect import bisect_left, bisect_right

@@ -5,8 +5,6 @@ are `ordered`, a full one is synchronized before the next one is created: only t
 tail, in any other it is damage. The index files of a segment are written when the log is closed or compacted.
 Source: UnifiedLog.append, LogSegment.recover, LogLoader."""
 
-from __future__ import annotations
-
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable

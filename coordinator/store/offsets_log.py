@@ -1,7 +1,5 @@
 """Loading and appending to all partitions of `__consumer_offsets`: a group's hash determines its partition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path

@@ -5,8 +5,6 @@ on demand. Acknowledgments (`__share_group_state`) and the assignor of a share g
 GroupMetadataManager.replay, getOrMaybeCreatePersistedShareGroup, getOrMaybeCreatePersistedStreamsGroup, ShareGroup,
 StreamsGroup, StreamsGroupMember, StreamsTopology."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias

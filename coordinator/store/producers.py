@@ -4,8 +4,6 @@ answered with its offset and not appended again. The last stable offset is the f
 transaction. All this is derived from the headers of the log: a broker's `.snapshot` file is not written.
 Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence

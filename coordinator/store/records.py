@@ -2,8 +2,6 @@
 read in all versions. Fields that an old version lacks get the same values as in a broker.
 Source: GroupCoordinatorRecordHelpers for writing, the `replay` methods of the group coordinator for reading."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias

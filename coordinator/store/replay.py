@@ -2,8 +2,6 @@
 replayed in any order, as all records of a group are in one; share and streams groups, which the coordinator does not
 serve, are kept separately. Source: GroupCoordinatorShard.replay."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache

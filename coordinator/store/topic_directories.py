@@ -5,8 +5,6 @@ directories is created last, and partition 0 is renamed to `-delete` first, so t
 directories that a kill leaves half done are removed at the next start. Deleted topics are remembered until they are
 purged: their offsets must be deleted too, even after a kill in between."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress

@@ -3,8 +3,6 @@ A hash modulo the partition count determines a record's partition, so the count 
 directories. The highest number is created first, so that the count is right even if a kill interrupts this.
 Records that are appended together become one batch per partition, all of them or none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -3,8 +3,6 @@ first: `__cluster_metadata-0` of KRaft servers has all topics, at any time; the 
 topics, of these brokers only; other records name the topic of an id: commits since Kafka 4, records of share groups
 and, before Kafka 4.1, of consumer groups. Group configs are also in `group-configs.json` of `kohort serve`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ partition, and a final record states that all are written. A change takes effect
 and calls `complete`. A producer that initializes fences the previous one: their epochs differ. Source:
 TransactionCoordinator, TransactionStateManager."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,8 +1,6 @@
 """`__transaction_state-N` in the data directory: the last record of every transactional id is its state. The
 directories are created with the first transactional id: most servers never have one. Source: TransactionLog."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby

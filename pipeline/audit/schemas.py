@@ -2,8 +2,6 @@
 row for every group and destination, `audit_regexes` one for every regex of a group and the library that matches it
 now. `quarantine` has the files and groups that could not be read."""
 
-from __future__ import annotations
-
 from pyspark.sql.types import ArrayType
 
 from pipeline.tables.schemas import BOOLEAN, DOUBLE, INT, LONG, QUARANTINE, STRING, STRINGS, table

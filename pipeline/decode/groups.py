@@ -1,8 +1,6 @@
 """Converts records of groups to columns of the table of events, one at a time: there are few. Fields without a
 column are in `fields`, as JSON: by Kafka's names, bytes as base64, topic ids in Kafka's notation."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Iterable, Mapping

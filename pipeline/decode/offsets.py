@@ -3,8 +3,6 @@ same partitions again and again: equal keys are found first, by hashing in Arrow
 The positions of a value's numbers follow from two lengths; texts are slices of the values' bytes. Records that are
 not in a form that brokers write are read one at a time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any

@@ -2,8 +2,6 @@
 timestamps, ms in 64 bits, to the tables' timestamps in µs, which have a smaller range, and cuts slices of Arrow's
 binary arrays, without copying each of them in Python."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,3 +1,1 @@
 """The course of a group in its records: generations and epochs, and the owners of partitions."""
-
-from __future__ import annotations

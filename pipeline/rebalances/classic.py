@@ -6,8 +6,6 @@ rebalance. Members of an eager group, or of one with an unknown assignor, have r
 cooperative group that revokes partitions assigns them in a second rebalance, which has the cause of the first.
 Source: GroupMetadataManager.classicGroupSyncToClassicGroup, GroupMetadataValue.currentStateTimestamp."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -5,8 +5,6 @@ waits for partitions; no epoch waits for a static member that is away. A member 
 causes no epoch before the expression is resolved. A leave and an expiry are written in the same way (`causes`).
 Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
 

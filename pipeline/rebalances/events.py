@@ -2,8 +2,6 @@
 rebalances, and time spans in which a partition had an owner, or none. Times are µs since 1970, UTC. None means
 unknown, or still open when the log ends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum

@@ -3,8 +3,6 @@ conversion, as long as the same member keeps the partition without a break. Betw
 span without an owner. A partition that no member should have has no span. The last owner of each partition and the
 end of the group before (`Predecessor`) survive a change of the protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 

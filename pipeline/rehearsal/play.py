@@ -1,7 +1,5 @@
 """Groups of a snapshot planned, and each plan rehearsed: one row per seed, with the commands that repeat it."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -1,8 +1,6 @@
 """The rehearsals of a fleet, from its snapshots to the tables, with the order of migration: safe groups only; first
 those with the fewest warnings, then by partition-seconds without an owner, records read twice, and duration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

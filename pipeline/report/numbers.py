@@ -1,8 +1,6 @@
 """The numbers of a report: all numbers on its page, which are few whatever the size of the fleet. Times are UTC;
 seconds are floats; `None` is unknown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any

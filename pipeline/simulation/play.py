@@ -1,7 +1,5 @@
 """One row per seed: its result, and for a failure the command that replays it."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress

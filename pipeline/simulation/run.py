@@ -1,7 +1,5 @@
 """A simulation from its cases to its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

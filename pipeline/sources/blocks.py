@@ -5,8 +5,6 @@ A large segment is split for several tasks at batches: by its index, whose entri
 walk over the headers. Bytes in the middle of a file do not count as a batch only because they look like one: a
 client's data may do so; there is no split after bytes that are not a header."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 PEM certificates and keys are part of the options, because the workers of a cluster do not have the files; JKS and
 PKCS12 stores must have the same path on every worker."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

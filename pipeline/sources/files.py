@@ -1,8 +1,6 @@
 """The files of the log of `__consumer_offsets`, and files in their place that are not segments. Of several copies
 of a partition the most advanced one is read, as everywhere in Kohort (`coordinator.store.copies`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

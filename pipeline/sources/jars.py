@@ -1,7 +1,5 @@
 """The jars of Spark's Kafka source, which pyspark lacks: Maven fetches them once, into the user's cache."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

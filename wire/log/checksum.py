@@ -1,8 +1,6 @@
 """CRC-32C, the checksum of batches. The extension of the package crc32c is loaded without the package, whose import
 reads the metadata of all installed packages to find its version: that takes longer than reading a small log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from typing import TypeAlias

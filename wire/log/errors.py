@@ -1,7 +1,5 @@
 """Errors of a data directory and its files. Every message has the path, and what to do where known."""
 
-from __future__ import annotations
-
 from os import PathLike, fspath
 
 from wire.errors import WireError

@@ -2,8 +2,6 @@
 read here; `quick` marks their lanes, every other lane is read by its schema. `octets` is a buffer, in which lane i
 is ``octets[starts[i]:ends[i]]``; every result has one element per lane, and texts are returned as their bounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 
