@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,23 +50,23 @@ def wait_move(running: Running, move: str) -> None:
 
 
 def assert_ended(running: Running, status: int, reason: str) -> None:
-    wait_until(
-        lambda: running.process.poll() is not None, lambda: f"it ends: {running.stdout}{running.stderr}"
-    )
+    ended = running.process.poll
+    wait_until(lambda: ended() is not None, lambda: f"it ends: {running.stdout}{running.stderr}")
     assert running.process.returncode == status, (running.stdout, running.stderr)
     assert reason in running.stderr
     assert "Traceback" not in running.stderr
 
 
+Cooperative = tuple[str, list[Member]]
+
+
 @pytest.fixture
-def cooperative(broker: Broker, members: Members) -> tuple[str, list[Member]]:
+def cooperative(broker: Broker, members: Members) -> Cooperative:
     """A group of two consumers of librdkafka, whose leader writes user data."""
     return librdkafka_group(broker, members)
 
 
-def librdkafka_group(
-    broker: Broker, members: Members, heartbeat_ms: int = HEARTBEAT_MS
-) -> tuple[str, list[Member]]:
+def librdkafka_group(broker: Broker, members: Members, heartbeat_ms: int = HEARTBEAT_MS) -> Cooperative:
     topic, group = fresh_name("orders"), fresh_name("cooperative")
     create_topics(broker, {topic: 4})
     started = []
@@ -80,14 +81,9 @@ def librdkafka_group(
 def librdkafka_member(
     broker: Broker, members: Members, group: str, topic: str, name: str = "", heartbeat_ms: int = HEARTBEAT_MS
 ) -> Member:
-    return members.confluent(
-        broker,
-        group,
-        [topic],
-        name,
-        partition_assignment_strategy="cooperative-sticky",
-        heartbeat_interval_ms=heartbeat_ms,
-    )
+    settings: dict[str, Any] = {"partition_assignment_strategy": "cooperative-sticky"}
+    settings["heartbeat_interval_ms"] = heartbeat_ms
+    return members.confluent(broker, group, [topic], name, **settings)
 
 
 def sizes(members: list[Member]) -> list[int]:
@@ -100,7 +96,7 @@ def owned(broker: Broker, group: str) -> dict[str, Partitions]:
 
 
 def test_the_preview_names_the_leader_to_restart_and_joins_nothing(
-    kohort: Kohort, broker: Broker, cooperative: tuple[str, list[Member]]
+    kohort: Kohort, broker: Broker, cooperative: Cooperative
 ) -> None:
     group, _ = cooperative
     before = owned(broker, group)
@@ -116,11 +112,7 @@ def test_the_preview_names_the_leader_to_restart_and_joins_nothing(
     [pytest.param(signal.SIGINT, marks=LONG), signal.SIGTERM, pytest.param(signal.SIGHUP, marks=LONG)],
 )
 def test_a_signal_has_it_leave_the_group_as_it_was(
-    kohort: Kohort,
-    broker: Broker,
-    cooperative: tuple[str, list[Member]],
-    tmp_path: Path,
-    number: signal.Signals,
+    kohort: Kohort, broker: Broker, cooperative: Cooperative, tmp_path: Path, number: signal.Signals
 ) -> None:
     group, started = cooperative
     before = owned(broker, group)
@@ -165,13 +157,13 @@ def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
         if raw.leader in raw.members:
             raw.assign({member: {} for member in raw.members})
 
+    def moves(run: Running) -> bool:
+        return to_restart(run) in raw.members or state(broker, raw.id) == "PreparingRebalance"
+
     with bridge(kohort, tmp_path, broker, raw.id) as running:
         while raw.leader in raw.members:
             # It joins, and joins again for a better place: two rebalances, since it leaves first.
-            running.wait_for(
-                lambda run: to_restart(run) in raw.members or state(broker, raw.id) == "PreparingRebalance",
-                "it asks for a restart, leaves or joins",
-            )
+            running.wait_for(moves, "it asks for a restart, leaves or joins")
             if to_restart(running) in raw.members:
                 raw.leave(to_restart(running) or "")
                 rejoin([*raw.members, raw.new_id()])
@@ -205,7 +197,7 @@ def test_it_never_joins_a_group_that_it_cannot_lead(
 
 
 def test_there_is_never_another_bridge(
-    kohort: Kohort, broker: Broker, members: Members, cooperative: tuple[str, list[Member]], tmp_path: Path
+    kohort: Kohort, broker: Broker, members: Members, cooperative: Cooperative, tmp_path: Path
 ) -> None:
     """A second one does not join; where one joins at the same moment, the first one leaves."""
     group, started = cooperative
@@ -244,7 +236,7 @@ def test_it_leaves_a_group_that_turns_consumer_under_its_feet(
 
 
 def test_it_ends_when_it_is_removed(
-    kohort: Kohort, broker: Broker, cooperative: tuple[str, list[Member]], tmp_path: Path
+    kohort: Kohort, broker: Broker, cooperative: Cooperative, tmp_path: Path
 ) -> None:
     group, _ = cooperative
     before = owned(broker, group)
