@@ -1,8 +1,6 @@
 """The client library of a member, as far as the group's data show it; and the librdkafka that bindings bundle.
 
-The recorded library takes precedence; else a default client id, or the member id made from it, suggests one: that is
-only inferred. Each version in `BINDINGS` was read from the release itself (tags, npm, PyPI); the result is None for a
-release that is not listed or newer than the last one listed.
+Each version in `BINDINGS` was read from the release itself (tags, npm, PyPI); one that is not listed is unknown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Groups and their committed offsets from the responses of brokers, and code shared with groups from a log.
-
-A replayed log has other names for the same facts, so each source fills `Member` itself; what is shared is at the end.
-"""
+"""Groups and their committed offsets from the responses of brokers, and code shared with groups from a log."""
 
 from __future__ import annotations
 
@@ -10,22 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from uuid import UUID
 
+from groups import model
 from groups.listing import MALFORMED, state_of
-from groups.model import (
-    Client,
-    CommittedOffset,
-    Group,
-    GroupState,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Node,
-    Offsets,
-    Partitions,
-    Problem,
-    Subscription,
-    UserData,
-)
 from groups.streams import NodeKind, StreamsMember, Subtopology, Tasks, Topology, TopologyNode
 from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.embedded_protocol import read_assignment, read_subscription
@@ -57,36 +40,41 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 EMBEDDED = "consumer"  # the protocol type of groups with metadata and assignments of Kafka's consumers
 _NODE_KINDS = dict(enumerate(NodeKind, start=1))
-_PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}  # by `memberType`, -1 before Kafka 4.0
+_PROTOCOLS = {
+    0: model.MemberProtocol.CLASSIC,
+    1: model.MemberProtocol.CONSUMER,
+}  # by `memberType`, -1 before Kafka 4.0
 
 
-def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Group, tuple[Problem, ...]]:
+def as_group(
+    kind: model.GroupType, group: Any, coordinator: model.Node | None
+) -> tuple[model.Group, tuple[model.Problem, ...]]:
     """Convert a group from the describe response of its type, with a problem for each unreadable part."""
-    if kind is GroupType.CONSUMER:
+    if kind is model.GroupType.CONSUMER:
         return _modern_group(kind, group, map(_consumer_member, group.members), coordinator), ()
-    if kind is GroupType.SHARE:
+    if kind is model.GroupType.SHARE:
         return _modern_group(kind, group, map(_share_member, group.members), coordinator), ()
-    if kind is GroupType.STREAMS:
+    if kind is model.GroupType.STREAMS:
         topology = _topology(group.topology)
         members = streams_members(topology, map(_streams_member, group.members))
         return replace(_modern_group(kind, group, members, coordinator), topology=topology), ()
-    bare = Group(
+    bare = model.Group(
         id=group.group_id,
-        type=GroupType.CLASSIC,
+        type=model.GroupType.CLASSIC,
         state=state_of(group.group_state),
         protocol_type=group.protocol_type,
         protocol=group.protocol_data or None,
         coordinator=coordinator,
     )
-    is_stable = bare.state is GroupState.STABLE
+    is_stable = bare.state is model.GroupState.STABLE
     return classic_group(bare, map(_classic_member, group.members), stable=is_stable)
 
 
 def _modern_group(
-    kind: GroupType, group: ModernGroup, members: Iterator[Member], coordinator: Node | None
-) -> Group:
+    kind: model.GroupType, group: ModernGroup, members: Iterator[model.Member], coordinator: model.Node | None
+) -> model.Group:
     """Brokers show the assignor of a streams group since Kafka 4.4 (KIP-1357); a share group has only one by name."""
-    return Group(
+    return model.Group(
         id=group.group_id,
         type=kind,
         state=state_of(group.group_state),
@@ -99,26 +87,26 @@ def _modern_group(
     )
 
 
-def _classic_member(member: classic.DescribeGroupsResponseGroupMember) -> tuple[Member, bytes, bytes]:
-    bare = Member(
+def _classic_member(member: classic.DescribeGroupsResponseGroupMember) -> tuple[model.Member, bytes, bytes]:
+    bare = model.Member(
         id=member.member_id,
         instance=member.group_instance_id,
-        client=Client(id=member.client_id, host=member.client_host),
-        protocol=MemberProtocol.CLASSIC,
+        client=model.Client(id=member.client_id, host=member.client_host),
+        protocol=model.MemberProtocol.CLASSIC,
     )
     return bare, member.member_metadata, member.member_assignment
 
 
-def _consumer_member(member: consumer.ConsumerGroupDescribeResponseGroupMember) -> Member:
+def _consumer_member(member: consumer.ConsumerGroupDescribeResponseGroupMember) -> model.Member:
     """The epoch of a static member that is away is -2; a member that revokes partitions still owns them."""
-    return Member(
+    return model.Member(
         id=member.member_id,
         instance=member.instance_id,
-        client=Client(id=member.client_id, host=member.client_host),
+        client=model.Client(id=member.client_id, host=member.client_host),
         rack=member.rack_id or None,
         protocol=_PROTOCOLS.get(member.member_type),
         # The broker writes "no regex" as an empty string.
-        subscription=Subscription(
+        subscription=model.Subscription(
             topics=member.subscribed_topic_names, regex=member.subscribed_topic_regex or None
         ),
         owned=_partitions(member.assignment),
@@ -127,26 +115,26 @@ def _consumer_member(member: consumer.ConsumerGroupDescribeResponseGroupMember) 
     )
 
 
-def _share_member(member: share.ShareGroupDescribeResponseGroupMember) -> Member:
-    return Member(
+def _share_member(member: share.ShareGroupDescribeResponseGroupMember) -> model.Member:
+    return model.Member(
         id=member.member_id,
-        client=Client(id=member.client_id, host=member.client_host),
+        client=model.Client(id=member.client_id, host=member.client_host),
         rack=member.rack_id or None,
-        subscription=Subscription(topics=member.subscribed_topic_names),
+        subscription=model.Subscription(topics=member.subscribed_topic_names),
         owned=_partitions(member.assignment),
         epoch=member.member_epoch,
     )
 
 
-def _streams_member(member: streams.StreamsGroupDescribeResponseGroupMember) -> Member:
+def _streams_member(member: streams.StreamsGroupDescribeResponseGroupMember) -> model.Member:
     """A member with its tasks, without the topics that these read. Only a group in migration has classic members."""
     endpoint = member.user_endpoint
-    return Member(
+    return model.Member(
         id=member.member_id,
         instance=member.instance_id,
-        client=Client(id=member.client_id, host=member.client_host),
+        client=model.Client(id=member.client_id, host=member.client_host),
         rack=member.rack_id or None,
-        protocol=MemberProtocol.CLASSIC if member.is_classic else None,
+        protocol=model.MemberProtocol.CLASSIC if member.is_classic else None,
         epoch=member.member_epoch,
         streams=StreamsMember(
             process=member.process_id,
@@ -214,16 +202,16 @@ def _node(node: DescribedNode) -> TopologyNode:
     )
 
 
-def _partitions(assignment: Assignment) -> Partitions:
+def _partitions(assignment: Assignment) -> model.Partitions:
     """Partitions by topic name; a deleted topic has no name and is listed by its id."""
     return named_partitions(
         (entry.topic_name, entry.topic_id, entry.partitions) for entry in assignment.topic_partitions
     )
 
 
-def committed_offsets(group: Fetched) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
+def committed_offsets(group: Fetched) -> tuple[model.Offsets, dict[tuple[str, int], Failure]]:
     """The committed offsets of a group from an OffsetFetch response, and the partitions that could not be read."""
-    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    offsets: dict[str, dict[int, model.CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
         read = offsets.setdefault(topic.name, {})
@@ -232,7 +220,7 @@ def committed_offsets(group: Fetched) -> tuple[Offsets, dict[tuple[str, int], Fa
             if partition.error_code:
                 failed[topic.name, number] = refusal(partition.error_code)
             else:
-                read[number] = CommittedOffset(
+                read[number] = model.CommittedOffset(
                     offset=partition.committed_offset,
                     leader_epoch=None if epoch < 0 else epoch,
                     metadata=partition.metadata or "",
@@ -252,9 +240,9 @@ def pending_places(group: Fetched) -> set[tuple[str, int]]:
 
 def share_offsets(
     group: share.DescribeShareGroupOffsetsResponseGroup,
-) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
+) -> tuple[model.Offsets, dict[tuple[str, int], Failure]]:
     """A share group's start offsets (-1: not started; lag since Kafka 4.2), and the unreadable partitions."""
-    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    offsets: dict[str, dict[int, model.CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
         for partition in topic.partitions:
@@ -262,7 +250,7 @@ def share_offsets(
             if partition.error_code:
                 failed[topic.topic_name, number] = refusal(partition.error_code, partition.error_message)
                 continue
-            offsets.setdefault(topic.topic_name, {})[number] = CommittedOffset(
+            offsets.setdefault(topic.topic_name, {})[number] = model.CommittedOffset(
                 offset=start,
                 leader_epoch=None if min(partition.leader_epoch, start) < 0 else partition.leader_epoch,
                 lag=None if partition.lag < 0 else partition.lag,
@@ -271,8 +259,8 @@ def share_offsets(
 
 
 def classic_group(
-    group: Group, members: Iterable[tuple[Member, bytes, bytes]], *, stable: bool
-) -> tuple[Group, tuple[Problem, ...]]:
+    group: model.Group, members: Iterable[tuple[model.Member, bytes, bytes]], *, stable: bool
+) -> tuple[model.Group, tuple[model.Problem, ...]]:
     """Add the members, each with its metadata and assignment in the embedded protocol (unless it is Connect's); bytes
     that cannot be decoded leave a part unknown and are reported as a problem."""
     if group.protocol_type != EMBEDDED:
@@ -282,20 +270,20 @@ def classic_group(
     return group, unreadable_members(group)
 
 
-def unreadable_members(group: Group) -> tuple[Problem, ...]:
+def unreadable_members(group: model.Group) -> tuple[model.Problem, ...]:
     """A problem for each member of which the subscription or the assignment cannot be read."""
     return tuple(
-        Problem(subject=f"{group.id}, member {member.id}", message=member.unreadable, error=MALFORMED)
+        model.Problem(subject=f"{group.id}, member {member.id}", message=member.unreadable, error=MALFORMED)
         for member in group.members
         if member.unreadable is not None
     )
 
 
-def streams_members(topology: Topology | None, members: Iterable[Member]) -> Iterator[Member]:
+def streams_members(topology: Topology | None, members: Iterable[model.Member]) -> Iterator[model.Member]:
     """Add what members read: active tasks become partitions of source and repartition topics; without a topology there
     is no subscription."""
     topics = tuple(sorted(topology.input_topics)) if topology else ()
-    subscription = Subscription(topics=topics) if topics else None
+    subscription = model.Subscription(topics=topics) if topics else None
     for member in members:
         streams = member.streams or StreamsMember()
         yield replace(
@@ -306,7 +294,7 @@ def streams_members(topology: Topology | None, members: Iterable[Member]) -> Ite
         )
 
 
-def _with_embedded(base: Member, metadata: bytes, assignment: bytes, *, stable: bool) -> Member:
+def _with_embedded(base: model.Member, metadata: bytes, assignment: bytes, *, stable: bool) -> model.Member:
     """The member with the decoded embedded protocol, each part apart, as brokers' clients do. Empty bytes mean unknown;
     in a `stable` group, no metadata is odd, and an empty assignment owns no partitions."""
     subscription, unsubscribed = _part(read_subscription, metadata, "subscription")
@@ -317,7 +305,7 @@ def _with_embedded(base: Member, metadata: bytes, assignment: bytes, *, stable: 
     member = base if oddity is None else replace(base, unreadable=oddity)
     if subscription is not None:
         # In the order sent: in one bucket, Java's maps keep the order of insertion.
-        topics = Subscription(topics=tuple(dict.fromkeys(subscription.topics)))
+        topics = model.Subscription(topics=tuple(dict.fromkeys(subscription.topics)))
         member = replace(member, rack=subscription.rack or None, subscription=topics)
     if assigned is not None:
         owned = {name: tuple(sorted(set(numbers))) for name, numbers in sorted(assigned.partitions.items())}
@@ -325,7 +313,7 @@ def _with_embedded(base: Member, metadata: bytes, assignment: bytes, *, stable: 
     elif stable and not assignment:
         member = replace(member, owned={})
     if oddity is None and (subscription is not None or assigned is not None):
-        data = UserData(
+        data = model.UserData(
             subscription=(subscription.user_data if subscription else None) or b"",
             assignment=(assigned.user_data if assigned else None) or b"",
         )
@@ -343,7 +331,7 @@ def _part(read: Callable[[bytes], T], data: bytes, name: str) -> tuple[T | None,
         return None, f"its {name} cannot be read: {error}"
 
 
-def named_partitions(assigned: Iterable[tuple[str | None, UUID | None, Sequence[int]]]) -> Partitions:
+def named_partitions(assigned: Iterable[tuple[str | None, UUID | None, Sequence[int]]]) -> model.Partitions:
     """Partitions by topic, from each topic's name, id and partitions; a deleted topic has no name: its id is used."""
     partitions: dict[str, tuple[int, ...]] = {}
     for topic, topic_id, numbers in assigned:
@@ -353,7 +341,7 @@ def named_partitions(assigned: Iterable[tuple[str | None, UUID | None, Sequence[
     return partitions
 
 
-def _task_partitions(topology: Topology | None, tasks: Tasks | None) -> Partitions:
+def _task_partitions(topology: Topology | None, tasks: Tasks | None) -> model.Partitions:
     active = tasks.active if tasks else {}
     partitions: dict[str, set[int]] = {}
     for subtopology in topology.subtopologies if topology else ():

@@ -1,11 +1,9 @@
 """Lag: the number of records that a group has not read, according to one rule for every table, graph and document.
 
-It is Kafka's figure (`ConsumerGroupCommand.getLag`), log end offset less committed offset, unknown if either is, and
-negative for an offset beyond the end (0 in a sum). A lag that the coordinator counts, for share groups, takes
-precedence. Whatever is judged uses what can be read instead (`readable`): records before the log start are deleted,
-markers and gaps are no records, and `read_committed` returns neither aborted records nor those from the last stable
-offset on (no broker shows the isolation level, so they do not count). Offsets alone give bounds; a `NextRecord`, which
-costs a fetch, shows whether there is a record at all.
+It is Kafka's figure (`ConsumerGroupCommand.getLag`): log end less committed offset, negative beyond the end (0 in a
+sum); a lag that the coordinator counts takes precedence. Verdicts use what can be read instead (`readable`): no
+deleted or aborted records, markers or gaps. Offsets alone give bounds; a `NextRecord` shows whether there is a record
+at all.
 """
 
 from __future__ import annotations
@@ -125,9 +123,8 @@ class PartitionLag(NamedTuple):
     metadata: str | None
     member: Member | None = None
     last_commit_ms: int | None = None  # when the offset was committed, in ms since 1970
-    lag_ms: int | None = (
-        None  # the first unread record's age, 0 without one; None: not requested, or a wrong time
-    )
+    lag_ms: int | None = None
+    """The first unread record's age, 0 without one; None: not requested, or a wrong time."""
     log_start: int | None = None  # the offset of the oldest record that is kept
     stable: int | None = None  # the last stable offset
     next_record: NextRecord | None = None  # from the committed offset on; None: not requested

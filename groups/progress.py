@@ -1,17 +1,9 @@
 """The progress of a group: rates, time to catch up, and a verdict per partition, from readings at known times.
 
-The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules"), which examine how offsets move. They differ where
-Burrow's were wrong: an offset that has reached its earlier value again is no REWIND; only zero lag at the last reading
-is OK, not anywhere in the window; the time until STALLED (a member owns the partition) or STOPPED (none does) counts
-from the first reading with records to read, as on a quiet topic the last commit is old; lag is measured against the
-log end at the reading, not at the commit, and a single drop does not hide its growth (WARN).
-
-Lag grows in one of two ways (`_grows_in_time`, `_grows_in_records`). *In time*, within seconds, if the times of commits
-and records are known: the offset moves more slowly than records are produced (a burst fails that) and than the clock (a
-consumer that reads late on purpose does not), and at this rate more would be unread than is produced in three commit
-intervals. *In records*: the lowest lag of the later half of the readings is above that of the earlier half, because lag
-goes up and down with each commit. Too few readings are `Trend.UNKNOWN`. A committed offset is up to a commit interval
-old: a lag of at most the records produced in one counts as caught up (`catch_up_s` 0).
+The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules") with corrections: an offset back at its earlier
+value is no REWIND, only zero lag at the last reading is OK, STALLED and STOPPED count from the first reading with
+records to read, and lag is measured against the log end at the reading. Too few readings are `Trend.UNKNOWN`. A
+committed offset is up to a commit interval old: a lag of at most the records produced in one counts as caught up.
 """
 
 from __future__ import annotations
@@ -81,15 +73,13 @@ class PartitionProgress(NamedTuple):
     verdict: BurrowVerdict | None = None
     lag: int | None = None  # the lag in records at the last reading
     lag_change: int | None = None
-    committed_per_s: float | None = (
-        None  # between commits of known times, else readings; negative after a rewind
-    )
+    committed_per_s: float | None = None
+    """Between commits of known times, else readings; negative after a rewind."""
     produced_per_s: float | None = None
     catch_up_s: float | None = None  # until all is read; `NEVER` if the lag does not shrink
     still_ms: int = 0  # at least, without a move of the offset while there were records
-    overtaken_s: float | None = (
-        None  # until the log start passes the committed offset; `NEVER` if it does not
-    )
+    overtaken_s: float | None = None
+    """Until the log start passes the committed offset; `NEVER` if it does not."""
     rewinds: int = 0  # how often the committed offset was lower than at the reading before
     trend: Trend = Trend.STEADY
     age_s: float | None = None  # the age of the oldest unread record at the last reading, in seconds

@@ -1,7 +1,4 @@
-"""The removal of members from a group: the selection, and the consequences (docs/members.md, tested on Kafka 4.3.1).
-
-A group does not show whether a member's process is still running; a running one rejoins as soon as it learns of it.
-"""
+"""The removal of members from a group: the selection, and the consequences (docs/members.md, tested on Kafka 4.3.1)."""
 
 from __future__ import annotations
 

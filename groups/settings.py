@@ -1,7 +1,4 @@
-"""Settings of one group (KIP-848, KIP-932, KIP-1071), checked before they are sent, and the brokers' settings.
-
-The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4; other settings are left to the cluster.
-"""
+"""Settings of one group, checked by the rules of `GroupConfig.validate` (Kafka 4.3, 4.4), and the brokers' settings."""
 
 from __future__ import annotations
 

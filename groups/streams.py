@@ -1,7 +1,6 @@
-"""Data that only streams groups have (KIP-1071): a topology, and tasks of its subtopologies.
+"""A topology, and the tasks of its subtopologies: data that only streams groups have (KIP-1071).
 
-A task is a subtopology for one partition number; changelog topics keep its stores, repartition topics connect
-subtopologies. Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
+Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
 """
 
 from __future__ import annotations

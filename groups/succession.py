@@ -1,17 +1,9 @@
-"""The leader of a classic group, and its successor when the leader leaves.
+"""The leader of a classic group, and its successor when the leader leaves: the first member in a Java HashMap's order.
 
-A broker keeps the members in a Java HashMap, and takes the first in the map's order when it needs a leader: when the
-leader is removed (it leaves, its session expires, or it misses a rebalance and is dynamic), whether that member has
-joined already or not. If a static leader misses a rebalance, the first that has joined leads; if it rejoins, its new id
-leads. In a group without members the first to join leads; after the last member of the consumer protocol has left, the
-first classic one in the consumer group's map; after a restart, the recorded leader. So if a recorded leader is no
-longer a member, a rebalance is in progress, and the leader is known once the group is Stable.
-
-The order depends on the length of the map's array, which grows with the group, never shrinks, and is created again when
-a broker loads the group. DescribeGroups and the group's record list the members in this order; if a source did not keep
-it, every possible length is tried. Members of one bin are in the order in which they joined.
-
-Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
+If a static leader misses a rebalance, the first that has joined leads; if it rejoins, its new id does. The order
+depends on the length of the map's array, which grows with the group, never shrinks, and is created again when a broker
+loads the group; if a source did not keep the order, every length is tried. Members of one bin are in the order of
+joining. Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
 GroupMetadataManager.replay, completeClassicGroupJoin, describeGroups. Tested on 4.3.1.
 """
 

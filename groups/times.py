@@ -1,8 +1,7 @@
 """The one reader and the one writer of durations and times; what is written can be read again.
 
-The drop-in reads only the forms of kafka-consumer-groups.sh: `--to-datetime` by `Utils.getDateTime` (SimpleDateFormat
-`yyyy-MM-dd'T'HH:mm:ss.SSSXXX`, then with `X`), `--by-duration` by `java.time.Duration.parse`. What SimpleDateFormat
-ignores after the pattern (`+0130` means one hour), and years of more than four digits, are refused.
+The drop-in reads only kafka-consumer-groups.sh's forms (`Utils.getDateTime`, `java.time.Duration.parse`); what
+SimpleDateFormat ignores after the pattern (`+0130` means one hour), and years of more than four digits, are refused.
 """
 
 from __future__ import annotations

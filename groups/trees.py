@@ -1,9 +1,8 @@
-"""Dataclasses to trees of plain values and back: a file's writer and reader use the same declaration.
+"""Dataclasses to trees of plain values (of JSON and YAML) and back: reader and writer use the same declaration.
 
-A tree has the values of JSON and YAML. The types of a dataclass's fields define the allowed ones; `Annotated` narrows
-them, metadata define differences between the file and the class. None means *unknown*, and may be left out if the field
-has a default; numbers may be texts. An error has the path to its value, from which `groups.yaml_files.position_of`
-finds line and column. Readers and writers are built once per class: a large file costs one call per value.
+The types of fields define the allowed values; `Annotated` narrows them, metadata define differences between the file
+and the class. None means *unknown*; numbers may be texts. An error has the path to its value
+(`groups.yaml_files.position_of`). Readers and writers are built once per class: a large file costs one call per value.
 """
 
 from __future__ import annotations

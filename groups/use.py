@@ -1,9 +1,7 @@
-"""The use of topics by a group, and the last use of a group, for `--unused-for 30d`.
+"""The use of topics by a group, and the last use of a group, for `--unused-for 30d`; unknown is not unused.
 
-Unknown and false are different: a classic group shows neither partitions nor subscriptions while it rebalances. A group
-was used when its offsets were committed and as long as it had members, who may commit nothing on a quiet topic. It does
-not count as unused if the time of a commit is unknown (share groups have none, but only members commit there), or the
-moment when the last member left, unless an empty protocol type shows that it never had members.
+A group was used when its offsets were committed and as long as it had members. It does not count as unused if the time
+of a commit is unknown, or the moment when the last member left, unless its protocol type shows that it never had any.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """The waits of each member of a group in a rebalance, from the data that a broker shows; and the labels of members.
 
-Consumer groups (KIP-848): a member with partitions outside its target must revoke them, whatever its epoch; without,
-but with an older epoch, its next heartbeat (or JoinGroup) brings it to the target's; partitions that are missing are
-still owned by another member, or come with the next heartbeat. If the group's epoch is ahead of the target's, the
-broker must still compute a new one. A classic member does all this by rejoining when a heartbeat requests it.
-
-Classic groups: in PreparingRebalance the coordinator waits for members to join and does not show which have, but a
-member that joined after the last finished rebalance has. In CompletingRebalance the group waits for the leader.
-
+A classic member of a consumer group revokes, advances and takes partitions by rejoining when a heartbeat requests it.
+In PreparingRebalance a broker does not show who has joined, but a member that is newer than the last rebalance has.
 Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumerGroupDescribeMember,
 GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup. Tested on 4.3.1.
 """

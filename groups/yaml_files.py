@@ -1,7 +1,6 @@
 """YAML and JSON files as trees of plain values, the position of each value in its file, and readable YAML.
 
-Scalars stay the original text (a topic called `on` or `0123` keeps its name); only a plain `null`, `~` or an empty
-value is None. Positions are computed in a second pass, if there is an error.
+Scalars stay the original text (a topic called `on` or `0123` keeps its name), except null, `~` and empty values.
 """
 
 from __future__ import annotations

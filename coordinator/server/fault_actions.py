@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from coordinator import faults
 from coordinator.engine.calls import A, Request
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.classic.join_group import JoinGroup
@@ -17,18 +18,6 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
 from coordinator.engine.context import Group
 from coordinator.errors import CannotBeWritten, CoordinatorError, RequestRefused
-from coordinator.faults import (
-    Action,
-    AnswerError,
-    ChangeTopic,
-    CoordinatorFault,
-    Disconnect,
-    Expire,
-    FailCoordinator,
-    FaultEvent,
-    Fence,
-    RequestRule,
-)
 from coordinator.server.broker import Caller
 from coordinator.server.cluster import Cluster
 from coordinator.server.faults.reading import tree_of
@@ -49,9 +38,9 @@ class FaultRefused(CoordinatorError):
     """A fault that cannot be injected now."""
 
 
-async def carry_out(cluster: Cluster, event: FaultEvent) -> str | int:
+async def carry_out(cluster: Cluster, event: faults.FaultEvent) -> str | int:
     """Inject a fault and describe what was done; or activate a rule and return its id. :raises FaultRefused:"""
-    if isinstance(event, RequestRule):
+    if isinstance(event, faults.RequestRule):
         return cluster.faults.add(event, cluster.now_ms())
     try:
         return await _ACTIONS[type(event)](cluster, event)
@@ -59,7 +48,7 @@ async def carry_out(cluster: Cluster, event: FaultEvent) -> str | int:
         raise FaultRefused(str(error)) from None
 
 
-async def play(cluster: Cluster, events: Sequence[FaultEvent], report: Callable[[str], None]) -> None:
+async def play(cluster: Cluster, events: Sequence[faults.FaultEvent], report: Callable[[str], None]) -> None:
     """Inject faults, sorted by time, counting from now; `report` gets a line on each, injected or refused."""
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -74,7 +63,7 @@ async def play(cluster: Cluster, events: Sequence[FaultEvent], report: Callable[
             report(f"at {event.at:g} s: {text if isinstance(done, int) else done}")
 
 
-async def _expire(cluster: Cluster, event: Expire) -> str:
+async def _expire(cluster: Cluster, event: faults.Expire) -> str:
     group = _group(cluster, event.group)
     members = _members(group, event.member)
     for member in members:
@@ -85,7 +74,7 @@ async def _expire(cluster: Cluster, event: Expire) -> str:
     return f"the session of {_listed(members)} has expired"
 
 
-async def _fence(cluster: Cluster, event: Fence) -> str:
+async def _fence(cluster: Cluster, event: faults.Fence) -> str:
     group = _group(cluster, event.group)
     members = _members(group, event.member)
     for member in members:
@@ -104,7 +93,7 @@ async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
     """Remove a dynamic member. In the consumer protocol its next heartbeat is answered FENCED_MEMBER_EPOCH."""
     await _send(cluster, LeaveGroup(group=group.id, members=((member.id, None),)))
     if isinstance(member, ConsumerMember) and member.classic is None:
-        fenced = AnswerError(
+        fenced = faults.AnswerError(
             error=ErrorCode.FENCED_MEMBER_EPOCH.name, api=("ConsumerGroupHeartbeat",), group=group.id,
             member=member.id, times=1, for_s=FENCED_FOR_S,
         )  # fmt: skip
@@ -178,7 +167,7 @@ def _listed(members: list[Any]) -> str:
     return ", ".join(member.id for member in members)
 
 
-async def _change_topic(cluster: Cluster, event: ChangeTopic) -> str:
+async def _change_topic(cluster: Cluster, event: faults.ChangeTopic) -> str:
     """:raises RequestRefused: :raises FaultRefused:"""
     try:
         async with cluster.topics.changing:
@@ -187,7 +176,7 @@ async def _change_topic(cluster: Cluster, event: ChangeTopic) -> str:
         cluster.topics_changed()
 
 
-def _changed(cluster: Cluster, event: ChangeTopic) -> str:
+def _changed(cluster: Cluster, event: faults.ChangeTopic) -> str:
     topics, name = cluster.topics, event.topic
     known = topics.find(name, None)
     if known is None and event.create is None:
@@ -203,15 +192,15 @@ def _changed(cluster: Cluster, event: ChangeTopic) -> str:
     return f"{name} is created with {made.partitions} partitions and id {format_uuid(made.id)}"
 
 
-async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
+async def _disconnect(cluster: Cluster, event: faults.Disconnect) -> str:
     sessions = [connected for connected in cluster.sessions if connected.client_id == event.client]
     for session in sessions:
         session.end()
     return f"closed {counted(len(sessions), 'connection')} of {event.client}"
 
 
-async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
-    if event.fault is CoordinatorFault.CRASH:
+async def _fail_coordinator(cluster: Cluster, event: faults.FailCoordinator) -> str:
+    if event.fault is faults.CoordinatorFault.CRASH:
         return _crash(cluster, event)
     coordinators = cluster.coordinators
     if event.group is None:
@@ -228,7 +217,7 @@ async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
     return f"the coordinator of {whose} is now broker {brokers}{loading}"
 
 
-def _crash(cluster: Cluster, event: FailCoordinator) -> str:
+def _crash(cluster: Cluster, event: faults.FailCoordinator) -> str:
     """Stop a broker, or all of them, and restart it later, in a task: the caller's connection may be one of its."""
     if event.group is None:
         lost = [broker.node_id for broker in cluster.present]
@@ -267,7 +256,7 @@ def _next_broker(cluster: Cluster, partition: int) -> int:
     return present[(present.index(leader.node_id) + 1) % len(present)]
 
 
-_ACTIONS: Mapping[type[Action], Callable[[Cluster, Any], Awaitable[str]]] = {
-    Expire: _expire, Fence: _fence, Disconnect: _disconnect, ChangeTopic: _change_topic,
-    FailCoordinator: _fail_coordinator,
+_ACTIONS: Mapping[type[faults.Action], Callable[[Cluster, Any], Awaitable[str]]] = {
+    faults.Expire: _expire, faults.Fence: _fence, faults.Disconnect: _disconnect, faults.ChangeTopic: _change_topic,
+    faults.FailCoordinator: _fail_coordinator,
 }  # fmt: skip

@@ -69,14 +69,10 @@ def without_owner(case: DiagnosisCase) -> Iterator[Finding]:
     is_new = not lost & committed and any(topic in left for topic, _ in committed)
     is_sure = lasted_ms >= METADATA_MAX_AGE_MS if is_new else lasted_ms > 0
     yield (error if is_sure else warning)(
-        message=(
-            f"No member owns {partitions_text(left)}, though the group is {case.group.state.value} and subscribes to "
-            "the topic: it is not read."
-        ),
-        remedy=(
-            "New partitions are found within metadata.max.age.ms (5 minutes). Otherwise restart a member, and compare "
-            f"with what the assignor would do: kohort dry-run {case.in_shell}."
-        ),
+        message=f"No member owns {partitions_text(left)}, though the group is {case.group.state.value} and subscribes "
+        "to the topic: it is not read.",
+        remedy="New partitions are found within metadata.max.age.ms (5 minutes). Otherwise restart a member, and "
+        f"compare with what the assignor would do: kohort dry-run {case.in_shell}.",
         since_ms=since,
         evidence={"partitions": len(lost), "topics": tuple(left), "observed_for_s": lasted_ms / 1000},
     )
@@ -96,10 +92,8 @@ def idle_members(case: DiagnosisCase) -> Iterator[Finding]:
     if not idle or group.type is GroupType.SHARE:
         return
     yield note(
-        message=(
-            f"{share(len(idle), len(group.members), 'member', ('owns', 'own'))} no partition "
-            f"(of {partitions} owned in total): {case.named(idle)}."
-        ),
+        message=f"{share(len(idle), len(group.members), 'member', ('owns', 'own'))} no partition "
+        f"(of {partitions} owned in total): {case.named(idle)}.",
         remedy="Add partitions to the topics, or stop these members unless they are standbys.",
         members=tuple(idle),
         evidence={"members": len(group.members), "without_partitions": len(idle), "partitions": partitions},
@@ -131,14 +125,10 @@ def skew(case: DiagnosisCase) -> Iterator[Finding]:
     most, least = max(shown, key=shown.__getitem__), min(shown, key=shown.__getitem__)
     what = "" if in_all else f" of {uneven[0]}"
     yield (warning if in_all else note)(
-        message=(
-            f"{case.labels[most]} owns {shown[most]} partitions{what}, {case.labels[least]} {shown[least]}, of "
-            f"{sum(shown.values())} for {len(members)} members."
-        ),
-        remedy=(
-            f"{case.group.protocol or 'The assignor'} assigns unevenly: compare other assignors with "
-            f"kohort dry-run {case.in_shell} --compare."
-        ),
+        message=f"{case.labels[most]} owns {shown[most]} partitions{what}, {case.labels[least]} {shown[least]}, of "
+        f"{sum(shown.values())} for {len(members)} members.",
+        remedy=f"{case.group.protocol or 'The assignor'} assigns unevenly: compare other assignors with "
+        f"kohort dry-run {case.in_shell} --compare.",
         members=(most,),
         evidence={
             "most": shown[most],
@@ -171,10 +161,8 @@ def target_not_reached(case: DiagnosisCase) -> Iterator[Finding]:
     if not late or lasted_ms < case.thresholds.rebalance_ms:
         return
     yield error(
-        message=(
-            f"{case.named(late)} has not reached epoch {case.group.assignment_epoch} of the target assignment for "
-            f"at least {duration_text(lasted_ms)}."
-        ),
+        message=f"{case.named(late)} has not reached epoch {case.group.assignment_epoch} of the target assignment for "
+        f"at least {duration_text(lasted_ms)}.",
         remedy="It does not send heartbeats, or is blocked: take a thread dump and restart it.",
         members=tuple(late),
         since_ms=since,

@@ -9,25 +9,10 @@ from enum import Enum
 from functools import cached_property, partial
 from typing import TypeAlias, TypeVar
 
+from groups import model
 from groups.counts import first_names
 from groups.findings import Finding, Level, finding
 from groups.lag import NextRecord, readable, records_between
-from groups.model import (
-    Cluster,
-    CommittedOffset,
-    Group,
-    LogOffsets,
-    Member,
-    Offsets,
-    OpenTransaction,
-    Problem,
-    Topic,
-    TopicPartition,
-    commit_of,
-    each_commit,
-    log_of,
-    partition_name,
-)
 from groups.progress import COMMIT_INTERVAL_MS, GroupProgress
 from groups.settings import OFFSETS_RETENTION
 
@@ -40,17 +25,18 @@ class Observation:
 
     at_ms: int  # the time when the group had been described, in milliseconds since 1970
     group: (
-        Group | None
+        model.Group | None
     )  # None if it could not be read; its `offsets` are None where only members were requested
-    problem: Problem | None = None  # the reason if the group could not be read
-    topics: Mapping[str, Topic] | None = None  # that groups read, commit to or name; None: not requested
+    problem: model.Problem | None = None  # the reason if the group could not be read
+    topics: Mapping[str, model.Topic] | None = None
+    """That groups read, commit to or name; None: not requested."""
     missing_topics: frozenset[str] | None = None  # read, committed to or named; None when not known
     topic_names: frozenset[str] | None = None  # of the whole cluster; None when not known or not requested
-    cluster: Cluster | None = None  # the version and settings of the brokers; None: not requested
+    cluster: model.Cluster | None = None  # the version and settings of the brokers; None: not requested
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
     """By requested partition, the later of the last commit and the first unread record; None: there is none."""
     next_records: Mapping[tuple[str, int], NextRecord] = field(default_factory=dict)  # where requested
-    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
+    transactions: Mapping[tuple[str, int], tuple[model.OpenTransaction, ...]] | None = None
     """The earliest first, of partitions whose last stable offset is before the end; None: not requested."""
 
 
@@ -78,7 +64,7 @@ class DiagnosisCase:
     progress: GroupProgress  # the progress of its partitions, over the observations that show its offsets
 
     @property
-    def seen(self) -> Iterator[tuple[Observation, Group]]:
+    def seen(self) -> Iterator[tuple[Observation, model.Group]]:
         """The observations that show the group, oldest first."""
         return ((seen, seen.group) for seen in self.observations if seen.group is not None)
 
@@ -87,11 +73,11 @@ class DiagnosisCase:
         return [observation for observation, _ in self.seen][-1]
 
     @cached_property
-    def group(self) -> Group:
+    def group(self) -> model.Group:
         return [group for _, group in self.seen][-1]
 
     @cached_property
-    def offsets(self) -> Offsets:
+    def offsets(self) -> model.Offsets:
         return self._newest(lambda seen: None if seen.group is None else seen.group.offsets) or {}
 
     def brokers_setting(self, name: str) -> str | None:
@@ -100,16 +86,16 @@ class DiagnosisCase:
         return None if cluster is None else (cluster.settings or {}).get(name)
 
     @cached_property
-    def pending(self) -> frozenset[TopicPartition]:
+    def pending(self) -> frozenset[model.TopicPartition]:
         pending = self._newest(lambda seen: None if seen.group is None else seen.group.pending)
         return frozenset() if pending is None else pending.places
 
     @cached_property
-    def topics(self) -> Mapping[str, Topic]:
+    def topics(self) -> Mapping[str, model.Topic]:
         return self._newest(lambda seen: seen.topics) or {}
 
     @cached_property
-    def first_topics(self) -> Mapping[str, Topic]:
+    def first_topics(self) -> Mapping[str, model.Topic]:
         return next((seen.topics for seen in self.observations if seen.topics is not None), {})
 
     @cached_property
@@ -129,7 +115,7 @@ class DiagnosisCase:
     def seen_ms(self) -> int:
         return self.observations[-1].at_ms - self.observations[0].at_ms
 
-    def since_ms(self, holds: Callable[[Group], bool]) -> int | None:
+    def since_ms(self, holds: Callable[[model.Group], bool]) -> int | None:
         """The time since which a condition holds at every observation; None if it does not hold at the newest one."""
         since: int | None = None
         for observation in reversed(self.observations):
@@ -152,7 +138,7 @@ class DiagnosisCase:
     def named(self, members: Iterable[str]) -> str:
         return first_names([self.labels.get(member, member) for member in members])
 
-    def member(self, member_id: str) -> Member | None:
+    def member(self, member_id: str) -> model.Member | None:
         for observation in reversed(self.observations):
             for member in () if observation.group is None else observation.group.members:
                 if member.id == member_id:
@@ -198,7 +184,9 @@ _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.TWO_OFFSETS: lambda case: sum(group.offsets is not None for _, group in case.seen) > 1,
     Need.TRANSACTIONS: lambda case: case.last.transactions is not None,
     Need.PENDING: lambda case: any(group.pending is not None for _, group in case.seen),
-    Need.COMMIT_TIMES: lambda case: any(one.timestamp is not None for _, one in each_commit(case.offsets)),
+    Need.COMMIT_TIMES: lambda case: any(
+        one.timestamp is not None for _, one in model.each_commit(case.offsets)
+    ),
     Need.RETENTION: lambda case: case.brokers_setting(OFFSETS_RETENTION) is not None,
 }
 
@@ -234,7 +222,7 @@ class DiagnosisRule:
     source: str  # the source of the rule: a KIP, a class of Kafka, an issue
     needs: tuple[Need, ...]
     least: Least | None  # None: one observation shows the problem, or the observed time does not matter
-    applies: Callable[[Group], bool]  # for other groups the rule is not reported as not checked
+    applies: Callable[[model.Group], bool]  # for other groups the rule is not reported as not checked
     of_unread: bool  # whether it also checks a group that no observation shows
     judge: Judge
 
@@ -248,42 +236,42 @@ def rule(
     source: str,
     needs: Sequence[Need] = (),
     least: Least | None = None,
-    applies: Callable[[Group], bool] = lambda _: True,
+    applies: Callable[[model.Group], bool] = lambda _: True,
     of_unread: bool = False,
 ) -> Callable[[Judge], DiagnosisRule]:
     """Decorator that turns a function that checks a case into a rule."""
     return lambda judge: DiagnosisRule(name, source, tuple(needs), least, applies, of_unread, judge)
 
 
-def committed(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, CommittedOffset, int]]:
-    for partition, commit in each_commit(case.offsets):
+def committed(case: DiagnosisCase) -> Iterator[tuple[model.TopicPartition, model.CommittedOffset, int]]:
+    for partition, commit in model.each_commit(case.offsets):
         if commit.offset is not None and commit.offset >= 0:
             yield partition, commit, commit.offset
 
 
-def names(partitions: Iterable[TopicPartition]) -> str:
+def names(partitions: Iterable[model.TopicPartition]) -> str:
     return first_names(all_names(partitions))
 
 
-def all_names(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
-    return tuple(map(partition_name, sorted(partitions)))
+def all_names(partitions: Iterable[model.TopicPartition]) -> tuple[str, ...]:
+    return tuple(map(model.partition_name, sorted(partitions)))
 
 
-def unread(case: DiagnosisCase, partition: TopicPartition) -> int:
+def unread(case: DiagnosisCase, partition: model.TopicPartition) -> int:
     """The number of records between the committed offset and the end; 0 if it is not known."""
-    commit = commit_of(case.offsets, partition)
-    end = log_of(case.topics, partition).end
+    commit = model.commit_of(case.offsets, partition)
+    end = model.log_of(case.topics, partition).end
     return max(records_between(None if commit is None else commit.offset, end) or 0, 0)
 
 
-def waits_for_transaction(case: DiagnosisCase, partition: TopicPartition) -> bool:
+def waits_for_transaction(case: DiagnosisCase, partition: model.TopicPartition) -> bool:
     """Whether no record before the last stable offset is left to read, and records of open transactions follow."""
-    commit = commit_of(case.offsets, partition)
+    commit = model.commit_of(case.offsets, partition)
     record = case.last.next_records.get(partition)
-    return commit is not None and is_held(log_of(case.topics, partition), commit.offset, record)
+    return commit is not None and is_held(model.log_of(case.topics, partition), commit.offset, record)
 
 
-def is_held(log: LogOffsets, committed: int | None, next_record: NextRecord | None) -> bool:
+def is_held(log: model.LogOffsets, committed: int | None, next_record: NextRecord | None) -> bool:
     """Whether everything that can be read from a committed offset waits for the end of an open transaction."""
     start, stable, end = log
     return readable(committed, start=start, stable=stable, end=end, next_record=next_record).is_held

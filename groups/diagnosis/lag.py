@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
+from groups import progress
 from groups.counts import counted
 from groups.diagnosis.case import DiagnosisCase, Least, Need, all_names, error, names, note, rule, warning
 from groups.diagnosis.rebalances import assigned_ms, is_unsettled
 from groups.findings import Finding
 from groups.model import Group, GroupType, TopicPartition
-from groups.progress import (
-    NEVER,
-    RETENTION_CHECK_S,
-    STILL_INTERVALS,
-    TREND_INTERVALS,
-    BurrowVerdict,
-    PartitionProgress,
-    Trend,
-)
 from groups.times import seconds_text
 
 BURROW = "Burrow, Consumer Lag Evaluation Rules (groups.progress says where it differs)"
@@ -39,13 +31,13 @@ def is_alone(group: Group) -> bool:
     return has_offsets(group) and not group.members
 
 
-def _any(holds: Callable[[PartitionProgress], object]) -> Callable[[DiagnosisCase], bool]:
+def _any(holds: Callable[[progress.PartitionProgress], object]) -> Callable[[DiagnosisCase], bool]:
     return lambda case: any(map(holds, case.progress.partitions.values()))
 
 
 TREND = Least(
-    ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms,
-    may_hide=_any(lambda one: one.trend in (Trend.UNKNOWN, Trend.DRAINS)),
+    ms=lambda limits: progress.TREND_INTERVALS * limits.commit_interval_ms,
+    may_hide=_any(lambda one: one.trend in (progress.Trend.UNKNOWN, progress.Trend.DRAINS)),
     observed_ms=assigned_ms,
 )  # unless times of records and commits show it at once
 
@@ -55,7 +47,8 @@ TREND = Least(
     source="LogManager, deleteOldSegments; KIP-405",
     needs=(Need.TWO_OFFSETS, Need.START_OFFSETS),
     least=Least(
-        ms=lambda _: 2 * RETENTION_CHECK_S * 1000, may_hide=_any(lambda one: one.catch_up_s and one.lag)
+        ms=lambda _: 2 * progress.RETENTION_CHECK_S * 1000,
+        may_hide=_any(lambda one: one.catch_up_s and one.lag),
     ),
     applies=has_offsets,
 )
@@ -65,21 +58,19 @@ def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
         partition: one.overtaken_s
         for partition, one in case.progress.partitions.items()
         if one.overtaken_s is not None
-        and 0 < one.overtaken_s < min(DAY_MS / 1000, NEVER if one.catch_up_s is None else one.catch_up_s)
+        and 0
+        < one.overtaken_s
+        < min(DAY_MS / 1000, progress.NEVER if one.catch_up_s is None else one.catch_up_s)
     }
     if not lost:
         return
     soonest = min(lost.values())
     yield error(
-        message=(
-            f"Retention deletes records of {names(lost)} before the group reads them: at current rates the "
-            f"first are deleted in {seconds_text(soonest)}."
-        ),
-        remedy=(
-            "Raise retention.ms (or retention.bytes) of the topic until the group has caught up: kafka-configs.sh "
-            "--alter --entity-type topics --entity-name "
-            f"{min(lost)[0]} --add-config retention.ms=…. Then add consumers, or make them faster."
-        ),
+        message=f"Retention deletes records of {names(lost)} before the group reads them: at current rates the "
+        f"first are deleted in {seconds_text(soonest)}.",
+        remedy="Raise retention.ms (or retention.bytes) of the topic until the group has caught up: kafka-configs.sh "
+        "--alter --entity-type topics --entity-name "
+        f"{min(lost)[0]} --add-config retention.ms=…. Then add consumers, or make them faster.",
         evidence={"partitions": all_names(lost), "lost_in_s": round(soonest, 1)},
     )
 
@@ -97,8 +88,8 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     growing = {
         partition: one
         for partition, one in case.progress.partitions.items()
-        if one.verdict is BurrowVerdict.WARN
-        or (one.trend is Trend.GROWS and one.still_ms < STILL_INTERVALS * gap_ms)
+        if one.verdict is progress.BurrowVerdict.WARN
+        or (one.trend is progress.Trend.GROWS and one.still_ms < progress.STILL_INTERVALS * gap_ms)
     }
     if not growing:
         return
@@ -107,15 +98,11 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     oldest_s = max((one.age_s for one in growing.values() if one.age_s is not None), default=None)
     oldest = "" if oldest_s is None else f" The oldest unread record is {seconds_text(oldest_s)} old."
     yield warning(
-        message=(
-            f"Lag grows in {counted(len(growing), 'partition')} of {len(case.progress.partitions):,}: "
-            f"{names(growing)}. {produced:,.1f} records per second are produced there and {read:,.1f} consumed: at "
-            f"these rates the group never catches up.{oldest}"
-        ),
-        remedy=(
-            "Add members, up to the number of partitions, or make processing faster. To follow it: "
-            f"kohort watch {case.in_shell}."
-        ),
+        message=f"Lag grows in {counted(len(growing), 'partition')} of {len(case.progress.partitions):,}: "
+        f"{names(growing)}. {produced:,.1f} records per second are produced there and {read:,.1f} consumed: at "
+        f"these rates the group never catches up.{oldest}",
+        remedy="Add members, up to the number of partitions, or make processing faster. To follow it: "
+        f"kohort watch {case.in_shell}.",
         evidence={
             "partitions": all_names(growing),
             "lag": sum(one.lag or 0 for one in growing.values()),
@@ -141,18 +128,16 @@ def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
         partition: one.catch_up_s
         for partition, one in case.progress.partitions.items()
         if one.catch_up_s is not None
-        and 0 < one.catch_up_s < NEVER
-        and one.trend in (Trend.SHRINKS, Trend.DRAINS)
+        and 0 < one.catch_up_s < progress.NEVER
+        and one.trend in (progress.Trend.SHRINKS, progress.Trend.DRAINS)
     }
     if not times:
         return
     partition = max(times, key=times.__getitem__)
     longest, lag = times[partition], case.progress.lag
     yield (warning if longest * 1000 > case.thresholds.catch_up_ms else note)(
-        message=(
-            f"The group is catching up: {counted(lag or 0, 'record')} {'is' if lag == 1 else 'are'} unread; at current "
-            f"rates {names([partition])} takes longest, {seconds_text(longest)}."
-        ),
+        message=f"The group is catching up: {counted(lag or 0, 'record')} {'is' if lag == 1 else 'are'} unread; at "
+        f"current rates {names([partition])} takes longest, {seconds_text(longest)}.",
         remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",
         evidence={
             "lag": lag,
@@ -176,14 +161,10 @@ def rewound(case: DiagnosisCase) -> Iterator[Finding]:
     if not partitions:
         return
     yield warning(
-        message=(
-            f"Committed offsets moved backwards in {counted(len(partitions), 'partition')}: {names(partitions)}; "
-            "records are read again."
-        ),
-        remedy=(
-            "If the group was not reset, check for two consumers that commit the same partition, one of them evicted "
-            "or assigned manually."
-        ),
+        message=f"Committed offsets moved backwards in {counted(len(partitions), 'partition')}: {names(partitions)}; "
+        "records are read again.",
+        remedy="If the group was not reset, check for two consumers that commit the same partition, one of them "
+        "evicted or assigned manually.",
         evidence={
             "partitions": all_names(partitions),
             "lag": sum(one.lag or 0 for one in partitions.values()),
@@ -209,20 +190,16 @@ def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
         return
     lag = sum(partitions.values())
     yield warning(
-        message=(
-            f"{names(partitions)} {'lags' if len(partitions) == 1 else 'lag'} far more than the other partitions of "
-            f"the topic: {counted(lag, 'record')}."
-        ),
-        remedy=(
-            "Check whether one key has most of the records there; if so, split the key. Otherwise compare the member "
-            "that owns the partition with the others."
-        ),
+        message=f"{names(partitions)} {'lags' if len(partitions) == 1 else 'lag'} far more than the other partitions "
+        f"of the topic: {counted(lag, 'record')}.",
+        remedy="Check whether one key has most of the records there; if so, split the key. Otherwise compare the "
+        "member that owns the partition with the others.",
         evidence={"partitions": all_names(partitions), "lag": lag},
     )
 
 
-def _hottest(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, PartitionProgress]]:
-    by_topic: dict[str, list[tuple[TopicPartition, PartitionProgress]]] = {}
+def _hottest(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, progress.PartitionProgress]]:
+    by_topic: dict[str, list[tuple[TopicPartition, progress.PartitionProgress]]] = {}
     for partition, one in case.progress.partitions.items():
         if one.lag is not None:
             by_topic.setdefault(partition[0], []).append((partition, one))
@@ -239,7 +216,7 @@ def _hottest(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, PartitionPro
 
 
 _HOT_AFTER_S = 60
-_GETS_ON: Sequence[BurrowVerdict] = (BurrowVerdict.OK, BurrowVerdict.WARN)
+_GETS_ON: Sequence[progress.BurrowVerdict] = (progress.BurrowVerdict.OK, progress.BurrowVerdict.WARN)
 
 
 def _rounded(rate: float | None) -> float | None:

@@ -132,10 +132,8 @@ def poll_interval(case: DiagnosisCase) -> Iterator[Finding]:
         return
     of_these = [change for change in member_changes if change.member.id in again]
     yield error(
-        message=(
-            f"{case.named(again)} left the group and rejoined with the same member id: the time between two polls "
-            "exceeded max.poll.interval.ms, or the session expired."
-        ),
+        message=f"{case.named(again)} left the group and rejoined with the same member id: the time between two polls "
+        "exceeded max.poll.interval.ms, or the session expired.",
         remedy=_POLL_REMEDY,
         members=tuple(again),
         since_ms=next(change.at_ms for change in of_these if change.member.id == again[0]),
@@ -236,10 +234,9 @@ def static_fencing(case: DiagnosisCase) -> Iterator[Finding]:
             continue
         hosts = sorted({host_of(member) for member in ids[instance].values()})
         yield error(
-            message=(
-                f"The static member {instance} changed its member id {count} times in {duration_text(case.seen_ms)}: "
-                f"two processes have the same group.instance.id, or one restarts repeatedly ({first_names(hosts)})."
-            ),
+            message=f"The static member {instance} changed its member id {count} times in "
+            f"{duration_text(case.seen_ms)}: two processes have the same group.instance.id, or one restarts "
+            f"repeatedly ({first_names(hosts)}).",
             remedy="Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID.",
             members=tuple(ids[instance]),
             since_ms=case.observations[0].at_ms,
@@ -269,10 +266,8 @@ def static_away(case: DiagnosisCase) -> Iterator[Finding]:
             + (f"No member reads {first_names(owned)}" if owned else "They own no partitions")
             + " until they rejoin or their sessions expire."
         ),
-        remedy=(
-            f"Restart it with group.instance.id={names[0]}, or remove it: "
-            f"kohort members remove {case.in_shell} --instance {shlex.quote(names[0])}."
-        ),
+        remedy=f"Restart it with group.instance.id={names[0]}, or remove it: "
+        f"kohort members remove {case.in_shell} --instance {shlex.quote(names[0])}.",
         members=tuple(member.id for member in away),
         since_ms=since,
         evidence={
@@ -294,10 +289,8 @@ def mixed_protocols(case: DiagnosisCase) -> Iterator[Finding]:
     if not classic:
         return
     yield note(
-        message=(
-            f"{share(len(classic), len(case.group.members), 'member', ('uses', 'use'))} the classic protocol: "
-            "the migration to the consumer protocol is not complete."
-        ),
+        message=f"{share(len(classic), len(case.group.members), 'member', ('uses', 'use'))} the classic protocol: "
+        "the migration to the consumer protocol is not complete.",
         remedy=f"See its progress: kohort describe {case.in_shell} --migration.",
         members=tuple(classic),
         evidence={"classic": len(classic), "members": len(case.group.members)},

@@ -7,18 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from groups.counts import counted, first_names
-from groups.diagnosis.case import (
-    DiagnosisCase,
-    Need,
-    all_names,
-    committed,
-    error,
-    names,
-    note,
-    rule,
-    unread,
-    warning,
-)
+from groups.diagnosis import case as cases
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.findings import Finding
 from groups.model import TopicPartition, commit_of, each_partition, log_of
@@ -27,34 +16,30 @@ from groups.times import format_moment, seconds_text
 from groups.use import unsubscribed_topics
 
 
-@rule(
+@cases.rule(
     "topic-recreated",
     source="KAFKA-4095; OffsetCommitValue v4",
-    needs=(Need.OFFSETS, Need.TOPICS),
+    needs=(cases.Need.OFFSETS, cases.Need.TOPICS),
     applies=has_offsets,
 )
-def topic_recreated(case: DiagnosisCase) -> Iterator[Finding]:
+def topic_recreated(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """Proved by the topic id in the commit, or by the topic's id, which has changed since the first observation."""
     partitions = sorted(_of_another_topic(case))
     if not partitions:
         return
-    yield error(
-        message=(
-            f"{first_topics(partitions)} was deleted and created again after the group committed: its offsets in "
-            f"{names(partitions)} belong to the old topic."
-        ),
-        remedy=(
-            "Stop the group and reset these offsets; otherwise records of the new topic may be skipped, or "
-            f"auto.offset.reset applies: kohort offsets reset {case.in_shell} --topic {partitions[0][0]} --to-earliest."
-        ),
-        evidence={"partitions": all_names(partitions)},
+    yield cases.error(
+        message=f"{first_topics(partitions)} was deleted and created again after the group committed: its offsets in "
+        f"{cases.names(partitions)} belong to the old topic.",
+        remedy="Stop the group and reset these offsets; otherwise records of the new topic may be skipped, or "
+        f"auto.offset.reset applies: kohort offsets reset {case.in_shell} --topic {partitions[0][0]} --to-earliest.",
+        evidence={"partitions": cases.all_names(partitions)},
     )
 
 
-def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
+def _of_another_topic(case: cases.DiagnosisCase) -> set[TopicPartition]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
     partitions: set[TopicPartition] = set()
-    for partition, commit, _ in committed(case):
+    for partition, commit, _ in cases.committed(case):
         topic, first = case.topics.get(partition[0]), case.first_topics.get(partition[0])
         if topic is None or topic.id is None:
             continue
@@ -73,17 +58,17 @@ def first_topics(partitions: list[TopicPartition]) -> str:
     return topics[0] if len(topics) == 1 else f"{topics[0]} and {len(topics) - 1} more"
 
 
-@rule(
+@cases.rule(
     "records-lost",
     source="Fetcher, OFFSET_OUT_OF_RANGE; redpanda-data/console#18843",
-    needs=(Need.OFFSETS, Need.START_OFFSETS),
+    needs=(cases.Need.OFFSETS, cases.Need.START_OFFSETS),
     applies=has_offsets,
 )
-def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
+def records_lost(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """Below the log start in the first and last observation of the topics; without members, the last is enough."""
     earlier = case.first_topics if case.group.members else case.topics
     lost: dict[TopicPartition, int] = {}
-    for partition, _, offset in committed(case):
+    for partition, _, offset in cases.committed(case):
         logs = log_of(earlier, partition), log_of(case.topics, partition)
         starts = [log.start for log in logs if log.start is not None]
         if starts and offset < min(starts):
@@ -91,31 +76,27 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
     if not lost:
         return
     total = sum(lost.values())
-    level = error if case.group.members else warning
+    level = cases.error if case.group.members else cases.warning
     yield level(
-        message=(
-            f"The committed offset is below the log start in {counted(len(lost), 'partition')}: {names(lost)}. "
-            f"{counted(total, 'record')} were deleted before the group read them."
-        ),
-        remedy=(
-            "auto.offset.reset decides where consumers continue: earliest reads the records that are left, latest "
-            "skips them too. Or reset the offsets while the group is stopped: kohort offsets reset "
-            f"{case.in_shell} --topic {min(lost)[0]} --to-earliest. Raise retention.ms if the group needs longer."
-        ),
-        evidence={"partitions": all_names(lost), "records_lost": total},
+        message=f"The committed offset is below the log start in {counted(len(lost), 'partition')}: "
+        f"{cases.names(lost)}. {counted(total, 'record')} were deleted before the group read them.",
+        remedy="auto.offset.reset decides where consumers continue: earliest reads the records that are left, latest "
+        "skips them too. Or reset the offsets while the group is stopped: kohort offsets reset "
+        f"{case.in_shell} --topic {min(lost)[0]} --to-earliest. Raise retention.ms if the group needs longer.",
+        evidence={"partitions": cases.all_names(lost), "records_lost": total},
     )
 
 
-@rule(
+@cases.rule(
     "beyond-end",
     source="strimzi/strimzi-kafka-operator#9269; KAFKA-4095",
-    needs=(Need.OFFSETS, Need.END_OFFSETS),
+    needs=(cases.Need.OFFSETS, cases.Need.END_OFFSETS),
     applies=has_offsets,
 )
-def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
+def beyond_end(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
     beyond: dict[TopicPartition, int] = {}
-    for partition, _, offset in committed(case):
+    for partition, _, offset in cases.committed(case):
         end = log_of(case.topics, partition).end
         if end is not None and offset > end:
             beyond[partition] = offset - end
@@ -123,31 +104,27 @@ def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
         beyond.pop(proved, None)
     if not beyond:
         return
-    yield error(
-        message=(
-            f"The committed offset is above the log end in {counted(len(beyond), 'partition')}: {names(beyond)}, by up "
-            f"to {max(beyond.values()):,}. {first_topics(list(beyond))} was probably deleted and created again; "
-            "otherwise the log was truncated (unclean leader election), or the offset was set manually."
-        ),
-        remedy=(
-            "Consumers that start there follow auto.offset.reset: latest skips the records of the new log. Stop the "
-            "group and reset these offsets: "
-            f"kohort offsets reset {case.in_shell} --topic {min(beyond)[0]} --to-earliest."
-        ),
-        evidence={"partitions": all_names(beyond), "above_the_end_by": max(beyond.values())},
+    yield cases.error(
+        message=f"The committed offset is above the log end in {counted(len(beyond), 'partition')}: "
+        f"{cases.names(beyond)}, by up to {max(beyond.values()):,}. {first_topics(list(beyond))} was probably deleted "
+        "and created again; otherwise the log was truncated (unclean leader election), or the offset was set manually.",
+        remedy="Consumers that start there follow auto.offset.reset: latest skips the records of the new log. Stop the "
+        "group and reset these offsets: "
+        f"kohort offsets reset {case.in_shell} --topic {min(beyond)[0]} --to-earliest.",
+        evidence={"partitions": cases.all_names(beyond), "above_the_end_by": max(beyond.values())},
     )
 
 
-@rule(
+@cases.rule(
     "never-committed",
     source="KIP-1327; apache/kafka#22784",
-    needs=(Need.MEMBERS, Need.OFFSETS, Need.END_OFFSETS),
+    needs=(cases.Need.MEMBERS, cases.Need.OFFSETS, cases.Need.END_OFFSETS),
     applies=is_consuming,
 )
-def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
+def never_committed(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """Owned with records at every observation, without an offset while others have one: with
     `auto.offset.reset=latest`, records before the consumer found the partition are not read."""
-    known = {partition for partition, _, _ in committed(case)}
+    known = {partition for partition, _, _ in cases.committed(case)}
     if not known:
         return  # it keeps its offsets elsewhere
     missing: dict[TopicPartition, int] = {}
@@ -161,35 +138,31 @@ def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
             missing[partition] = log.end - (log.start or 0)
     if not missing:
         return
-    yield warning(
-        message=(
-            f"{counted(len(missing), 'partition')} with records {'has' if len(missing) == 1 else 'have'} no committed "
-            f"offset: {names(missing)}; {counted(sum(missing.values()), 'record')}. With auto.offset.reset=latest, "
-            "records that were produced before the consumers found the partition are skipped, and after a restart the "
-            "others too."
-        ),
-        remedy=(
-            "Set auto.offset.reset=earliest, at least while partitions are added (KIP-1327). To read these records, "
-            f"stop the group and reset it to the start: kohort offsets reset {case.in_shell} "
-            f"--topic {min(missing)[0]}:{min(missing)[1]} --to-earliest."
-        ),
-        evidence={"partitions": all_names(missing), "records": sum(missing.values())},
+    yield cases.warning(
+        message=f"{counted(len(missing), 'partition')} with records {'has' if len(missing) == 1 else 'have'} no "
+        f"committed offset: {cases.names(missing)}; {counted(sum(missing.values()), 'record')}. With "
+        "auto.offset.reset=latest, records that were produced before the consumers found the partition are skipped, "
+        "and after a restart the others too.",
+        remedy="Set auto.offset.reset=earliest, at least while partitions are added (KIP-1327). To read these records, "
+        f"stop the group and reset it to the start: kohort offsets reset {case.in_shell} "
+        f"--topic {min(missing)[0]}:{min(missing)[1]} --to-earliest.",
+        evidence={"partitions": cases.all_names(missing), "records": sum(missing.values())},
     )
 
 
-@rule(
+@cases.rule(
     "offsets-expiring",
     source="KIP-496; offsets.retention.minutes",
-    needs=(Need.OFFSETS, Need.COMMIT_TIMES, Need.RETENTION),
+    needs=(cases.Need.OFFSETS, cases.Need.COMMIT_TIMES, cases.Need.RETENTION),
     applies=is_alone,
 )
-def expiring(case: DiagnosisCase) -> Iterator[Finding]:
+def expiring(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """For groups without members. A classic group's retention starts when it became empty, after the last commit."""
     retention_ms = int(case.brokers_setting(OFFSETS_RETENTION) or 0) * 60_000
     now_ms = case.last.at_ms
     due = {
         partition: commit.timestamp + retention_ms
-        for partition, commit, _ in committed(case)
+        for partition, commit, _ in cases.committed(case)
         if commit.timestamp is not None
         and commit.timestamp + retention_ms - now_ms < case.thresholds.expiry_ms
     }
@@ -197,40 +170,35 @@ def expiring(case: DiagnosisCase) -> Iterator[Finding]:
         return
     first_ms = min(due.values())
     in_s = max(first_ms - now_ms, 0) / 1000
-    yield warning(
-        message=(
-            f"The group has no members, and its offsets expire: those of {counted(len(due), 'partition')} in "
-            f"{seconds_text(in_s)} at the earliest. After that, auto.offset.reset decides where its consumers start."
-        ),
-        remedy=(
-            "Start a consumer before that, or raise offsets.retention.minutes of the brokers. To be able to restore "
-            f"the offsets, save them: kohort snapshot {case.in_shell} -o FILE."
-        ),
+    yield cases.warning(
+        message=f"The group has no members, and its offsets expire: those of {counted(len(due), 'partition')} in "
+        f"{seconds_text(in_s)} at the earliest. After that, auto.offset.reset decides where its consumers start.",
+        remedy="Start a consumer before that, or raise offsets.retention.minutes of the brokers. To be able to restore "
+        f"the offsets, save them: kohort snapshot {case.in_shell} -o FILE.",
         evidence={
-            "partitions": all_names(due),
+            "partitions": cases.all_names(due),
             "expires": format_moment(first_ms),
             "retention_minutes": retention_ms // 60_000,
         },
     )
 
 
-@rule("left-over-offsets", source="KIP-496", needs=(Need.OFFSETS,), applies=is_consuming)
-def left_over(case: DiagnosisCase) -> Iterator[Finding]:
+@cases.rule("left-over-offsets", source="KIP-496", needs=(cases.Need.OFFSETS,), applies=is_consuming)
+def left_over(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
     unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets)) or ()
-    left = [partition for partition, _, _ in committed(case) if partition[0] in unsubscribed]
+    left = [partition for partition, _, _ in cases.committed(case) if partition[0] in unsubscribed]
     if not left:
         return
-    topics, lag = sorted({topic for topic, _ in left}), sum(unread(case, partition) for partition in left)
-    yield note(
-        message=(
-            f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
-            f"{first_names(topics)}; their lag: {lag:,}."
-        ),
-        remedy=(
-            f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} "
-            f"--topic {','.join(topics)}. This loses the group's positions: a member that subscribes again "
-            "follows auto.offset.reset."
-        ),
-        evidence={"partitions": all_names(left), "lag": lag},
+    topics, lag = (
+        sorted({topic for topic, _ in left}),
+        sum(cases.unread(case, partition) for partition in left),
+    )
+    yield cases.note(
+        message=f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
+        f"{first_names(topics)}; their lag: {lag:,}.",
+        remedy=f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} "
+        f"--topic {','.join(topics)}. This loses the group's positions: a member that subscribes again "
+        "follows auto.offset.reset.",
+        evidence={"partitions": cases.all_names(left), "lag": lag},
     )

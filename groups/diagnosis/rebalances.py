@@ -101,14 +101,10 @@ def _repeated_rebalances(case: DiagnosisCase, waiting: Sequence[BlockingMember])
     if case.group.type is not GroupType.CLASSIC or took_ms < limit_ms:
         return
     yield error(
-        message=(
-            f"The group was in rebalances for {duration_text(took_ms)} of {duration_text(case.seen_ms)} observed, and "
-            f"reads little meanwhile.{' ' + _waits_for(case, waiting) if waiting else ''}"
-        ),
-        remedy=(
-            "Check which members' processes restart or no longer exist: rebalances wait for each that was killed "
-            f"until its session expires. List the members: kohort describe {case.in_shell} --members."
-        ),
+        message=f"The group was in rebalances for {duration_text(took_ms)} of {duration_text(case.seen_ms)} observed, "
+        f"and reads little meanwhile.{' ' + _waits_for(case, waiting) if waiting else ''}",
+        remedy="Check which members' processes restart or no longer exist: rebalances wait for each that was killed "
+        f"until its session expires. List the members: kohort describe {case.in_shell} --members.",
         since_ms=case.observations[0].at_ms,
         evidence={
             "state": case.group.state.value,
@@ -127,10 +123,8 @@ def in_progress(case: DiagnosisCase) -> Iterator[Finding]:
         return
     yield note(
         message=f"A rebalance is in progress ({case.group.state.value}). {_waits_for(case, waiting)}",
-        remedy=(
-            f"A rebalance of a few seconds is normal. Observe it on a live cluster: kohort diagnose {case.in_shell} "
-            "--for 30s."
-        ),
+        remedy=f"A rebalance of a few seconds is normal. Observe it on a live cluster: kohort diagnose {case.in_shell} "
+        "--for 30s.",
         since_ms=since,
         evidence={"state": case.group.state.value, "observed_for_s": case.lasted_ms(since) / 1000},
     )
@@ -285,10 +279,8 @@ def unavailable(case: DiagnosisCase) -> Iterator[Finding]:
     failing = [observation for observation in case.observations if observation.at_ms > seen_ms]
     loads = name == LOADING
     yield error(
-        message=(
-            f"The group's coordinator {'is still loading its log' if loads else 'is not available'} ({name}): members "
-            "can neither join, nor send heartbeats, nor commit."
-        ),
+        message=f"The group's coordinator {'is still loading its log' if loads else 'is not available'} ({name}): "
+        "members can neither join, nor send heartbeats, nor commit.",
         remedy=(
             "Check __consumer_offsets: a partition has no leader, or the topic is missing because "
             "offsets.topic.replication.factor is higher than the number of brokers (kafka-topics.sh --describe --topic "

@@ -1,7 +1,4 @@
-"""Partitions to observe more closely before groups are checked: those with records to read that wait.
-
-That reads records, so a few partitions of each member represent the rest: a stalled member stalls in all of them.
-"""
+"""Partitions to observe more closely before groups are checked: a few waiting ones of a member represent the rest."""
 
 from __future__ import annotations
 
@@ -10,19 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from groups import model
 from groups.diagnosis.case import Observation
 from groups.lag import NextRecord, NextRecords
-from groups.model import (
-    CommittedOffset,
-    Group,
-    GroupType,
-    Topic,
-    TopicPartition,
-    commit_of,
-    each_commit,
-    each_partition,
-    log_of,
-)
 from groups.progress import FEW_RECORDS
 
 MOST_OF_A_MEMBER = 20
@@ -30,7 +17,7 @@ MOST_OF_A_MEMBER = 20
 
 def unread_partitions(
     observations: Sequence[Observation], commit_interval_ms: int
-) -> tuple[Group, Group] | None:
+) -> tuple[model.Group, model.Group] | None:
     """The groups of the first and the last observation with the offsets of partitions whose records wait: not moved for
     two commit intervals or since the first, or of members with more to read than was produced meanwhile."""
     shown = [one for one in observations if one.group is not None and one.group.offsets is not None]
@@ -38,26 +25,28 @@ def unread_partitions(
         return None
     first, last = shown[0], shown[-1]
     group = last.group
-    if group is None or first.group is None or group.type is GroupType.SHARE:
+    if group is None or first.group is None or group.type is model.GroupType.SHARE:
         return None
     since_ms = last.at_ms - 2 * commit_interval_ms
     base = next((seen for seen in reversed(shown) if seen.at_ms <= since_ms), first)
-    owners = {partition: member.id for member in group.members for partition in each_partition(member.owned)}
-    still: dict[TopicPartition, CommittedOffset] = {}
-    late: dict[TopicPartition, tuple[int, CommittedOffset]] = {}
-    for key, commit in each_commit(group.offsets):
-        end = log_of(last.topics, key).end
+    owners = {
+        partition: member.id for member in group.members for partition in model.each_partition(member.owned)
+    }
+    still: dict[model.TopicPartition, model.CommittedOffset] = {}
+    late: dict[model.TopicPartition, tuple[int, model.CommittedOffset]] = {}
+    for key, commit in model.each_commit(group.offsets):
+        end = model.log_of(last.topics, key).end
         if commit.offset is None or end is None or not 0 <= commit.offset < end:
             continue
-        unread, produced = end - commit.offset, end - (log_of(first.topics, key).end or 0)
-        known = None if base.group is None else commit_of(base.group.offsets, key)
+        unread, produced = end - commit.offset, end - (model.log_of(first.topics, key).end or 0)
+        known = None if base.group is None else model.commit_of(base.group.offsets, key)
         if known is not None and known.offset == commit.offset:
             still[key] = commit
         elif key in owners and unread > max(produced, FEW_RECORDS):
             late[key] = unread, commit
     by_lag = sorted(late.items(), key=lambda item: -item[1][0])
-    chosen: dict[str, dict[int, CommittedOffset]] = {}
-    before: dict[str, dict[int, CommittedOffset]] = {}
+    chosen: dict[str, dict[int, model.CommittedOffset]] = {}
+    before: dict[str, dict[int, model.CommittedOffset]] = {}
     of_member: Counter[str | None] = Counter()
     for key, commit in (*still.items(), *((key, commit) for key, (_, commit) in by_lag)):
         owner = owners.get(key)
@@ -66,15 +55,15 @@ def unread_partitions(
             continue
         topic, number = key
         chosen.setdefault(topic, {})[number] = commit
-        earlier = commit_of(first.group.offsets, key)
+        earlier = model.commit_of(first.group.offsets, key)
         if earlier is not None and earlier.offset != commit.offset:
             before.setdefault(topic, {})[number] = earlier
     return (replace(first.group, offsets=before), replace(group, offsets=chosen)) if chosen else None
 
 
-def some_commits(group: Group) -> Group:
+def some_commits(group: model.Group) -> model.Group:
     """The group with a few of its commits, some from every topic: as many as are examined per member."""
-    left, some = MOST_OF_A_MEMBER, dict[str, Mapping[int, CommittedOffset]]()
+    left, some = MOST_OF_A_MEMBER, dict[str, Mapping[int, model.CommittedOffset]]()
     topics = group.offsets or {}
     for position, (topic, offsets) in enumerate(topics.items()):
         share = max(left // (len(topics) - position), 1)
@@ -83,22 +72,22 @@ def some_commits(group: Group) -> Group:
     return replace(group, offsets=some)
 
 
-def records_after(group: Group, records: NextRecords) -> Mapping[TopicPartition, NextRecord]:
+def records_after(group: model.Group, records: NextRecords) -> Mapping[model.TopicPartition, NextRecord]:
     """What follows each committed offset; partitions for which it was not read are left out."""
     return {
         partition: records[partition][commit.offset]
-        for partition, commit in each_commit(group.offsets)
+        for partition, commit in model.each_commit(group.offsets)
         if commit.offset is not None and commit.offset in records.get(partition, ())
     }
 
 
 def waiting_since(
-    group: Group, records: Mapping[TopicPartition, NextRecord], at_ms: int
-) -> Mapping[TopicPartition, int | None]:
+    group: model.Group, records: Mapping[model.TopicPartition, NextRecord], at_ms: int
+) -> Mapping[model.TopicPartition, int | None]:
     """Since when each partition has unread records (None: it has none): the latest of the offset's first commit, the
     first unread record and the last rebalance. Where one of the first two is unknown, it is left out."""
-    since: dict[TopicPartition, int | None] = {}
-    for partition, commit in each_commit(group.offsets):
+    since: dict[model.TopicPartition, int | None] = {}
+    for partition, commit in model.each_commit(group.offsets):
         record = records.get(partition)
         if record is None or record.is_unknown:
             continue
@@ -111,15 +100,17 @@ def waiting_since(
     return since
 
 
-def commits_of(group: Group) -> Mapping[TopicPartition, int]:
+def commits_of(group: model.Group) -> Mapping[model.TopicPartition, int]:
     return {
         partition: commit.offset
-        for partition, commit in each_commit(group.offsets)
+        for partition, commit in model.each_commit(group.offsets)
         if commit.offset is not None
     }
 
 
-def held_partitions(first: Mapping[str, Topic], last: Mapping[str, Topic]) -> Iterator[TopicPartition]:
+def held_partitions(
+    first: Mapping[str, model.Topic], last: Mapping[str, model.Topic]
+) -> Iterator[model.TopicPartition]:
     """Partitions whose last stable offset is before the end and has not moved since the first observation."""
     for name, topic in last.items():
         stable, ends = topic.stable_offsets or {}, topic.end_offsets or {}

@@ -51,11 +51,9 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     )
     meanwhile = f"; {produced} in {duration_text(case.seen_ms)}" if came else ""
     yield level(
-        message=(
-            f"{producer[0].upper()}{producer[1:]}{',' if one.transactional_id is None else ''} has had a transaction "
-            f"open for {duration_text(open_ms)}. Consumers with isolation.level=read_committed wait for its end in "
-            f"{names(held)}{meanwhile}."
-        ),
+        message=f"{producer[0].upper()}{producer[1:]}{',' if one.transactional_id is None else ''} has had a "
+        f"transaction open for {duration_text(open_ms)}. Consumers with isolation.level=read_committed wait for its "
+        f"end in {names(held)}{meanwhile}.",
         remedy=how_to_end(partition, one),
         since_ms=one.since_ms,
         evidence={"partitions": all_names(held), **_evidence(one), "produced": came},
@@ -124,13 +122,9 @@ def aborted_records(case: DiagnosisCase) -> Iterator[Finding]:
             f" Not known for {names(limited)}: the search ended at its limit." if limited else ""
         )
     yield note(
-        message=(
-            f"After the committed offset there {'is' if count == 1 else 'are'} only {least}{counted(count, 'record')} "
-            f"of aborted transactions in {names(after)}. {end}"
-        ),
-        remedy=(
-            "None for read_committed; lag in records includes them until the next commit. Consumers with "
-            "read_uncommitted get these records: if they do not commit, they are stalled."
-        ),
+        message=f"After the committed offset there {'is' if count == 1 else 'are'} only "
+        f"{least}{counted(count, 'record')} of aborted transactions in {names(after)}. {end}",
+        remedy="None for read_committed; lag in records includes them until the next commit. Consumers with "
+        "read_uncommitted get these records: if they do not commit, they are stalled.",
         evidence={"partitions": all_names(after), "aborted": count},
     )

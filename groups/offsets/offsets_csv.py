@@ -1,7 +1,6 @@
 """Offsets as CSV without a header, as kafka-consumer-groups.sh exports and reads them (`CsvUtils` of Kafka 4.3).
 
-`topic,partition,offset` for one group, `group,topic,partition,offset` for several; a file without the empty line at its
-end, which Kafka's tool prints too, may be cut.
+A file without the empty line at its end, which Kafka's tool prints too, may be cut.
 """
 
 from __future__ import annotations

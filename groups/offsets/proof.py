@@ -1,10 +1,9 @@
 """The position of the first unread record in a copy of a partition, proved by the records around it.
 
-Source and target windows contain the records around it. Two records are the same if key, value, headers (the copy may
-have more) and time agree, except times that a broker set. A *cut* in the target is right if the record before it is the
-last read one and the record after it the first unread one; of several cuts, the one with most agreeing records around
-it. Compaction, retention and transactions remove records from one side only: then a gap in the offsets must explain
-those between. An offset that is not proved never skips a record that is known to be unread.
+Two records are the same if key, value, headers (the copy may have more) and time agree, except times that a broker
+set. A *cut* in the target lies between the last read and the first unread record; the best has most agreeing records
+around it. Records missing on one side must be explained by gaps; an unproved offset never skips a record known to be
+unread.
 """
 
 from __future__ import annotations

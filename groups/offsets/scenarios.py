@@ -1,8 +1,4 @@
-"""The new offset of each reset scenario, as in `OffsetsUtils` of Kafka 4.3.
-
-A number is moved into the log's range, a committed offset (to-current) is not; a moment after the last record means
-the end.
-"""
+"""The new offset of each reset scenario, as in `OffsetsUtils` of Kafka 4.3; only to-current may leave the log."""
 
 from __future__ import annotations
 
@@ -10,15 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from groups.model import (
-    NOTHING_COMMITTED,
-    CommittedOffset,
-    Offsets,
-    Problem,
-    TopicPartition,
-    commit_of,
-    partition_name,
-)
+from groups import model
 from groups.offsets.model import OffsetChange, Positions
 
 _LARGEST_OFFSET = 2**63 - 1
@@ -61,13 +49,13 @@ class ToTime:
 class ToListed:
     """`--from-file`: the offsets of a file, by group."""
 
-    offsets: Mapping[str, Mapping[TopicPartition, int]]
+    offsets: Mapping[str, Mapping[model.TopicPartition, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class ToGroup:
     group: str
-    offsets: Offsets
+    offsets: model.Offsets
 
 
 Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToTime | ToListed | ToGroup
@@ -81,22 +69,24 @@ class _Target(NamedTuple):
 def reset(
     scenario: Scenario,
     group: str,
-    partition: TopicPartition,
-    committed: CommittedOffset | None,
+    partition: model.TopicPartition,
+    committed: model.CommittedOffset | None,
     positions: Positions,
-) -> OffsetChange | Problem | None:
+) -> OffsetChange | model.Problem | None:
     """The change of one partition; a Problem if its new offset is unknown, None if it stays unchanged."""
     if isinstance(scenario, ToGroup):
-        others = commit_of(scenario.offsets, partition)
-        if others is None or others.offset == NOTHING_COMMITTED:
+        others = model.commit_of(scenario.offsets, partition)
+        if others is None or others.offset == model.NOTHING_COMMITTED:
             return None
     before = None if committed is None else committed.position
     if partition in positions.unread:
-        return Problem(subject=f"{group}, {partition_name(partition)}", message=positions.unread[partition])
+        return model.Problem(
+            subject=f"{group}, {model.partition_name(partition)}", message=positions.unread[partition]
+        )
     offset, remark = _target(scenario, group, partition, before, positions)
     if offset is None:
         message = remark or "its offset is not known"
-        return Problem(subject=f"{group}, {partition_name(partition)}", message=message)
+        return model.Problem(subject=f"{group}, {model.partition_name(partition)}", message=message)
     return OffsetChange(
         topic=partition[0],
         partition=partition[1],
@@ -110,7 +100,7 @@ def reset(
 
 
 def _target(
-    scenario: Scenario, group: str, partition: TopicPartition, before: int | None, positions: Positions
+    scenario: Scenario, group: str, partition: model.TopicPartition, before: int | None, positions: Positions
 ) -> _Target:
     end, earliest = positions.end.get(partition), positions.earliest.get(partition)
     match scenario:
@@ -140,7 +130,7 @@ def _target(
         case ToListed(offsets):
             return _within(offsets[group][partition], earliest, end)
         case ToGroup(_, offsets):
-            other = commit_of(offsets, partition)
+            other = model.commit_of(offsets, partition)
             if other is None or other.offset is None:
                 return _Target(None, f"the offset of {scenario.group} is not known")
             return _within(other.offset, earliest, end)

@@ -1,7 +1,6 @@
 """The deterministic automaton of a pattern: which names it matches, and whether two patterns match the same names.
 
-It reads a name from its end (groups.regex.program), builds states when needed, and takes characters that the pattern
-does not distinguish as one. `Names` are read all at once: a tree of shared prefixes, each level an array look-up.
+States are built when needed. `Names` are read at once: a tree of shared prefixes, each level an array look-up.
 """
 
 from __future__ import annotations
@@ -15,30 +14,8 @@ from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from groups.regex.program import (
-    Condition,
-    LookAheadCondition,
-    LookBehindCondition,
-    PlaceCondition,
-    Program,
-    TooLargeError,
-    UnsureError,
-    backwards,
-    compile_beginning,
-    compile_whole,
-)
-from groups.regex.tree import (
-    ALL,
-    ALPHABET,
-    INDEX,
-    WORD,
-    Assertion,
-    Boundary,
-    Sequence,
-    Tree,
-    characters_of,
-    sequence_of,
-)
+from groups.regex import program as programs
+from groups.regex import tree as syntax
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,19 +28,19 @@ MAX_NAME = 249  # the most characters of a topic's name
 LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"  # tried first for examples
 
 
-def trimmed(tree: Tree) -> Tree:
+def trimmed(tree: syntax.Tree) -> syntax.Tree:
     """The tree without anchors at both ends of the pattern, which have no effect if the whole name must match."""
-    parts = tree.parts if isinstance(tree, Sequence) else (tree,)
-    while parts and parts[0] == Assertion(Boundary.START):
+    parts = tree.parts if isinstance(tree, syntax.Sequence) else (tree,)
+    while parts and parts[0] == syntax.Assertion(syntax.Boundary.START):
         parts = parts[1:]
-    while parts and parts[-1] == Assertion(Boundary.END):
+    while parts and parts[-1] == syntax.Assertion(syntax.Boundary.END):
         parts = parts[:-1]
-    return sequence_of(parts)
+    return syntax.sequence_of(parts)
 
 
 def classes_of(masks: set[int]) -> list[int]:
     """The coarsest partition of the alphabet that distinguishes the masks, as masks."""
-    parts = [ALL]
+    parts = [syntax.ALL]
     for mask in sorted(masks):
         parts = [piece for part in parts for piece in (part & mask, part & ~mask) if piece]
     return parts
@@ -79,14 +56,14 @@ class _Context:
 class Automaton:
     """The automaton of a tree that must match whole names. Raises UnsureError and TooLargeError."""
 
-    def __init__(self, tree: Tree) -> None:
-        self.program = compile_whole(trimmed(tree))
-        self.behind, self.behind_entries = compile_beginning(self.program.behind)
+    def __init__(self, tree: syntax.Tree) -> None:
+        self.program = programs.compile_whole(trimmed(tree))
+        self.behind, self.behind_entries = programs.compile_beginning(self.program.behind)
         self.classes = classes_of(self.program.masks() | self.behind.masks())
-        self.class_of = [0] * len(ALPHABET)
+        self.class_of = [0] * len(syntax.ALPHABET)
         for number, mask in enumerate(self.classes):
-            for character in characters_of(mask):
-                self.class_of[INDEX[character]] = number
+            for character in syntax.characters_of(mask):
+                self.class_of[syntax.INDEX[character]] = number
         self._chars = [_chars(self.program, mask) for mask in self.classes]
         self._behind_chars = [_chars(self.behind, mask) for mask in self.classes]
         self._places = self.program.places()
@@ -114,14 +91,14 @@ class Automaton:
         """Whether a whole name matches; it must consist of characters that topic names may have."""
         state = self.start
         for character in reversed(name):
-            state = self.follow(state, self.class_of[INDEX[character]])
+            state = self.follow(state, self.class_of[syntax.INDEX[character]])
         return self.accepting[state]
 
     def complete(self) -> None:
         state = 0
         while state < len(self.rows):
             if len(self.rows) * len(self.classes) > MAX_TRANSITIONS:
-                raise TooLargeError
+                raise programs.TooLargeError
             for number in range(len(self.classes)):
                 self.follow(state, number)
             state += 1
@@ -147,7 +124,7 @@ class Automaton:
                 key = self._key(context)
                 if key not in numbers:
                     if len(contexts) == MAX_CONTEXTS:
-                        raise TooLargeError
+                        raise programs.TooLargeError
                     numbers[key] = len(contexts)
                     contexts.append(context)
                     after.append(self._next_contexts(context))
@@ -157,13 +134,17 @@ class Automaton:
 
     def _key(self, context: _Context) -> tuple[bool, bool, int]:
         """The parts of a context that the program distinguishes."""
-        edges = bool(self._places & {Boundary.WORD_EDGE, Boundary.NO_WORD_EDGE})
+        edges = bool(self._places & {syntax.Boundary.WORD_EDGE, syntax.Boundary.NO_WORD_EDGE})
         behind = context.behind if self.behind_entries else 0
-        return context.at_start and Boundary.START in self._places, context.after_word and edges, behind
+        return (
+            context.at_start and syntax.Boundary.START in self._places,
+            context.after_word and edges,
+            behind,
+        )
 
     def _next_contexts(self, context: _Context) -> list[_Context]:
         return [
-            _Context(False, bool(mask & WORD), self._looked_behind((context.behind << 1) & chars))
+            _Context(False, bool(mask & syntax.WORD), self._looked_behind((context.behind << 1) & chars))
             for mask, chars in zip(self.classes, self._behind_chars, strict=True)
         ]
 
@@ -190,21 +171,23 @@ class Automaton:
                 truths |= fork.bit
         return truths
 
-    def _holds(self, check: Condition, truths: int, context: _Context, following: int | None) -> bool:
+    def _holds(
+        self, check: programs.Condition, truths: int, context: _Context, following: int | None
+    ) -> bool:
         match check:
-            case LookAheadCondition(body=body, negative=negative):
+            case programs.LookAheadCondition(body=body, negative=negative):
                 return bool(truths & body) != negative
-            case LookBehindCondition(number=number, negative=negative):
+            case programs.LookBehindCondition(number=number, negative=negative):
                 return bool(context.behind & self.behind_entries[number]) != negative
-            case PlaceCondition(place=Boundary.START):
+            case programs.PlaceCondition(place=syntax.Boundary.START):
                 return context.at_start
-            case PlaceCondition(place=Boundary.END):
+            case programs.PlaceCondition(place=syntax.Boundary.END):
                 return following is None
-        edge = context.after_word != (following is not None and bool(self.classes[following] & WORD))
-        return edge == (check.place is Boundary.WORD_EDGE)
+        edge = context.after_word != (following is not None and bool(self.classes[following] & syntax.WORD))
+        return edge == (check.place is syntax.Boundary.WORD_EDGE)
 
 
-def _chars(program: Program, mask: int) -> int:
+def _chars(program: programs.Program, mask: int) -> int:
     bits = 0
     for bit, taken in program.chars:
         if taken & mask:
@@ -243,7 +226,9 @@ def are_same(first: Automaton, second: Automaton) -> bool:
 
 def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, bool]]:
     """One name per pair of states in which one automaton matches and the other does not, shortest first."""
-    letters = {(first.class_of[INDEX[c]], second.class_of[INDEX[c]]): c for c in reversed(LIKELY)}
+    letters = {
+        (first.class_of[syntax.INDEX[c]], second.class_of[syntax.INDEX[c]]): c for c in reversed(LIKELY)
+    }
     moves = sorted(letters.items(), key=lambda move: LIKELY.index(move[1]))
     start = (first.start, second.start)
     reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None] = {start: None}
@@ -257,7 +242,7 @@ def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, 
             if followed in reached:
                 continue
             if len(reached) == MAX_PAIRS:
-                raise TooLargeError
+                raise programs.TooLargeError
             reached[followed] = (pair, character)
             queue.append((followed, length + 1))
             matched = first.accepting[followed[0]]
@@ -314,11 +299,11 @@ class Names:
 
         return np.array(self.names, dtype=np.object_)
 
-    def matched(self, tree: Tree) -> bytes:
+    def matched(self, tree: syntax.Tree) -> bytes:
         """For each name, 1 if the tree matches the whole name, else 0. Raises UnsureError and TooLargeError."""
         if len(self.names) > FEW:
             try:
-                mirrored = Automaton(backwards(tree))
+                mirrored = Automaton(programs.backwards(tree))
                 mirrored.complete()
                 import numpy as np
 
@@ -333,7 +318,7 @@ class Names:
                     states = rows.take(states.take(parents) + class_of.take(characters))
                     matched[ending] = accepting[states[nodes] // classes]
                 return matched.tobytes()
-            except (TooLargeError, UnsureError):
+            except (programs.TooLargeError, programs.UnsureError):
                 if len(self.names) > MANY:
                     raise
         automaton = Automaton(tree)
@@ -349,7 +334,7 @@ class Names:
         shared = (table[1:] != table[:-1]).argmax(axis=1)  # sorted and distinct, so that neighbors differ
         shared = np.concatenate([[-1], shared])
         index = np.zeros(256, dtype=np.int64)
-        for character, number in INDEX.items():
+        for character, number in syntax.INDEX.items():
             index[ord(character)] = number
         node = np.zeros(len(self.names), dtype=np.int64)
         levels: list[tuple[NDArray[np.int64], ...]] = []

@@ -1,8 +1,7 @@
 r"""Subscription regexes as the broker handles them: RE2/J, matching a topic's whole name.
 
-Our own parser (groups.regex.re2j) decides whether RE2/J accepts a pattern; google-re2 does the matching. RE2/J does not
-limit the cost of a pattern: one that would harm the broker is not compiled here. A large pattern is first reduced to
-the 65 characters of topic names (`[\pL\pN]{1000}` would be 113 MB), and the memory of all programs is bounded.
+Our own parser decides whether RE2/J accepts a pattern; google-re2 matches. A pattern that would harm the broker is not
+compiled; a large one is first reduced to topic names' characters (`[\pL\pN]{1000}` would be 113 MB).
 """
 
 from __future__ import annotations

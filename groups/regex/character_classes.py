@@ -1,6 +1,5 @@
 """Named character classes of RE2/J 1.8, POSIX and Java, reduced to the characters of topic names.
 
-Java's names are certain; a missing one is unknown to every version (UnknownClassError) or known to some (UnsureError).
 Source: `com.google.re2j.UnicodeTables` of Kafka 4.3, java.util.regex.CharPredicates of a JVM; tests compare both.
 """
 

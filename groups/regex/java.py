@@ -1,39 +1,12 @@
-"""The syntax of java.util.regex: the patterns that a Java client accepts, and their meaning for topic names.
-
-Where Java 8 to 25 differ, or the meaning is not certain, the tree has Unsure with the construct's name.
-"""
+"""The syntax of java.util.regex, for topic names; where Java 8 to 25 differ, the tree has Unsure with the construct."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from groups.regex import tree as syntax
 from groups.regex.character_classes import UnknownClassError, class_named
 from groups.regex.program import UnsureError
-from groups.regex.tree import (
-    ALL,
-    DIGITS,
-    HEX_DIGITS,
-    NOTHING,
-    QUANTIFIERS,
-    WORD,
-    Assertion,
-    Atomic,
-    Boundary,
-    Chars,
-    Choice,
-    Greed,
-    Lookaround,
-    Repeat,
-    Sequence,
-    Tree,
-    Unsure,
-    characters_of,
-    choice_of,
-    fold,
-    mask_between,
-    mask_of,
-    sequence_of,
-)
 
 MAX_DEPTH = 60  # the most levels of nested groups; deeper patterns are not parsed
 MAX_COUNT = 0x7FFFFFFF
@@ -45,7 +18,7 @@ class JavaSyntaxError(Exception):
     """java.util.regex refuses the pattern; the message is Java's description."""
 
 
-def parse_java(pattern: str) -> Tree:
+def parse_java(pattern: str) -> syntax.Tree:
     """Parse a pattern as Pattern.compile does. JavaSyntaxError if Java refuses it, UnsureError if uncertain."""
     return _Parser(pattern).parse()
 
@@ -69,7 +42,7 @@ class _Parser:
         self.names: set[str] = set()
         self.depth = 0
 
-    def parse(self) -> Tree:
+    def parse(self) -> syntax.Tree:
         tree = self.choice()
         if self.at != self.length:
             if self.peek() == ")":
@@ -107,19 +80,19 @@ class _Parser:
 
     # Structure
 
-    def choice(self) -> Tree:
+    def choice(self) -> syntax.Tree:
         options = [self.sequence()]
         while self.peek() == "|":
             self.at += 1
             options.append(self.sequence())
-        return choice_of(options)
+        return syntax.choice_of(options)
 
-    def sequence(self) -> Tree:
-        parts: list[Tree] = []
+    def sequence(self) -> syntax.Tree:
+        parts: list[syntax.Tree] = []
         while True:
             character = self.peek()
             if character in "|)" or (character == _END and self.at >= self.length):
-                return sequence_of(parts)
+                return syntax.sequence_of(parts)
             if character in "*+?":
                 raise JavaSyntaxError(f"Dangling meta character '{character}'")
             if character == "(":
@@ -129,44 +102,44 @@ class _Parser:
                 continue
             parts.append(self.quantified(self.item(character)))
 
-    def item(self, character: str) -> Tree:
+    def item(self, character: str) -> syntax.Tree:
         match character:
             case "[":
-                return self.unless_canonical(Chars(self.character_class(consume=True)))
+                return self.unless_canonical(syntax.Chars(self.character_class(consume=True)))
             case "\\":
                 return self.escape()
             case "{":
-                return NOTHING  # a count with nothing before it repeats nothing
+                return syntax.NOTHING  # a count with nothing before it repeats nothing
         self.at += 1
         match character:
             case "^":
-                return Assertion(Boundary.START)
+                return syntax.Assertion(syntax.Boundary.START)
             case "$":
-                return Assertion(Boundary.END)
+                return syntax.Assertion(syntax.Boundary.END)
             case ".":
-                return Chars(ALL)
-        return self.unless_canonical(Chars(self.single(character)))
+                return syntax.Chars(syntax.ALL)
+        return self.unless_canonical(syntax.Chars(self.single(character)))
 
-    def unless_canonical(self, tree: Tree) -> Tree:
-        return Unsure("(?c)") if self.flags.c else tree
+    def unless_canonical(self, tree: syntax.Tree) -> syntax.Tree:
+        return syntax.Unsure("(?c)") if self.flags.c else tree
 
     # Repetitions
 
-    def quantified(self, body: Tree) -> Tree:
+    def quantified(self, body: syntax.Tree) -> syntax.Tree:
         character = self.peek()
         if character == "{":
             least, most = self.counts()
         elif character in "*+?":
-            least, most = QUANTIFIERS[character]
+            least, most = syntax.QUANTIFIERS[character]
             self.at += 1
         else:
             return body
-        greed = Greed.GREEDY
+        greed = syntax.Greed.GREEDY
         following = self.peek()
         if following in "?+":
             self.at += 1
-            greed = Greed.LAZY if following == "?" else Greed.POSSESSIVE
-        return Repeat(body, least, most, greed)
+            greed = syntax.Greed.LAZY if following == "?" else syntax.Greed.POSSESSIVE
+        return syntax.Repeat(body, least, most, greed)
 
     def counts(self) -> tuple[int, int | None]:
         self.at += 1
@@ -193,7 +166,7 @@ class _Parser:
 
     # Groups
 
-    def group(self) -> Tree | None:
+    def group(self) -> syntax.Tree | None:
         """Parse a group with its quantifier; None for flags alone, `(?i)`."""
         self.deeper()
         saved = self.flags
@@ -268,21 +241,21 @@ class _Parser:
 
     # Escapes
 
-    def escape(self) -> Tree:
+    def escape(self) -> syntax.Tree:
         following = self.text[self.at + 1]
         if following in "pP":
-            return self.unless_canonical(Chars(self.property()))
+            return self.unless_canonical(syntax.Chars(self.property()))
         if following in _PLACES:
             self.at += 2
             if following == "b" and self.text.startswith("{g}", self.at):
                 self.at += 3
-                return Unsure(r"\b{g}")
-            return Assertion(_PLACES[following])
+                return syntax.Unsure(r"\b{g}")
+            return syntax.Assertion(_PLACES[following])
         if following in "123456789":
             self.at += 2
             while self.text[self.at] in "0123456789":
                 self.at += 1
-            return Unsure("back reference")
+            return syntax.Unsure("back reference")
         if following == "k":
             self.at += 2
             if self.read() != "<":
@@ -290,15 +263,15 @@ class _Parser:
             name = self.group_name(self.read())
             if name not in self.names:
                 raise JavaSyntaxError(f"named capturing group <{name}> does not exist")
-            return Unsure("back reference")
+            return syntax.Unsure("back reference")
         if following == "R":
             self.at += 2
-            return Chars(0)
+            return syntax.Chars(0)
         if following == "X":
             self.at += 2
-            return Unsure(r"\X")
+            return syntax.Unsure(r"\X")
         mask = self.class_escape()
-        return self.unless_canonical(Chars(self.single(self.character()) if mask is None else mask))
+        return self.unless_canonical(syntax.Chars(self.single(self.character()) if mask is None else mask))
 
     def class_escape(self) -> int | None:
         """The set of a class escape such as `\\d`, if there is one at this place."""
@@ -341,7 +314,7 @@ class _Parser:
         if self.peek() == "{":
             self.at += 1
             digits = ""
-            while self.peek() in HEX_DIGITS:
+            while self.peek() in syntax.HEX_DIGITS:
                 digits += self.read()
                 if int(digits, 16) > 0x10FFFF:
                     raise JavaSyntaxError("Hexadecimal codepoint is too big")
@@ -349,13 +322,13 @@ class _Parser:
                 raise JavaSyntaxError("Unclosed hexadecimal escape sequence")
         else:
             digits = "".join(self.read() for _ in range(2))
-        if not digits or any(digit not in HEX_DIGITS for digit in digits):
+        if not digits or any(digit not in syntax.HEX_DIGITS for digit in digits):
             raise JavaSyntaxError("Illegal hexadecimal escape sequence")
         return chr(int(digits, 16))
 
     def utf16(self) -> str:
         digits = "".join(self.read() for _ in range(4))
-        if any(digit not in HEX_DIGITS for digit in digits):
+        if any(digit not in syntax.HEX_DIGITS for digit in digits):
             raise JavaSyntaxError("Illegal Unicode escape sequence")
         unit = int(digits, 16)
         if 0xD800 <= unit <= 0xDBFF and self.text.startswith("\\u", self.at):
@@ -381,17 +354,17 @@ class _Parser:
             mask = class_named(name, ignoring_case=self.flags.i, of_unicode=self.flags.U)
         except UnknownClassError:
             raise JavaSyntaxError(f"Unknown character property name {{{name}}}") from None
-        return ALL & ~mask if negative else mask
+        return syntax.ALL & ~mask if negative else mask
 
     def single(self, character: str) -> int:
         """The set of one character, with its other cases if case is ignored."""
         if not self.flags.i:
-            return mask_of(character)
+            return syntax.mask_of(character)
         if not character.isascii():
             if self.flags.u and _folds_to_ascii(character):
                 raise UnsureError(f"{character} under (?iu)")
             return 0
-        return fold(mask_of(character))
+        return syntax.fold(syntax.mask_of(character))
 
     # Classes
 
@@ -413,7 +386,7 @@ class _Parser:
                 self.depth -= 1
                 if negative and operated:
                     raise UnsureError("a negated class with a set operation, which Java 8 reads otherwise")
-                return ALL & ~mask if negative else mask
+                return syntax.ALL & ~mask if negative else mask
             if character == _END and self.at >= self.length:
                 raise JavaSyntaxError("Unclosed character class")
             if character == "[":
@@ -482,20 +455,24 @@ class _Parser:
             self.at += 1
         if high < low:
             raise JavaSyntaxError("Illegal character range")
-        mask = mask_between(ord(low), ord(high))
+        mask = syntax.mask_between(ord(low), ord(high))
         if not self.flags.i:
             return mask
         if self.flags.u and not high.isascii():
             raise UnsureError("a range beyond ASCII under (?iu)")
-        return fold(mask) | mask_of(other for other in characters_of(ALL) if low <= other.swapcase() <= high)
+        return syntax.fold(mask) | syntax.mask_of(
+            other for other in syntax.characters_of(syntax.ALL) if low <= other.swapcase() <= high
+        )
 
 
 _PLACES = {
-    "A": Boundary.START, "b": Boundary.WORD_EDGE, "B": Boundary.NO_WORD_EDGE, "Z": Boundary.END, "z": Boundary.END,
-    "G": Boundary.START,  # the end of the last match, here always the start of the name
+    "A": syntax.Boundary.START, "b": syntax.Boundary.WORD_EDGE, "B": syntax.Boundary.NO_WORD_EDGE,
+    "Z": syntax.Boundary.END, "z": syntax.Boundary.END,
+    "G": syntax.Boundary.START,  # the end of the last match, here always the start of the name
 }  # fmt: skip
 _CLASSES = {
-    "d": DIGITS, "D": ALL & ~DIGITS, "w": WORD, "W": ALL & ~WORD, "s": 0, "S": ALL, "h": 0, "H": ALL, "v": 0, "V": ALL,
+    "d": syntax.DIGITS, "D": syntax.ALL & ~syntax.DIGITS, "w": syntax.WORD, "W": syntax.ALL & ~syntax.WORD,
+    "s": 0, "S": syntax.ALL, "h": 0, "H": syntax.ALL, "v": 0, "V": syntax.ALL,
 }  # fmt: skip
 _CONTROL = {"a": "\a", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -505,33 +482,33 @@ def _folds_to_ascii(character: str) -> bool:
     return character in "\u017f\u212a\u0130\u0131"
 
 
-def _grouped(kind: str, body: Tree) -> Tree:
+def _grouped(kind: str, body: syntax.Tree) -> syntax.Tree:
     match kind:
         case "=" | "!":
-            return Lookaround(body, behind=False, negative=kind == "!")
+            return syntax.Lookaround(body, behind=False, negative=kind == "!")
         case "<=" | "<!":
             _check_length(body)
-            return Lookaround(body, behind=True, negative=kind == "<!")
+            return syntax.Lookaround(body, behind=True, negative=kind == "<!")
         case ">":
-            return Atomic(body)
+            return syntax.Atomic(body)
     return body
 
 
-def _check_length(tree: Tree) -> None:
+def _check_length(tree: syntax.Tree) -> None:
     """UnsureError unless a look-behind has a simple maximum length: Java requires one and may compute it wrongly."""
     match tree:
-        case Sequence(parts) | Choice(parts):
+        case syntax.Sequence(parts) | syntax.Choice(parts):
             for part in parts:
                 _check_length(part)
-        case Repeat(body, _, most):
+        case syntax.Repeat(body, _, most):
             if most is None:
                 raise UnsureError("a look-behind without a longest match")
-            if most > 1 and not isinstance(body, Chars):
+            if most > 1 and not isinstance(body, syntax.Chars):
                 raise UnsureError("a counted group in a look-behind")
             _check_length(body)
-        case Atomic() | Lookaround():
+        case syntax.Atomic() | syntax.Lookaround():
             raise UnsureError("a group of a special kind in a look-behind")
-        case Unsure(construct):
+        case syntax.Unsure(construct):
             raise UnsureError(construct)
 
 

@@ -1,7 +1,6 @@
 """POSIX extended regexes: the C library's own regcomp and regexec, as librdkafka's classic consumer calls them.
 
-The library decides. Our parser (`parse_posix`) is for proofs and where the library is too slow; its matches are
-compared with the library's on a sample whenever they replace them.
+The library decides; our parser is for proofs and where the library is too slow, with samples compared.
 """
 
 from __future__ import annotations
@@ -14,22 +13,8 @@ from collections.abc import Callable
 from collections.abc import Sequence as Sequence_
 from typing import Any, TypeVar
 
+from groups.regex import tree as syntax
 from groups.regex.character_classes import POSIX
-from groups.regex.tree import (
-    ALL,
-    QUANTIFIERS,
-    WORD,
-    Assertion,
-    Boundary,
-    Chars,
-    Repeat,
-    Sequence,
-    Tree,
-    choice_of,
-    mask_between,
-    mask_of,
-    sequence_of,
-)
 from groups.times import seconds_text
 
 PATIENCE_S = 5.0  # per pattern: with back references, the library may need exponential time
@@ -98,7 +83,7 @@ def _in_time(ask: Callable[[], T]) -> T:
     return answers[0]
 
 
-def parse_posix(pattern: str) -> Tree | None:
+def parse_posix(pattern: str) -> syntax.Tree | None:
     """Parse a pattern that regcomp accepts, without implicit anchors; None if it is too complex for this parser."""
     try:
         return _Parser(pattern).parse()
@@ -106,10 +91,10 @@ def parse_posix(pattern: str) -> Tree | None:
         return None
 
 
-def anywhere(tree: Tree) -> Tree:
+def anywhere(tree: syntax.Tree) -> syntax.Tree:
     """A tree that matches a whole name containing `tree`."""
-    anything = Repeat(Chars(ALL), 0, None)
-    return Sequence((anything, tree, anything))
+    anything = syntax.Repeat(syntax.Chars(syntax.ALL), 0, None)
+    return syntax.Sequence((anything, tree, anything))
 
 
 class _NotPlainError(Exception):
@@ -118,8 +103,8 @@ class _NotPlainError(Exception):
 
 _COUNTS = re.compile(r"\{(\d{0,5})(?:(,)(\d{0,5}))?\}")
 _MAX_DEPTH = 60
-_CLASSES = {"w": WORD, "W": ALL & ~WORD, "s": 0, "S": ALL}
-_PLACES = {"b": Boundary.WORD_EDGE, "B": Boundary.NO_WORD_EDGE}
+_CLASSES = {"w": syntax.WORD, "W": syntax.ALL & ~syntax.WORD, "s": 0, "S": syntax.ALL}
+_PLACES = {"b": syntax.Boundary.WORD_EDGE, "B": syntax.Boundary.NO_WORD_EDGE}
 
 
 class _Parser:
@@ -131,35 +116,35 @@ class _Parser:
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def parse(self) -> Tree:
+    def parse(self) -> syntax.Tree:
         tree = self.choice()
         if self.at != len(self.text):
             raise _NotPlainError
         return tree
 
-    def choice(self) -> Tree:
+    def choice(self) -> syntax.Tree:
         options = [self.sequence()]
         while self.peek() == "|":
             self.at += 1
             options.append(self.sequence())
-        return choice_of(options)
+        return syntax.choice_of(options)
 
-    def sequence(self) -> Tree:
-        parts: list[Tree] = []
+    def sequence(self) -> syntax.Tree:
+        parts: list[syntax.Tree] = []
         while self.peek() not in ("", "|", ")"):
             item = self.item()
             while self.peek() and self.peek() in "*+?{":
-                if isinstance(item, Assertion):
+                if isinstance(item, syntax.Assertion):
                     raise _NotPlainError
-                item = Repeat(item, *self.counts())
+                item = syntax.Repeat(item, *self.counts())
             parts.append(item)
-        return sequence_of(parts)
+        return syntax.sequence_of(parts)
 
     def counts(self) -> tuple[int, int | None]:
         character = self.peek()
         if character != "{":
             self.at += 1
-            return QUANTIFIERS[character]
+            return syntax.QUANTIFIERS[character]
         match = _COUNTS.match(self.text, self.at)
         if match is None or match.group() in ("{}", "{,}"):
             raise _NotPlainError
@@ -167,27 +152,27 @@ class _Parser:
         least, comma, most = match.groups()
         return int(least or 0), int(most) if most else None if comma else int(least)
 
-    def item(self) -> Tree:
+    def item(self) -> syntax.Tree:
         character = self.peek()
         if character in "*+?{":
             raise _NotPlainError
         if character == "(":
             return self.group()
         if character == "[":
-            return Chars(self.bracket())
+            return syntax.Chars(self.bracket())
         if character == "\\":
             return self.escape()
         self.at += 1
         match character:
             case "^":
-                return Assertion(Boundary.START)
+                return syntax.Assertion(syntax.Boundary.START)
             case "$":
-                return Assertion(Boundary.END)
+                return syntax.Assertion(syntax.Boundary.END)
             case ".":
-                return Chars(ALL)
-        return Chars(mask_of(character))
+                return syntax.Chars(syntax.ALL)
+        return syntax.Chars(syntax.mask_of(character))
 
-    def group(self) -> Tree:
+    def group(self) -> syntax.Tree:
         self.depth += 1
         self.at += 1
         if self.depth > _MAX_DEPTH:
@@ -199,17 +184,17 @@ class _Parser:
         self.depth -= 1
         return tree
 
-    def escape(self) -> Tree:
+    def escape(self) -> syntax.Tree:
         """GNU's own escapes; before any other character, a backslash only quotes it: `\\d` means the letter d."""
         character = self.text[self.at + 1 : self.at + 2]
         self.at += 2
         if character in _CLASSES:
-            return Chars(_CLASSES[character])
+            return syntax.Chars(_CLASSES[character])
         if character in _PLACES:
-            return Assertion(_PLACES[character])
+            return syntax.Assertion(_PLACES[character])
         if not character or character in "<>`'123456789":
             raise _NotPlainError
-        return Chars(mask_of(character))
+        return syntax.Chars(syntax.mask_of(character))
 
     def bracket(self) -> int:
         self.at += 1
@@ -220,7 +205,7 @@ class _Parser:
             first = False
             mask |= self.bracket_item()
         self.at += 1
-        return ALL & ~mask if negative else mask
+        return syntax.ALL & ~mask if negative else mask
 
     def bracket_item(self) -> int:
         if self.text.startswith("[:", self.at):
@@ -232,9 +217,9 @@ class _Parser:
             return POSIX[name]
         low = self.bracket_character()
         if self.peek() != "-" or self.text.startswith("-]", self.at):
-            return mask_of(low)
+            return syntax.mask_of(low)
         self.at += 1
-        return mask_between(ord(low), ord(self.bracket_character()))
+        return syntax.mask_between(ord(low), ord(self.bracket_character()))
 
     def bracket_character(self) -> str:
         character = self.peek()

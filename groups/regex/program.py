@@ -1,10 +1,8 @@
 r"""A pattern's tree as a program that runs over a name from its end to its start.
 
-At each place, every instruction either does or does not lead to a match of the rest of the name; these truth values
-are one integer with a bit per instruction. They follow from the next character, the values after it, and the context
-before the place, on which `^`, `\b` and look-behinds depend; a look-ahead is one of the bits. Nothing backtracks.
-Possessive repetitions and atomic groups become look-aheads (`without_atoms`): `a++` is `a+(?!a)`, `(?>a|ab)` is
-`a|(?!a)ab`; if that cannot be expressed, the tree has Unsure.
+At each place one integer has a bit per instruction: whether it leads to a match of the rest of the name. A look-ahead
+is one of the bits, and nothing backtracks. Possessive repetitions and atomic groups become look-aheads
+(`without_atoms`): `a++` is `a+(?!a)`, `(?>a|ab)` is `a|(?!a)ab`; if that cannot be expressed, the tree has Unsure.
 """
 
 from __future__ import annotations
@@ -12,22 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field
 
-from groups.regex.tree import (
-    NOTHING,
-    WORD,
-    Assertion,
-    Atomic,
-    Boundary,
-    Chars,
-    Choice,
-    Greed,
-    Lookaround,
-    Repeat,
-    Sequence,
-    Tree,
-    Unsure,
-    mapped,
-)
+from groups.regex import tree as syntax
 
 MAX_INSTRUCTIONS = 20_000
 
@@ -50,7 +33,7 @@ class PlaceCondition:
 
     bit: int
     reach: int
-    place: Boundary
+    place: syntax.Boundary
 
 
 @dataclass(slots=True)
@@ -96,19 +79,19 @@ class Program:
     of the bit before it is true after that character."""
     forks: list[Fork] = field(default_factory=list)  # each right before a taking instruction
     blocks: list[list[Condition]] = field(default_factory=list)  # evaluated in this order: inner ones first
-    behind: list[Tree] = field(default_factory=list)  # the bodies of the look-behinds, reversed
+    behind: list[syntax.Tree] = field(default_factory=list)  # the bodies of the look-behinds, reversed
 
     def masks(self) -> set[int]:
         masks = {mask for _, mask in self.chars}
-        if self.places() & {Boundary.WORD_EDGE, Boundary.NO_WORD_EDGE}:
-            masks.add(WORD)
+        if self.places() & {syntax.Boundary.WORD_EDGE, syntax.Boundary.NO_WORD_EDGE}:
+            masks.add(syntax.WORD)
         return masks
 
-    def places(self) -> set[Boundary]:
+    def places(self) -> set[syntax.Boundary]:
         return {check.place for block in self.blocks for check in block if isinstance(check, PlaceCondition)}
 
 
-def compile_whole(tree: Tree) -> Program:
+def compile_whole(tree: syntax.Tree) -> Program:
     """Compile a program for whole names. Raises UnsureError and TooLargeError."""
     builder = _Builder()
     end = builder.emit()
@@ -116,7 +99,7 @@ def compile_whole(tree: Tree) -> Program:
     return builder.finish(builder.build(tree, end))
 
 
-def compile_beginning(trees: Sequence_[Tree]) -> tuple[Program, list[int]]:
+def compile_beginning(trees: Sequence_[syntax.Tree]) -> tuple[Program, list[int]]:
     """Compile one program for prefixes of a name, with each tree's entry; used reversed for look-behinds."""
     builder = _Builder()
     yes = builder.emit()
@@ -165,36 +148,36 @@ class _Builder:
         self.made.append(condition)
         return condition.bit
 
-    def build(self, tree: Tree, following: int) -> int:
+    def build(self, tree: syntax.Tree, following: int) -> int:
         """Emit the instruction that matches `tree` and then continues with `following`."""
         match tree:
-            case Chars(mask=mask):
+            case syntax.Chars(mask=mask):
                 if following != 1 << (self.count - 1):
                     self.fork(self.emit(), self.reach(following))
                 bit = self.emit()
                 self.program.chars.append((bit, mask))
                 return bit
-            case Sequence(parts):
+            case syntax.Sequence(parts):
                 for part in reversed(parts):
                     following = self.build(part, following)
                 return following
-            case Choice(options):
+            case syntax.Choice(options):
                 reach = 0
                 for option in options:
                     reach |= self.reach(self.build(option, following))
                 return self.fork(self.emit(), reach)
-            case Repeat():
+            case syntax.Repeat():
                 return self.repeat(tree, following)
-            case Assertion(place=boundary):
+            case syntax.Assertion(place=boundary):
                 return self.condition(PlaceCondition(self.emit(), self.reach(following), boundary))
-            case Lookaround():
+            case syntax.Lookaround():
                 return self.look(tree, following)
-            case Unsure(construct):
+            case syntax.Unsure(construct):
                 raise UnsureError(construct)
-            case Atomic():
+            case syntax.Atomic():
                 raise UnsureError("atomic group")
 
-    def repeat(self, tree: Repeat, following: int) -> int:
+    def repeat(self, tree: syntax.Repeat, following: int) -> int:
         entry = following
         if tree.most is None:
             entry = self.loop(tree.body, following)
@@ -206,7 +189,7 @@ class _Builder:
             entry = self.build(tree.body, entry)
         return entry
 
-    def loop(self, body: Tree, following: int) -> int:
+    def loop(self, body: syntax.Tree, following: int) -> int:
         entry = self.emit()
         first = len(self.made)
         reach = (self.reach(following) | self.reach(self.build(body, entry))) & ~entry
@@ -216,7 +199,7 @@ class _Builder:
                 made.reach = made.reach & ~entry | reach
         return self.fork(entry, reach)
 
-    def look(self, tree: Lookaround, following: int) -> int:
+    def look(self, tree: syntax.Lookaround, following: int) -> int:
         if tree.behind:
             self.program.behind.append(backwards(tree.body))
             number = len(self.program.behind) - 1
@@ -232,58 +215,58 @@ class _Builder:
         return self.condition(LookAheadCondition(self.emit(), self.reach(following), body, tree.negative))
 
 
-_MIRRORED = {Boundary.START: Boundary.END, Boundary.END: Boundary.START}
+_MIRRORED = {syntax.Boundary.START: syntax.Boundary.END, syntax.Boundary.END: syntax.Boundary.START}
 
 
-def backwards(tree: Tree) -> Tree:
+def backwards(tree: syntax.Tree) -> syntax.Tree:
     """A tree that matches the reversed names."""
-    match mapped(tree, backwards):
-        case Sequence(parts):
-            return Sequence(parts[::-1])
-        case Assertion(boundary):
-            return Assertion(_MIRRORED.get(boundary, boundary))
-        case Lookaround(body, behind, negative):
-            return Lookaround(body, not behind, negative)
+    match syntax.mapped(tree, backwards):
+        case syntax.Sequence(parts):
+            return syntax.Sequence(parts[::-1])
+        case syntax.Assertion(boundary):
+            return syntax.Assertion(_MIRRORED.get(boundary, boundary))
+        case syntax.Lookaround(body, behind, negative):
+            return syntax.Lookaround(body, not behind, negative)
         case other:
             return other
 
 
-def without_atoms(tree: Tree) -> Tree:
+def without_atoms(tree: syntax.Tree) -> syntax.Tree:
     """A tree of the same meaning without Atomic and possessive Repeat, or with Unsure in their place."""
-    match mapped(tree, without_atoms):
-        case Atomic(body):
-            return _first(body) or Unsure("atomic group")
-        case Repeat(body, least, most, Greed.POSSESSIVE):
-            return _longest(_first(body), body, least, most) or Unsure("possessive quantifier")
+    match syntax.mapped(tree, without_atoms):
+        case syntax.Atomic(body):
+            return _first(body) or syntax.Unsure("atomic group")
+        case syntax.Repeat(body, least, most, syntax.Greed.POSSESSIVE):
+            return _longest(_first(body), body, least, most) or syntax.Unsure("possessive quantifier")
         case other:
             return other
 
 
-def _first(tree: Tree) -> Tree | None:
+def _first(tree: syntax.Tree) -> syntax.Tree | None:
     """A tree that matches only the first match of `tree` at a place; None if that cannot be expressed."""
     if _width(tree) is not None:
         return tree
     match tree:
-        case Choice(options):
-            chosen: list[Tree] = []
+        case syntax.Choice(options):
+            chosen: list[syntax.Tree] = []
             for index, option in enumerate(options):
                 first = _first(option)
                 if first is None:
                     return None
-                chosen.append(Sequence((*(_not(before) for before in options[:index]), first)))
-            return Choice(tuple(chosen))
-        case Sequence(parts):
+                chosen.append(syntax.Sequence((*(_not(before) for before in options[:index]), first)))
+            return syntax.Choice(tuple(chosen))
+        case syntax.Sequence(parts):
             return _first_of_sequence(parts)
-        case Repeat(body, least, most, greed):
-            if greed is Greed.LAZY:
+        case syntax.Repeat(body, least, most, greed):
+            if greed is syntax.Greed.LAZY:
                 return _times(_first(body), least) if _width(body) is not None else None
             return _longest(_first(body), body, least, most) if _width(body) is not None else None
     return None
 
 
-def _first_of_sequence(parts: tuple[Tree, ...]) -> Tree | None:
+def _first_of_sequence(parts: tuple[syntax.Tree, ...]) -> syntax.Tree | None:
     """The first matches of all parts; correct if every part has a fixed length or no part after it can fail."""
-    chosen: list[Tree] = []
+    chosen: list[syntax.Tree] = []
     for index, part in enumerate(parts):
         first = _first(part)
         if first is None:
@@ -291,10 +274,12 @@ def _first_of_sequence(parts: tuple[Tree, ...]) -> Tree | None:
         chosen.append(first)
         if _width(part) is None and not all(_never_fails(later) for later in parts[index + 1 :]):
             return None
-    return Sequence(tuple(chosen))
+    return syntax.Sequence(tuple(chosen))
 
 
-def _longest(first: Tree | None, body: Tree, least: int, most: int | None) -> Tree | None:
+def _longest(
+    first: syntax.Tree | None, body: syntax.Tree, least: int, most: int | None
+) -> syntax.Tree | None:
     """A tree that repeats the body as often as possible; `first` is the body's first match at a place."""
     if first is None or _may_be_empty(body):
         return None
@@ -302,56 +287,58 @@ def _longest(first: Tree | None, body: Tree, least: int, most: int | None) -> Tr
         return _times(first, least)
     stop = _not(body)
     if most is None:
-        return Sequence((Repeat(first, least, None), stop))
-    return Choice((Sequence((Repeat(first, least, most - 1), stop)), Repeat(first, most, most)))
+        return syntax.Sequence((syntax.Repeat(first, least, None), stop))
+    return syntax.Choice(
+        (syntax.Sequence((syntax.Repeat(first, least, most - 1), stop)), syntax.Repeat(first, most, most))
+    )
 
 
-def _times(tree: Tree | None, count: int) -> Tree | None:
-    return None if tree is None else Repeat(tree, count, count) if count else NOTHING
+def _times(tree: syntax.Tree | None, count: int) -> syntax.Tree | None:
+    return None if tree is None else syntax.Repeat(tree, count, count) if count else syntax.NOTHING
 
 
-def _not(tree: Tree) -> Tree:
-    return Lookaround(tree, behind=False, negative=True)
+def _not(tree: syntax.Tree) -> syntax.Tree:
+    return syntax.Lookaround(tree, behind=False, negative=True)
 
 
-def _width(tree: Tree) -> int | None:
+def _width(tree: syntax.Tree) -> int | None:
     """The number of characters that the tree takes, if it is always the same; else None."""
     match tree:
-        case Chars():
+        case syntax.Chars():
             return 1
-        case Assertion() | Lookaround():
+        case syntax.Assertion() | syntax.Lookaround():
             return 0
-        case Sequence(parts):
+        case syntax.Sequence(parts):
             widths = [_width(part) for part in parts]
             return None if None in widths else sum(width or 0 for width in widths)
-        case Choice(options):
+        case syntax.Choice(options):
             option_widths = {_width(option) for option in options}
             return option_widths.pop() if len(option_widths) == 1 else None
-        case Repeat(body, least, most):
+        case syntax.Repeat(body, least, most):
             width = _width(body)
             return width * least if width is not None and (least == most or width == 0) else None
     return None
 
 
-def _never_fails(tree: Tree) -> bool:
+def _never_fails(tree: syntax.Tree) -> bool:
     match tree:
-        case Repeat(body, least, _):
+        case syntax.Repeat(body, least, _):
             return least == 0 or _never_fails(body)
-        case Sequence(parts):
+        case syntax.Sequence(parts):
             return all(_never_fails(part) for part in parts)
-        case Choice(options):
+        case syntax.Choice(options):
             return any(_never_fails(option) for option in options)
     return False
 
 
-def _may_be_empty(tree: Tree) -> bool:
+def _may_be_empty(tree: syntax.Tree) -> bool:
     match tree:
-        case Chars():
+        case syntax.Chars():
             return False
-        case Sequence(parts):
+        case syntax.Sequence(parts):
             return all(_may_be_empty(part) for part in parts)
-        case Choice(options):
+        case syntax.Choice(options):
             return any(_may_be_empty(option) for option in options)
-        case Repeat(body, least, _):
+        case syntax.Repeat(body, least, _):
             return least == 0 or _may_be_empty(body)
     return True

@@ -5,22 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from groups.regex import tree as syntax
 from groups.regex.character_classes import PERL, POSIX, UNICODE, UNICODE_FOLDED
-from groups.regex.tree import (
-    ALL,
-    HEX_DIGITS,
-    QUANTIFIERS,
-    Assertion,
-    Boundary,
-    Chars,
-    Choice,
-    Repeat,
-    Tree,
-    fold,
-    mask_between,
-    mask_of,
-    sequence_of,
-)
 
 MAX_REPEAT = 1000
 
@@ -36,7 +22,7 @@ class PatternRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    tree: Tree
+    tree: syntax.Tree
     instructions: int  # approximately, of RE2/J's program, which expands every repetition
     depth: int  # Levels of parentheses; RE2/J needs stack for each
     empty_path: int  # the most in a row without a character; each needs stack at a match
@@ -52,7 +38,7 @@ def parse(pattern: str) -> Parsed:
 class _Item:
     """A tree and its cost in RE2/J, as numbers of instructions."""
 
-    tree: Tree
+    tree: syntax.Tree
     size: int = 1  # all instructions
     skipped: int | None = None  # on the longest path without a character; None without one
     dive: int = 1  # on the longest such path that starts before the tree
@@ -79,7 +65,7 @@ class _Level:
             peak = max(peak, part.peak, tail + part.dive)
             tail = part.tail if part.skipped is None else max(part.tail, tail + part.skipped)
             skipped = None if skipped is None or part.skipped is None else skipped + part.skipped
-        tree = sequence_of(part.tree for part in parts)
+        tree = syntax.sequence_of(part.tree for part in parts)
         self.options.append(_Item(tree, sum(part.size for part in parts), skipped, dive, tail, peak))
 
     def close(self) -> _Item:
@@ -90,7 +76,7 @@ class _Level:
         numbered = list(enumerate(options, 1))
         skips = [index + option.skipped for index, option in numbered if option.skipped is not None]
         return _Item(
-            Choice(tuple(option.tree for option in options)),
+            syntax.Choice(tuple(option.tree for option in options)),
             sum(option.size for option in options) + len(options),
             max(skips, default=None),
             max(index + option.dive for index, option in numbered),
@@ -102,7 +88,12 @@ class _Level:
 _COUNTS = re.compile(r"\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
 _NAME = re.compile(r"[0-9A-Za-z_]+")
 _CONTROL = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_ASSERTIONS = {"A": Boundary.START, "b": Boundary.WORD_EDGE, "B": Boundary.NO_WORD_EDGE, "z": Boundary.END}
+_ASSERTIONS = {
+    "A": syntax.Boundary.START,
+    "b": syntax.Boundary.WORD_EDGE,
+    "B": syntax.Boundary.NO_WORD_EDGE,
+    "z": syntax.Boundary.END,
+}
 
 
 class _Parser:
@@ -122,7 +113,7 @@ class _Parser:
             is_repeat = False
             if character in "*+?":
                 self.at += 1
-                self.repeat(*QUANTIFIERS[character], start, repeated_at)
+                self.repeat(*syntax.QUANTIFIERS[character], start, repeated_at)
                 is_repeat = True
             elif character == "{" and (counts := _COUNTS.match(self.text, start)):
                 self.at = counts.end()
@@ -151,10 +142,10 @@ class _Parser:
                 self.levels[-1].end_option()
             case "^" | "$":
                 self.at += 1
-                self.assertion(Boundary.START if character == "^" else Boundary.END)
+                self.assertion(syntax.Boundary.START if character == "^" else syntax.Boundary.END)
             case ".":
                 self.at += 1
-                self.add(_Item(Chars(ALL)))
+                self.add(_Item(syntax.Chars(syntax.ALL)))
             case "[":
                 self.character_class()
             case "\\":
@@ -166,12 +157,12 @@ class _Parser:
     def add(self, item: _Item) -> None:
         self.levels[-1].sequence.append(item)
 
-    def assertion(self, boundary: Boundary) -> None:
-        self.add(_Item(Assertion(boundary), skipped=1))
+    def assertion(self, boundary: syntax.Boundary) -> None:
+        self.add(_Item(syntax.Assertion(boundary), skipped=1))
 
     def literal(self, character: str) -> None:
-        mask = mask_of(_FOLDS_TO_ASCII.get(ord(character), character) if self.fold else character)
-        self.add(_Item(Chars(fold(mask) if self.fold else mask)))
+        mask = syntax.mask_of(_FOLDS_TO_ASCII.get(ord(character), character) if self.fold else character)
+        self.add(_Item(syntax.Chars(syntax.fold(mask) if self.fold else mask)))
 
     # Groups
 
@@ -258,7 +249,9 @@ class _Parser:
             others = (body.skipped + 1) * (copies - 1)
         dive, tail = body.dive + 1 + others, body.tail + 1 + others
         peak = max(body.peak, dive, body.tail + dive)
-        self.add(_Item(Repeat(body.tree, least, most), copies * (body.size + 1), skipped, dive, tail, peak))
+        self.add(
+            _Item(syntax.Repeat(body.tree, least, most), copies * (body.size + 1), skipped, dive, tail, peak)
+        )
 
     # Escapes and classes
 
@@ -277,7 +270,7 @@ class _Parser:
                 self.literal(character)
             self.at = len(self.text) if end < 0 else end + 2
         elif (mask := self.named_escape()) is not None:
-            self.add(_Item(Chars(mask)))
+            self.add(_Item(syntax.Chars(mask)))
         else:
             self.literal(self.escape())
 
@@ -307,7 +300,7 @@ class _Parser:
         mask = UNICODE_FOLDED.get(name, UNICODE[name]) if self.fold else UNICODE[name]
         # `(?i)\p{Ll}` and similar classes: the tables of the two engines differ.
         self.differs |= name == "Unknown" or (self.fold and name in UNICODE_FOLDED)
-        return ALL & ~mask if negative else mask
+        return syntax.ALL & ~mask if negative else mask
 
     def escape(self) -> str:
         start = self.at
@@ -336,7 +329,7 @@ class _Parser:
             self.at += 1
             if braced and character == "}" and digits:
                 return chr(int(digits, 16))
-            if character not in HEX_DIGITS:
+            if character not in syntax.HEX_DIGITS:
                 break
             digits += character
             if int(digits, 16) > 0x10FFFF:
@@ -357,7 +350,7 @@ class _Parser:
             first = False
             mask |= self.class_item(start)
         self.at += 1
-        self.add(_Item(Chars(ALL & ~mask if negative else mask)))
+        self.add(_Item(syntax.Chars(syntax.ALL & ~mask if negative else mask)))
 
     def class_item(self, class_start: int) -> int:
         start = self.at
@@ -368,8 +361,8 @@ class _Parser:
             mask = POSIX.get(name.removeprefix("^"))
             if mask is None:
                 raise PatternRefusedError("invalid character class range", self.text[start : self.at], start)
-            mask = fold(mask) if self.fold else mask
-            return ALL & ~mask if name.startswith("^") else mask
+            mask = syntax.fold(mask) if self.fold else mask
+            return syntax.ALL & ~mask if name.startswith("^") else mask
         mask = self.named_escape()
         if mask is not None:
             return mask
@@ -379,11 +372,11 @@ class _Parser:
             high = self.class_character(class_start)
             if high < low:
                 raise PatternRefusedError("invalid character class range", self.text[start : self.at], start)
-        mask = mask_between(low, high)
+        mask = syntax.mask_between(low, high)
         if not self.fold:
             return mask
         others = "".join(letter for code, letter in _FOLDS_TO_ASCII.items() if low <= code <= high)
-        return fold(mask | mask_of(others))
+        return syntax.fold(mask | syntax.mask_of(others))
 
     def class_character(self, class_start: int) -> int:
         if self.at >= len(self.text):

@@ -1,7 +1,4 @@
-"""A new pattern that has the same meaning for the broker as the old one for the client, proven by automata.
-
-Candidates are generated in several ways, the most similar to the old pattern first.
-"""
+"""A new pattern that means the same to the broker as the old one to the client, proven by automata; similar first."""
 
 from __future__ import annotations
 
@@ -9,23 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+from groups.regex import tree as syntax
 from groups.regex.automaton import Automaton, are_same
 from groups.regex.broker import judge
 from groups.regex.program import TooLargeError, UnsureError
-from groups.regex.tree import (
-    NOTHING,
-    Atomic,
-    Chars,
-    Choice,
-    NotRegularError,
-    Repeat,
-    Sequence,
-    Tree,
-    choice_of,
-    mapped,
-    sequence_of,
-    write_for_re2j,
-)
 
 MAX_LENGTH = 2000  # the most characters of a rewritten pattern; a longer one would not help
 Candidates = Iterator[str]
@@ -49,32 +33,32 @@ def proven(candidates: Candidates, client: Automaton) -> str | None:
     return None
 
 
-def of_java(tree: Tree, client: Automaton) -> Candidates:
+def of_java(tree: syntax.Tree, client: Automaton) -> Candidates:
     """Candidates for a Java pattern, parsed as `tree`; `client` is its automaton."""
-    yield from _written(lambda: write_for_re2j(_plain(tree)))
-    yield from _written(lambda: write_for_re2j(spelled_out(client)))
+    yield from _written(lambda: syntax.write_for_re2j(_plain(tree)))
+    yield from _written(lambda: syntax.write_for_re2j(spelled_out(client)))
 
 
 def of_librdkafka(pattern: str, client: Automaton) -> Candidates:
     """Candidates for a pattern that the C library searches for; they start with `^`, as every librdkafka regex."""
     yield f"{pattern}.*"
     yield f"^(?:{pattern.removeprefix('^')}).*"
-    yield from _written(lambda: f"^(?:{write_for_re2j(spelled_out(client))})")
+    yield from _written(lambda: f"^(?:{syntax.write_for_re2j(spelled_out(client))})")
 
 
 def _written(text: Callable[[], str]) -> Iterator[str]:
     try:
         yield text()
-    except (NotRegularError, TooLargeError):
+    except (syntax.NotRegularError, TooLargeError):
         return
 
 
-def _plain(tree: Tree) -> Tree:
+def _plain(tree: syntax.Tree) -> syntax.Tree:
     """The tree with each atomic group replaced by its body."""
-    return _plain(tree.body) if isinstance(tree, Atomic) else mapped(tree, _plain)
+    return _plain(tree.body) if isinstance(tree, syntax.Atomic) else syntax.mapped(tree, _plain)
 
 
-def spelled_out(automaton: Automaton) -> Tree:
+def spelled_out(automaton: Automaton) -> syntax.Tree:
     """A tree without look-around for an automaton's names. That reads backwards: sets of its states are the states of
     the smallest forward one, which are removed one by one until a regular expression is left. TooLargeError."""
     rows, accepting = _forwards(automaton)
@@ -89,12 +73,12 @@ def spelled_out(automaton: Automaton) -> Tree:
         state = min(waiting, key=lambda state: (entering[state] * leaving[state], -state))
         waiting.remove(state)
         _remove(edges, state)
-    rest = edges.get((0, _FINAL), Chars(0))
+    rest = edges.get((0, _FINAL), syntax.Chars(0))
     return _chain(_loop(edges[0, 0]), rest) if (0, 0) in edges else rest
 
 
 _FINAL = -1
-_Edges = dict[tuple[int, int], Tree]
+_Edges = dict[tuple[int, int], syntax.Tree]
 
 
 def _forwards(automaton: Automaton) -> tuple[list[list[int]], list[bool]]:
@@ -140,10 +124,10 @@ def _edges(rows: list[list[int]], accepting: list[bool], classes: list[int]) -> 
         for number, to in enumerate(row):
             if to >= 0:
                 masks[state, to] = masks.get((state, to), 0) | classes[number]
-    edges: _Edges = {key: Chars(mask) for key, mask in masks.items()}
+    edges: _Edges = {key: syntax.Chars(mask) for key, mask in masks.items()}
     for state, matches in enumerate(accepting):
         if matches and (state or any(to == 0 for _, to in masks)):
-            edges[state, _FINAL] = NOTHING
+            edges[state, _FINAL] = syntax.NOTHING
     return edges
 
 
@@ -158,21 +142,21 @@ def _remove(edges: _Edges, state: int) -> None:
             edges[source, to] = path if known is None else _either(known, path)
 
 
-def _chain(*trees: Tree) -> Tree:
-    parts: list[Tree] = []
+def _chain(*trees: syntax.Tree) -> syntax.Tree:
+    parts: list[syntax.Tree] = []
     for tree in trees:
-        parts += tree.parts if isinstance(tree, Sequence) else (tree,)
-    return sequence_of(parts)
+        parts += tree.parts if isinstance(tree, syntax.Sequence) else (tree,)
+    return syntax.sequence_of(parts)
 
 
-def _loop(tree: Tree | None) -> Tree:
-    return NOTHING if tree is None else Repeat(tree, 0, None)
+def _loop(tree: syntax.Tree | None) -> syntax.Tree:
+    return syntax.NOTHING if tree is None else syntax.Repeat(tree, 0, None)
 
 
-def _either(first: Tree, second: Tree) -> Tree:
-    of_both = (tree.options if isinstance(tree, Choice) else (tree,) for tree in (first, second))
+def _either(first: syntax.Tree, second: syntax.Tree) -> syntax.Tree:
+    of_both = (tree.options if isinstance(tree, syntax.Choice) else (tree,) for tree in (first, second))
     options = list(dict.fromkeys(chain.from_iterable(of_both)))
-    if NOTHING in options:
-        inner = choice_of(option for option in options if option != NOTHING)
-        return inner if isinstance(inner, Repeat) and inner.least == 0 else Repeat(inner, 0, 1)
-    return choice_of(options)
+    if syntax.NOTHING in options:
+        inner = syntax.choice_of(option for option in options if option != syntax.NOTHING)
+        return inner if isinstance(inner, syntax.Repeat) and inner.least == 0 else syntax.Repeat(inner, 0, 1)
+    return syntax.choice_of(options)

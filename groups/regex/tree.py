@@ -1,8 +1,6 @@
-r"""A regular expression as a tree, for the syntax of every engine.
+r"""A regular expression as a tree, for every engine; a set of characters is a bit mask over the 65 of topic names.
 
-A set of characters is a bit mask over the 65 of topic names. `^`, `$`, `\A`, `\z`, `\Z` and their multi-line variants
-all mean the start or end of the name. `write_for_re2j` and `write_for_re2` make a tree a pattern again: google-re2
-limits the product of nested counts to 1000, RE2/J each count, so `(a{100}){11}` is written as eleven copies.
+google-re2 limits the product of nested counts to 1000, RE2/J each count: `(a{100}){11}` is written as eleven copies.
 """
 
 from __future__ import annotations

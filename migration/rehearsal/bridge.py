@@ -1,7 +1,6 @@
-"""The simulated bridge, which acts as `kohort bridge` does: both use the decisions of `migration.bridge`.
+"""The simulated bridge, which decides as `kohort bridge` does (`migration.bridge`).
 
-It joins as a member of Java's library under a prescribed id, observes the group twice a second, and takes the next
-step. Unlike the real one, it also joins a group without user data, as a rehearsed group may be too young to have any.
+Unlike the real one, it also joins a group without user data, as a rehearsed group may be too young to have any.
 """
 
 from __future__ import annotations

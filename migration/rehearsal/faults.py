@@ -1,7 +1,4 @@
-"""The faults file of a rehearsal: the keys `faults` and `events` of a scenario file (docs/scenarios.md).
-
-Times count from the first round, or the round they name: `2.1+5` is five seconds into round 1 of step 2.
-"""
+"""The faults file of a rehearsal (docs/scenarios.md): `2.1+5` is five seconds into round 1 of step 2."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The symptoms of a mistake (the differences from the plan played from the same seed), and whether the gates detect it.
-
-A lasting mistake must keep the gate of its step closed. After a temporary one the gate may open as soon as every
-member runs as planned and the group has settled.
-"""
+"""The symptoms of a mistake (differences from the plan of the same seed), and whether the gates detect it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Rules about the assignors in use, and about the user data that they write, which a broker does not convert online.
 
-librdkafka's cooperative-sticky copies every member's subscription user data into its assignment, from the member's
-second rebalance on; sarama's sticky writes its own from the first on. No other pair of library and assignor writes
-any (field study on Kafka 4.3.1, nineteen pairs).
+Only librdkafka's cooperative-sticky (from a member's second rebalance on) and sarama's sticky write any (field study
+on Kafka 4.3.1, nineteen pairs).
 """
 
 from __future__ import annotations

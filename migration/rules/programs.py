@@ -1,8 +1,7 @@
 """Rules about groups of known programs: Kafka Streams, sink tasks of Kafka Connect, and others by their group ids.
 
-Streams before 2.4 is eager; from 2.4 to 3.9 cooperative unless `upgrade.from` is 2.3 or lower (KIP-429); from 4.0 on
-it refuses such an `upgrade.from` (KAFKA-18839, tried). The assignor's name is always the same: a broker does not show
-it.
+A broker does not show Streams' protocol: eager before 2.4; cooperative up to 3.9 unless `upgrade.from` is 2.3 or lower
+(KIP-429), which 4.0 refuses (KAFKA-18839, tried).
 """
 
 from __future__ import annotations

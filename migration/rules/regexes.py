@@ -1,7 +1,4 @@
-"""Rules about subscriptions by regex: the changes when the broker matches topics instead of the client.
-
-librdkafka sends subscriptions that start with `^` to the broker; Java still matches a Pattern in the client.
-"""
+"""Rules about subscriptions by regex: librdkafka's `^` moves the matching to the broker, Java still does it itself."""
 
 from __future__ import annotations
 

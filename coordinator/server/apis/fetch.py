@@ -11,14 +11,7 @@ from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.fetch_sessions import NO_SESSION, PartitionKey, Result, Results
 from coordinator.partitions.partition import Partition
-from coordinator.server.apis.leadership import (
-    MOVED,
-    current_leader,
-    endpoints,
-    led_partition,
-    refusal,
-    topic_named,
-)
+from coordinator.server.apis import leadership
 from coordinator.server.exchange import AnswerFields, Exchange
 from wire.acls import Operation
 from wire.errors import ErrorCode
@@ -52,7 +45,7 @@ async def fetch(exchange: Exchange[FetchRequest]) -> AnswerFields:
             {"topic": topic, "topic_id": topic_id, "partitions": [result for _, result in of_topic]}
             for (topic, topic_id), of_topic in groupby(kept.items(), key=lambda entry: entry[0][:2])
         ],
-        "node_endpoints": endpoints(exchange, kept.values()),
+        "node_endpoints": leadership.endpoints(exchange, kept.values()),
     }
 
 
@@ -118,10 +111,12 @@ class _Reading:
         exchange, request = self._exchange, self._exchange.request
         topic: TopicInfo | None = None
         try:
-            topic = topic_named(
+            topic = leadership.topic_named(
                 exchange, key.topic, key.topic_id, Operation.READ, by_id=exchange.version >= BY_ID
             )
-            partition = led_partition(exchange, topic, key.partition, requested.current_leader_epoch)
+            partition = leadership.led_partition(
+                exchange, topic, key.partition, requested.current_leader_epoch
+            )
             read = partition.read(
                 requested.fetch_offset,
                 min(requested.partition_max_bytes, self._left),
@@ -130,7 +125,7 @@ class _Reading:
                 last_fetched_epoch=requested.last_fetched_epoch,
             )
         except (RequestRefused, OSError) as error:
-            return self._refused(topic, key.partition, refusal(error))
+            return self._refused(topic, key.partition, leadership.refusal(error))
         self.partitions.append(partition)
 
         result: Result = {
@@ -154,6 +149,6 @@ class _Reading:
             "aborted_transactions": () if error.code in UNKNOWN else None, "preferred_read_replica": NONE,
             "records": b"",
         }  # fmt: skip
-        if topic is not None and error.code in MOVED and self._exchange.version >= SHOWS_LEADER:
-            refused["current_leader"] = current_leader(self._exchange, topic, number)
+        if topic is not None and error.code in leadership.MOVED and self._exchange.version >= SHOWS_LEADER:
+            refused["current_leader"] = leadership.current_leader(self._exchange, topic, number)
         return refused

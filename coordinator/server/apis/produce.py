@@ -9,15 +9,7 @@ from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partition import Partition
 from coordinator.partitions.validation import RecordsRefused, single_batch
-from coordinator.server.apis.leadership import (
-    MOVED,
-    current_leader,
-    endpoints,
-    led_partition,
-    refusal,
-    require_ordinary,
-    topic_named,
-)
+from coordinator.server.apis import leadership
 from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
 from coordinator.server.limits import Limits, Turn
 from wire.acls import Operation, ResourceType
@@ -56,7 +48,7 @@ async def produce(exchange: Exchange[schemas.ProduceRequest]) -> AnswerFields | 
         return None
     if not all(one["error_code"] for one in results):
         await exchange.cluster.records_durable()
-    return {"responses": responses, "node_endpoints": endpoints(exchange, results)}
+    return {"responses": responses, "node_endpoints": leadership.endpoints(exchange, results)}
 
 
 async def _topic(
@@ -81,21 +73,21 @@ async def _partition(
     topic: TopicInfo | None = None
     start = NONE
     try:
-        topic = topic_named(
+        topic = leadership.topic_named(
             exchange, requested.name, requested.topic_id, Operation.WRITE, by_id=exchange.version >= BY_ID
         )
         batch = single_batch(one.records, exchange.version)
         if acks not in (NO_ANSWER, LEADER, ALL):
             raise RequestRefused(ErrorCode.INVALID_REQUIRED_ACKS)
-        require_ordinary(topic)
-        partition = led_partition(exchange, topic, one.index)
+        leadership.require_ordinary(topic)
+        partition = leadership.led_partition(exchange, topic, one.index)
         _admit(exchange, partition, batch)
         start = partition.log_start_offset
         now_ms = exchange.cluster.now_ms()
         accepted = await _accepted(exchange.cluster.limits, partition, batch, now_ms)
         appended = partition.append(accepted, now_ms)
     except (RequestRefused, OSError) as error:
-        return _refused(exchange, topic, one.index, refusal(error), start)
+        return _refused(exchange, topic, one.index, leadership.refusal(error), start)
     return {
         "index": one.index, "error_code": ErrorCode.NONE, "base_offset": appended.base_offset,
         "log_append_time_ms": appended.append_time_ms, "log_start_offset": start, "record_errors": (),
@@ -140,6 +132,6 @@ def _refused(
         ],
         "error_message": error.message,
     }  # fmt: skip
-    if topic is not None and error.code in MOVED and exchange.version >= SHOWS_LEADER:
-        refused["current_leader"] = current_leader(exchange, topic, index)
+    if topic is not None and error.code in leadership.MOVED and exchange.version >= SHOWS_LEADER:
+        refused["current_leader"] = leadership.current_leader(exchange, topic, index)
     return refused

@@ -9,21 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from coordinator.faults import (
-    AnswerError,
-    ChangeTopic,
-    CoordinatorFault,
-    Delay,
-    Disconnect,
-    Drop,
-    Dropped,
-    Expire,
-    FailCoordinator,
-    FaultEvent,
-    Fence,
-    Lasting,
-    RequestRule,
-)
+from coordinator import faults as fault_kinds
 from coordinator.simulation.scenario import NetworkFaults
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb
@@ -33,14 +19,14 @@ from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.errors import ErrorCode
 
 VERBS: Mapping[str, Any] = {
-    "delay": Delay,
-    "error": AnswerError,
-    "drop": Drop,
-    "expire": Expire,
-    "fence": Fence,
-    "disconnect": Disconnect,
-    "coordinator": FailCoordinator,
-    "topic": ChangeTopic,  # the last one, as it is also a condition of rules
+    "delay": fault_kinds.Delay,
+    "error": fault_kinds.AnswerError,
+    "drop": fault_kinds.Drop,
+    "expire": fault_kinds.Expire,
+    "fence": fault_kinds.Fence,
+    "disconnect": fault_kinds.Disconnect,
+    "coordinator": fault_kinds.FailCoordinator,
+    "topic": fault_kinds.ChangeTopic,  # the last one, as it is also a condition of rules
 }
 """The key that determines the kind of an event."""
 KEYS = ("kohort", "description", "faults", "events")
@@ -48,7 +34,7 @@ NETWORK_KEYS = ("loss", "delay_ms")  # the network faults of a scenario that a s
 ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)
 
 
-def read_event(tree: object, apis: Collection[str]) -> FaultEvent:
+def read_event(tree: object, apis: Collection[str]) -> fault_kinds.FaultEvent:
     """The fault of a tree without a time; `apis` are the names of the APIs that a rule can match. :raises Malformed:"""
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping with a verb, found {shown(tree)}")
@@ -57,7 +43,7 @@ def read_event(tree: object, apis: Collection[str]) -> FaultEvent:
     return _event(tree, apis)
 
 
-def _event(tree: dict[str, Any], apis: Collection[str]) -> FaultEvent:
+def _event(tree: dict[str, Any], apis: Collection[str]) -> fault_kinds.FaultEvent:
     verb = next((word for word in VERBS if word in tree), None)
     if verb is None:
         raise no_verb(tree, VERBS)
@@ -65,8 +51,8 @@ def _event(tree: dict[str, Any], apis: Collection[str]) -> FaultEvent:
     if other is not None or ("topic" in tree and verb == "coordinator"):
         raise Malformed(f"an event has one verb, and this one also has {verb!r}", other or "topic")
     try:
-        event: FaultEvent = _TREES.read(VERBS[verb], dict(tree))
-        if isinstance(event, RequestRule):
+        event: fault_kinds.FaultEvent = _TREES.read(VERBS[verb], dict(tree))
+        if isinstance(event, fault_kinds.RequestRule):
             for number, api in enumerate(event.api):
                 if api not in apis:
                     raise Malformed(unknown("API", api, apis), "api", number)
@@ -77,7 +63,7 @@ def _event(tree: dict[str, Any], apis: Collection[str]) -> FaultEvent:
     return event
 
 
-def tree_of(event: FaultEvent) -> dict[str, object]:
+def tree_of(event: fault_kinds.FaultEvent) -> dict[str, object]:
     """The tree of a fault that `read_event` accepts, without its time and fields that are not set."""
     tree: dict[str, object] = {}
     for field in fields(event):
@@ -96,7 +82,7 @@ def _plain(value: object) -> object:
     return value
 
 
-def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
+def read_faults(file: Path, apis: Collection[str]) -> tuple[fault_kinds.FaultEvent, ...]:
     """The events of a faults file, sorted by time. :raises TreeError: with line and column"""
     text = read_text(file)
     tree = load_tree(file, text)
@@ -106,19 +92,19 @@ def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
         raise TreeError.at(file, text, error) from None
 
 
-def network_rules(faults: NetworkFaults) -> tuple[Lasting, ...]:
+def network_rules(faults: NetworkFaults) -> tuple[fault_kinds.Lasting, ...]:
     """A scenario's loss and delay as rules: a request and its answer are two messages, a lost one closes the
     connection."""
-    rules: list[Lasting] = []
+    rules: list[fault_kinds.Lasting] = []
     if faults.delay_ms != NetworkFaults().delay_ms:
         least, greatest = faults.delay_ms
-        rules.append(Delay(bounds_s=(2 * least / 1000, 2 * greatest / 1000)))
+        rules.append(fault_kinds.Delay(bounds_s=(2 * least / 1000, 2 * greatest / 1000)))
     if faults.loss:
-        rules.append(Drop(what=Dropped.CONNECTION, chance=1 - (1 - faults.loss) ** 2))
+        rules.append(fault_kinds.Drop(what=fault_kinds.Dropped.CONNECTION, chance=1 - (1 - faults.loss) ** 2))
     return tuple(rules)
 
 
-def _events(tree: Any, apis: Collection[str]) -> tuple[FaultEvent, ...]:
+def _events(tree: Any, apis: Collection[str]) -> tuple[fault_kinds.FaultEvent, ...]:
     check_format(tree, FORMAT_VERSION, "faults file")
     for key in tree:
         if key not in KEYS:
@@ -126,7 +112,7 @@ def _events(tree: Any, apis: Collection[str]) -> tuple[FaultEvent, ...]:
     listed = tree.get("events") or ()
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         raise Malformed(f"expected a list, found {shown(listed)}", "events")
-    events: list[FaultEvent] = [*_network(tree.get("faults"))]
+    events: list[fault_kinds.FaultEvent] = [*_network(tree.get("faults"))]
     for number, entry in enumerate(listed):
         try:
             if not isinstance(entry, dict):
@@ -139,7 +125,7 @@ def _events(tree: Any, apis: Collection[str]) -> tuple[FaultEvent, ...]:
     return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _network(tree: object) -> tuple[Lasting, ...]:
+def _network(tree: object) -> tuple[fault_kinds.Lasting, ...]:
     if isinstance(tree, dict):
         for key in tree:
             if key not in NETWORK_KEYS:
@@ -158,32 +144,36 @@ def _imply_lists(tree: dict[str, object]) -> None:
         tree["delay"] = [tree["delay"], tree["delay"]]
 
 
-def _check_delay(event: Delay) -> None:
+def _check_delay(event: fault_kinds.Delay) -> None:
     if len(event.bounds_s) != 2 or event.bounds_s[0] > event.bounds_s[1]:
         raise Malformed("expected seconds, or the shortest and the longest time, as [0.5, 2]", "delay")
 
 
-def _check_error(event: AnswerError) -> None:
+def _check_error(event: fault_kinds.AnswerError) -> None:
     if event.error not in ERRORS:
         raise Malformed(unknown("error", event.error, ERRORS), "error")
 
 
-def _check_coordinator(event: FailCoordinator) -> None:
-    if event.to is not None and event.fault is not CoordinatorFault.MOVE:
+def _check_coordinator(event: fault_kinds.FailCoordinator) -> None:
+    if event.to is not None and event.fault is not fault_kinds.CoordinatorFault.MOVE:
         raise Malformed("only `coordinator: move` can name a broker", "to")
     if event.compacted:
         raise Malformed("only a simulation compacts the log first", "compacted")
-    if event.fault is CoordinatorFault.ZOMBIE:
+    if event.fault is fault_kinds.CoordinatorFault.ZOMBIE:
         raise Malformed("a server has no zombies, only move and crash", "coordinator")
 
 
 _TREES = Trees(
     sparse=True,
-    implied={Delay: _imply_lists, AnswerError: _imply_lists, Drop: _imply_lists},
+    implied={
+        fault_kinds.Delay: _imply_lists,
+        fault_kinds.AnswerError: _imply_lists,
+        fault_kinds.Drop: _imply_lists,
+    },
     checks={
-        Delay: _check_delay,
-        AnswerError: _check_error,
-        ChangeTopic: ChangeTopic.check,
-        FailCoordinator: _check_coordinator,
+        fault_kinds.Delay: _check_delay,
+        fault_kinds.AnswerError: _check_error,
+        fault_kinds.ChangeTopic: fault_kinds.ChangeTopic.check,
+        fault_kinds.FailCoordinator: _check_coordinator,
     },
 )
