@@ -1,7 +1,4 @@
-"""The client library of a member, as far as the group's data show it; and the librdkafka that bindings bundle.
-
-Each version in `BINDINGS` was read from the release itself (tags, npm, PyPI); one that is not listed is unknown.
-"""
+"""The client library of a member, and the librdkafka that bindings bundle, read from each release (tags, npm, PyPI)."""
 
 from __future__ import annotations
 
@@ -95,8 +92,7 @@ _AFTER_PLUS = re.compile(r"\+v?(\d+(?:\.\d+)+)", re.ASCII)
 
 
 def bundled(binding: Binding, version: str) -> str | None:
-    """The librdkafka version of a release; None if it is not known. A version may contain it (`4.9.0+2.10.0`,
-    `1.4.0-librdkafka-2.11.0`); a shorter one (`3.6`) is known if all its releases bundle the same."""
+    """A release's librdkafka version, or None; a shorter one (`3.6`) is known if all its releases bundle the same."""
     named = _NAMED.search(version) or _AFTER_PLUS.search(version)
     if named:
         return named.group(1)
@@ -141,8 +137,7 @@ LIBRARIES = (
 )  # fmt: skip
 
 MIXING = frozenset({"java", "connect", "franz-go"})
-"""Libraries that accept eager and cooperative assignors in one list, which the first of two rolling bounces needs
-(KIP-429); the others refuse to start with such a list."""
+"""Libraries that accept eager and cooperative assignors in one list, as two rolling bounces need (KIP-429)."""
 
 _ALIASES = {
     **dict.fromkeys(_BINDINGS_BY_NAME, "librdkafka"),

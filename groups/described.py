@@ -261,8 +261,7 @@ def share_offsets(
 def classic_group(
     group: model.Group, members: Iterable[tuple[model.Member, bytes, bytes]], *, stable: bool
 ) -> tuple[model.Group, tuple[model.Problem, ...]]:
-    """Add the members, each with its metadata and assignment in the embedded protocol (unless it is Connect's); bytes
-    that cannot be decoded leave a part unknown and are reported as a problem."""
+    """Add the members with metadata and assignment; bytes that cannot be decoded are a problem, and unknown."""
     if group.protocol_type != EMBEDDED:
         return replace(group, members=tuple(member for member, _, _ in members)), ()
     read = (_with_embedded(*member, stable=stable) for member in members)
@@ -280,8 +279,7 @@ def unreadable_members(group: model.Group) -> tuple[model.Problem, ...]:
 
 
 def streams_members(topology: Topology | None, members: Iterable[model.Member]) -> Iterator[model.Member]:
-    """Add what members read: active tasks become partitions of source and repartition topics; without a topology there
-    is no subscription."""
+    """Add what members read: active tasks become partitions of their topics; without a topology, no subscription."""
     topics = tuple(sorted(topology.input_topics)) if topology else ()
     subscription = model.Subscription(topics=topics) if topics else None
     for member in members:
@@ -295,8 +293,7 @@ def streams_members(topology: Topology | None, members: Iterable[model.Member]) 
 
 
 def _with_embedded(base: model.Member, metadata: bytes, assignment: bytes, *, stable: bool) -> model.Member:
-    """The member with the decoded embedded protocol, each part apart, as brokers' clients do. Empty bytes mean unknown;
-    in a `stable` group, no metadata is odd, and an empty assignment owns no partitions."""
+    """The member with the embedded protocol; empty bytes are unknown, or no partitions if the group is `stable`."""
     subscription, unsubscribed = _part(read_subscription, metadata, "subscription")
     assigned, unassigned = _part(read_assignment, assignment, "assignment")
     if stable and not metadata:

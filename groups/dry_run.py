@@ -103,8 +103,7 @@ def _failure(
 
 
 def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
-    """A dry run with one assignor. LookupError: none for the group; ValueError: a what-if that Kafka would refuse;
-    AssignorFailedError: the real one would throw; RuleBrokenError: a custom one breaks a rule."""
+    """A dry run with one assignor. LookupError, ValueError, AssignorFailedError, RuleBrokenError."""
     why_not = inapplicable(group, request)
     if why_not:
         raise LookupError(why_not)

@@ -20,8 +20,7 @@ def replace_file(
     new: bool = False,
     mode: int | None = None,
 ) -> None:
-    """Write a file next to its place (a link's target) and move it there, with the old one's permissions or `mode`; a
-    pipe, or where no file can be created, directly. FileExistsError if it must be `new`; OSError."""
+    """Replace a file at once, with the old one's permissions or `mode`. FileExistsError if it must be `new`."""
     target = _target(file)
     if new and file.exists():
         raise FileExistsError(file)

@@ -35,8 +35,7 @@ class Finding:
     member: str | None = None  # the affected member; None if it is about the whole group or several members
     members: tuple[str, ...] = ()  # all affected, if several; the message names the first of them
     since_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """In a diagnosis: the earliest moment, in milliseconds since 1970, at which the problem is known to have existed;
-    None when no time is known. It may have started earlier."""
+    """In a diagnosis: the earliest moment (ms since 1970) at which the problem is known to have existed; else None."""
     evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)  # a plan's is in its messages
 
 

@@ -109,10 +109,7 @@ def ask(
     eager: Container[str] = (),
     resubscribed: Container[str] = (),
 ) -> AssignorInput:
-    """The input of an assignor, as the leader or the coordinator would pass it: sticky's user data;
-    cooperative-sticky's ownedPartitions, without those that `eager` members revoke first; on the broker, the target.
-    `resubscribed` cooperative members revoke old topics before they rejoin (ConsumerCoordinator.onJoinPrepare,
-    rd_kafka_cgrp_modify_subscription)."""
+    """The input of an assignor as its caller passes it: sticky's user data, ownedPartitions, or the broker's target."""
     notes: list[Undetermined] = []
     matches: dict[str, tuple[str, ...]] = {}
     regexes_differ = assignor.side is Side.BROKER and not (
@@ -149,8 +146,7 @@ def ask(
 
 
 def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:
-    """Ids of the members that revoke all partitions before they rejoin, by their assignor lists (KIP-429); an unknown
-    list has only that assignor. NoCommonProtocolError if the leader's library refuses a list."""
+    """Members that revoke all partitions before they rejoin (KIP-429). NoCommonProtocolError: a list is refused."""
     if assignor.side is Side.BROKER:
         return frozenset()
     lists = {member.id: _listed(member, assignor) for member in group.members}
@@ -172,8 +168,7 @@ def members_of_unknown_lists(group: Group, assignor: Assignor) -> tuple[str, ...
 
 
 def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
-    """The members in the order of the assignor's caller: the source's; after a conversion, of a classic group that the
-    broker assigns; members that join are last (TargetAssignmentBuilder.addOrUpdateMember)."""
+    """The members in the order of the assignor's caller (TargetAssignmentBuilder); members that join are last."""
     if assignor.side is Side.CLIENT or group.type is not GroupType.CLASSIC:
         return group.members
     there = [member for member in group.members if not _joins(member)]
@@ -247,8 +242,7 @@ Racks = tuple[str, ...]
 
 
 def topic_specs(topics: Sequence[Topic], notes: list[Undetermined]) -> tuple[TopicSpec, ...]:
-    """The topics, with the racks of each partition's replicas if any are known. A partition that does not exist yet
-    gets those of all others if they are the same; else it repeats their pattern, and `notes` reports that."""
+    """The topics with known racks of replicas; a new partition repeats the others' pattern (`notes`)."""
     known = {frozenset(racks) for topic in topics for racks in (topic.racks or {}).values()}
     alike = next(iter(known)) if len(known) == 1 else None
     return tuple(

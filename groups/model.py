@@ -183,8 +183,7 @@ class PendingOffsets:
 
     partitions: Partitions = field(default_factory=dict)
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] = field(default_factory=dict)
-    """The open transactions in the group's partition of `__consumer_offsets`, the earliest first; the offsets belong to
-    one or more of these. Empty if not known."""
+    """The open transactions in the group's offsets partition, earliest first; the offsets belong to some."""
     problem: str | None = None  # Why the transactions are not known
 
     @classmethod
@@ -207,9 +206,7 @@ class Group:
     coordinator: Node | None = None
     generation: Generation | None = None
     leader: str | None = None
-    """The member that led a classic group's last finished rebalance, according to the group's newest record. During
-    the next rebalance it may have left; `groups.succession` finds the leader then. None when not known, when no
-    member leads, or when not requested."""
+    """The member that led a classic group's last finished rebalance; it may have left. None: unknown or none."""
     leader_problem: str | None = field(default=None, metadata=UNWRITTEN)  # why not known though requested
     group_epoch: Epoch | None = None
     assignment_epoch: Epoch | None = None
@@ -219,14 +216,11 @@ class Group:
     topology: Topology | None = None  # the topology of a streams group; None before a member has sent it
     settings: Mapping[str, str] | None = None  # the group's own; None when not requested or not known
     commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """The shortest time between the last two commits of a partition, over the partitions for which both were read;
-    None if there are none."""
+    """The shortest time between the last two commits of a partition, where both were read; None if there are none."""
     rebalanced_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """When the last rebalance of a group with members began (a classic group: ended), in ms since 1970. None if it was
-    before the commits whose times were read, when not requested or not known."""
+    """When the last rebalance began (a classic group: ended), in ms since 1970; None if not known."""
     emptied_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """When the last member left, in ms since 1970. None if the group has members or never had one, when not requested
-    or not known."""
+    """When the last member left, in ms since 1970. None if the group has members or never had one, or if not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,8 +107,7 @@ def readings_of(
     waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
     next_records: Mapping[tuple[str, int], NextRecord] | None = None,
 ) -> dict[tuple[str, int], Reading]:
-    """Readings of the owned or committed partitions, without topics that no member reads. None in `waiting_since_ms`:
-    no unread records, only transaction markers, so its lag is 0."""
+    """Readings of owned or committed partitions that members read; None in `waiting_since_ms`: only markers."""
     rows = partition_lags(group, topics)
     if next_records:
         rows = [row._replace(next_record=next_records.get((row.topic, row.partition))) for row in rows]
@@ -259,8 +258,7 @@ def _trend(
 def _grows_in_time(
     first: Reading, last: Reading, produced: float, average: float | None, interval_ms: int
 ) -> bool:
-    """Whether the age of the oldest unread record grows. Without the times of commits, the offset may have moved since
-    a commit interval before the first reading."""
+    """Whether the age of the oldest unread record grows, if the offset did not move in the interval before."""
     if average is None or first.written_ms is None or last.written_ms is None or last.age_s is None:
         return False
     took_s = _commits_s(first, last) or (last.at_ms - first.at_ms - interval_ms) / 1000
@@ -303,8 +301,7 @@ def _grows_in_records(
 
 
 def _start_per_s(first: Reading, last: Reading, produced_per_s: float | None) -> float | None:
-    """The speed of the log start. Retention deletes as fast as records were produced, so a step counts at most for the
-    present rate, or for the time between two checks."""
+    """The speed of the log start, at most the present rate: retention deletes as fast as records were produced."""
     rate = _per_s(first, last, first.start, last.start)
     if rate is None or last.start is None or first.start is None:
         return None

@@ -167,8 +167,7 @@ _FIRST_SHARE_FETCH_OF_4_2 = 2
 
 
 def release_of(level: int | None, share_fetch: int | None = None) -> str | None:
-    """A broker's release by its highest metadata.version. 4.1 with `unstable.feature.versions.enable` reports 4.2's:
-    the newest version of ShareFetch, `share_fetch`, distinguishes the two."""
+    """A broker's release by its highest metadata.version; `share_fetch` tells an unstable 4.1 from 4.2."""
     if level is None:
         return None
     fitting = [release for release, newest in _NEWEST_LEVELS.items() if level <= newest]

@@ -1,7 +1,4 @@
-"""A topology, and the tasks of its subtopologies: data that only streams groups have (KIP-1071).
-
-Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
-"""
+"""A topology and its subtopologies' tasks, as StreamsGroupDescribe and StreamsGroupCommand have them (KIP-1071)."""
 
 from __future__ import annotations
 

@@ -25,8 +25,7 @@ LONGEST_ARRAY = 1 << 14  # that is tried, enough for 12,288 members at once
 class Succession:
     leader: str | None  # the current leader; None when not known
     order: tuple[str, ...]
-    """The other members (all, if the leader is not known) in the order of succession: each leads when the members
-    before it have left and no member has joined."""
+    """The other members in the order of succession: each leads when those before it have left and none has joined."""
     is_broker_order: bool  # of the broker's map; else only one possible order
     certain: bool  # whether the first of `order` is known to lead once the leader has left
     why: str  # the reason for `certain`

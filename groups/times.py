@@ -1,8 +1,4 @@
-"""The one reader and the one writer of durations and times; what is written can be read again.
-
-The drop-in reads only kafka-consumer-groups.sh's forms (`Utils.getDateTime`, `java.time.Duration.parse`); what
-SimpleDateFormat ignores after the pattern (`+0130` means one hour), and years of more than four digits, are refused.
-"""
+"""The one reader and the one writer of durations and times; the drop-in reads only Kafka's forms."""
 
 from __future__ import annotations
 
@@ -50,8 +46,7 @@ _DIGITS_AT_MOST = 19  # the most digits of a number in a duration, which Java re
 
 
 def read_duration(text: str, unit: str | None, *, signed: bool = False) -> float:
-    """Seconds of `5s`, `1.5m`, `1h30m`, `5 min 8 s`, `1500ms`, `7d`, `2w` or `P1DT2H`; a bare number is in `unit`
-    (None: refused), negative ones need `signed`. ValueError for anything else; the message names the forms."""
+    """Seconds of `5s`, `1h30m`, `5 min 8 s`, `P1DT2H`; a bare number is in `unit` (None: refused). ValueError."""
     stripped = text.strip()
     if _BARE.fullmatch(stripped):
         if unit is None:
@@ -98,8 +93,7 @@ def _with_units(text: str) -> float | None:
 
 
 def read_moment(text: str, now_ms: int | None) -> int:
-    """Milliseconds since 1970 of ISO 8601 (without a zone UTC), of such a number, or, unless `now_ms` is None, of `now`
-    and a duration ago. ValueError for anything else; the message names the forms."""
+    """Milliseconds since 1970 of ISO 8601 (UTC), a number, or `now` and a duration ago. ValueError with the forms."""
     stripped = text.strip()
     if now_ms is not None and stripped == "now":
         return now_ms

@@ -87,8 +87,7 @@ class Malformed(GroupsError):
 
 
 class Trees:
-    """Reads and writes the dataclasses of one kind of file. `sparse`: unknown values are left out; `extra` keys are
-    written for people; `implied` completes a class's mapping before it is read, `checks` raise Malformed after it."""
+    """Reads and writes one kind of file; `implied` completes a mapping before it is read, `checks` raise after it."""
 
     def __init__(
         self,
@@ -109,8 +108,7 @@ class Trees:
     def read(
         self, kind: type[T] | Any, tree: object, unknown: Unknown | None = None, faulty: Faulty | None = None
     ) -> Any:
-        """Read a value of a class or field's type; Malformed if it cannot be. Unknown keys (unless similar to a known
-        one) and unreadable objects with a KEY are added to `unknown` and `faulty` if passed; else they are errors."""
+        """Read a value; Malformed if it cannot be. Unknown keys go to `unknown`, bad objects to `faulty`, if passed."""
         self._unknown, self._faulty = unknown, faulty
         return self._reader(kind)(tree)
 

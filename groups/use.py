@@ -1,8 +1,4 @@
-"""The use of topics by a group, and the last use of a group, for `--unused-for 30d`; unknown is not unused.
-
-A group was used when its offsets were committed and as long as it had members. It does not count as unused if the time
-of a commit is unknown, or the moment when the last member left, unless its protocol type shows that it never had any.
-"""
+"""The use of topics by a group, and the last use of a group, for `--unused-for 30d`; unknown is not unused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""YAML and JSON files as trees of plain values, the position of each value in its file, and readable YAML.
-
-Scalars stay the original text (a topic called `on` or `0123` keeps its name), except null, `~` and empty values.
-"""
+"""YAML and JSON files as trees of original texts (`on`, `0123`), positions of values in a file, and readable YAML."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The state that all brokers of the server share. If a write fails, memory is ahead of the disk: all requests are
-refused, and the caller must stop the cluster (docs/decisions)."""
+"""The state that all brokers share. After a failed write all requests are refused, and the caller must stop it."""
 
 from __future__ import annotations
 
@@ -188,8 +187,7 @@ class Cluster:
                 self.topics_changed()
 
     def move_coordinator(self, partition: int, to_broker: int, loading_ms: int = 0) -> None:
-        """Have a broker lead a partition of `__consumer_offsets` and load its groups: pending requests are answered
-        NOT_COORDINATOR, and later ones, for `loading_ms`, COORDINATOR_LOAD_IN_PROGRESS. :raises RequestRefused:"""
+        """Have a broker lead an offsets partition, which loads for `loading_ms`. :raises RequestRefused:"""
         if not 0 <= partition < self.coordinators.partitions:
             why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
@@ -212,8 +210,7 @@ class Cluster:
         return has_new_leader
 
     async def stop_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """Stop a broker: others lead its partitions and coordinate its groups. Do not await it in a request received
-        over one of its connections. `loading_ms` as in `move_coordinator`. :raises RequestRefused: it is not running"""
+        """Stop a broker; do not await it over one of its connections. :raises RequestRefused: it is not running"""
         broker = self._present(node_id)
         if broker.endpoint is not None:
             await broker.endpoint.close()

@@ -1,5 +1,4 @@
-"""The connections of clients: frames in, answers out, in the order of the requests. A connection is held while an
-answer is not ready (as `SocketServer` mutes the channel), while the client does not read, and after its share."""
+"""The connections of clients, held while an answer is not ready or not read, and after their share of requests."""
 
 from __future__ import annotations
 

@@ -39,8 +39,7 @@ class Exchange(Generic[Q]):
     caller: Caller
 
     async def ask(self, call: Request[A], needs: Operation = Operation.READ) -> A:
-        """Pass a call to the engine; one about a group `needs` an operation on it, and this broker as its
-        coordinator."""
+        """Pass a call to the engine; one about a group `needs` an operation on it, and its coordinator."""
         group: str | None = getattr(call, "group", None)
         if group is None:
             return await self.cluster.groups.ask(call, self.caller)

@@ -1,5 +1,4 @@
-"""Faults that happen at once, on request or at the times of a file. The engine handles them as always, with records: a
-static member is fenced by requests of another process with its instance id, which does not exist and later expires."""
+"""Faults that happen at once: a static member is fenced by requests of another, short-lived process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The group coordinator of all brokers: the engine with its clock, the storage of its records, and its answers. A call
-is answered when its records are durable; after a failed write every call is refused. When a group's partition of
-`__consumer_offsets` gets another leader, the group is unloaded and loaded as after a restart (CoordinatorRuntime)."""
+"""The group coordinator of all brokers: the engine with its clock, the storage of its records, and its answers."""
 
 from __future__ import annotations
 

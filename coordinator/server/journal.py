@@ -1,5 +1,4 @@
-"""The journal: writes records at once, then releases their answers. Policy `always`: when they are on the disk, which
-calls share (group commit); `interval`: at once. After a failed write pending answers are not sent."""
+"""Writes records at once, then releases their answers: on the disk (`always`, shared), or at once (`interval`)."""
 
 from __future__ import annotations
 

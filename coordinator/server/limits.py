@@ -1,6 +1,4 @@
-"""What all clients together may take from the server: work is tried in a few `quick` threads, what exceeds their limit
-in one `slow` thread; incomplete requests and unread answers share a memory limit, beyond which the longest stalled
-ends."""
+"""The server's shared limits: quick and slow threads for work, memory for incomplete requests and unread answers."""
 
 from __future__ import annotations
 

@@ -50,9 +50,7 @@ def serve(
     advertised: Advertised | None = None,
     alongside: Sequence[AbstractAsyncContextManager[object]] = (),
 ) -> None:
-    """Serve clients on `port` and, for further brokers, the next ones (0: any) until SIGTERM or SIGINT. `alongside` is
-    entered before the first answer. :raises CannotListen: :raises StorageLost: :raises StorageFailed: :raises
-    DamagedLog:"""
+    """Serve on `port` (0: any) and the next ones until SIGTERM. :raises CannotListen, StorageLost, DamagedLog:"""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
         listen = partial(_listen, cluster, host, port, advertised)

@@ -1,6 +1,4 @@
-"""The replicas of partitions, and the leader of each. All brokers share one storage, so a replica is just a broker id,
-in sync while that broker is running. Leaders are assigned round-robin, replicas over racks (StripedReplicaPlacer). If
-no replica is left, another broker leads the partition until one of them restarts; in Kafka it has no leader then."""
+"""The replicas of partitions, in sync while their broker runs, and the leader of each: round-robin, over racks."""
 
 from __future__ import annotations
 

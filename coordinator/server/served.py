@@ -48,14 +48,12 @@ WITH_SOFTWARE = 3
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 R = TypeVar("R")
 Handler: TypeAlias = Callable[[Exchange[R]], Awaitable[AnswerFields | None]]
-"""Returns the fields of the newest response. None: the client wants none. PeerFault: its connection is closed. It
-starts outside of a task: `asyncio.timeout` and `wait_for` do not work in it, `asyncio.wait` does."""
+"""Returns the newest response's fields, or None. It starts outside of a task: `asyncio.timeout` does not work in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedApi:
-    """An API, its handler, and the listed versions. If the answer `grows`, it may be long for a short request; if it
-    `waits`, it is canceled when the client is gone."""
+    """An API. If the answer `grows`, it may be long for a short request; if it `waits`, it can be canceled."""
 
     api: Api
     answer: Handler[Any]

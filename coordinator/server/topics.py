@@ -33,8 +33,7 @@ class Topics:
         data: DataDirectory | None = None,
         version: int = 0,
     ) -> None:
-        """`racks` are by node id; `factor` is the default; `version` must be larger than any earlier one of the
-        image."""
+        """`racks` are by node id; `factor` is the default; `version` must be larger than any earlier image's."""
         self._placement = placement
         self._racks = racks
         self._factor = factor

@@ -1,6 +1,4 @@
-"""The cluster's transactions: a change of the coordinator is written at once, and answered when it is durable. At an
-end the markers and the completing record follow without a pause, so that no client sees part of them; after a kill
-`recover` does it. Source: TransactionMarkerChannelManager, AddPartitionsToTxnManager."""
+"""The cluster's transactions: markers and the completing record follow without a pause; `recover` after a kill."""
 
 from __future__ import annotations
 
@@ -70,8 +68,7 @@ class Transactions:
         adds: bool,
         is_abortable: bool = True,
     ) -> None:
-        """Check that a producer may write to a partition in its transaction; the write `adds` it, before its records.
-        `is_abortable`: the client knows TRANSACTION_ABORTABLE. :raises RequestRefused:"""
+        """Check that a producer may write to a partition; the write `adds` it before. :raises RequestRefused:"""
         if adds:
             version = TransactionVersion.TV_2
             outcome = self.coordinator.add_partitions(

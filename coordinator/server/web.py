@@ -1,5 +1,4 @@
-"""Pages over HTTP and HTTPS: a thread for each connection. If all are taken, a new one takes the place of the client
-that was silent longest, so that a probe always gets its answer."""
+"""Pages over HTTP and HTTPS: a thread for each connection; a new one takes the place of the longest silent client."""
 
 from __future__ import annotations
 

@@ -57,8 +57,7 @@ def unowned(case: DiagnosisCase, group: Group) -> Partitions:
     applies=is_settled,
 )
 def without_owner(case: DiagnosisCase) -> Iterator[Finding]:
-    """A warning for one observation: members may not know new partitions; else an error, after five minutes if the
-    group has committed others of the topic."""
+    """A warning for one observation, else an error; after five minutes if others of the topic have commits."""
     left = unowned(case, case.group)
     if not left or _is_changing(case):
         return

@@ -31,8 +31,7 @@ from groups.times import duration_text, seconds_text
     least=EVENTS,
 )
 def storm(case: DiagnosisCase) -> Iterator[Finding]:
-    """An error if members join and soon leave; a warning if many leave, as in a deployment. Without changed members,
-    twice as many rebalances are allowed: a cooperative group needs two for each change."""
+    """An error if members join and soon leave. Cooperative groups have twice as many rebalances."""
     count, member_changes = rebalances(case), list(changes(case))
     limit = case.thresholds.storm
     left = sum(not change.came for change in member_changes)

@@ -122,8 +122,7 @@ def beyond_end(case: cases.DiagnosisCase) -> Iterator[Finding]:
     applies=is_consuming,
 )
 def never_committed(case: cases.DiagnosisCase) -> Iterator[Finding]:
-    """Owned with records at every observation, without an offset while others have one: with
-    `auto.offset.reset=latest`, records before the consumer found the partition are not read."""
+    """Without an offset while others have one: with `latest`, earlier records of the partition are not read."""
     known = {partition for partition, _, _ in cases.committed(case)}
     if not known:
         return  # it keeps its offsets elsewhere

@@ -35,8 +35,7 @@ _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN,
 
 
 def awaited(case: DiagnosisCase) -> list[BlockingMember]:
-    """Those that the newest rebalance waits for, most blocking first; PreparingRebalance: all that may not have
-    joined."""
+    """Those that the newest rebalance waits for, most blocking first; PreparingRebalance: all that may be."""
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
     blocking: list[BlockingMember] = []
@@ -53,8 +52,7 @@ def awaited(case: DiagnosisCase) -> list[BlockingMember]:
 
 
 def _unsettled_since(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> int | None:
-    """Since when one rebalance is in progress. If they follow too fast for an observation of an end, as in a rolling
-    restart, the epoch grows: then the start of the longest current wait for a member."""
+    """Since when one rebalance is in progress; if the epoch grows, the start of the longest current wait."""
     since = case.since_ms(is_unsettled)
     if since is None or not waiting:
         return since
@@ -235,8 +233,7 @@ def by_host(member_changes: list[MembershipChange]) -> list[tuple[str, int, int]
 
 
 def rebalances(case: DiagnosisCase) -> int:
-    """At least, by epochs or generations; brokers do not show a classic group's: then by observations of a rebalance,
-    other members or another assignment after one without a rebalance."""
+    """At least, by epochs or generations; else (a broker shows no classic group's) by observations that differ."""
     groups = [group for _, group in case.seen]
     first, last = _epoch(groups[0]), _epoch(groups[-1])
     if first is not None and last is not None and groups[0].type is groups[-1].type:

@@ -192,8 +192,7 @@ def stalled_member(case: cases.DiagnosisCase) -> Iterator[Finding]:
     applies=is_consuming,
 )
 def stalled_partition(case: cases.DiagnosisCase) -> Iterator[Finding]:
-    """A record on which the consumer fails again and again, or it reads its other partitions first: one that has taken
-    over partitions may read one after another. Skipping a record would lose it."""
+    """A record on which the consumer fails again and again, or it reads its other partitions first."""
     stalls = [stall for stall in _stalls(case) if stall.moving]
     partitions = _joined(stalls)
     if not partitions:

@@ -18,8 +18,7 @@ MOST_OF_A_MEMBER = 20
 def unread_partitions(
     observations: Sequence[Observation], commit_interval_ms: int
 ) -> tuple[model.Group, model.Group] | None:
-    """The groups of the first and the last observation with the offsets of partitions whose records wait: not moved for
-    two commit intervals or since the first, or of members with more to read than was produced meanwhile."""
+    """The first and the last observation's groups, with partitions whose records wait: not moved, or far from read."""
     shown = [one for one in observations if one.group is not None and one.group.offsets is not None]
     if not shown:
         return None
@@ -84,8 +83,7 @@ def records_after(group: model.Group, records: NextRecords) -> Mapping[model.Top
 def waiting_since(
     group: model.Group, records: Mapping[model.TopicPartition, NextRecord], at_ms: int
 ) -> Mapping[model.TopicPartition, int | None]:
-    """Since when each partition has unread records (None: it has none): the latest of the offset's first commit, the
-    first unread record and the last rebalance. Where one of the first two is unknown, it is left out."""
+    """Since when each partition has unread records (None: none): the latest known of commit, record and rebalance."""
     since: dict[model.TopicPartition, int | None] = {}
     for partition, commit in model.each_commit(group.offsets):
         record = records.get(partition)

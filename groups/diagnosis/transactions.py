@@ -1,5 +1,4 @@
-"""Rules about open transactions: consumers with `isolation.level=read_committed` wait for their end, and consumers that
-need an offset that was committed in one."""
+"""Rules about open transactions, for whose end `read_committed` consumers and readers of pending offsets wait."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ from groups.transactions import how_to_end, oldest, pending_remedy, pending_text
     applies=is_consuming,
 )
 def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
-    """The oldest that consumers wait for, with no more records before its end. An error beyond the threshold; a warning
-    if records came during the whole observation; else a note: short ones are normal."""
+    """The oldest: an error beyond the threshold, a warning if records came all the time, else a note."""
     held = {
         partition: transactions[0]
         for partition, transactions in (case.last.transactions or {}).items()
@@ -82,8 +80,7 @@ def _evidence(one: OpenTransaction) -> Evidence:
 
 @rule("pending-offsets", source="KIP-447, UNSTABLE_OFFSET_COMMIT", needs=(Need.PENDING,), applies=has_offsets)
 def pending_offsets(case: DiagnosisCase) -> Iterator[Finding]:
-    """Consumers get no offset until the transaction ends. An error beyond the threshold; a warning if they were pending
-    at the first and last observation of offsets and it began before; else a note."""
+    """An error beyond the threshold; a warning if they were pending at the first and last observation; else a note."""
     known = [group.pending for _, group in case.seen if group.pending is not None]
     pending = known[-1] if known else PendingOffsets()
     if not pending.places:

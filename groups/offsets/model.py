@@ -128,8 +128,7 @@ def _partition(text: str, number: str) -> int:
 def places_in(
     scopes: Sequence[TopicScope], partitions: Mapping[str, int]
 ) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
-    """The existing partitions in the scopes, in order, and a problem for each topic or partition that does not
-    exist."""
+    """The existing partitions in the scopes, in order, and a problem for each that does not exist."""
     meant: set[TopicPartition] = set()
     problems: list[Problem] = []
     for scope in scopes:

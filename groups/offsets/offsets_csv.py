@@ -1,7 +1,4 @@
-"""Offsets as CSV without a header, as kafka-consumer-groups.sh exports and reads them (`CsvUtils` of Kafka 4.3).
-
-A file without the empty line at its end, which Kafka's tool prints too, may be cut.
-"""
+"""Offsets as CSV without a header (`CsvUtils` of Kafka 4.3); a file without an end of its last line may be cut."""
 
 from __future__ import annotations
 
@@ -43,9 +40,7 @@ class OffsetFile:
 
 
 def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
-    """Read a file of either shape, without blank lines and, unless `last_wins` as in Kafka's tool, a header line and
-    blanks. MalformedOffsets for a wrong line, and unless `last_wins` two offsets of a partition, or no end of the last
-    line."""
+    """Read a file of either shape, leniently if `last_wins` (Kafka's tool). MalformedOffsets for a wrong line."""
     by_group: dict[str, dict[TopicPartition, int]] = {}
     width: int | None = None
     for line, fields in _rows(text):

@@ -60,8 +60,7 @@ def key_record(source: RecordWindow) -> RecordDigest | None:
 def prove(
     source: RecordWindow, target: RecordWindow, log: TargetLog, *, offset: int, is_whole: bool = True
 ) -> Proof:
-    """Find `offset` in the target, whose window is around the time of `key_record`; `is_whole`: the source's has no
-    gaps."""
+    """Find `offset` in the target, whose window is around `key_record`'s time; `is_whole`: the source's has no gaps."""
     key = key_record(source)
     records = (*target.before, *target.after)
     if not records and target.from_start and target.to_end:

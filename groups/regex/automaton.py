@@ -1,7 +1,4 @@
-"""The deterministic automaton of a pattern: which names it matches, and whether two patterns match the same names.
-
-States are built when needed. `Names` are read at once: a tree of shared prefixes, each level an array look-up.
-"""
+"""The deterministic automaton of a pattern, built when needed: the names it matches, and whether two match the same."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Named character classes of RE2/J 1.8, POSIX and Java, reduced to the characters of topic names.
-
-Source: `com.google.re2j.UnicodeTables` of Kafka 4.3, java.util.regex.CharPredicates of a JVM; tests compare both.
-"""
+"""Named character classes of RE2/J 1.8, POSIX and Java, reduced to topic names' characters; tests compare both."""
 
 from __future__ import annotations
 

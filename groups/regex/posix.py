@@ -1,7 +1,4 @@
-"""POSIX extended regexes: the C library's own regcomp and regexec, as librdkafka's classic consumer calls them.
-
-The library decides; our parser is for proofs and where the library is too slow, with samples compared.
-"""
+"""POSIX extended regexes by the C library's regcomp, as librdkafka's classic consumer; our parser is for proofs."""
 
 from __future__ import annotations
 

@@ -75,8 +75,7 @@ class Program:
     end: int = 0  # the instruction that is true only after the last character
     always: int = 0
     chars: list[tuple[int, int]] = field(default_factory=list)
-    """Pairs of an instruction and a mask of characters: true if the next character is in the mask and the instruction
-    of the bit before it is true after that character."""
+    """Pairs of an instruction and a mask: true if the next character is in it and the bit before is true after it."""
     forks: list[Fork] = field(default_factory=list)  # each right before a taking instruction
     blocks: list[list[Condition]] = field(default_factory=list)  # evaluated in this order: inner ones first
     behind: list[syntax.Tree] = field(default_factory=list)  # the bodies of the look-behinds, reversed

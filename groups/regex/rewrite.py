@@ -59,8 +59,7 @@ def _plain(tree: syntax.Tree) -> syntax.Tree:
 
 
 def spelled_out(automaton: Automaton) -> syntax.Tree:
-    """A tree without look-around for an automaton's names. That reads backwards: sets of its states are the states of
-    the smallest forward one, which are removed one by one until a regular expression is left. TooLargeError."""
+    """A tree without look-around for an automaton's names, by removing states one by one. TooLargeError."""
     rows, accepting = _forwards(automaton)
     edges = _edges(rows, accepting, automaton.classes)
     waiting = set(range(1, len(rows)))

@@ -1,7 +1,4 @@
-r"""A regular expression as a tree, for every engine; a set of characters is a bit mask over the 65 of topic names.
-
-google-re2 limits the product of nested counts to 1000, RE2/J each count: `(a{100}){11}` is written as eleven copies.
-"""
+"""A regular expression as a tree; RE2 limits the product of nested counts to 1000, RE2/J each count."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The simulated bridge, which decides as `kohort bridge` does (`migration.bridge`).
-
-Unlike the real one, it also joins a group without user data, as a rehearsed group may be too young to have any.
-"""
+"""The simulated bridge, which decides as `kohort bridge` does, but also joins a young group without user data."""
 
 from __future__ import annotations
 

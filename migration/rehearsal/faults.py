@@ -34,8 +34,7 @@ class PlanFaults:
     network: NetworkFaults = field(default_factory=NetworkFaults)
     """Faults from the first round on, without network partitions."""
     events: Mapping[StepRound | None, tuple[Fault, ...]] = field(default_factory=dict)
-    """By the round from which their times count; None: the first round that is played. A restart's script is empty:
-    the member restarts unchanged."""
+    """By the round from which times count; None: the first that is played. A restart leaves its member unchanged."""
     partitions: Mapping[StepRound | None, tuple[NetworkPartition, ...]] = field(default_factory=dict)
 
 

@@ -101,10 +101,7 @@ def rehearse(
     last_step: int | None = None,
     faults: PlanFaults = NO_FAULTS,
 ) -> Rehearsed:
-    """Play the plan, up to the round `stop_at` and back if it is given. With `with_story` events are recorded, and
-    the run is slower. `operator` may deviate from the plan's actions; `last_step` is the last step that is played;
-    `faults` are injected while the plan is played. :raises CannotRehearseError: the group as found does not settle.
-    :raises InvalidSetting: a setting of the brokers cannot be played"""
+    """Play the plan, up to the round `stop_at` and back if it is given. :raises CannotRehearseError, InvalidSetting:"""
     simulation = Simulation(found_group, simulated, seed, with_story=with_story)
     # Python's collector of cycles scans all objects: a third of the time of a large rehearsal, for a few MB.
     was_on = gc.isenabled()

@@ -197,8 +197,7 @@ class MemberAction:
     script: MemberScript | None  # The script with which it is started; None: it is stopped, and stays away
     at_s: float = 0.0  # When, from the beginning of the round
     away_s: float = 0.0
-    """From the end of the old process to the start of the new one; negative: the new one starts that long before the
-    old one is stopped. If the member does not run, the new process starts at once."""
+    """From the old process's end to the new one's start; negative: the new one starts before the old one stops."""
 
     is_ahead: bool = False  # Whether it is an action of the plan's next round, done too early
 

@@ -46,8 +46,7 @@ PATIENCE_S = 600.0  # The longest time to wait for such an unchanged group
 STOP_S = 30.0  # How long to wait for a stopped process to exit, and (POLL_S) how often to check
 POLL_S = 0.1
 BETWEEN_MS = 300
-"""Members are also observed this long before each observation, as a settled member may have a request in flight at
-every full second."""
+"""Members are also observed this long before, as a settled one may have a request in flight at a full second."""
 HEAD_START_S = 1.0  # The head start of a leader: enough to join first
 
 
@@ -114,9 +113,7 @@ class Simulation:
     # Actions
 
     def begin(self, *, leader: str | None = None) -> None:
-        """Start all members as found: first the classic ones, which joined first in a mixed group. `leader`, if
-        given, joins before all others, so that it leads. :raises CannotRehearseError: the group as it was found
-        does not settle"""
+        """Start all members, classic ones and `leader` first. :raises CannotRehearseError: they do not settle"""
         if leader in self._names:
             self.world.play(Start(at=0, member=self._names[leader]))
             self.wait(HEAD_START_S)

@@ -1,8 +1,4 @@
-"""Rules about the assignors in use, and about the user data that they write, which a broker does not convert online.
-
-Only librdkafka's cooperative-sticky (from a member's second rebalance on) and sarama's sticky write any (field study
-on Kafka 4.3.1, nineteen pairs).
-"""
+"""Rules about assignors, and the user data of librdkafka's cooperative-sticky and sarama's sticky (nineteen tried)."""
 
 from __future__ import annotations
 
@@ -169,9 +165,7 @@ def _sizes(case: Case) -> dict[str, int]:
 
 
 def data_will_come(case: Case) -> bool:
-    """Whether the next rebalance may bring user data although it is absent now. True for a group on
-    cooperative-sticky in which librdkafka may lead: it has no user data until a member rejoins. Also true for
-    sarama on sticky if the source does not show user data: it exists from the first generation on."""
+    """Whether the next rebalance may bring user data that is absent now, as librdkafka or sarama rejoins."""
     group = case.group
     if group.type is not GroupType.CLASSIC or not group.members or members_with_data(case):
         return False

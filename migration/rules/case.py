@@ -48,8 +48,7 @@ class Case:
     clients: Mapping[str | None, MemberClient]
     """Clients by member id; for a group without members, the client of its next members under None."""
     topics: Mapping[str, Topic] | None = None
-    """Topics by name, internal ones included: all topics if regexes are declared or a member has one, else the topics
-    that the members want; None if unknown."""
+    """Topics by name: all if regexes are declared or in use, else those that members want; None if unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The known settings of the group itself (`consumer.session.timeout.ms`)."""
     access: Access | None = None

@@ -28,8 +28,7 @@ NO_CONTROLLER = -1
 
 
 async def metadata(exchange: Exchange[schemas.MetadataRequest]) -> AnswerFields:
-    """Metadata v0–v13: an empty topic list v1, topic ids v10 (KIP-516), lookup by id v12, a top-level error v13. A
-    missing topic is created while the answer is built, which does not contain it yet (AutoTopicCreationManager)."""
+    """Metadata v0–v13. A missing topic is created while the answer is built, which does not contain it yet."""
     request, cluster = exchange.request, exchange.cluster
     if exchange.version < BY_ID and any(one.name is None or one.topic_id for one in request.topics or ()):
         # v10 and v11 have a field for ids and do not serve them.

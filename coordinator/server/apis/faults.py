@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 async def kohort_fault(
     apis: Callable[[], Collection[str]], exchange: Exchange[KohortFaultRequest]
 ) -> AnswerFields:
-    """KohortFault v0: list, add or clear rules, or inject a fault at once. `apis` returns the names that rules
-    match."""
+    """KohortFault v0: list, add or clear rules, or inject a fault; `apis` returns the names that rules match."""
     if not exchange.allows_cluster(Operation.ALTER):
         return _refused("Cluster authorization failed.", ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     request, rules = exchange.request, exchange.cluster.faults

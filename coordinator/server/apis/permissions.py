@@ -33,8 +33,7 @@ MESSAGES = {
 def keeping(
     entries: str, results: str, refusal: Callable[[Exchange, Any], AnswerFields | None]
 ) -> Callable[[Handler[R]], Handler[R]]:
-    """Answer only allowed entries. `entries` names the request's list; `results` the response's, with an entry for
-    each. `refusal` returns the result of a forbidden entry, None if it is allowed."""
+    """Answer only the allowed `entries` of a request in its `results`; `refusal` is a forbidden one's, or None."""
 
     def decorate(answer: Handler[R]) -> Handler[R]:
         @wraps(answer)

@@ -33,8 +33,7 @@ TopicKey: TypeAlias = tuple[str | None, UUID | None]  # a name or an id
 
 
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
-    """ReplicationControlManager.validateManualPartitionAssignment; `factor` None: as the first. :raises
-    RequestRefused:"""
+    """validateManualPartitionAssignment; `factor` None: as the first. :raises RequestRefused:"""
     for brokers in replicas:
         why = _replica_problem(brokers, known)
         if why is None and factor not in (None, len(brokers)):

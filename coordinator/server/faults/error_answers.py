@@ -1,5 +1,4 @@
-"""An error as the answer of any API: at the outermost level of the response that has a field for it, an error about a
-partition or topic at the innermost one. Source: `AbstractRequest.getErrorResponse`."""
+"""An error as the answer of any API, at the level of the response that has a field for it (getErrorResponse)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Faults as trees of plain values: one on the wire and on the command line, many with times in a file
-(docs/serve.md)."""
+"""Faults as trees: one on the wire and on the command line, many with times in a file (docs/serve.md)."""
 
 from __future__ import annotations
 
@@ -93,8 +92,7 @@ def read_faults(file: Path, apis: Collection[str]) -> tuple[fault_kinds.FaultEve
 
 
 def network_rules(faults: NetworkFaults) -> tuple[fault_kinds.Lasting, ...]:
-    """A scenario's loss and delay as rules: a request and its answer are two messages, a lost one closes the
-    connection."""
+    """A scenario's loss and delay as rules, for a request and its answer; a loss ends the connection."""
     rules: list[fault_kinds.Lasting] = []
     if faults.delay_ms != NetworkFaults().delay_ms:
         least, greatest = faults.delay_ms

@@ -1,5 +1,4 @@
-"""The active rules, and their effect on a request: delays add up, and the first rule that ends the request is the last.
-A Fetch within a session does not name its partitions: if a rule matches partitions, the session is refused first."""
+"""The active rules. A Fetch session names no partitions: if a rule matches partitions, it is refused first."""
 
 from __future__ import annotations
 

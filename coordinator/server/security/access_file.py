@@ -30,8 +30,7 @@ _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessFile:
-    """The content of the file. `acls` None: everyone may do everything. `warnings` are of files that others can
-    read."""
+    """The content of the file. `acls` None: everyone may do everything. `warnings`: files that others can read."""
 
     passwords: Mapping[str, Secret] = field(default_factory=dict)
     acls: tuple[Acl, ...] | None = None

@@ -1,5 +1,4 @@
-"""The permissions of ACLs, by the rules of Kafka's StandardAuthorizer: a matching DENY overrides every ALLOW and
-implies nothing. Without an ACL for the resource, `allow.everyone.if.no.acl.found` decides."""
+"""The permissions of ACLs as Kafka's StandardAuthorizer: a DENY overrides every ALLOW and implies nothing."""
 
 from __future__ import annotations
 
@@ -151,8 +150,7 @@ ENUMS: Mapping[str, Any] = {
 
 
 class StoredAcls:
-    """The ACLs that clients create and delete: applied at once; the differences from the given ones are stored. Without
-    an authorizer they stay unchanged and have no effect."""
+    """The ACLs that clients create and delete: applied at once, stored as differences from the given ones."""
 
     def __init__(self, authorizer: Authorizer | None, data: DataDirectory | None) -> None:
         """:raises Unusable: the stored ACLs are invalid"""

@@ -1,6 +1,4 @@
-"""The server's side of a SASL login, without I/O: PLAIN and SCRAM (KIP-43, KIP-152, KIP-368; SaslServerAuthenticator).
-`receive` gets every frame: until the login only ApiVersions is passed on; after a handshake v0 frames are bare
-tokens."""
+"""The server's side of a SASL login, without I/O: PLAIN and SCRAM (KIP-43, KIP-152, KIP-368)."""
 
 from __future__ import annotations
 
