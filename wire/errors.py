@@ -180,8 +180,7 @@ def error_name(code: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why one group, broker or partition has no result. `code` and `name` are Kafka's error code; both are None if no
-    broker answered (unreachable, timed out, too old)."""
+    """Why one group, broker or partition has no result. `code` and `name` are None if no broker answered."""
 
     message: str
     code: int | None = None

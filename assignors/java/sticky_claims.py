@@ -39,11 +39,8 @@ def grant_claims(inputs: StickyInput) -> GrantedClaims:
     if times.max() == 1:
         return GrantedClaims(owner, None)
     contested = times[ids] > 1
-    return _contested(inputs, owner, ids[contested], claimants[contested])
-
-
-def _contested(inputs: StickyInput, owner: Ints, ids: Ints, claimants: Ints) -> GrantedClaims:
-    """Decide partitions with several claims: the second claims of all partitions, then the third ones, and so on."""
+    # The second claims of all partitions are decided first, then the third ones, and so on.
+    ids, claimants = ids[contested], claimants[contested]
     turn = places(inputs.hash_order)
     order = np.lexsort((turn[claimants], ids))
     ids, claimants = ids[order], claimants[order]

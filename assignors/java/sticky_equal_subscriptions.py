@@ -36,7 +36,16 @@ def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | Non
     counts = held.counts(inputs.member_count)
     quotas, filled = _quotas(inputs, counts, total)
     if (counts > quotas).any():
-        _revoke(held, former, _excess(inputs, held, counts, quotas))
+        # The highest partitions of overloaded members: by number, then topic name.
+        ids = np.flatnonzero(held.owner >= 0)
+        ids = ids[(counts > quotas)[held.owner[ids]]]
+        owners = held.owner[ids]
+        name_rank = places(inputs.by_name)
+        order = _three_keys(owners, inputs.numbers_of(ids), name_rank[inputs.topics_of(ids)])
+        ids, owners = ids[order], owners[order]
+        starts = run_starts(owners)
+        rank = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
+        _revoke(held, former, ids[rank >= quotas[owners]])
         counts = np.minimum(counts, quotas)
     rest = take_unassigned(inputs, held, topics)
     receivers = hand_out(_places(inputs, counts, total, filled), rest, racks)
@@ -64,19 +73,6 @@ def _quotas(inputs: StickyInput, counts: Ints, total: int) -> tuple[Ints, int]:
     high = in_order[counts[in_order] > low][:above]
     quotas[high] = low + 1
     return quotas, len(high)
-
-
-def _excess(inputs: StickyInput, held: Holdings, counts: Ints, quotas: Ints) -> Ints:
-    """The highest partitions of overloaded members: by number, then topic name."""
-    ids = np.flatnonzero(held.owner >= 0)
-    ids = ids[(counts > quotas)[held.owner[ids]]]
-    owners = held.owner[ids]
-    name_rank = places(inputs.by_name)
-    order = _three_keys(owners, inputs.numbers_of(ids), name_rank[inputs.topics_of(ids)])
-    ids, owners = ids[order], owners[order]
-    starts = run_starts(owners)
-    rank = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
-    return ids[rank >= quotas[owners]]
 
 
 def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
@@ -133,7 +129,16 @@ def _receivers_in_order(places: OpenQuotas, amount: int) -> Ints:
     receivers = _rounds(places.under, places.need, amount)
     asked = int(places.need.sum())
     if amount < asked:
-        _raise_unfilled(places, receivers)
+        if places.filled != places.above:
+            raise AssignorFailedError(
+                "We haven't reached the expected number of members with more than the minQuota partitions, "
+                "but no more partitions to be assigned"
+            )
+        got = np.bincount(receivers, minlength=len(places.names))[places.under]
+        first = places.names[int(places.under[np.argmax(got < places.need)])]
+        raise AssignorFailedError(
+            f"Consumer: [{first}] doesn't reach minQuota partitions, and no more partitions to be assigned"
+        )
     if amount == asked:
         return receivers
     # The member that reaches the low quota first is the first in line for one more.
@@ -155,19 +160,6 @@ def _rounds(members: Ints, need: Ints, amount: int) -> Ints:
     if len(turns) == 1:
         return turns[0]
     return np.concatenate(turns) if turns else members[:0]
-
-
-def _raise_unfilled(places: OpenQuotas, receivers: Ints) -> None:
-    if places.filled != places.above:
-        raise AssignorFailedError(
-            "We haven't reached the expected number of members with more than the minQuota partitions, "
-            "but no more partitions to be assigned"
-        )
-    got = np.bincount(receivers, minlength=len(places.names))[places.under]
-    first = places.names[int(places.under[np.argmax(got < places.need)])]
-    raise AssignorFailedError(
-        f"Consumer: [{first}] doesn't reach minQuota partitions, and no more partitions to be assigned"
-    )
 
 
 class _RackPass:

@@ -7,7 +7,6 @@ without a rack mismatches nothing.
 Source: AbstractStickyAssignor, AbstractPartitionAssignor (KIP-881), ConsumerCoordinator.onLeaderElected (Kafka
 4.3.1)."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,7 +83,17 @@ class StickyInput:
         the first one that is not empty, so empty ones before it (in the order of the map) go unnoticed."""
         members, lengths = self.group.spec.members, self.group.subscriptions.lengths
         if not any(len(m.topics) > n for m, n in zip(members, lengths.tolist(), strict=True)):
-            return self._all_equal_existing()
+            rows, lengths = self.group.subscriptions, self.group.subscriptions.lengths
+            if not len(rows.values):
+                return True
+            if not lengths.all():
+                in_order = lengths[self.hash_order]
+                if not in_order[np.argmax(in_order > 0) :].all():
+                    return False
+            width = int(lengths.max())
+            if (lengths[lengths > 0] != width).any():
+                return False
+            return bool((rows.values.reshape(-1, width) == rows.values[:width]).all())
         first: frozenset[str] = frozenset()
         for i in self.hash_order.tolist():
             if not first:
@@ -93,26 +102,11 @@ class StickyInput:
                 return False
         return True
 
-    def _all_equal_existing(self) -> bool:
-        rows, lengths = self.group.subscriptions, self.group.subscriptions.lengths
-        if not len(rows.values):
-            return True
-        if not lengths.all():
-            in_order = lengths[self.hash_order]
-            if not in_order[np.argmax(in_order > 0) :].all():
-                return False
-        width = int(lengths.max())
-        if (lengths[lengths > 0] != width).any():
-            return False
-        return bool((rows.values.reshape(-1, width) == rows.values[:width]).all())
-
     @cached_property
     def stray_topics(self) -> Ints:
         """The topic of each stray that takes part, otherwise -1."""
         topics = self.group.topic_of[self.group.partition_count :]
-        if not len(self.takes_part):
-            return topics
-        return np.where(self.takes_part[topics], topics, -1)
+        return topics if not len(self.takes_part) else np.where(self.takes_part[topics], topics, -1)
 
     def topics_of(self, ids: Ints) -> Ints:
         """Topic of each dense id; -1 for strays of topics that take no part."""
@@ -222,7 +216,14 @@ def racks_of(inputs: StickyInput) -> Racks | None:
     for i in np.flatnonzero(inputs.takes_part).tolist():
         replicas, start = spec.topics[i].racks, int(inputs.group.topic_start[i])
         if replicas is not None:
-            set_of[start : start + len(replicas)] = _interned(replicas, sets)
+            seen: dict[tuple[str, ...], int] = {}
+            result = []
+            for names in replicas:
+                known = seen.get(names)
+                if known is None:
+                    known = seen[names] = sets.setdefault(frozenset(names), len(sets))
+                result.append(known)
+            set_of[start : start + len(replicas)] = result
     partitions = inputs.partitions_of(np.flatnonzero(inputs.takes_part))
     used = set(np.unique(set_of[partitions]).tolist())
     present = [racks for racks, i in sets.items() if i in used]
@@ -235,17 +236,6 @@ def racks_of(inputs: StickyInput) -> Racks | None:
         contains[i, [index[rack] for rack in racks]] = True
     of_member = np.array([index[m.rack] if m.rack else -1 for m in spec.members], dtype=np.int64)
     return Racks(of_member=of_member, set_of=set_of, contains=contains)
-
-
-def _interned(racks: Iterable[tuple[str, ...]], sets: dict[frozenset[str], int]) -> list[int]:
-    seen: dict[tuple[str, ...], int] = {}
-    result = []
-    for names in racks:
-        known = seen.get(names)
-        if known is None:
-            known = seen[names] = sets.setdefault(frozenset(names), len(sets))
-        result.append(known)
-    return result
 
 
 def run_starts(keys: Ints) -> Ints:

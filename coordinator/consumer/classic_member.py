@@ -1,8 +1,6 @@
-"""A consumer of the classic protocol: JoinGroup, SyncGroup, Heartbeat; eager and cooperative (KIP-429). All
-rebalancing happens in `poll` (KIP-568): `_advance` takes the next possible step, and is called again after each
-input. librdkafka takes the next step at any time, and leaves only callbacks and exceptions to `poll`. Source:
-kafka-clients 4.3.1, KafkaConsumer, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c,
-tried on a running broker."""
+"""A consumer of the classic protocol: all rebalancing happens in `poll` (KIP-568), one possible step (`_advance`)
+after each input; librdkafka takes steps at any time. Source: kafka-clients 4.3.1, ConsumerCoordinator; librdkafka
+2.16, rdkafka_cgrp.c."""
 
 from __future__ import annotations
 

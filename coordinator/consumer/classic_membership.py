@@ -1,8 +1,6 @@
-"""Membership in a classic group: id and generation, the heartbeats that keep them, and their involuntary loss. The
-background thread heartbeats once JoinGroup is answered; an answer marks the member to rejoin or resets its
-generation, whose partitions are lost at the next `poll`. The member leaves if the application has not been in `poll`
-for max.poll.interval.ms. Source: kafka-clients 4.3.1, AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c,
-tried on a running broker."""
+"""Membership in a classic group: id and generation, the heartbeats of the background thread that keep them, and their
+involuntary loss, noticed at the next `poll`. Source: kafka-clients 4.3.1, AbstractCoordinator; librdkafka 2.16,
+rdkafka_cgrp.c."""
 
 from __future__ import annotations
 

@@ -1,13 +1,7 @@
-"""A member's rebalance in the classic protocol, eager or cooperative (KIP-429), in four steps:
-
-    prepare     commit; then the listener revokes everything (eager) or what is no longer subscribed to (cooperative)
-    join        JoinGroup, again with the id that the coordinator assigns
-    sync        SyncGroup; the leader assigns
-    complete    the listener revokes what the member lost (cooperative), then gets what is new
-
-Each step starts in `poll`; if the library rebalances in the background, only callbacks and exceptions wait for it.
-Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried
-on a running broker."""
+"""A member's rebalance in the classic protocol, eager or cooperative (KIP-429): prepare (commit, revoke), join, sync,
+complete (revoke what was lost, then assign). Each step starts in `poll`; if the library rebalances in the background,
+only callbacks and exceptions wait for it. Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator;
+librdkafka 2.16, rdkafka_cgrp.c."""
 
 from __future__ import annotations
 
@@ -332,9 +326,6 @@ class RebalancingMember(ClassicMembership):
 
     def _disconnected(self, now_ms: int) -> None:
         self._lose_coordinator(now_ms)
-        self._retry(now_ms)
-
-    def _retry(self, now_ms: int) -> None:
         self.metrics.failed += 1
         self._rebalance = RebalancePhase.NONE
         self._must_rejoin = True

@@ -67,8 +67,7 @@ class AsyncConsumer(ReconcilingMember):
         remote_assignor: str | None = None,
         local_assignors: Sequence[LocalAssignor] = (),
     ) -> None:
-        """`uuid` is the member id. :raises InvalidSetting: remote and local assignors exclude each other
-        (KIP-848)"""
+        """`uuid` is the member id. :raises InvalidSetting: remote and local assignors exclude each other"""
         if remote_assignor is not None and local_assignors:
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
         client_side = LocalAssignors(local_assignors) if local_assignors else None
@@ -175,8 +174,7 @@ class AsyncConsumer(ReconcilingMember):
         """No effect: the coordinator decides. Kafka logs a warning (KIP-848 "enforceRebalance")."""
 
     def close(self, now_ms: int, *, for_good: bool = False) -> None:
-        """Commit, call `revoked`, leave; if a step fails, the next one follows all the same. A static member stays
-        in the group, unless it leaves `for_good` (KIP-1092, LEAVE_GROUP)."""
+        """Commit, call `revoked`, leave, whatever fails. A static member stays, except `for_good` (KIP-1092)."""
         if self.is_closing:
             return
         self._keeps_place = self._keeps_place and not for_good
@@ -304,7 +302,17 @@ class AsyncConsumer(ReconcilingMember):
         elif self._behavior.fatal_codes is not None and code not in self._behavior.fatal_codes:
             self._beat_at_ms = max(self._beat_at_ms, now_ms + self._interval_ms)
         else:
-            self._become_fatal(code, message, now_ms)
+            if code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
+                message = f"Not authorized to access group: {self.identity.group}"
+            elif code is ErrorCode.INVALID_REGULAR_EXPRESSION:
+                message = f"Invalid RE2J SubscriptionPattern provided in the call to subscribe. {message}"
+            self._fail(self._behavior.fatal_error or self._error_of(code), message)
+            self._become(AsyncState.FATAL, now_ms)
+            self.epoch = NO_EPOCH
+            if self._behavior.fatal_error is None:
+                self._lose(now_ms)
+            else:
+                self._revoke_all()  # rd_kafka_rebalance_op_incr does not call the listener after a fatal error
 
     def _join(self, now_ms: int) -> None:
         self._has_rejoined = self._has_rejoined or self._reconciles
@@ -316,20 +324,6 @@ class AsyncConsumer(ReconcilingMember):
         self._has_news = True
         self._beat_at_ms = min(self._beat_at_ms, now_ms)
         self._become(AsyncState.JOINING, now_ms)
-
-    def _become_fatal(self, code: ErrorCode, message: str, now_ms: int) -> None:
-        """Throw once; the member never joins again."""
-        if code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
-            message = f"Not authorized to access group: {self.identity.group}"
-        elif code is ErrorCode.INVALID_REGULAR_EXPRESSION:
-            message = f"Invalid RE2J SubscriptionPattern provided in the call to subscribe. {message}"
-        self._fail(self._behavior.fatal_error or self._error_of(code), message)
-        self._become(AsyncState.FATAL, now_ms)
-        self.epoch = NO_EPOCH
-        if self._behavior.fatal_error is None:
-            self._lose(now_ms)
-        else:
-            self._revoke_all()  # rd_kafka_rebalance_op_incr does not call the listener after a fatal error
 
     def _leave_after_poll_timeout(self, now_ms: int) -> None:
         """Leave because the application does not poll, without waiting for the answer, and lose everything."""

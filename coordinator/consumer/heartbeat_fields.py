@@ -1,7 +1,6 @@
-"""A member's assignment in the consumer protocol: its target, the part that it has reconciled, and its heartbeats.
-Topics are identified by id; a topic waits until the client's metadata contains it. A heartbeat has all fields when
-the member joins or its last heartbeat may be lost, otherwise the changed ones. Source: KIP-848
-"ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1."""
+"""A member's assignment in the consumer protocol: its target, the part that it has reconciled, and its heartbeats,
+whose unchanged fields are left out. Topics are identified by id; a topic waits until the client's metadata contains
+it. Source: KIP-848 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState."""
 
 from __future__ import annotations
 

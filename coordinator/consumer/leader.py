@@ -30,8 +30,7 @@ def subscriptions(
     rack: str | None,
     version: int,
 ) -> tuple[JoinProtocol, ...]:
-    """The subscription for each assignor. A member keeps `owned` while it rejoins; a sticky one claims `last`
-    again."""
+    """The subscription for each assignor; `owned` is kept, a sticky member claims `last` again."""
     protocols = []
     for name in assignors:
         user_data = None

@@ -23,8 +23,7 @@ class AfterError(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behavior:
-    """How a library's consumers behave in the new protocol (KIP-848) and the classic one. The defaults are
-    Java's."""
+    """How a library's consumers behave in both protocols; the defaults are Java's."""
 
     calls_for_empty_first: bool = True
     """Whether the listener is called if the first assignment after a join is empty."""

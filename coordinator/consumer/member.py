@@ -234,13 +234,11 @@ class ClientMember(ABC):
 
     @abstractmethod
     def commit(self, now_ms: int) -> None:
-        """`commitSync` of all positions, which the application waits for; ends with `Committed`, and `Raised` on
-        failure."""
+        """`commitSync` of all positions, awaited; ends with `Committed`, and `Raised` on failure."""
 
     @abstractmethod
     def committed(self, now_ms: int) -> None:
-        """`Consumer.committed` of all that is owned, which the application waits for; ends with `Raised` without an
-        answer in time. It shares the answer of a lookup of positions."""
+        """`Consumer.committed`, awaited; shares the answer of a lookup of positions, or ends with `Raised`."""
 
     @abstractmethod
     def close(self, now_ms: int) -> None:

@@ -1,8 +1,6 @@
-"""Reconciliation of a consumer member's assignment, shared by its two threads, in steps: commit, `revoked`,
-`assigned`, acknowledge. Callbacks and exceptions wait in a queue for `poll`, like the background events of Java's
-consumer. A commit and a revocation start only in `poll`; a reconciliation that is obsolete in the member's state
-ends at its next step. Source: kafka-clients 4.3.1, AbstractMembershipManager, CommitRequestManager and
-AsyncKafkaConsumer, tried on a running broker."""
+"""Reconciliation of a consumer member's assignment: commit, `revoked`, `assigned`, acknowledge. Callbacks and
+exceptions wait in a queue for `poll`; an obsolete reconciliation ends at its next step. Source: kafka-clients 4.3.1,
+AbstractMembershipManager, CommitRequestManager, AsyncKafkaConsumer."""
 
 from __future__ import annotations
 

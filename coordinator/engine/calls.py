@@ -74,8 +74,7 @@ class RegexRefresh:
 
 
 class CoordinatorResult(NamedTuple):
-    """Records to append, then answers to send, by ticket: of this call, unless it has to wait, and of earlier calls
-    that waited until now. Deadlines may have changed."""
+    """Records to append, then answers to send, by ticket, also to earlier calls that waited until now."""
 
     records: tuple[Record, ...] = ()
     written: tuple[Written, ...] = ()  # The records encoded for the log, if the engine has an encoder

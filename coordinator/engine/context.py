@@ -77,9 +77,8 @@ class EngineContext:
         self.broker_settings = consumer_settings(None, config)
 
     def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
-        """Write records and apply them by replaying: all of them, or none. With a `producer` they belong to its
-        transaction. :raises CannotBeWritten: a name or number is too large, or the records do not fit into one
-        batch"""
+        """Write records and apply them by replaying: all of them, or none. With a `producer` they belong to
+        its transaction. :raises CannotBeWritten: too large for their fields or for one batch"""
         if self.encode is not None:
             try:
                 encoded = [self.encode(record) for record in records]
@@ -114,8 +113,7 @@ class EngineContext:
         tombstones: Sequence[Record] | None = None,
         after: Sequence[Record] = (),
     ) -> None:
-        """Write the tombstones of a group, between the records `before` and `after`, and cancel its timers. Its
-        offsets stay, unless these records delete them. :raises CannotBeWritten: nothing changes"""
+        """Write a group's tombstones, and cancel its timers. :raises CannotBeWritten: nothing changes"""
         keys = list(group.timer_keys())
         self.emit(*before, *(group.tombstones() if tombstones is None else tombstones), *after)
         for key in keys:

@@ -1,7 +1,6 @@
-"""The coordinator: handles calls, records and the passing of time; returns records and answers. The caller replays
-the whole log, calls `loaded`, then `handle` in any order and `expire` as soon as `next_deadline` has come; it
-appends a result's records before it sends its answers. A call whose ticket is not among the answers waits until a
-later result contains its answer."""
+"""The coordinator. The caller replays the whole log, calls `loaded`, then `handle` in any order and `expire` as soon
+as `next_deadline` has come; it appends a result's records before it sends its answers. A later result may contain a
+call's answer."""
 
 from __future__ import annotations
 
@@ -149,8 +148,7 @@ class Engine:
         return self._ctx.take()
 
     def unload(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
-        """Another broker coordinates the groups whose ids `belongs` accepts, until `load`: the caller must refuse
-        calls for them. Calls that wait for them are answered NOT_COORDINATOR."""
+        """Another broker coordinates these groups until `load`; waiting calls are answered NOT_COORDINATOR."""
         self._ctx.now_ms = now_ms
         unload(self._ctx, belongs)
         return self._ctx.take()
@@ -176,8 +174,7 @@ class Engine:
         self._ctx.configure(config)
 
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the overrides of a group; an empty mapping removes them. RequestRefused: INVALID_REQUEST,
-        INVALID_CONFIG"""
+        """Replace (or remove, if empty) a group's overrides. RequestRefused: INVALID_REQUEST, INVALID_CONFIG"""
         parsed = self.check_group_config(group, values)
         if values:
             self.state.group_configs[group] = parsed
@@ -191,8 +188,7 @@ class Engine:
         return GroupOverrides.parse(values, self.config)
 
     def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
-        """Restore overrides, capped if the broker's bounds have changed. RequestRefused INVALID_CONFIG: invalid
-        ones"""
+        """Restore overrides, capped by the broker's present bounds. RequestRefused: INVALID_CONFIG"""
         self.state.group_configs[group] = GroupOverrides.capped(values, self.config)
 
     def next_deadline(self) -> int | None:

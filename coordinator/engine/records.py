@@ -30,8 +30,7 @@ class _MemberRecord(_GroupRecord[V]):
 
 
 class StoredOffset(NamedTuple):
-    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: the group's retention applies. A named tuple,
-    as most records of a coordinator are offsets, and creating one takes half the time of a frozen dataclass."""
+    """Value of key 1; times in ms since 1970. A named tuple: most records are offsets, and it is created faster."""
 
     offset: int
     leader_epoch: int

@@ -24,8 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
-    """Check the holder of an instance id. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID: another
-    one"""
+    """Check an instance id's holder. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID"""
     if holder is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance} is unknown.")
     if holder != member:

@@ -30,8 +30,7 @@ class TimerKey(NamedTuple):
 
 
 class Timers:
-    """Deadlines by key, in ms. A key is in the heap once, at its deadline or earlier: an extended session timer is
-    checked again only when its old deadline comes. So setting a timer costs no more than a look-up."""
+    """Deadlines by key, in ms. The heap has a key once, at its deadline or earlier: setting a timer is a look-up."""
 
     def __init__(self) -> None:
         self._deadlines: dict[TimerKey, tuple[int, int]] = {}

@@ -1,12 +1,7 @@
-"""Created, changed and deleted topics bump the group epoch of subscribed consumer groups; their regexes are resolved
-again. A change only marks the groups: the next heartbeat of a member compares the hash of the subscribed topics with
-the one in the group's record (`next_epoch`). A recreated topic is a different topic, with another id. A heartbeat
-never resolves regexes: it sets a timer, at least 10 s after the last refresh, for an unresolved regex, a new topic,
-and every `group.consumer.regex.refresh.interval.ms`. The caller may match them in a thread (`calls.RegexRefresh`), as
-a hostile regex takes a millisecond per name. Topics that the member of that heartbeat may not describe do not match.
-
-Source: GroupMetadataManager.onMetadataUpdate, maybeUpdateRegularExpressions, handleRegularExpressionsResult;
-TopicRegexResolver."""
+"""Changed topics bump the group epoch of subscribed consumer groups, whose regexes are resolved again. A change only
+marks the groups: the next heartbeat compares the hash in the group's record (`next_epoch`), and sets a timer for
+regexes, at least 10 s after the last refresh. The caller may match them in a thread (`calls.RegexRefresh`). Source:
+GroupMetadataManager.onMetadataUpdate, maybeUpdateRegularExpressions, handleRegularExpressionsResult."""
 
 from __future__ import annotations
 
@@ -50,8 +45,7 @@ def topics_changed(ctx: EngineContext, image: TopicImage) -> None:
 def next_epoch(
     ctx: EngineContext, group: ConsumerGroup, names: Collection[str], *, moves: bool
 ) -> log.ConsumerGroupRecord | None:
-    """The record that bumps the group epoch if the request does (`moves`), or if a topic of these names has
-    changed."""
+    """The record that bumps the group epoch if the request `moves` it or one of these topics has changed."""
     fingerprint = metadata_hash(names, ctx.topics)
     if not moves and fingerprint == group.metadata_hash:
         return None

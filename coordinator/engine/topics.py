@@ -30,8 +30,7 @@ class TopicInfo:
 
     @cached_property
     def metadata_hash(self) -> int:
-        """XXH3 as the broker's, 64 bits, unsigned: of little-endian numbers, and of texts in hash4j's form: their
-        UTF-16 units, then their number. Source: coordinator.group.Utils.computeTopicHash."""
+        """XXH3 as coordinator.group.Utils.computeTopicHash: 64 bits, unsigned, texts in hash4j's form (UTF-16)."""
         parts = [b"\0", *(_LONG.pack(half) for half in divmod(self.id.int, 1 << 64))]
         parts += _text(self.name), _INT.pack(self.partitions)
         for partition in range(self.partitions):

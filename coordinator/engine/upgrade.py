@@ -1,6 +1,5 @@
-"""Online upgrade: a classic group with members becomes a consumer group (KIP-848 "Online Migration"), with the
-generation as its epoch, and the leader's assignment as targets and current assignments. The members continue to use
-the classic protocol. Source: GroupMetadataManager.validateOnlineUpgrade, convertToConsumerGroup;
+"""Online upgrade: a classic group becomes a consumer group (KIP-848 "Online Migration"): its generation is the epoch,
+the leader's assignment the targets. Source: GroupMetadataManager.validateOnlineUpgrade,
 ConsumerGroup.fromClassicGroup."""
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ _MALFORMED = "the embedded consumer protocol is malformed."
 
 
 def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[log.Record, ...], ConsumerGroup]:
-    """The records that turn the group into a consumer group, and the resulting draft, over which the broker iterates
-    to write them. :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why it cannot be upgraded"""
+    """The records of the conversion, and the resulting draft. :raises RequestRefused: GROUP_ID_NOT_FOUND, and why"""
     if not ctx.config.group_consumer_migration_policy.upgrades:
         raise _refused(group, "online upgrade is disabled.")
     if not group.uses_consumer_protocol():

@@ -24,8 +24,7 @@ def fault_client(settings: ConnectionSettings) -> KafkaClient:
 def ask_for_fault(
     client: KafkaClient, timeout_ms: int, **request: Unpack[KohortFaultRequestFields]
 ) -> KohortFaultResponse:
-    """The response to a KohortFault, asked with a `fault_client`. :raises UnsupportedApi: the broker is not `kohort
-    serve`. :raises KafkaError: the server refuses it, with the reason"""
+    """The response to a KohortFault. :raises UnsupportedApi: not `kohort serve`. :raises KafkaError: refused"""
     deadline = Deadline(timeout_ms)
     connection = client.home(deadline)
     run(connection.open(deadline))

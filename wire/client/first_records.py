@@ -1,7 +1,5 @@
-"""The first record at or after an offset that a consumer can read: its offset, and the age of what is unread.
-No request returns this, so records are read (`log_searches`); offsets of several groups that are close together are
-looked up in the same bytes. Records of aborted transactions are skipped; from the last stable offset on, which those
-will be is unknown, and every record counts. A search ends after `MOST_BYTES` without a record."""
+"""The first record at or after an offset that a consumer can read: its offset, and the age of what is unread. Records
+of aborted transactions are skipped below the last stable offset. A search ends after `MOST_BYTES` without a record."""
 
 from __future__ import annotations
 

@@ -55,8 +55,7 @@ class ListedGroups:
 def list_groups(
     client: KafkaClient, *, states: Sequence[str] = (), types: Sequence[str] = ()
 ) -> ListedGroups:
-    """The groups of every broker, filtered by brokers that can filter. A listed group has no state before Kafka 2.6 and
-    no type before 3.8. :raises WireError: no broker answers"""
+    """The groups of every broker; state from Kafka 2.6, type from 3.8 on. :raises WireError: no broker answers"""
 
     def ask(broker: Connection, deadline: Deadline) -> Steps[tuple[ListGroupsResponseGroup, ...]]:
         request = {"states_filter": states, "types_filter": types}
@@ -102,8 +101,7 @@ def describe_groups(
     operations: bool = False,
     nodes: bool = False,
 ) -> Answers[str, G_co]:
-    """Describe groups with the request of their type. With `operations`, the answers contain what this user may do;
-    with `nodes`, the graph of a streams group's topology, if the broker stores it (KIP-1331, Kafka 4.4)."""
+    """Describe groups; `operations`: what this user may do; `nodes`: a streams topology's graph (KIP-1331)."""
     key = "groups" if api.key == DESCRIBE_GROUPS.key else "group_ids"
     more = {"include_authorized_operations": operations, "include_topology_description": nodes}
 

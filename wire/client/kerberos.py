@@ -40,8 +40,7 @@ _NEXT_STEPS = (
 def gssapi_exchange(
     settings: KerberosSettings, host: str, deadline: Deadline
 ) -> Generator[bytes, bytes, None]:
-    """Log in to the service at `host`, without a security layer. :raises AuthenticationFailed: no ticket, or the broker
-    cannot prove itself. :raises Unreachable: no KDC answers in time"""
+    """Log in to the service at `host`. :raises AuthenticationFailed: :raises Unreachable: no KDC answers in time"""
     where = f"{settings.service_name}@{host}"
 
     def called(call: Callable[[], T]) -> T:

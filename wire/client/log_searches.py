@@ -1,8 +1,6 @@
-"""Forward searches through the records of partitions, many partitions of a leader in parallel.
-As little as possible is fetched: the first requests ask for a few bytes of very many partitions, a partition whose
-first batch is longer is asked for more, finally alone, which returns the whole batch. A search continues after the gaps
-of compaction, after markers and at the log's start, up to the high watermark. Records of all transactions count, unless
-it is `read_committed`: then it ends at the last stable offset, and skips aborted records."""
+"""Forward searches through the records of many partitions of a leader in parallel, with as little fetched as possible:
+a partition whose first batch is longer is asked for more, finally alone. Records of all transactions count, up to the
+high watermark, unless it is `read_committed`."""
 
 from __future__ import annotations
 
@@ -128,8 +126,7 @@ class LogSearch(ABC):
 
 
 def _aborted_batches(aborted: Iterable[tuple[int, int]], records: bytes) -> Callable[[Batch], bool]:
-    """Whether a batch is of an aborted transaction, asked about every batch in order: one begins at its first offset,
-    and ends with the producer's ABORT marker."""
+    """Whether a batch is of an aborted transaction, asked about every batch in order, up to its ABORT marker."""
     from wire.log.control_records import ControlType, MalformedControlRecord, ending
     from wire.log.errors import DamagedLog
 
@@ -174,10 +171,8 @@ def fetch(
     deadline: Deadline,
     isolation_level: int = READ_UNCOMMITTED,
 ) -> Replies[TopicPartition, FetchResponseResponsePartition]:
-    """Fetch the bytes at one offset of each partition from one leader, without a fetch session; it answers at once. A
-    broker returns one whole batch of the first partition that has records, however long it is; of every other no more
-    than `partition_max_bytes`, and nothing if that would cut its first batch. The last batch may be cut off (KIP-74). A
-    broker that throttles a client leaves partitions out: ask for them again."""
+    """Fetch the bytes at one offset of each partition from one leader, without a fetch session. One whole batch of the
+    first partition that has records is returned; of others at most `partition_max_bytes` (KIP-74), or nothing."""
 
     def entry(key: TopicPartition) -> dict[str, object]:
         return {"partition": key[1], "fetch_offset": offsets[key], "partition_max_bytes": partition_max_bytes}

@@ -161,8 +161,7 @@ def _address(answer: FindCoordinatorResponse | FindCoordinatorResponseCoordinato
 def offline_coordinators(
     metadata: ClusterMetadata, directories: Mapping[int, Sequence[str]] | None = None
 ) -> dict[str, Failure]:
-    """Why the groups of some partitions cannot be listed; empty if this user may not describe the topic. `directories`:
-    the known failed log directories of brokers."""
+    """Why the groups of some partitions cannot be listed; `directories`: known failed log directories."""
     topic = metadata.topics.get(OFFSETS_TOPIC)
     alive = {broker.node_id for broker in metadata.brokers}
     lost: dict[str, list[int]] = {}

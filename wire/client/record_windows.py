@@ -1,7 +1,5 @@
-"""The records around an offset, as digests to compare with those of another cluster.
-No request reads a log backwards: reading starts earlier, and earlier again if compaction left too few records, up to
-`_FARTHEST` offsets back. Records of aborted transactions are left out: read_committed consumers and copiers never read
-them."""
+"""The records around an offset, as digests to compare with those of another cluster; aborted ones are left out.
+Reading starts earlier, and earlier again if compaction left too few records, up to `_FARTHEST` offsets back."""
 
 from __future__ import annotations
 

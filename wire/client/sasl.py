@@ -25,8 +25,7 @@ DEFAULT_MECHANISM = "GSSAPI"
 
 
 def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[int]:
-    """Agree on the mechanism (KIP-43), then run it (KIP-152); returns the milliseconds for which the login is valid
-    (KIP-368), 0 without a limit. :raises UnsupportedMechanism, AuthenticationFailed, Unreachable:"""
+    """Agree on the mechanism, then run it; returns the login's lifetime in ms (KIP-368), 0 without a limit."""
     mechanism = exchange(address, settings, deadline)
     message = next(mechanism)
     try:
@@ -70,8 +69,7 @@ def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
 
 
 def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Exchange:
-    """Start the mechanism of `settings`, with the broker at `address`. :raises UnsupportedMechanism,
-    AuthenticationFailed, Unreachable:"""
+    """Start the mechanism. :raises UnsupportedMechanism, AuthenticationFailed, Unreachable:"""
     why_not = why_unsupported(settings)
     if why_not is not None:
         raise UnsupportedMechanism(why_not)

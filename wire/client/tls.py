@@ -189,6 +189,4 @@ def _as_file(path: str | None, content: str | Secret | None) -> Iterator[str | N
 def _text(error: Exception) -> str:
     """OpenSSL's reason in words, without the place in its source."""
     text = str(getattr(error, "reason", None) or getattr(error, "strerror", None) or error)
-    if text.isupper():
-        return text.replace("_", " ").lower()
-    return _PLACE.sub("", text)
+    return text.replace("_", " ").lower() if text.isupper() else _PLACE.sub("", text)

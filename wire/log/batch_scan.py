@@ -180,8 +180,7 @@ def _old_format(data: bytes, position: int) -> str | None:
 
 
 class BatchSearch:
-    """Finds batches by the invariants of a header, then by the checksum. The work is bounded to a few readings of
-    the file. `given_up`: the bound was reached, so "none found" proves nothing."""
+    """Finds batches by invariants and checksum, in a few readings; `given_up`: "none found" proves nothing."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -199,7 +198,10 @@ class BatchSearch:
         while position <= last and not self.given_up:
             stop = min(position + _STEP_BYTES, last + 1)
             for candidate in self._candidates(position, stop):
-                if self._is_batch(candidate):
+                (length,) = _LENGTH.unpack_from(self._data, candidate + _FRONT_AT)
+                fits = HEADER_BYTES <= length + LOG_OVERHEAD <= len(self._data) - candidate
+                self._budget -= max(length, _LEAST_COST) if fits else _LEAST_COST
+                if fits and not self.given_up and whole_batch_at(self._data, candidate):
                     return candidate
                 if self.given_up:
                     break
@@ -216,9 +218,3 @@ class BatchSearch:
         able &= octets[start + ATTRIBUTES_AT + 1 : stop + ATTRIBUTES_AT + 1] < 2 * DELETE_HORIZON
         starts: list[int] = (np.flatnonzero(able) + start).tolist()
         return starts
-
-    def _is_batch(self, position: int) -> bool:
-        (length,) = _LENGTH.unpack_from(self._data, position + _FRONT_AT)
-        fits = HEADER_BYTES <= length + LOG_OVERHEAD <= len(self._data) - position
-        self._budget -= max(length, _LEAST_COST) if fits else _LEAST_COST
-        return fits and not self.given_up and whole_batch_at(self._data, position)

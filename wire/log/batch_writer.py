@@ -42,8 +42,7 @@ def encode_batch(
     transactional: bool = False,
     control: bool = False,
 ) -> bytes:
-    """A batch of at least one key and value, on consecutive offsets and all with the same `timestamp` (ms). A
-    producer's batch has its id and epoch and, unless it is a control batch, its first sequence number."""
+    """A batch on consecutive offsets, all with the same `timestamp` (ms), perhaps a producer's."""
     attributes = codec | log_append_time * LOG_APPEND_TIME | transactional * TRANSACTIONAL | control * CONTROL
     batch = Batch(
         base_offset=base_offset,
@@ -64,8 +63,7 @@ def encode_batch(
 
 
 def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
-    """The batch with some of its records, as compaction writes it: the header is unchanged except for the count.
-    Without records it is the header of an uncompressed batch (`DefaultRecordBatch.writeEmptyHeader`)."""
+    """The batch with some of its records, as compaction writes it (`DefaultRecordBatch.writeEmptyHeader`)."""
     if not records:
         attributes = batch.attributes & ~(CODEC_MASK | DELETE_HORIZON)
         return _assemble(replace(batch, attributes=attributes, base_timestamp=NO_TIMESTAMP), b"", 0)

@@ -1,9 +1,6 @@
-"""The records of a whole segment as numpy arrays, many at a time. Records are a chain: each starts with its own
-length, so their starts are found by a walk; the chains of many batches are walked side by side. Everything else is
-done field by field for all records of a chunk, because every field starts where the previous one ends. Each
-position is compared with the end of its record before it is used; an inconsistent batch is read again by the plain
-reader (`log_records`), which reports the record. A chunk of uncompressed batches uses the file's bytes
-unchanged."""
+"""The records of a whole segment as numpy arrays, in chunks. Records are a chain, so their starts are found by a walk,
+of many batches side by side; then each field of all records at once. Positions are checked before use; an inconsistent
+batch is read again by `log_records`, which reports the record."""
 
 from __future__ import annotations
 
@@ -225,10 +222,17 @@ def _fields(batches: Batches, data: bytes, starts: Ints, ends: Ints, batch_of: I
         count, start, end = int(header_counts[lane]), int(position[lane]), int(ends[lane])
         position[lane] = _after_headers(data, lane, count, start, end)
     _check(position == ends)
+    headers = batches.headers
+    base: Ints = headers["base_timestamp"].astype(np.int64)
+    timestamps = base[batch_of] + timestamp_deltas
+    by_broker = (headers["attributes"] & LOG_APPEND_TIME).astype(bool)
+    if by_broker.any():
+        broker: Ints = headers["max_timestamp"].astype(np.int64)
+        timestamps = np.where(by_broker[batch_of], broker[batch_of], timestamps)
     return Columns(
         data=data,
         offsets=_offsets(batches, offset_deltas, batch_of),
-        timestamps=_timestamps(batches, timestamp_deltas, batch_of),
+        timestamps=timestamps,
         key_start=key_start,
         key_end=key_end,
         value_start=value_start,
@@ -265,17 +269,6 @@ def _offsets(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:
     offsets = base + deltas
     _check((deltas >= 0) & (offsets <= batches.last_offsets[batch_of]))
     return offsets
-
-
-def _timestamps(batches: Batches, deltas: Ints, batch_of: Ints) -> Ints:
-    headers = batches.headers
-    base: Ints = headers["base_timestamp"].astype(np.int64)
-    timestamps = base[batch_of] + deltas
-    by_broker = (headers["attributes"] & LOG_APPEND_TIME).astype(bool)
-    if by_broker.any():
-        broker: Ints = headers["max_timestamp"].astype(np.int64)
-        timestamps = np.where(by_broker[batch_of], broker[batch_of], timestamps)
-    return timestamps
 
 
 def _check(right: NDArray[np.bool_]) -> None:

@@ -43,8 +43,7 @@ def control_type_of(key: bytes) -> ControlType:
 
 
 def ending(batch: Batch, data: bytes) -> ControlType | None:
-    """How a control batch ends a transaction, ABORT or COMMIT; None for other types and for an empty batch. :raises
-    MalformedControlRecord: the key has no type :raises DamagedLog:"""
+    """ABORT or COMMIT of a control batch; None: another type or empty. :raises MalformedControlRecord, DamagedLog:"""
     records = records_of(batch, data)
     kind = control_type(records[0]) if records else None
     return kind if kind in (ControlType.ABORT, ControlType.COMMIT) else None

@@ -30,8 +30,7 @@ class StorageFailed(StorageError):
 
 
 class DamagedLog(WireError):
-    """A log file contains bytes that Kafka does not write, or not in this place. Nothing was guessed or skipped.
-    `position` is the first byte of the batch or field with the fault; `reason` describes the bytes."""
+    """A log has bytes that Kafka does not write there, first at `position`; `reason` is a clause about them."""
 
     def __init__(self, file: str | PathLike[str], position: int, reason: str) -> None:
         super().__init__(f"{fspath(file)}, byte {position}: {reason}")

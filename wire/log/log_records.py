@@ -29,8 +29,7 @@ class LogRecord:
 
 
 def records_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> list[LogRecord]:
-    """The records of a batch of the file whose bytes are `data`, in their order. :raises DamagedLog: they do not
-    match the header, or do not decompress :raises ExpandsTooFar: they decompress to more than `most` bytes"""
+    """A batch's records in order. :raises DamagedLog: :raises ExpandsTooFar: to more than `most` bytes"""
     return list(each_record(batch, data, most))
 
 

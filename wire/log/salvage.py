@@ -15,8 +15,7 @@ MOST_FAULTS = 100  # the limit per file; nothing is read after the last of them
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntactRun:
-    """Consecutive whole batches, and the fault after them; None: the file ends there. `last`: nothing after it is
-    read. `torn`: the fault is a write that was cut off, or reserved space."""
+    """Whole batches and the fault after them; `last`: nothing follows; `torn`: a cut-off write, or zeros."""
 
     batches: Batches
     fault: BatchFault | None = None
@@ -45,8 +44,7 @@ def parts_of(data: bytes, file: str) -> Iterator[IntactRun]:
 
 
 def readable_columns(batches: Batches) -> Iterator[Columns | DamagedLog]:
-    """The records of a part (`Columns.batches` is a slice of `batches`); a batch whose records do not match its
-    header is replaced by the fault. Nothing is read after `MOST_FAULTS` of these."""
+    """A part's records; a fault replaces a batch that cannot be read, up to `MOST_FAULTS`."""
     for _ in range(MOST_FAULTS):
         returned = 0
         try:

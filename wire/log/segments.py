@@ -1,9 +1,6 @@
-"""The segments of a partition's log: which files belong to the log, and how much of each can be read. A last whole
-batch may be followed by the start of another, or by zeros (space that `log.preallocate` had reserved): a torn tail,
-which proves nothing about the bytes before it. If whole batches follow it, or if its bytes cannot be from a batch
-that was written there, the file is damaged instead. Of compaction's files, `.cleaned` is being written and does not
-count; `.swap` is finished and replaces every segment that starts within its offsets. Source: LogLoader,
-LocalLog.replaceSegments, FileLogInputStream."""
+"""The segments of a partition's log. A last whole batch may be followed by the start of another, or by zeros (reserved
+space): a torn tail; anything else is damage. Of compaction's files, `.cleaned` does not count; `.swap` replaces every
+segment that starts within its offsets. Source: LogLoader, LocalLog.replaceSegments, FileLogInputStream."""
 
 import os
 import re
@@ -72,8 +69,7 @@ def list_segments(directory: Path) -> list[Path]:
 
 
 def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[str]:
-    """The files of the log in a directory, by base offset. `next_offset`: of a `.swap` file, the offset after
-    it."""
+    """The files of a log by base offset; `next_offset` returns the first offset after a `.swap` file."""
     by_ending: dict[str, dict[int, str]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
     for name in names:
         match = _NAME.fullmatch(name)
@@ -91,8 +87,7 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
 
 
 def read_segment(path: Path, *, checksums: bool = True) -> Segment:
-    """Read one segment. Pass `checksums=False` if it was closed cleanly: its headers are then trusted. :raises
-    DamagedLog: it has anything besides ascending whole batches and a torn tail :raises OSError:"""
+    """Read one segment, after a clean close without `checksums`. :raises DamagedLog: :raises OSError:"""
     with open_regular(path) as stream:
         return _read(path, stream, checksums=checksums)
 
@@ -111,9 +106,8 @@ def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment
 
 
 def read_log(directory: Path) -> Iterator[Segment]:
-    """The segments of a partition's log, in order; only the last one may have a torn tail. The broker may be
-    running: files are read as they were when the first segment was requested. :raises DamagedLog: as
-    `read_segment`, or segments overlap :raises OSError:"""
+    """The segments of a log; only the last may have a torn tail, as when they were requested. :raises DamagedLog,
+    OSError:"""
     with ExitStack() as opened:
         files = _open(directory, opened)
         previous: Segment | None = None

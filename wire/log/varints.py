@@ -1,6 +1,5 @@
-"""Variable-length integers of records: seven bits a byte, low bits first, zigzag. Values are read one at a time, or
-many at once. As in the broker's `ByteUtils`, an int has at most five bytes, a long at most ten, and bits beyond 32
-or 64 are dropped."""
+"""Variable-length integers of records: seven bits a byte, low bits first, zigzag, read one at a time or at many
+positions at once. As in the broker's `ByteUtils`, bits beyond 32 or 64 are dropped."""
 
 from typing import TypeAlias
 
@@ -55,8 +54,7 @@ def wrap_long(value: int) -> int:
 
 
 def read_ints(data: Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """The signed 32-bit values at `positions`, and the positions after them. :raises BadVarint: a value does
-    not end within `data`; with the first such lane"""
+    """The int32 values at `positions`, and the positions after them. :raises BadVarint: with the first such lane"""
     raw, after = _read_many(data, positions, INT_BYTES)
     raw &= 0xFFFFFFFF
     return (raw >> 1) ^ -(raw & 1), after

@@ -38,8 +38,7 @@ _CORRELATION_ID = struct.Struct(">i")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
-    """One kind of request, with the types of both messages decoded, and as fields to encode. `sent` are the versions
-    that the client sends, `since` the Kafka release whose brokers first support it."""
+    """A kind of request, with both messages' types; `sent` versions by the client, `since` a Kafka release."""
 
     name: str
     key: int

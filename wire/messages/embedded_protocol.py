@@ -32,8 +32,7 @@ _GENERATION = struct.Struct(">i")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSubscription:
-    """A member's subscription and owned partitions, in the order sent. `owned` is empty below version 1 (and from eager
-    members), `generation` -1 below version 2, `rack` None below version 3."""
+    """A member's subscription; `owned` from version 1 on, `generation` (-1) from 2, `rack` from 3."""
 
     version: int
     topics: tuple[str, ...]
@@ -74,8 +73,7 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """The topics that members subscribe to, from the fields of version 0; None if the metadata of one cannot be read.
-    Metadata with a wrong length make Kafka 4.3 fail (and leave the group stuck); here they cannot be read."""
+    """The topics that members subscribe to; None if one's metadata cannot be read: they make Kafka 4.3 fail."""
     topics: set[str] = set()
     for data in metadata:
         try:

@@ -81,8 +81,7 @@ Type: TypeAlias = Scalar | Array | Struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field of versions `since` to `until`, both included; from `null_since` on it may be null. Without a
-    `default`, an omitted tagged field is the zero of its type, nullable or not, as Kafka reads its definitions."""
+    """A field of versions `since` to `until`; without a `default`, omitted tagged fields are zero."""
 
     name: str
     type: Type

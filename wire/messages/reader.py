@@ -181,7 +181,24 @@ class _Compiler:
                         values.append(value)
                 if flexible:
                     if buffer[position]:
-                        return read_tags(buffer, position, values)
+                        values += absent
+                        unknown: list[tuple[int, bytes]] = []
+                        count, position = read_varint(buffer, position)
+                        for _ in range(count):
+                            tag, position = read_varint(buffer, position)
+                            size, position = read_varint(buffer, position)
+                            if tag in known:
+                                at, reader = known[tag]
+                                values[at], position = reader(buffer, position)
+                            else:
+                                end = _end(buffer, position, size, f"{name}, tagged field {tag}")
+                                if keeps:
+                                    unknown.append((tag, buffer[position:end]))
+                                position = end
+                        made = make(values)
+                        if unknown:
+                            made[UNKNOWN_TAGS] = unknown
+                        return made, position
                     position += 1
             except (IndexError, struct.error):
                 field = plain[len(values)].name if len(values) < len(plain) else "tagged fields"
@@ -189,26 +206,6 @@ class _Compiler:
             if absent:
                 values += absent
             return make(values), position
-
-        def read_tags(buffer: bytes, position: int, values: list[object]) -> tuple[object, int]:
-            values += absent
-            unknown: list[tuple[int, bytes]] = []
-            count, position = read_varint(buffer, position)
-            for _ in range(count):
-                tag, position = read_varint(buffer, position)
-                size, position = read_varint(buffer, position)
-                if tag in known:
-                    at, reader = known[tag]
-                    values[at], position = reader(buffer, position)
-                else:
-                    end = _end(buffer, position, size, f"{name}, tagged field {tag}")
-                    if keeps:
-                        unknown.append((tag, buffer[position:end]))
-                    position = end
-            made = make(values)
-            if unknown:
-                made[UNKNOWN_TAGS] = unknown
-            return made, position
 
         return read
 

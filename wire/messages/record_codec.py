@@ -64,8 +64,7 @@ def encode_value(key_type: int, version: int, fields: Mapping[str, object]) -> b
 
 
 def json_key(key: bytes) -> Fields:
-    """The output of `kafka-dump-log --offsets-decoder` after ``key:``, for `json.dumps`. :raises UnknownKeyType,
-    DecodeError: where the tool skips the record"""
+    """What `kafka-dump-log --offsets-decoder` has after ``key:``. :raises UnknownKeyType, DecodeError: skipped"""
     number, fields = decode_key(key)
     return {"type": str(number), "data": message_json(_type(number).key, 0)(fields)}
 

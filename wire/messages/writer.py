@@ -27,8 +27,7 @@ _INT32 = struct.Struct(">i").pack
 
 @cache
 def message_writer(message: Message, version: int, named: Named = snake) -> Writer:
-    """The writer of one version of a message; `named` converts Kafka's names to the keys of the fields. It raises
-    ValueError if a value is missing or does not fit, or if the message is longer than a frame."""
+    """The writer of one version of a message. :raises ValueError: a value is missing or unfit, or all too long"""
     write = _struct_writer(message.struct, version, message.is_flexible(version), named)
 
     def checked(out: bytearray, fields: FieldValues) -> None:
@@ -80,23 +79,20 @@ def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Wr
                 out += pack(*get(fields))
         if flexible:
             if tagged or UNKNOWN_TAGS in fields:
-                write_tags(out, fields)
+                present: list[tuple[int, bytes | bytearray]] = []
+                for tag, name, is_left_out, writer in tagged:
+                    if name in fields and not is_left_out(value := fields[name]):
+                        body = bytearray()
+                        writer(body, value)
+                        present.append((tag, body))
+                present.extend(fields.get(UNKNOWN_TAGS, ()))
+                write_varint(out, len(present))
+                for tag, content in present:
+                    write_varint(out, tag)
+                    write_varint(out, len(content))
+                    out += content
             else:
                 out.append(0)
-
-    def write_tags(out: bytearray, fields: FieldValues) -> None:
-        present: list[tuple[int, bytes | bytearray]] = []
-        for tag, name, is_left_out, writer in tagged:
-            if name in fields and not is_left_out(value := fields[name]):
-                body = bytearray()
-                writer(body, value)
-                present.append((tag, body))
-        present.extend(fields.get(UNKNOWN_TAGS, ()))
-        write_varint(out, len(present))
-        for tag, content in present:
-            write_varint(out, tag)
-            write_varint(out, len(content))
-            out += content
 
     return write
 

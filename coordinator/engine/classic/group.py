@@ -1,7 +1,5 @@
-"""A classic group: its members, its generation, and a rebalance in progress. Hard state is the last record,
-`stored`, which changes only in `store`. The rest (a rebalance in progress, parked requests, pending members) comes
-from later requests, and a restart loses it: a restored group is Stable or Empty. Parked requests are tickets:
-`joining` and `syncing`, by member id. Methods here answer no request. Source: classic.ClassicGroup."""
+"""A classic group. Hard state is the last record, `stored`; a rebalance in progress, parked requests (tickets by
+member id) and pending members are lost in a restart. Source: classic.ClassicGroup."""
 
 from __future__ import annotations
 

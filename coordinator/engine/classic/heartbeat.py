@@ -39,40 +39,26 @@ class Heartbeat(Request[HeartbeatAnswer]):
 def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
     group = ctx.group_of_member(request.group)
     if isinstance(group, ClassicGroup):
-        _heartbeat_in_classic_group(ctx, call, request, group)
+        check_classic_member(group, request.member, request.instance)
+        if request.generation != group.generation:
+            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+        rebalance.keep_alive(ctx, group, group.members[request.member])
+        preparing = group.state is GroupState.PREPARING_REBALANCE
+        error = ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
+        ctx.answer(call.ticket, HeartbeatAnswer(error=error))
     else:
-        _heartbeat_in_consumer_group(ctx, call, request, group)
-
-
-def _heartbeat_in_classic_group(
-    ctx: EngineContext, call: Call, request: Heartbeat, group: ClassicGroup
-) -> None:
-    """Keep the member alive, and answer that it must rejoin while a rebalance is being prepared."""
-    check_classic_member(group, request.member, request.instance)
-    if request.generation != group.generation:
-        raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
-    rebalance.keep_alive(ctx, group, group.members[request.member])
-    preparing = group.state is GroupState.PREPARING_REBALANCE
-    error = ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
-    ctx.answer(call.ticket, HeartbeatAnswer(error=error))
-
-
-def _heartbeat_in_consumer_group(
-    ctx: EngineContext, call: Call, request: Heartbeat, group: ConsumerGroup
-) -> None:
-    """REBALANCE_IN_PROGRESS if the member must revoke partitions or can be assigned some."""
-    member, classic = classic_member(group, request.member, request.instance, request.generation)
-    ctx.start(TimerKind.SESSION, group.id, member.id, classic.session_timeout_ms)
-    state = member.current.state
-    must_join = (
-        member.epoch < group.assignment_epoch
-        or state is MemberState.UNREVOKED_PARTITIONS
-        or (state is MemberState.UNRELEASED_PARTITIONS and not group.waits_for_others(member))
-    )
-    if must_join:
-        expect_join(ctx, group, member)
-    error = ErrorCode.REBALANCE_IN_PROGRESS if must_join else ErrorCode.NONE
-    ctx.answer(call.ticket, HeartbeatAnswer(error=error))
+        member, classic = classic_member(group, request.member, request.instance, request.generation)
+        ctx.start(TimerKind.SESSION, group.id, member.id, classic.session_timeout_ms)
+        state = member.current.state
+        must_join = (
+            member.epoch < group.assignment_epoch
+            or state is MemberState.UNREVOKED_PARTITIONS
+            or (state is MemberState.UNRELEASED_PARTITIONS and not group.waits_for_others(member))
+        )
+        if must_join:
+            expect_join(ctx, group, member)
+        error = ErrorCode.REBALANCE_IN_PROGRESS if must_join else ErrorCode.NONE
+        ctx.answer(call.ticket, HeartbeatAnswer(error=error))
 
 
 def classic_member(

@@ -1,7 +1,5 @@
-"""JoinGroup: a member of the classic protocol joins a classic group, or a consumer group that is being migrated.
-Refusals contain the member id of the request, except if the group is full. In a consumer group (KIP-848 "Online
-Migration") the member is reconciled like any other, with the partitions in its subscription, and answered at once:
-there is no leader, and the generation is its member epoch. Source:
+"""JoinGroup: a member of the classic protocol joins a classic group, or a consumer group that is being migrated
+(KIP-848 "Online Migration"): there it is reconciled like any other and answered at once, without a leader. Source:
 GroupMetadataManager.classicGroupJoinToClassicGroup, classicGroupJoinToConsumerGroup."""
 
 from __future__ import annotations
@@ -83,7 +81,17 @@ def _join_classic_group(ctx: EngineContext, call: Call, request: JoinGroup) -> N
     elif not group.supports(request.protocol_type, request.protocols):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     elif not request.member:
-        _join_without_id(ctx, call, request, group)
+        member = f"{call.client_id if request.instance is None else request.instance}-{call.fresh_id}"
+        if request.instance is not None and request.instance in group.static:
+            new = _new_member(call, request, member)
+            static_members.replace_in_classic_group(ctx, call, group, new, request.version)
+        elif request.instance is None and request.version >= REQUIRES_MEMBER_ID:
+            # KIP-394: a dynamic member must rejoin with its id, so that a lost answer does not leave a stale member.
+            group.pending.add(member)
+            ctx.start(TimerKind.PENDING_MEMBER, group.id, member, request.session_timeout_ms)
+            ctx.answer(call.ticket, JoinGroupAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member=member))
+        else:
+            _add(ctx, call, request, group, member)
     else:
         _join_with_id(ctx, call, request, group)
 
@@ -105,20 +113,6 @@ def _find_classic_group(ctx: EngineContext, request: JoinGroup) -> ClassicGroup:
     if not isinstance(group, ClassicGroup):
         raise AssertionError(f"{request.group} is not a classic group")
     return group
-
-
-def _join_without_id(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup) -> None:
-    member = f"{call.client_id if request.instance is None else request.instance}-{call.fresh_id}"
-    if request.instance is not None and request.instance in group.static:
-        new = _new_member(call, request, member)
-        static_members.replace_in_classic_group(ctx, call, group, new, request.version)
-    elif request.instance is None and request.version >= REQUIRES_MEMBER_ID:
-        # KIP-394: a dynamic member must rejoin with its id, so that a lost answer does not leave a stale member.
-        group.pending.add(member)
-        ctx.start(TimerKind.PENDING_MEMBER, group.id, member, request.session_timeout_ms)
-        ctx.answer(call.ticket, JoinGroupAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member=member))
-    else:
-        _add(ctx, call, request, group, member)
 
 
 def _join_with_id(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup) -> None:

@@ -44,7 +44,21 @@ def handle(ctx: EngineContext, call: Call, request: LeaveGroup) -> None:
     if isinstance(group, ClassicGroup):
         _leave_classic_group(ctx, call, request, group)
     elif isinstance(group, ConsumerGroup):
-        _leave_consumer_group(ctx, call, request, group)
+        leaving: dict[str, ConsumerMember] = {}
+        codes = []
+        for name, instance in request.members:
+            try:
+                if instance is None:
+                    member = group.member(name)
+                else:  # an administrator identifies a static member by its instance id only
+                    holder = group.static_member(instance)
+                    member = static_member(group, name or (holder.id if holder else ""), instance)
+                leaving[member.id] = member
+                codes.append(ErrorCode.NONE)
+            except RequestRefused as error:
+                codes.append(error.code)
+        remove(ctx, group, tuple(leaving.values()))
+        ctx.answer(call.ticket, _answer(request, codes))
     else:
         unknown = [ErrorCode.UNKNOWN_MEMBER_ID] * len(request.members)
         ctx.answer(call.ticket, _answer(request, unknown))
@@ -77,22 +91,3 @@ def _answer(request: LeaveGroup, codes: Sequence[ErrorCode]) -> LeaveGroupAnswer
     members = tuple((*leaving, code) for leaving, code in zip(request.members, codes, strict=True))
     error = codes[0] if request.version < 3 and codes else ErrorCode.NONE
     return LeaveGroupAnswer(error=error, members=members)
-
-
-def _leave_consumer_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
-    """Remove the listed members of either protocol in one step, except those that are refused."""
-    leaving: dict[str, ConsumerMember] = {}
-    codes = []
-    for name, instance in request.members:
-        try:
-            if instance is None:
-                member = group.member(name)
-            else:  # an administrator identifies a static member by its instance id only
-                holder = group.static_member(instance)
-                member = static_member(group, name or (holder.id if holder else ""), instance)
-            leaving[member.id] = member
-            codes.append(ErrorCode.NONE)
-        except RequestRefused as error:
-            codes.append(error.code)
-    remove(ctx, group, tuple(leaving.values()))
-    ctx.answer(call.ticket, _answer(request, codes))

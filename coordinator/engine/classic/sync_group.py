@@ -11,7 +11,6 @@ from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup
 from coordinator.engine.classic.heartbeat import classic_member, expect_join
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
-from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import EngineContext, check_group_id
 from coordinator.engine.downgrade import encode_assignment
 from coordinator.engine.records import ClassicGroupRecord, MemberState
@@ -55,7 +54,18 @@ def handle(ctx: EngineContext, call: Call, request: SyncGroup) -> None:
     if isinstance(group, ClassicGroup):
         _sync_classic_group(ctx, call, request, group)
     else:
-        _sync_consumer_group(ctx, call, request, group)
+        member, classic = classic_member(group, request.member, request.instance, request.generation)
+        first, subscription = classic.protocols[0]
+        _check_protocol(request, CONSUMER_PROTOCOL, first)
+        unrevoked = member.current.state is MemberState.UNREVOKED_PARTITIONS
+        if group.assignment_epoch > member.epoch and not unrevoked:
+            expect_join(ctx, group, member)
+            raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
+        ctx.stop(TimerKind.SYNC, group.id, member.id)
+        ctx.start(TimerKind.SESSION, group.id, member.id, classic.session_timeout_ms)
+        assignment = encode_assignment(ctx.topics, member.assigned, subscription, member.current.payload)
+        kind, protocol = request.protocol_type, request.protocol
+        ctx.answer(call.ticket, SyncGroupAnswer(protocol_type=kind, protocol=protocol, assignment=assignment))
 
 
 def _sync_classic_group(ctx: EngineContext, call: Call, request: SyncGroup, group: ClassicGroup) -> None:
@@ -94,19 +104,3 @@ def _check_protocol(request: SyncGroup, protocol_type: str | None, protocol: str
     for asked, actual in ((request.protocol_type, protocol_type), (request.protocol, protocol)):
         if asked is not None and actual is not None and asked != actual:
             raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-
-
-def _sync_consumer_group(ctx: EngineContext, call: Call, request: SyncGroup, group: ConsumerGroup) -> None:
-    """Answer with the member's assignment, which may still contain partitions that it must revoke."""
-    member, classic = classic_member(group, request.member, request.instance, request.generation)
-    first, subscription = classic.protocols[0]
-    _check_protocol(request, CONSUMER_PROTOCOL, first)
-    unrevoked = member.current.state is MemberState.UNREVOKED_PARTITIONS
-    if group.assignment_epoch > member.epoch and not unrevoked:
-        expect_join(ctx, group, member)
-        raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
-    ctx.stop(TimerKind.SYNC, group.id, member.id)
-    ctx.start(TimerKind.SESSION, group.id, member.id, classic.session_timeout_ms)
-    assignment = encode_assignment(ctx.topics, member.assigned, subscription, member.current.payload)
-    kind, protocol = request.protocol_type, request.protocol
-    ctx.answer(call.ticket, SyncGroupAnswer(protocol_type=kind, protocol=protocol, assignment=assignment))

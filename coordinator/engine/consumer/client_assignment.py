@@ -1,8 +1,6 @@
-"""Client-side assignment: a heartbeat's answer asks a member to compute; the member prepares, computes and installs,
-in its rebalance timeout. If it times out, another one is chosen. The assignment is validated against the input that
-it was computed from and installed for that epoch, although the group epoch may have changed. Metadata for each
-member and an error for all reach a member with the target, or as the user data in its SyncGroup's answer. Source:
-KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API"."""
+"""Client-side assignment: a heartbeat's answer asks a member, which prepares, computes and installs in its rebalance
+timeout; otherwise another one is asked. The target is validated against the input that it was computed from. Source:
+KIP-848 "Client Side Mode" and the APIs ConsumerGroupPrepareAssignment, -InstallAssignment."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Client-side assignors under the consumer protocol: the members' lists, and the elected one (KIP-848 "Client Side
-Assignor"). Kafka never shipped this; it is off unless `group.consumer.client.assignors.enable` is set. An assignor
-is used if every member has it and some member can read the metadata of all others. A classic member has the
-assignors of its JoinGroup; the user data of its subscription is its metadata, and the user data of its assignment
-the metadata for it, both of version -1."""
+"""Client-side assignors: the members' lists, and the elected one (KIP-848 "Client Side Assignor"), which every member
+has and some member can read for all. Kafka never shipped this. A classic member's user data is its metadata, of
+version -1."""
 
 from __future__ import annotations
 
@@ -111,8 +109,7 @@ def _offers_of(member: ConsumerMember) -> tuple[ClientAssignor, ...]:
 
 
 def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMember]) -> None:
-    """Check that some member can still read the metadata of all others, without and with the changes of a request.
-    :raises RequestRefused: UNSUPPORTED_ASSIGNOR: no member can any more, because of this request"""
+    """Check that some member can read the metadata of all others. :raises RequestRefused: no longer"""
     old, new = _elect(before), _elect(after)
     if new is None or new.capable or (old is not None and old.name == new.name and not old.capable):
         return

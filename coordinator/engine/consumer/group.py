@@ -1,7 +1,5 @@
-"""A consumer group (KIP-848): its members, their targets, and the owner of each partition. The group epoch is bumped
-when members or their subscriptions change, the target is computed for an assignment epoch, and each member has a
-member epoch: the assignment epoch that it has reached. Hard state is the records of keys 3 to 8 and 16: only `apply`
-changes it, and the rest is derived from it. Source: modern.ModernGroup, modern.consumer.ConsumerGroup."""
+"""A consumer group (KIP-848): its members, their targets, and the owner of each partition. Only `apply` changes its
+hard state, the records of keys 3 to 8 and 16. Source: modern.ModernGroup, modern.consumer.ConsumerGroup."""
 
 from __future__ import annotations
 
@@ -75,7 +73,12 @@ class ConsumerGroup:
             case log.PartitionMetadataRecord(value=topics):
                 self.has_partition_metadata = topics is not None
             case log.ConsumerMemberRecord(member=name, value=None):
-                self._remove_member(name)
+                member = self.members.pop(name, None)
+                if member is not None:
+                    self._remove_owner(member)
+                    self._count(member, -1)
+                    self.client.forget(name)
+                    self._release_instance(member)
             case log.ConsumerMemberRecord(member=name, value=log.ConsumerMemberValue() as metadata):
                 member = self.members.get(name, ConsumerMember(id=name))
                 self._put(replace(member, metadata=replace(metadata, topics=normal_topics(metadata.topics))))
@@ -101,14 +104,6 @@ class ConsumerGroup:
                 if resolved is not None:
                     self.regexes[regex] = replace(resolved, topics=normal_topics(resolved.topics))
                     count(self._subscriptions, self.regexes[regex].topics, 1)
-
-    def _remove_member(self, member_id: str) -> None:
-        member = self.members.pop(member_id, None)
-        if member is not None:
-            self._remove_owner(member)
-            self._count(member, -1)
-            self.client.forget(member_id)
-            self._release_instance(member)
 
     def _put(self, member: ConsumerMember) -> None:
         old = self.members.get(member.id)
@@ -228,8 +223,7 @@ class ConsumerGroup:
         )
 
     def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[log.Record, ...]:
-        """The records that delete the group, in the broker's order; a record of key 4 is always among them. With
-        `new` they name this member instead of `old`, if records that replace `old` are not replayed yet."""
+        """The records that delete the group, in the broker's order, key 4 included; they name `new` for `old`."""
         members = [new if new is not None and member.id == old else member.id for member in self.in_order()]
         aimed = dict.fromkeys((*members, *(member for member in self.targets if member != old)))
         return (

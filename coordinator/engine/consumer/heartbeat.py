@@ -95,11 +95,25 @@ def _heartbeat(
     if request.epoch == 0 and request.client_assignors:
         others = [member for member in group.members.values() if member.id not in (member_id, before.id)]
         check_reads_classic(others, request.client_assignors)
+    old, timeout_ms = before.metadata, request.rebalance_timeout_ms
+    new = log.ConsumerMemberValue(
+        instance=old.instance if request.instance is None else request.instance,
+        rack=old.rack if request.rack is None else request.rack,
+        client_id=call.client_id,
+        host=call.host,
+        topics=old.topics if request.topics is None else normal_topics(request.topics),
+        regex=old.regex if request.regex is None else request.regex,
+        rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
+        assignor=old.assignor if request.assignor is None else request.assignor,
+        client_assignors=old.client_assignors
+        if request.client_assignors is None
+        else request.client_assignors,
+    )
     update = Update(
         ctx=ctx,
         group=group,
         before=before,
-        after=_with_request(before, request, call),
+        after=before if new == old else replace(before, metadata=new),
         records=[*opening, *records],
         replaces=replaces,
         may_describe=request.may_describe,
@@ -159,25 +173,6 @@ def _find(
     return replace_in_consumer_group(group, holder, member_id)
 
 
-def _with_request(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMember:
-    """The member with the changes of the request; it uses the consumer protocol from now on."""
-    old, timeout_ms = before.metadata, request.rebalance_timeout_ms
-    new = log.ConsumerMemberValue(
-        instance=old.instance if request.instance is None else request.instance,
-        rack=old.rack if request.rack is None else request.rack,
-        client_id=call.client_id,
-        host=call.host,
-        topics=old.topics if request.topics is None else normal_topics(request.topics),
-        regex=old.regex if request.regex is None else request.regex,
-        rebalance_timeout_ms=old.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
-        assignor=old.assignor if request.assignor is None else request.assignor,
-        client_assignors=old.client_assignors
-        if request.client_assignors is None
-        else request.client_assignors,
-    )
-    return before if new == old else replace(before, metadata=new)
-
-
 def _answer(
     ctx: EngineContext, request: ConsumerGroupHeartbeat, before: ConsumerMember, after: ConsumerMember
 ) -> ConsumerGroupHeartbeatAnswer:
@@ -207,8 +202,7 @@ def _answer(
 def _open_group(
     ctx: EngineContext, group_id: str, *, joins: bool
 ) -> tuple[ConsumerGroup, tuple[log.Record, ...], ClassicGroup | None]:
-    """The group, created (as a draft) by a joining member; records to be written first; the classic group replaced.
-    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason if a classic group cannot be upgraded"""
+    """The group, perhaps a draft; records to be written first; the classic group replaced. :raises RequestRefused:"""
     group = ctx.state.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return group, (), None
@@ -276,25 +270,19 @@ def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
         message = f"ServerAssignor {request.assignor} is not supported. Supported assignors: {names}."
         raise RequestRefused(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
     if request.client_assignors:
-        _check_client_assignors(request, config)
-
-
-def _check_client_assignors(request: ConsumerGroupHeartbeat, config: Config) -> None:
-    """KIP-848, "Request Validation" of ConsumerGroupHeartbeat."""
-    if not config.group_consumer_client_assignors_enable:
-        raise _invalid("ClientAssignors are not enabled (group.consumer.client.assignors.enable).")
-    if request.assignor is not None:
-        raise _invalid("ServerAssignor and ClientAssignors cannot be used together.")
-    for assignor in request.client_assignors or ():
-        _not_blank(assignor.name, "Assignor.Name")
-        lowest, highest = assignor.minimum_version, assignor.maximum_version
-        if lowest < -1 or highest < max(lowest, 0) or not lowest <= assignor.metadata.version <= highest:
-            raise _invalid(f"The versions of the assignor {assignor.name} are invalid.")
+        if not config.group_consumer_client_assignors_enable:
+            raise _invalid("ClientAssignors are not enabled (group.consumer.client.assignors.enable).")
+        if request.assignor is not None:
+            raise _invalid("ServerAssignor and ClientAssignors cannot be used together.")
+        for assignor in request.client_assignors or ():
+            _not_blank(assignor.name, "Assignor.Name")
+            lowest, highest = assignor.minimum_version, assignor.maximum_version
+            if lowest < -1 or highest < max(lowest, 0) or not lowest <= assignor.metadata.version <= highest:
+                raise _invalid(f"The versions of the assignor {assignor.name} are invalid.")
 
 
 def _check_epoch(member: ConsumerMember, epoch: int, owned: log.TopicPartitions | None) -> None:
-    """Check the member's epoch. Raises FENCED_MEMBER_EPOCH. The previous epoch is accepted if the answer with the
-    current one may have been lost: then the member reports only partitions that it was assigned."""
+    """Raises FENCED_MEMBER_EPOCH; the previous epoch is accepted with what it was assigned: an answer was lost."""
     if epoch in (0, member.epoch):
         return
     if epoch > member.epoch:

@@ -123,14 +123,11 @@ def subscribed_names(members: Iterable[ConsumerMember], regexes: Mapping[str, Re
 
 
 def is_homogeneous(members: Iterable[ConsumerMember]) -> bool:
-    """Whether the broker considers all subscriptions equal: the same names and no regex, or one regex and no name.
-    This differs from real equality: a name in addition to a regex is enough for false."""
+    """Whether subscriptions are equal for the broker: the same names without regex, or one regex without names."""
     everybody = list(members)
     used = {member.metadata.regex for member in everybody}
     named = {member.metadata.topics for member in everybody}
-    if used <= {""}:
-        return len(named) <= 1
-    return len(used) == 1 and named == {()}
+    return len(named) <= 1 if used <= {""} else len(used) == 1 and named == {()}
 
 
 def stale_epoch(member: ConsumerMember, what: str) -> RequestRefused:

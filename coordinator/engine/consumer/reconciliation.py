@@ -1,13 +1,7 @@
-"""Reconciliation: a member's steps to its target. The member never owns a partition that another member still has. It
-first revokes the partitions that its target no longer contains, and keeps its epoch until it reports without them.
-Then it gets the target's epoch and the partitions that no other member has, and waits for the rest at its new epoch.
-
-    STABLE                    has its target and nothing else
-    UNREVOKED_PARTITIONS      was asked to revoke partitions and still reports them
-    UNRELEASED_PARTITIONS     waits for partitions that others still have
-    UNKNOWN                   written by a broker with other states: the member must start over
-
-Source: KIP-848 "Member Reconciliation"; modern.consumer.CurrentAssignmentBuilder."""
+"""Reconciliation: a member's steps to its target. It first revokes the partitions that its target no longer contains
+(UNREVOKED_PARTITIONS), and keeps its epoch until it reports without them. Then it gets the target's epoch and the
+partitions that no other member has, and waits for the rest (UNRELEASED_PARTITIONS). A member in a state of another
+broker (UNKNOWN) starts over. Source: KIP-848 "Member Reconciliation"; modern.consumer.CurrentAssignmentBuilder."""
 
 from __future__ import annotations
 

@@ -45,8 +45,7 @@ def in_broker_order(
 
 
 def compute_target(inputs: AssignmentInput, assignor: str) -> dict[str, TopicPartitions]:
-    """The new target of every member, in the order of the broker's maps. :raises RequestRefused: the assignor
-    failed"""
+    """Every member's new target, in the order of the broker's maps. :raises RequestRefused: the assignor failed"""
     try:
         result = find(assignor, Side.BROKER).assign(DenseGroup.of(_spec(inputs)))
     except AssignorError as error:
@@ -96,8 +95,7 @@ def _spec(inputs: AssignmentInput) -> GroupSpec:
 
 
 def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
-    """By member: what makes subscriptions unequal for the broker: a regex in addition to a name, or several
-    regexes."""
+    """By member: a regex in addition to a name, or several regexes, which the broker considers unequal."""
     if is_homogeneous(inputs.members):
         return {}
     by_member = {

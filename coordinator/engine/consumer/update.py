@@ -1,7 +1,6 @@
-"""A member's update: the changes of a request, as records that are not emitted before the whole request is known to
-succeed. The steps: `subscribe` (a changed subscription bumps the group epoch), `retarget` (a new target, if the
-group epoch is newer), `reconcile_member` (the member's next assignment), `commit`. Source: KIP-848 "Heartbeat
-handling"; GroupMetadataManager.consumerGroupHeartbeat."""
+"""A member's update, as records that are not emitted before the whole request is known to succeed: `subscribe` (may
+bump the group epoch), `retarget`, `reconcile_member`, `commit`. Source: KIP-848 "Heartbeat handling";
+GroupMetadataManager.consumerGroupHeartbeat."""
 
 from __future__ import annotations
 
@@ -66,8 +65,7 @@ class Update:
 
 
 def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
-    """Record the member's metadata and subscription. Raises RequestRefused for an invalid regex. An unresolved regex
-    bumps the group epoch only for a classic member (`regex_moves_epoch`)."""
+    """Record the member's metadata and subscription. :raises RequestRefused: the regex is invalid"""
     group, old, new = update.group, update.before.metadata, update.after.metadata
     if new != old:
         update.records.append(log.ConsumerMemberRecord(group=group.id, member=update.after.id, value=new))
@@ -108,8 +106,7 @@ def present_target(update: Update) -> MemberTarget:
 
 
 def retarget(update: Update) -> MemberTarget:
-    """The member's part of the target: a new one for a new group epoch, except within the assignment interval
-    (4.3)."""
+    """The member's target: a new one for a new group epoch, unless within the assignment interval (4.3)."""
     group, after = update.group, update.after
     present = present_target(update)
     if group.assignment_epoch >= update.epoch:
@@ -210,8 +207,7 @@ def _change_regex(update: Update, old: str, new: str) -> bool:
 
 
 def remove(ctx: EngineContext, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
-    """Remove members from the group, with their timers, and regexes that no member uses any more. If only classic
-    members are left, the group becomes a classic one, if the policy allows it."""
+    """Remove members, their timers and unused regexes; downgrade if only classic members are left and may be."""
     if not members:
         return
     if downgrade.downgrades_on_leave(ctx, group, members):

@@ -108,7 +108,22 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
         check_group_id(request)
         if call.refusal:
             raise RequestRefused(call.refusal)
-        return _check_transactional(ctx, request)
+        # Source: OffsetMetadataManager.validateTransactionalOffsetCommit.
+        group = ctx.state.groups.get(request.group)
+        is_named = request.generation_or_epoch >= 0 or bool(request.member) or request.instance is not None
+        if group is None:
+            if request.generation_or_epoch >= 0:
+                raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+            return None
+        if not is_named or (request.generation_or_epoch < 0 and group.is_empty()):
+            return None
+        if isinstance(group, ClassicGroup):
+            check_classic_member(group, request.member, request.instance)
+            if request.generation_or_epoch != group.generation:
+                raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+            return None
+        check = _as_generation(_check_epoch)(group.member(request.member), request.generation_or_epoch)
+        return None if check is None else _as_generation(check)
 
     ctx.answer(call.ticket, _committed(ctx, request, topics, admit, producer=request.producer))
 
@@ -195,7 +210,14 @@ def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck |
     if group.is_empty() and request.generation_or_epoch < 0:
         return None
     if isinstance(group, ClassicGroup):
-        _check_classic_group(group, request)
+        if request.generation_or_epoch >= 0 or request.member or request.instance is not None:
+            check_classic_member(group, request.member, request.instance)
+            if request.generation_or_epoch != group.generation:
+                raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+        elif not group.is_empty():
+            raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
+        if group.state is GroupState.COMPLETING_REBALANCE:
+            raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
         return None
     member = group.member(request.member)
     if member.classic is None and request.version < BY_EPOCH:
@@ -204,21 +226,8 @@ def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck |
     return _check_epoch(member, request.generation_or_epoch)
 
 
-def _check_classic_group(group: ClassicGroup, request: OffsetCommit) -> None:
-    """Source: classic.ClassicGroup.validateOffsetCommit."""
-    if request.generation_or_epoch >= 0 or request.member or request.instance is not None:
-        check_classic_member(group, request.member, request.instance)
-        if request.generation_or_epoch != group.generation:
-            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
-    elif not group.is_empty():
-        raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
-    if group.state is GroupState.COMPLETING_REBALANCE:
-        raise RequestRefused(ErrorCode.REBALANCE_IN_PROGRESS)
-
-
 def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
-    """A commit may be late: an older epoch is accepted for a partition that was assigned to the member at that epoch
-    or before (4.3, KIP-1251). Source: modern.consumer.ConsumerGroup.validateOffsetCommit."""
+    """An older epoch is accepted for a partition that the member was assigned by then (4.3, KIP-1251)."""
     if epoch == member.epoch:
         return None
     if epoch > member.epoch:
@@ -233,26 +242,6 @@ def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
             raise stale_epoch(member, f"epoch {epoch} is older than assignment epoch {since} for {where}.")
 
     return check
-
-
-def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> PartitionCheck | None:
-    """Check that a member may commit in its transaction; missing fields are not checked. Source:
-    OffsetMetadataManager.validateTransactionalOffsetCommit. :raises RequestRefused:"""
-    group = ctx.state.groups.get(request.group)
-    is_named = request.generation_or_epoch >= 0 or bool(request.member) or request.instance is not None
-    if group is None:
-        if request.generation_or_epoch >= 0:
-            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
-        return None
-    if not is_named or (request.generation_or_epoch < 0 and group.is_empty()):
-        return None
-    if isinstance(group, ClassicGroup):
-        check_classic_member(group, request.member, request.instance)
-        if request.generation_or_epoch != group.generation:
-            raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
-        return None
-    check = _as_generation(_check_epoch)(group.member(request.member), request.generation_or_epoch)
-    return None if check is None else _as_generation(check)
 
 
 def _as_generation(check: Callable[P, R]) -> Callable[P, R]:

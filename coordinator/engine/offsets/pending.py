@@ -1,7 +1,6 @@
-"""Pending offsets: offsets committed in open transactions. They are not visible before the transaction commits, and
-keep their partitions unstable until it ends. The latest value in the log wins, from a plain commit or from a
-transaction, in whatever order the transactions end. Source: OffsetMetadataManager.pendingTransactionalOffsets,
-OpenTransactions, replayEndTransactionMarker."""
+"""Offsets committed in open transactions, invisible before the commit, and unstable until the end. The latest value in
+the log wins. Source: OffsetMetadataManager.pendingTransactionalOffsets, OpenTransactions,
+replayEndTransactionMarker."""
 
 from __future__ import annotations
 

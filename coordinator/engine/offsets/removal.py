@@ -84,8 +84,7 @@ def schedule(ctx: EngineContext) -> None:
 
 
 def expire_offsets(ctx: EngineContext) -> None:
-    """Delete expired offsets, then Empty groups that have none left, also if they have pending members. An open
-    transaction keeps the partitions that it committed, and its group."""
+    """Delete expired offsets, except of open transactions, then Empty groups that have none left."""
     for group in list(ctx.state.groups.values()):
         unstable = ctx.state.pending.partitions(group.id)
         for (topic, partition), value in list(ctx.state.offsets.get(group.id, {}).items()):

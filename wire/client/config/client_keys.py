@@ -1,7 +1,5 @@
-"""The names of real Kafka client properties, to distinguish a misspelt key from one that does not matter here.
-Sources: `configNames()` of kafka-clients 4.3.1 and 4.4.0; librdkafka's CONFIGURATION.md, without callbacks and the
-like. A Java client only logs unknown keys, so its files contain those of serializers and interceptors: only a
-misspelling of a setting that the connection depends on is refused."""
+"""The names of real Kafka client properties (`configNames()` of kafka-clients 4.3.1 and 4.4.0; librdkafka's
+CONFIGURATION.md). Only a misspelling of a setting that the connection depends on is refused."""
 
 import re
 from collections.abc import Collection, Iterable

@@ -14,8 +14,7 @@ MOST_BYTES = MEBIBYTE
 
 
 class ConfigFileError(WireError):
-    """A configuration file cannot be used. `line` and `column` are 1-based, None if the error has no line. The text has
-    file, line, problem and next step, and never a secret's value."""
+    """A configuration file is unusable; `line` and `column` are 1-based. The text never has a secret's value."""
 
     def __init__(self, path: Path, line: int | None, message: str, *, column: int | None = None) -> None:
         position = "" if line is None else f", line {line}" + ("" if column is None else f", column {column}")

@@ -68,8 +68,7 @@ def tls_settings(properties: Properties) -> TlsSettings:
 
 
 def _is_pkcs12(properties: Properties, kind: str) -> bool:
-    """Whether to read a store as PKCS12, librdkafka's ssl.keystore.location included. :raises ConfigFileError: it is of
-    a third type, or packages to read it are not installed"""
+    """Whether to read a store as PKCS12. :raises ConfigFileError: unknown type, or packages are not installed"""
     inline = f"{kind}.certificates" if kind == _TRUST else f"{kind}.certificate.chain"
     location = properties.text(f"{kind}.location")
     if not location and not properties.text(inline):

@@ -46,8 +46,7 @@ _KAFKAS_HANDLERS = frozenset({"OAuthBearerLoginCallbackHandler", "OAuthBearerUns
 
 
 def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthSettings | None:
-    """The source of the token: a command or provider, or else an endpoint; None if only librdkafka can get one. A
-    property takes precedence over the login module's option, as in Java. :raises ConfigFileError:"""
+    """The token's source; None if only librdkafka can get it. Properties precede the login module's options."""
     options = module.options if module is not None and module.short_name in (MODULE, IAM_MODULE) else {}
     extensions = _extensions(properties, options)
     command = properties.text(COMMAND)
@@ -74,7 +73,15 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
         return OAuthSettings(source=source, extensions=extensions)
     if (properties.text(_IDENTITY) or "").lower() == "azure_imds":
         return OAuthSettings(source=_azure_metadata(properties), extensions=extensions)
-    if _only_librdkafka(properties):
+    grant = properties.text("sasl.oauthbearer.grant.type") or "client_credentials"
+    retriever = properties.text("sasl.oauthbearer.jwt.retriever.class") or ""
+    identity = properties.text(_IDENTITY) or "none"
+    if (
+        properties.flag(_UNSECURED, False)
+        or grant != "client_credentials"
+        or retriever.endswith("JwtBearerJwtRetriever")
+        or identity != "none"
+    ):
         return None
     return OAuthSettings(source=_endpoint(properties, options), extensions=extensions)
 
@@ -168,18 +175,6 @@ def _no_source(properties: Properties, options: dict[str, Secret]) -> Exception:
         )
     return properties.error(
         "sasl.mechanism", f"OAUTHBEARER needs {ENDPOINT}, {COMMAND} or {PROVIDER}, which give a token."
-    )
-
-
-def _only_librdkafka(properties: Properties) -> bool:
-    grant = properties.text("sasl.oauthbearer.grant.type") or "client_credentials"
-    retriever = properties.text("sasl.oauthbearer.jwt.retriever.class") or ""
-    identity = properties.text(_IDENTITY) or "none"
-    return (
-        properties.flag(_UNSECURED, False)
-        or grant != "client_credentials"
-        or retriever.endswith("JwtBearerJwtRetriever")
-        or identity != "none"
     )
 
 

@@ -54,8 +54,7 @@ _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
 
 
 def load_properties(path: Path) -> ConnectionSettings:
-    """Read a client properties file. Keys that matter to other programs are ignored, unknown ones are listed in
-    `remarks`. :raises ConfigFileError: it cannot be read; a key is misspelt, a value out of range, a store not PEM"""
+    """Read a client properties file; `remarks` list unknown keys. :raises ConfigFileError: something is invalid"""
     return settings_of(path, read_entries(path))
 
 

@@ -1,7 +1,5 @@
-"""Tokens returned by a function: kohort.token.provider.
-A provider is called with the bootstrap servers and its options, and returns a token and its expiry in seconds since
-1970. Those of Amazon (MSK's IAM, STS), Azure and Google are built in, each with an extra whose packages it imports when
-called; packages register more as entry points of the group ``kohort.tokens``."""
+"""Tokens returned by a function: kohort.token.provider, called with the bootstrap servers and its options. Those of
+Amazon, Azure and Google are built in; packages register more as entry points of the group ``kohort.tokens``."""
 
 from __future__ import annotations
 
@@ -164,8 +162,7 @@ def _aws_credentials(session: Session, options: Mapping[str, str], region: str) 
 
 
 def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """The token of `DefaultAzureCredential`: environment, workload, managed identity, `az login`. The options: `scope`,
-    by default of the Event Hubs namespace; `clientId` of a user-assigned managed identity."""
+    """The token of `DefaultAzureCredential`. Options: `scope` (the Event Hubs namespace), `clientId`."""
     from azure.identity import DefaultAzureCredential
 
     scope, namespace = options.get("scope") or options.get("oauth.scope"), _part_of(servers, _EVENT_HUBS)
@@ -182,8 +179,7 @@ def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str
 
 
 def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
-    """The access token of the application's default credentials, as Google's brokers accept it: a JSON web token with
-    it instead of a signature. The option `principal` is the account, if the credentials contain none."""
+    """The application's default credentials as Google's brokers accept them; `principal` is the account."""
     import google.auth
     import google.auth.transport.requests
 
