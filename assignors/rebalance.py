@@ -125,13 +125,9 @@ def moved_between(latest: Owners, new: Owners) -> int:
 def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions], eager: Collection[str]) -> GroupSpec:
     """Every member rejoins with its assignment, or without it if it is eager, one generation later."""
     generation = max((member.owned.generation for member in spec.members), default=-1) + 1
-
-    def claim(member: str) -> Claim:
-        kept = {} if member in eager else assignment.get(member, {})
-        return Claim(partitions=kept, generation=generation)
-
-    members = tuple(replace(member, owned=claim(member.id)) for member in spec.members)
-    return replace(spec, members=members)
+    kept = {m.id: {} if m.id in eager else assignment.get(m.id, {}) for m in spec.members}
+    claims = {member: Claim(partitions=owned, generation=generation) for member, owned in kept.items()}
+    return replace(spec, members=tuple(replace(m, owned=claims[m.id]) for m in spec.members))
 
 
 def elect(lists: Sequence[Sequence[str]]) -> str:

@@ -21,7 +21,7 @@ def assign_general(inputs: StickyInput, granted: GrantedClaims, racks: Racks | N
     """Granted claims become holdings in place. :raises AssignorFailedError: Java looks up a member set aside"""
     subscribers = subscribers_of(inputs)
     held = Holdings(granted.owner)
-    revoked = _drop_unsuitable(inputs, subscribers, held, racks)
+    revoked = _drop_unfit(inputs, subscribers, held, racks)
     initializing = not (held.owner >= 0).any()
     rest = take_unassigned(inputs, held, subscribers.in_order)
     counts = held.counts(inputs.member_count)
@@ -52,9 +52,7 @@ def balance_score(counts: Ints) -> int:
     return (score + 2**31) % 2**32 - 2**31
 
 
-def _drop_unsuitable(
-    inputs: StickyInput, subscribers: Subscribers, held: Holdings, racks: Racks | None
-) -> bool:
+def _drop_unfit(inputs: StickyInput, subscribers: Subscribers, held: Holdings, racks: Racks | None) -> bool:
     """Remove the partitions that members must not keep; returns whether there were any."""
     ids = np.flatnonzero(held.owner >= 0)
     if not len(ids):

@@ -369,7 +369,8 @@ class RebalancingMember(ClassicMembership):
         assigned: Partitions | None = None
         if self.state is ClassicState.STABLE:
             try:
-                assigned = self._read_assigned()
+                is_empty = not self._assignment and self._behavior.tolerates_assignments
+                assigned = frozenset() if is_empty else places(read_assignment(self._assignment).partitions)
             except DecodeError as error:
                 if not self._behavior.tolerates_assignments:
                     self._fail("IllegalStateException", str(error))
@@ -384,11 +385,6 @@ class RebalancingMember(ClassicMembership):
             self._revoke(revoked, partial(self._revoked, assigned), now_ms)
         else:
             self._accept_assigned(assigned, now_ms)
-
-    def _read_assigned(self) -> Partitions:
-        if not self._assignment and self._behavior.tolerates_assignments:
-            return frozenset()
-        return places(read_assignment(self._assignment).partitions)
 
     def _revoked(self, assigned: Partitions, now_ms: int) -> None:
         self._must_rejoin = True

@@ -288,13 +288,11 @@ class CommittingMember(base.ClientMember):
             or (len(self.positioned) == len(self.owned) and not is_asked)
         ):
             return
-        topics = by_topic(self.owned if is_asked else self._unpositioned)
+        topics = tuple(by_topic(self.owned if is_asked else self._unpositioned).items())
         if not topics or not self._find_coordinator(now_ms):
             return
         member, epoch = self._fetch_identity
-        query = OffsetQuery(
-            group=self.identity.group, member=member, epoch=epoch, topics=tuple(topics.items())
-        )
+        query = OffsetQuery(group=self.identity.group, member=member, epoch=epoch, topics=topics)
         self._fetches_offsets = True
         self._send(OffsetFetch(groups=(query,), require_stable=True), self._offsets_fetched)
 

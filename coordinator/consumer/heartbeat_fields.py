@@ -86,10 +86,6 @@ class Assignments:
             revoked=owned - assigned,
         )
 
-    def is_owned(self, step: Reconciliation) -> bool:
-        """Whether the step changes nothing, as the member already owns its result, and only has to be reported."""
-        return self.owned is not None and step.by_id == self.owned
-
     def complete(self, step: Reconciliation) -> None:
         self.owned, self._number = step.by_id, step.number
         self._names = {topic: name for topic, name in self._names.items() if topic in step.by_id}

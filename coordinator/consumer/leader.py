@@ -73,9 +73,7 @@ def assign(
     copied: dict[str, bytes | None] = {}
     if name == COOPERATIVE_STICKY and leader is Leader.LIBRDKAFKA:
         # rd_kafka_sticky_assignor_assign_cb; the broker converts no such group online.
-        copied = {
-            member.member: embedded.read_subscription(member.subscription).user_data for member in members
-        }
+        copied = {m.member: embedded.read_subscription(m.subscription).user_data for m in members}
     result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
     assignments = []
     for member, assigned in result.assignment.named().items():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from coordinator.consumer import outputs
 from coordinator.consumer.library import ClientLibrary, MemberSettings
 from coordinator.consumer.metrics import Metrics
-from coordinator.consumer.outputs import CallbackKind, Partitions, TopicPartition
+from coordinator.consumer.outputs import CallbackKind, FindCoordinator, Partitions, TopicPartition
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
@@ -248,9 +248,7 @@ class ClientMember(ABC):
     def _advance(self, now_ms: int) -> None:
         """Do what `poll`, or the background thread, can do now."""
 
-    def _send(
-        self, request: AnyRequest | outputs.FindCoordinator, on_answer: OnAnswer, timeout_ms: int = 0
-    ) -> int:
+    def _send(self, request: AnyRequest | FindCoordinator, on_answer: OnAnswer, timeout_ms: int = 0) -> int:
         """Send to the coordinator, or to any broker while it is not known."""
         self._numbers += 1
         self._waiting[self._numbers] = on_answer
@@ -264,7 +262,7 @@ class ClientMember(ABC):
             return True
         if not self._looking_up and now_ms >= self._lookup_at_ms:
             self._looking_up = True
-            self._send(outputs.FindCoordinator(self.identity.group), self._found_coordinator)
+            self._send(FindCoordinator(self.identity.group), self._found_coordinator)
         return False
 
     def _found_coordinator(self, answer: object, now_ms: int) -> None:
@@ -284,15 +282,13 @@ class ClientMember(ABC):
         self._coordinator = None
         self._lookup_at_ms = max(self._lookup_at_ms, now_ms)
 
-    def _call(
-        self, kind: CallbackKind, partitions: Iterable[TopicPartition], then: Step, now_ms: int
-    ) -> None:
+    def _call(self, kind: CallbackKind, partitions: Partitions, then: Step, now_ms: int) -> None:
         """Call the listener and continue with `then` once it has returned."""
         if self.in_poll:
             self._out_of_poll_since_ms = now_ms
         self.in_poll = False
         self._then, self._called, self._called_at_ms = then, kind, now_ms
-        self.outputs.append(outputs.Callback(kind, frozenset(partitions)))
+        self.outputs.append(outputs.Callback(kind, partitions))
 
     @property
     def _poll_timeout_at_ms(self) -> int:

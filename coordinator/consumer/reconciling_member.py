@@ -194,7 +194,7 @@ class ReconcilingMember(CommittingMember):
         step = self._assignments.next_step(self.image, self.owned, known_topics)
         if step is None:
             return
-        if self._assignments.is_owned(step):
+        if step.by_id == self._assignments.owned:  # it only has to be reported
             self._acknowledge(step, now_ms)
             return
         commits = self.settings.enable_auto_commit and self._behavior.commits_before_revoked

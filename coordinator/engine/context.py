@@ -85,9 +85,7 @@ class EngineContext:
             except ValueError as error:
                 raise CannotBeWritten(str(error)) from None
             check_fits(encoded, self.config.message_max_bytes)
-            self.written += [
-                (record.group, content) for record, content in zip(records, encoded, strict=True)
-            ]
+            self.written += [(record.group, data) for record, data in zip(records, encoded, strict=True)]
         self.producer = producer
         for record in records:
             self.records.append(record)

@@ -308,9 +308,7 @@ class KafkaClient:
             else:
                 at.setdefault(address, []).append(key)
         dead: set[K] = set()
-        replies = run_all(
-            {address: ask(self.connection(address), keys, deadline) for address, keys in at.items()}
-        )
+        replies = run_all({host: ask(self.connection(host), keys, deadline) for host, keys in at.items()})
         for address, reply in replies.items():
             if isinstance(reply, WireError):
                 # An earlier request without an answer may have arrived, though this one was not sent.

@@ -140,17 +140,15 @@ def _failure(code: ErrorCode, message: str) -> Failure:
     return Failure(message=message, code=code, name=code.name)
 
 
-def find_coordinators(
-    groups: Sequence[str], connection: Connection, deadline: Deadline
-) -> Replies[str, Address]:
+def find_coordinators(groups: Sequence[str], broker: Connection, deadline: Deadline) -> Replies[str, Address]:
     """Ask one broker for the coordinators of `groups` of any type; brokers before 3.0 are asked one group at a time."""
-    yield from connection.open(deadline)
-    if connection.version(FIND_COORDINATOR) < _FIRST_FINDING_SEVERAL:
+    yield from broker.open(deadline)
+    if broker.version(FIND_COORDINATOR) < _FIRST_FINDING_SEVERAL:
         requests = [{"key_type": _GROUP, "key": group} for group in groups]
-        responses = yield from connection.ask(FIND_COORDINATOR, requests, deadline)
+        responses = yield from broker.ask(FIND_COORDINATOR, requests, deadline)
         return {group: _address(response) for group, response in zip(groups, responses, strict=True)}
     several = [{"key_type": _GROUP, "coordinator_keys": keys} for keys in batches(groups, _FOUND_PER_REQUEST)]
-    responses = yield from connection.ask(FIND_COORDINATOR, several, deadline)
+    responses = yield from broker.ask(FIND_COORDINATOR, several, deadline)
     return {entry.key: _address(entry) for response in responses for entry in response.coordinators}
 
 
@@ -197,14 +195,8 @@ def _remedy(
     """What to do about a partition without a leader: a broker that runs needs no start."""
     offline = [replica for replica in partition.offline_replicas if replica in alive]
     gone = [replica for replica in partition.replica_nodes if replica not in alive]
-    some = (
-        f"one of the brokers {', '.join(map(str, gone))}"
-        if len(gone) > 1
-        else f"broker {gone[0]}"
-        if gone
-        else ""
-    )
-    advice = [f"Start {some}."] if gone else []
+    some = "one of the brokers" if len(gone) > 1 else "broker"
+    advice = [f"Start {some} {', '.join(map(str, gone))}."] if gone else []
     for broker in offline:
         paths = (directories or {}).get(broker)
         where = f" ({', '.join(paths)})" if paths else ""

@@ -32,10 +32,7 @@ from wire.messages.schemas.share_groups import (
 )
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.offsets import (
-        OffsetFetchResponse,
-        OffsetFetchResponseGroup,
-    )
+    from wire.messages.schemas.offsets import OffsetFetchResponse, OffsetFetchResponseGroup
     from wire.messages.schemas.share_groups import DescribeShareGroupOffsetsResponseGroup
 
 T = TypeVar("T")
@@ -253,9 +250,7 @@ def _ask_groups(
     def ask(broker: Connection, groups: Sequence[str], deadline: Deadline) -> Replies[str, T]:
         requests = [{"group_id": group, "topics": topics(group)} for group in groups]
         answers = yield from broker.ask(api, requests, deadline)
-        return {
-            group: outcome(answer) or results(answer) for group, answer in zip(groups, answers, strict=True)
-        }
+        return {group: outcome(reply) or results(reply) for group, reply in zip(groups, answers, strict=True)}
 
     return client.ask_coordinators(groups, ask)
 

@@ -124,18 +124,16 @@ def install(ctx: EngineContext, call: Call, request: InstallAssignment) -> None:
     group = _check(ctx, request.group, request.member, request.epoch)
     computation = group.client.computation
     if computation is None or computation.group_epoch != request.group_epoch:
-        raise RequestRefused(
-            ErrorCode.INVALID_ASSIGNMENT, f"The assignment for epoch {request.group_epoch} was not prepared."
-        )
+        message = f"The assignment for epoch {request.group_epoch} was not prepared."
+        raise RequestRefused(ErrorCode.INVALID_ASSIGNMENT, message)
     _validate(computation, request)
     records: list[log.Record] = []
     for member in group.in_order():  # members that have left get nothing, new members wait for the next one
         target = normal_partitions(request.assignments.get(member.id, {}))
         payload = log.Payload(error=request.error, metadata=request.metadata.get(member.id))
         if group.targets.get(member.id) != target or group.payloads.get(member.id, log.NO_PAYLOAD) != payload:
-            records.append(
-                log.TargetMemberRecord(group=group.id, member=member.id, value=target, payload=payload)
-            )
+            new = log.TargetMemberRecord(group=group.id, member=member.id, value=target, payload=payload)
+            records.append(new)
     computed = log.TargetEpochValue(epoch=request.group_epoch, assigned_ms=ctx.now_ms)
     ctx.emit(*records, log.TargetEpochRecord(group=group.id, value=computed))
     group.client.chosen = group.client.computation = None
@@ -171,9 +169,8 @@ def _check(ctx: EngineContext, group_id: str, member_id: str, epoch: int) -> Con
     group = ctx.consumer_group(group_id)
     current = group.member(member_id).epoch
     if current != epoch:
-        raise RequestRefused(
-            ErrorCode.STALE_MEMBER_EPOCH, f"The member is at epoch {current}, not at {epoch}."
-        )
+        message = f"The member is at epoch {current}, not at {epoch}."
+        raise RequestRefused(ErrorCode.STALE_MEMBER_EPOCH, message)
     if group.client.chosen != member_id:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} was not asked to compute.")
     return group
@@ -192,9 +189,7 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
     ]
     if len(set(assigned)) != len(assigned):
         raise _invalid("a partition is assigned twice.")
-    expected = {
-        (topic, partition) for topic, count in computation.partitions.items() for partition in range(count)
-    }
+    expected = {(topic, number) for topic, count in computation.partitions.items() for number in range(count)}
     if expected - set(assigned) and not request.error:
         raise _invalid("not all partitions are assigned.")
     if set(assigned) - expected:

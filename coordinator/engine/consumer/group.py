@@ -169,9 +169,7 @@ class ConsumerGroup:
 
     def target_of(self, member: str, instance: str | None) -> log.TopicPartitions:
         """The member's target; with an instance id, the target of the member that has the instance id now."""
-        if instance is None:
-            return self.targets.get(member, {})
-        return self.targets.get(self._static.get(instance, ""), {})
+        return self.targets.get(member if instance is None else self._static.get(instance, ""), {})
 
     def member(self, member_id: str) -> ConsumerMember:
         """The member with that id. Raises UNKNOWN_MEMBER_ID if it does not exist."""

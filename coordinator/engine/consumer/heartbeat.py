@@ -80,12 +80,10 @@ def handle(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> N
     if request.group in ctx.state.other_types:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group} is not a consumer group.")
     leaves = request.epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH)
-    ctx.answer(call.ticket, _leave(ctx, request) if leaves else _heartbeat(ctx, call, request))
+    ctx.answer(call.ticket, _leave(ctx, request) if leaves else _beat(ctx, call, request))
 
 
-def _heartbeat(
-    ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat
-) -> ConsumerGroupHeartbeatAnswer:
+def _beat(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
     group, opening, replaces = _open_group(ctx, request.group, joins=request.epoch == 0)
     check_room(group, request.member, ctx.config)
     member_id = request.member or format_uuid(call.fresh_id)
@@ -154,13 +152,13 @@ def _find(
 ) -> tuple[ConsumerMember, list[log.Record]]:
     """The member, and the records that create it if it replaces another member."""
     joins, instance = request.epoch == 0, request.instance
-    if instance is None:
-        member = group.members.get(member_id) if joins else group.member(member_id)
-        member = member or ConsumerMember(id=member_id)
-        _check_epoch(member, request.epoch, request.owned)
-        return member, []
-    if not joins:
-        member = static_member(group, member_id, instance)
+    if instance is None or not joins:
+        if instance is not None:
+            member = static_member(group, member_id, instance)
+        elif joins:
+            member = group.members.get(member_id) or ConsumerMember(id=member_id)
+        else:
+            member = group.member(member_id)
         _check_epoch(member, request.epoch, request.owned)
         return member, []
     holder = group.static_member(instance)
@@ -221,22 +219,14 @@ def _open_group(
 def _leave(ctx: EngineContext, request: ConsumerGroupHeartbeat) -> ConsumerGroupHeartbeatAnswer:
     """A heartbeat with epoch -1 or -2. Raises RequestRefused."""
     group = ctx.consumer_group(request.group)
-    if request.instance is None:
-        member = group.member(request.member)
-    else:
-        member = static_member(group, request.member, request.instance)
+    name, instance = request.member, request.instance
+    member = group.member(name) if instance is None else static_member(group, name, instance)
     if request.epoch == STATIC_LEAVE_EPOCH:
         # It keeps its target and partitions until its session expires, and may rejoin under another id.
-        current = replace(
-            member.current,
-            epoch=STATIC_LEAVE_EPOCH,
-            revoking={},
-            assigned_epochs=dict.fromkeys(member.current.assigned_epochs, 0),
-        )
-        record = log.CurrentAssignmentRecord(
-            group=group.id, member=member.id, value=normal_assignment(current)
-        )
-        ctx.emit(record)
+        epochs = dict.fromkeys(member.current.assigned_epochs, 0)
+        current = replace(member.current, epoch=STATIC_LEAVE_EPOCH, revoking={}, assigned_epochs=epochs)
+        value = normal_assignment(current)
+        ctx.emit(log.CurrentAssignmentRecord(group=group.id, member=member.id, value=value))
         ctx.stop(TimerKind.REBALANCE, group.id, member.id)
     else:
         remove(ctx, group, (member,))

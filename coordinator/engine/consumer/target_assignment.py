@@ -98,15 +98,11 @@ def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
     """By member: a regex in addition to a name, or several regexes, which the broker considers unequal."""
     if is_homogeneous(inputs.members):
         return {}
-    by_member = {
-        member.id: inputs.regexes[member.metadata.regex].topics
+    return {
+        member.id: inputs.regexes[regex].topics if regex in inputs.regexes else member.metadata.topics
         for member in inputs.members
-        if member.metadata.regex in inputs.regexes
+        if (regex := member.metadata.regex) or regex in inputs.regexes
     }
-    unresolved = {
-        m.id: m.metadata.topics for m in inputs.members if m.metadata.regex and m.id not in by_member
-    }
-    return {**by_member, **unresolved}
 
 
 def shown_assignor(requested_assignors: Mapping[str, int], default: str | None = None) -> str | None:

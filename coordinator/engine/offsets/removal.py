@@ -70,9 +70,7 @@ def exists(state: EngineState, group: str, key: Partition) -> bool:
 def tombstones(state: EngineState, group: str) -> list[OffsetRecord]:
     """The records that delete every offset of a group, including pending ones."""
     keys = dict.fromkeys((*state.offsets.get(group, ()), *state.pending.partitions(group)))
-    return [
-        OffsetRecord(group=group, topic=topic, partition=partition, value=None) for topic, partition in keys
-    ]
+    return [OffsetRecord(group=group, topic=topic, partition=number, value=None) for topic, number in keys]
 
 
 CHECK = TimerKey(TimerKind.OFFSET_EXPIRY)

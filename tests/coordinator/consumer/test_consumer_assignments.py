@@ -26,7 +26,7 @@ def test_a_repeated_assignment_must_be_reported_again() -> None:
     assert not assignments.is_reconciled
     again = assignments.next_step(IMAGE, OWNED)
     assert again is not None
-    assert assignments.is_owned(again)
+    assert again.by_id == assignments.owned
     assert (again.added, again.revoked) == (frozenset(), frozenset())
     assignments.complete(again)
     assert assignments.is_reconciled

@@ -86,14 +86,14 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
         raise properties.error(f"{kind}.location", f"{location} is PEM: set {kind}.type=PEM.")
     if store_type == "PKCS12" and is_installed("keystores"):
         return True
-    way_out = (
+    advice = (
         f"Run: `{install_command('keystores')}`. Or convert it" if store_type == "PKCS12" else "Convert it"
     )
     target = "truststore.pem" if kind == _TRUST else "keystore.pem"
     password = ", ssl.key.password=<the PEM pass phrase>" if kind == _KEYS else ""
     raise properties.error(
         f"{kind}.location",
-        f"{location} is a store of type {store_type}, which cannot be read here. {way_out}:\n"
+        f"{location} is a store of type {store_type}, which cannot be read here. {advice}:\n"
         f"{_commands(kind, store_type, location, target)}\n"
         f"and set {kind}.type=PEM, {kind}.location={target}{password}.",
     )

@@ -60,10 +60,8 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
             check_writers(
                 path, path.stat(), f"run any command ({COMMAND})", f"Make it yours: cp {path} FILE."
             )
-        arguments = tuple(_words(properties, COMMAND))
-        source = TokenCommand(
-            arguments=arguments, timeout_ms=properties.positive(_TIMEOUT, _DEFAULT_TIMEOUT_MS)
-        )
+        words = tuple(_words(properties, COMMAND))
+        source = TokenCommand(arguments=words, timeout_ms=properties.positive(_TIMEOUT, _DEFAULT_TIMEOUT_MS))
         return OAuthSettings(source=source, extensions=extensions)
     if provider:
         scope = properties.secret("sasl.oauthbearer.scope")

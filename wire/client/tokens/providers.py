@@ -82,9 +82,7 @@ def _provider(name: str) -> Provide:
 
 
 def _reason(error: Exception, options: Mapping[str, str]) -> str:
-    secrets = [
-        value for name, value in options.items() if "secret" in name.lower() or "password" in name.lower()
-    ]
+    secrets = [text for key, text in options.items() if "secret" in key.lower() or "password" in key.lower()]
     text = masked(str(error), secrets)
     return clipped(f"{type(error).__name__}: {text}" if text else type(error).__name__, _LONGEST_REASON)
 

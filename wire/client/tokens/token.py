@@ -37,10 +37,8 @@ def token_of(text: str, where: str, *, expires_s: float | None = None, client_id
         raise AuthenticationFailed(
             f"{where}: the token has expired already. Check the clocks of both machines."
         )
-    subject = claims.get("sub")
-    return Token(
-        value=Secret(text), expires_s=end, subject=subject if isinstance(subject, str) else client_id
-    )
+    owner = claims.get("sub")
+    return Token(value=Secret(text), expires_s=end, subject=owner if isinstance(owner, str) else client_id)
 
 
 def token_in(fields: Mapping[str, object], where: str, *, client_id: str = "") -> Token | None:
