@@ -1,6 +1,4 @@
-"""The path of every change: show it, ask, compare, apply exactly what was shown, report what was done and what was not.
-Whatever happens around it, a change that was not made never ends with status 0, and one that was made or may have been
-made is reported: readers that leave, signals, and brokers that do not answer are parts of the path."""
+"""The path of every change: show, ask, compare, apply what was shown, report what was made and what was not."""
 
 from __future__ import annotations
 
@@ -38,8 +36,7 @@ Part: TypeAlias = TopicPartition | str | None
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
 """The outcome of a change, by group and part; None means done."""
 PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
-GROUPS_NAMED = 5
-"""Messages about more groups than this contain only sums; the document contains all groups."""
+GROUPS_NAMED = 5  # Messages about more groups than this contain only sums; the document contains all groups
 
 
 class Change(Protocol):
@@ -65,8 +62,7 @@ class Change(Protocol):
         """The document to print: the change and, after `apply`, its outcome."""
 
     def check_again(self, *, was_asked: bool) -> None:
-        """Compare what is changed with the preview, right before the change; what has moved is reported. If a user was
-        asked, who consented to what was shown, groups that have moved stay unchanged."""
+        """Compare what is changed with the preview; if a user was asked, groups that have moved stay unchanged."""
 
     def apply(self) -> None:
         """Send the change. Parts without an answer are reported too, also if Stopped was raised meanwhile."""
@@ -94,25 +90,20 @@ P = TypeVar("P", bound=Planned)
 class ClusterChange(Change, ABC, Generic[P]):
     """A `Change` of groups; the plans of some groups may be refused."""
 
-    did: ClassVar[str]
-    """The verb for the change, in the past tense: `deleted`."""
-    what: ClassVar[str]
-    """The noun for one changed thing: `offset`."""
+    did: ClassVar[str]  # The verb for the change, in the past tense: `deleted`
+    what: ClassVar[str]  # The noun for one changed thing: `offset`
     shown_by: ClassVar[str] = "describe {group} --offsets"
     """The command, without `kohort`, that shows what a group's change did."""
 
     plans: Sequence[P]
-    problems: Sequence[Problem] = ()
-    """Problems that belong to no plan: groups that could not be read."""
+    problems: Sequence[Problem] = ()  # Problems that belong to no plan: groups that could not be read
     outcome: Outcome | None = None
-    held: Collection[str] = ()
-    """Groups that stay unchanged, whatever their plans."""
+    held: Collection[str] = ()  # Groups that stay unchanged, whatever their plans
     moved: list[Problem] = field(default_factory=list)
     """Why groups stay unchanged that have changed since the preview."""
     unread: list[Problem] = field(default_factory=list)
     """Why groups stay unchanged that could not be compared with the preview."""
-    blocked: dict[tuple[str, Part], Failed] = field(default_factory=dict)
-    """Parts that are not sent."""
+    blocked: dict[tuple[str, Part], Failed] = field(default_factory=dict)  # Parts that are not sent
 
     @property
     def plans_to_apply(self) -> list[P]:
@@ -251,8 +242,7 @@ class ClusterChange(Change, ABC, Generic[P]):
 class WrittenChange(ClusterChange[P]):
     """A `ClusterChange` that a `ClusterWriter` makes."""
 
-    writer: ClusterWriter | None
-    """None if the change is only shown."""
+    writer: ClusterWriter | None  # None if the change is only shown
 
     def send(self) -> Iterator[Outcome]:
         if self.writer is None:
@@ -306,8 +296,7 @@ class CommittedChange(WrittenChange[Q]):
 
 
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
-    """Show a change and, with consent, make it. Exits with the status. If nothing reads the outcome, a change that is
-    confirmed already is made, and what was done is on stderr."""
+    """Show a change and, with consent, make it. Exits with the status, also if nothing reads the outcome."""
     if consent.place is not None:
         notice(f"the target is {consent.place}")
     if not consent.execute or change.is_empty:

@@ -30,8 +30,7 @@ _LAST_PANELS = (SELECTION_PANEL, SOURCE_PANEL, OUTPUT_PANEL)
 class Command(TyperCommand):
     """A command whose help shows its own options first, then each panel of options under its heading."""
 
-    fill: Callable[[list[str]], list[str]] | None = None
-    """Completes the arguments before they are parsed."""
+    fill: Callable[[list[str]], list[str]] | None = None  # Completes the arguments before they are parsed
 
     # Typer keeps the types of the inherited methods' arguments private.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -276,7 +275,6 @@ _COLOR = inspect.Parameter(
 
 
 def _is_typed(invocation: typer.Context, name: str) -> bool:
-    """Whether the command line itself gave a parameter."""
     source = invocation.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

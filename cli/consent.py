@@ -31,8 +31,7 @@ class ConsentOptions:
     )] = None  # fmt: skip
     place: SourceOrigin | None = None
     """Not an option: the source to change, if the command line itself does not name it."""
-    wait_empty: str | None = None
-    """An option only of changes that require groups without members."""
+    wait_empty: str | None = None  # An option only of changes that require groups without members
 
     @property
     def is_given(self) -> bool:

@@ -125,7 +125,6 @@ class TargetClusterOptions:
 
     @property
     def is_given(self) -> bool:
-        """Whether another cluster is named."""
         return any((self.to_context, self.to_bootstrap_server, self.to_command_config))
 
 
@@ -186,8 +185,7 @@ OnlyTopics = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """The selected groups: those that are named, those that match, or all, reduced to those that pass every filter. A
-    group passes a filter if it matches any of its values. Filters alone choose among all groups."""
+    """The groups that are named, that match, or all, if they pass every filter: match any of its values."""
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Group ids.")] = None
     match: Annotated[
@@ -210,8 +208,7 @@ class SelectionOptions:
         "TOPIC,…",
     )] = None  # fmt: skip
 
-    unused_for: str | None = None
-    """An option only of the commands that list and delete groups."""
+    unused_for: str | None = None  # An option only of the commands that list and delete groups
 
     @property
     def filters(self) -> dict[str, list[str]]:
@@ -243,8 +240,7 @@ class ListSelection(SelectionOptions):
 
     unused_for: UnusedFor = None
 
-    groups: list[str] | None = None
-    """Not an option, like the next field."""
+    groups: list[str] | None = None  # Not an option, like the next field
     all_groups: bool = False
 
 
@@ -252,8 +248,7 @@ class ListSelection(SelectionOptions):
 class OffsetsSelection(SelectionOptions):
     """The selected groups; `--topic` selects among their offsets, not among the groups."""
 
-    topics: list[str] | None = None
-    """Not an option."""
+    topics: list[str] | None = None  # Not an option
 
 
 _INTERNAL_TOPICS = "Internal topics of streams groups"

@@ -19,13 +19,11 @@ from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.files import replace_file
 from groups.listing import Cause, Problem
 
-NO_BREAK = "\N{NO-BREAK SPACE}"
-"""A blank at which no line is broken."""
+NO_BREAK = "\N{NO-BREAK SPACE}"  # A blank at which no line is broken
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
-    """Print data to stdout and errors to stderr, and exit with the status. Errors make the status UNREADABLE, or
-    REFUSED if the cluster refused to show anything; REFUSED stays."""
+    """Print data to stdout and errors to stderr, and exit; errors set the status, by `status_of`; REFUSED stays."""
     for remark in document.remarks:
         notice(remark)
     document = arranged(document, options)
@@ -96,8 +94,7 @@ def write_line(text: str) -> bool:
 
 
 def report(text: str) -> None:
-    """Print a line that says what was done: to stdout, or to stderr if the reader of stdout has left. :raises
-    CommandError: as `write_out`; the line is then on stderr"""
+    """Print a line that says what was done to stdout, or to stderr if its reader has left. :raises CommandError:"""
     written = False
     try:
         written = write_line(text)
@@ -107,8 +104,7 @@ def report(text: str) -> None:
 
 
 def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:
-    """Write a file of texts, replacing an older one once the new one is complete. :raises CommandError: it cannot be
-    written :raises UsageError: it exists already, and a `new` one is required"""
+    """Write a file of texts at once. :raises CommandError: :raises UsageError: a `new` one exists"""
     try:
         replace_file(file, parts, newline=newline, new=new)
     except FileExistsError:
@@ -118,8 +114,7 @@ def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: 
 
 
 def write_out(write: Callable[[TextIO], object]) -> bool:
-    """Write to stdout. Returns False if the reader has closed the pipe (`| head`): the command continues, and its
-    status does not depend on its readers. :raises CommandError: stdout is closed, or its disk is full"""
+    """Write to stdout; False if the reader has closed the pipe (`| head`), which is no error. :raises CommandError:"""
     if sys.stdout is None:
         raise CommandError("standard output is closed")
     try:

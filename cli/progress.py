@@ -14,18 +14,14 @@ from typing import Self, TextIO, TypeVar
 from groups.times import seconds_text
 
 T = TypeVar("T")
-PERIOD_S = 0.5
-"""The interval between two updates of a percentage."""
-AFTER_S = 1.0
-"""Delay before a spinner is shown; shorter work has none."""
+PERIOD_S = 0.5  # The interval between two updates of a percentage
+AFTER_S = 1.0  # Delay before a spinner is shown; shorter work has none
 TURN_S = 0.1
-TAIL = 24
-"""Columns kept at the end of a line that is too long: they contain the times."""
+TAIL = 24  # Columns kept at the end of a line that is too long: they contain the times
 _TURNS = "|/-\\"
 _CLEAR = "\r\x1b[K"
 _lock = threading.RLock()
-_lines: list[_Line] = []
-"""The lines in use, the innermost last; only the innermost is drawn."""
+_lines: list[_Line] = []  # The lines in use, the innermost last; only the innermost is drawn
 
 
 class _Line:

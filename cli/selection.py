@@ -1,5 +1,4 @@
-"""The source of a command, opened for one reading or for many, and its selected groups. Sources keep their notices as
-values; here they are printed to stderr, each once."""
+"""The source of a command, opened for one reading or for many, and its selected groups; notices are printed once."""
 
 from __future__ import annotations
 
@@ -32,14 +31,12 @@ T = TypeVar("T")
 _MOST_SUGGESTIONS = 3
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
 
-META_PROPERTIES = "meta.properties"
-"""The first entries of a coordinator's data directory."""
+META_PROPERTIES = "meta.properties"  # The first entries of a coordinator's data directory
 
 
 @contextmanager
 def opened(options: SourceOptions) -> Iterator[Source]:
-    """The source that the options name, closed afterwards; UsageError if they name several. A cluster is connected to
-    at the first request. Notices of the source are printed at once, and at the end."""
+    """The source that the options name, closed afterwards, its notices printed; UsageError if they name several."""
     try:
         source = source_of(options)
     except Exception:
@@ -62,8 +59,7 @@ def opened(options: SourceOptions) -> Iterator[Source]:
 def opened_for_change(
     options: SourceOptions, *, execute: bool
 ) -> Iterator[tuple[Source, ClusterWriter | None]]:
-    """The source that the options name, and its writer if a change is made, not only shown. :raises UsageError: the
-    options name several sources, or one that can only be read"""
+    """The source that the options name, and its writer if a change is made. :raises UsageError: it can only be read"""
     if not execute:
         with opened(options) as source:
             yield source, None
@@ -87,8 +83,7 @@ def _print_place(options: SourceOptions) -> None:
 
 
 class ReusableSource:
-    """A source that is read repeatedly: a live one stays open between readings, a file is read again. Opens the source
-    when it is first needed, and again after `close`. Use it in a `with` block."""
+    """A source that is read repeatedly: a live one stays open, a file is read again. Use it in a `with` block."""
 
     def __init__(self, options: SourceOptions) -> None:
         self.options, self.is_live = options, is_live(options)
@@ -144,8 +139,7 @@ def is_live(options: SourceOptions) -> bool:
 
 
 def source_of(options: SourceOptions) -> Source:
-    """Open the source that the options name; UsageError when they name several. `cli.sources.contexts.resolve` has
-    already completed the options from contexts and the environment."""
+    """Open the source of options that `cli.sources.contexts.resolve` has completed; UsageError if they name several."""
     source = _source_of(options)
     if options.place is not None and options.place.warning is not None:
         source.notices.add(options.place.warning)

@@ -37,11 +37,9 @@ def status_of_signal(number: int) -> int:
 class Stop:
     """The signal that stopped a change, if there was one."""
 
-    any_sent: ClassVar[bool] = False
-    """Whether a change was sent since the command began."""
+    any_sent: ClassVar[bool] = False  # Whether a change was sent since the command began
     number: int | None = None
-    is_over: bool = False
-    """Whether no answer is awaited any more: what was done is printed now."""
+    is_over: bool = False  # Whether no answer is awaited any more: what was done is printed now
 
     @property
     def status(self) -> int | None:

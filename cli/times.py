@@ -13,10 +13,8 @@ import typer
 from cli.errors import UsageError
 from groups.times import EPOCH, read_duration, read_moment, seconds_text
 
-TIMEOUT_BOUNDS_S = (0.001, (2**31 - 1) / 1000)
-"""The least and the greatest time to wait for a cluster."""
-BOUNCE_BOUNDS_S = (0.0, 86_400.0)
-"""The least and the greatest duration of a restart."""
+TIMEOUT_BOUNDS_S = (0.001, (2**31 - 1) / 1000)  # The least and the greatest time to wait for a cluster
+BOUNCE_BOUNDS_S = (0.0, 86_400.0)  # The least and the greatest duration of a restart
 
 
 def time_of_writing() -> str:

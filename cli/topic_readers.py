@@ -11,8 +11,7 @@ from groups.listing import Problem
 from groups.model import Group
 from groups.use import TopicUse, topic_use
 
-Uses: TypeAlias = dict[str, dict[str, TopicUse]]
-"""How a group reads a topic, by group and topic."""
+Uses: TypeAlias = dict[str, dict[str, TopicUse]]  # How a group reads a topic, by group and topic
 
 
 def readers_of(

@@ -12,10 +12,8 @@ from groups.model import Group, Problem
 from groups.times import format_moment
 from groups.use import LastUse, last_use
 
-LAST_USE = ("LAST-COMMIT", "LAST-MEMBER")
-"""Headings of `last_use_cells`."""
-SHOWN = 5
-"""Maximum number of groups named per reason why their last use is not known."""
+LAST_USE = ("LAST-COMMIT", "LAST-MEMBER")  # Headings of `last_use_cells`
+SHOWN = 5  # Maximum number of groups named per reason why their last use is not known
 
 
 def unused_groups(

@@ -17,8 +17,7 @@ from groups.offsets.plan import is_active, named, stays_after_a_close
 from groups.times import seconds_text
 from wire.errors import WireError
 
-POLL_S = 0.5
-"""Minimum pause between two describe requests, in seconds."""
+POLL_S = 0.5  # Minimum pause between two describe requests, in seconds
 LONGEST_POLL_S = 5.0
 """Maximum pause; it is at least as long as describing the groups takes, which may be long for many groups."""
 _STAYING = (

@@ -41,10 +41,8 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 _LEADER_MOVED = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
-_PAUSES_S = (0.1, 0.3, 0.9)
-"""Pauses before partitions whose leader has moved are requested again."""
-_NO_OFFSET = -1001
-"""librdkafka's OFFSET_INVALID: nothing is committed, or the offset is not known."""
+_PAUSES_S = (0.1, 0.3, 0.9)  # Pauses before partitions whose leader has moved are requested again
+_NO_OFFSET = -1001  # librdkafka's OFFSET_INVALID: nothing is committed, or the offset is not known
 _NO_ANSWER = (
     "no answer in time from the partition's leader. Check that broker, or allow more time (--timeout)."
 )
@@ -172,8 +170,7 @@ class AdminSource(LiveSource):
         return Answers(found=log_offsets, failed=failed)
 
     def committed(self, groups: Sequence[model.Group]) -> Committed:
-        """Committed offsets by group; librdkafka sends one request per group, all concurrently. Without the metadata:
-        confluent-kafka 2.16.1 reads beyond the end of what the broker sent."""
+        """Committed offsets by group, without the metadata: confluent-kafka 2.16.1 reads beyond the end of it."""
         asked: dict[str, Future[object]] = {}
         for group in groups:
             request = [ConsumerGroupTopicPartitions(group.id)]

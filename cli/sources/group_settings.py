@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -35,8 +36,7 @@ _NO_SETTINGS = (
 """The message if brokers before 4.0 return INVALID_REQUEST: they have no resource of type GROUP."""
 
 
-_IN_A_REQUEST = 500
-"""Groups per request: an answer has a few kilobytes for each."""
+_IN_A_REQUEST = 500  # Groups per request: an answer has a few kilobytes for each
 
 
 class GroupSettings:
@@ -51,9 +51,7 @@ class GroupSettings:
         """Options of librdkafka's requests; `read` adds a broker, because librdkafka may choose a silent one."""
 
     def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
-        """Every setting of the cluster for each group, by name, with the brokers' bounds as far as they are known.
-        :raises CommandError: the cluster does not report the settings of a group :raises WireError: no broker
-        answers"""
+        """Every setting by group and name, with known bounds of brokers. :raises CommandError: :raises WireError:"""
         group = groups[0]
         try:
             brokers, unknown = self._brokers()
@@ -83,8 +81,9 @@ class GroupSettings:
     ) -> Iterator[dict[str, Failed | None]]:
         """Set settings of groups, all of a group or none; None unsets. Returns the outcome of each request."""
         for groups in _request_batches(list(changes)):
+            entries = {group: list(starmap(_entry, changes[group].items())) for group in groups}
             resources = [
-                ConfigResource(ConfigResource.Type.GROUP, group, incremental_configs=_entries(changes[group]))
+                ConfigResource(ConfigResource.Type.GROUP, group, incremental_configs=entries[group])
                 for group in groups
             ]
             asked = self._admin.incremental_alter_configs(
@@ -100,8 +99,7 @@ class GroupSettings:
             yield outcome
 
     def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, str]]:
-        """The settings of every broker that reports them, and why others do not; later requests go to one that answers.
-        :raises KafkaException: the cluster does not report its brokers :raises WireError: no broker answers"""
+        """The settings of the brokers, and why others are unknown. :raises KafkaException: :raises WireError:"""
         if self._client is not None:
             return self._brokers_by_wire(self._client)
         nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
@@ -133,19 +131,12 @@ class GroupSettings:
 
 
 def _request_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The groups, split into one portion per request."""
     return (groups[start : start + _IN_A_REQUEST] for start in range(0, len(groups), _IN_A_REQUEST))
 
 
-def _entries(changes: Mapping[str, str | None]) -> list[ConfigEntry]:
-    return [
-        ConfigEntry(
-            name,
-            value,
-            incremental_operation=AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET,
-        )
-        for name, value in changes.items()
-    ]
+def _entry(name: str, value: str | None) -> ConfigEntry:
+    operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+    return ConfigEntry(name, value, incremental_operation=operation)
 
 
 def _config(name: str, entry: Any, least: int | None, most: int | None, default: str | None) -> GroupConfig:

@@ -12,8 +12,7 @@ _SHORTEST_SETUP_TIMEOUT_MS = 1_000
 
 
 def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
-    """The configuration. It contains secrets in plain text: never print it. Values are texts, but oauth_cb is a
-    function: librdkafka gets the same token as the wire client. librdkafka's bounds of timeouts are respected."""
+    """The configuration, with secrets in plain text. Values are texts, but oauth_cb is a function."""
     config: dict[str, object] = {key: secret.reveal() for key, secret in settings.extra}
     if settings.bootstrap_servers:
         config["bootstrap.servers"] = ",".join(settings.bootstrap_servers)

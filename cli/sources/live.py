@@ -1,7 +1,5 @@
-"""A live cluster as a source of groups. Which client logs in is chosen once, in `cli.sources.login`. Kohort's own
-client (`cli.sources.wire_source`) reports every fact; confluent-kafka's AdminClient (`cli.sources.admin`) is used if
-only librdkafka supports the login, and reports fewer: docs/decisions/0001 has the table. What a client does not report
-stays unknown."""
+"""A live cluster as a source of groups: over Kohort's own client (`cli.sources.wire_source`), or the AdminClient
+(`cli.sources.admin`), which reports fewer facts (docs/decisions/0001), if only librdkafka supports the login."""
 
 from __future__ import annotations
 
@@ -39,8 +37,7 @@ class LiveSource(Source):
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
 
     def check_cluster(self, expected: str) -> None:
-        """Refuse a cluster with another id: the address may belong to another cluster by now. :raises CommandError: the
-        id is different :raises WireError: no broker reports one"""
+        """Refuse a cluster with another id: addresses change hands. :raises CommandError: :raises WireError:"""
         reported = self.cluster_id()
         if reported != expected:
             self.close()

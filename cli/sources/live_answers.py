@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
     """Reads the offsets in a response about a group, and the partitions that could not be read."""
 
-SHOWN = 5
-"""Maximum number of topic or group names in a message."""
+SHOWN = 5  # Maximum number of topic or group names in a message
 READING_RECORDS = Needs(topic="READ")
 
 _DESCRIBED_BY: Mapping[GroupType, Api] = {
@@ -185,10 +184,8 @@ def offsets_of(
 def fetched_offsets(
     client: KafkaClient, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]]
 ) -> tuple[Answers[str, object], dict[str, PendingOffsets]]:
-    """The responses with the committed offsets of groups, and offsets in open transactions. One request returns both,
-    unless there are such offsets; then a second one returns what was committed before. Only a request that names a
-    partition shows an offset in a transaction if none was committed before: it is sent for partitions that members own,
-    and for `places`."""
+    """The responses with committed offsets, and offsets in open transactions. Only a request that names a partition
+    shows a pending offset if none was committed before: it is sent for owned partitions, and for `places`."""
     from groups.described import pending_places
     from groups.model import PendingOffsets
     from wire.client.offsets import fetch_offsets
@@ -223,7 +220,6 @@ def fetched_offsets(
 
 
 def _owned(group: Group) -> Iterator[tuple[str, int]]:
-    """The partitions that members own, or are to own."""
     for member in group.members:
         for owned in (member.owned or {}, member.target or {}):
             for topic, numbers in owned.items():
@@ -232,7 +228,6 @@ def _owned(group: Group) -> Iterator[tuple[str, int]]:
 
 
 def _answered(answer: Any) -> set[tuple[str, int]]:
-    """The partitions for which the response has an offset."""
     return {
         (topic.name, partition.partition_index) for topic in answer.topics for partition in topic.partitions
     }

@@ -41,7 +41,6 @@ def check_log_directories(directories: Sequence[Path]) -> tuple[tuple[Path, ...]
 
 
 def list_directory(directory: Path) -> list[Path]:
-    """The entries of a directory, by name. CommandError if it cannot be read."""
     try:
         return sorted(directory.iterdir())
     except OSError as error:

@@ -9,8 +9,7 @@ from cli.errors import CommandError
 from cli.sources.live import LiveSource
 from wire.client.security import ConnectionSettings
 
-LONGEST_TIMEOUT_MS = 3_600_000
-"""librdkafka's maximum timeout; longer timeouts are reduced to an hour."""
+LONGEST_TIMEOUT_MS = 3_600_000  # librdkafka's maximum timeout; longer timeouts are reduced to an hour
 
 
 def log_in(settings: ConnectionSettings) -> LiveSource:

@@ -1,7 +1,5 @@
-"""Facts about groups that no API reports, from the newest records in `__consumer_offsets` of a live cluster. A group's
-partition is searched from the end backwards, in growing windows, by a consumer that joins no group and commits nothing.
-Of commits, the newest record with exactly the offset that the broker reports counts: one with another offset was
-written meanwhile, or its transaction is open or aborted. Source: GroupCoordinatorService.partitionFor."""
+"""Facts about groups that no API reports, from the newest records in `__consumer_offsets`, read from the end backwards.
+Of commits, the newest record with exactly the offset that the broker reports counts: others may not be committed."""
 
 from __future__ import annotations
 
@@ -32,16 +30,13 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-READER = "kohort-reads-offsets-topic"
-"""librdkafka requires a group id; the group is never joined."""
-FIRST_WINDOW = 2_000
-"""Size of the first window, in offsets."""
+READER = "kohort-reads-offsets-topic"  # librdkafka requires a group id; the group is never joined
+FIRST_WINDOW = 2_000  # Size of the first window, in offsets
 GROWTH = 4
 MOST_BYTES = 256 * 1024 * 1024
 """Maximum bytes of keys and values read in one partition: about two million commits."""
 BATCH = 5_000
-OFFSET = slice(2, 10)
-"""The offset's bytes in a value, after its version."""
+OFFSET = slice(2, 10)  # The offset's bytes in a value, after its version
 SHOWN = 3
 PATIENCE_S = 0.05
 """Timeout of one poll, which also waits for it after the last record; the deadline is checked between polls."""
@@ -49,8 +44,6 @@ PATIENCE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Why a record is not known."""
-
     why: str
     cause: Cause = Cause.UNREAD
 
@@ -77,8 +70,7 @@ class FoundRecord(NamedTuple):
         return self._replace(before_ms=before.timestamp_ms, same_since_ms=since_ms if is_same else None)
 
 
-Settings: TypeAlias = Mapping[str, str | int | float | bool]
-"""librdkafka's settings."""
+Settings: TypeAlias = Mapping[str, str | int | float | bool]  # librdkafka's settings
 Accept: TypeAlias = Callable[[bytes, bytes | None], bool]
 """Whether a record is searched for, by key and value; newer records that are not are skipped."""
 
@@ -90,9 +82,8 @@ def read_newest(
     accept: Accept = lambda _key, _value: True,
     optional: Collection[bytes] = frozenset(),
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
-    """The newest record of each key, or why it could not be read; never raises for an error of the cluster. `keys` are
-    mapped to their groups; `optional` ones are searched for no further than the others. `config` may contain secrets.
-    Takes little more than `timeout_s` seconds."""
+    """The newest record of each key (mapped to its group), or why it could not be read, in about `timeout_s`;
+    `optional` ones are searched for no further than the others."""
     from confluent_kafka import Consumer, KafkaException
 
     deadline = time.monotonic() + timeout_s
@@ -167,8 +158,6 @@ class _LimitError(Exception):
 
 
 class _Scan:
-    """Reads windows of one partition, and counts what it read."""
-
     def __init__(self, consumer: Consumer, partition: int, deadline: float, progress: Progress) -> None:
         self.consumer, self.partition, self.deadline = consumer, partition, deadline
         self.progress = progress
@@ -219,7 +208,6 @@ def _left(deadline: float) -> float:
 
 
 def _refused(reason: KafkaError, prefix: str = "") -> Unavailable:
-    """Unavailable, with librdkafka's reason."""
     return Unavailable(f"{prefix}{reason.str()} ({reason.name()})", cause_of(reason.name()))
 
 
@@ -235,8 +223,7 @@ class LeaderRecord:
 def read_leaders(
     config: Settings, groups: Iterable[str], timeout_s: float
 ) -> Mapping[str, LeaderRecord | Unavailable]:
-    """The newest record of each group, or why it could not be read; never raises for an error of the cluster. `config`
-    may contain secrets. Takes little more than `timeout_s` seconds."""
+    """The newest record of each group, or why it could not be read; never raises for an error of the cluster."""
     keys = {
         encode_record(ClassicGroupRecord(group=group, value=None))[0]: group for group in sorted(set(groups))
     }
@@ -275,9 +262,8 @@ def _leader(_: FoundRecord, record: object) -> LeaderRecord:
 def read_commit_times(
     config: Settings, groups: Sequence[Group], timeout_s: float, *, last_members: bool = False
 ) -> ReadResult[Group]:
-    """The groups with times of commits, intervals between commits, and topic ids; and why some are unknown. Groups with
-    members get the times of their last rebalances, if those are newer than the commits. With `last_members`, groups
-    without members also get the times at which their last members left."""
+    """The groups with times of commits and rebalances, and topic ids; and why some are unknown. With `last_members`,
+    groups without members also get the times at which their last members left."""
     places: dict[bytes, tuple[str, str, int]] = {}
     offsets: dict[bytes, bytes] = {}
     for group in groups:
@@ -287,10 +273,11 @@ def read_commit_times(
             places[key] = group.id, topic, partition
             offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
     keys = {key: group for key, (group, _, _) in places.items()}
-    emptied = {_group_key(group): group.id for group in groups if _had_members(group)} if last_members else {}
-    rebalanced = {
-        _group_key(group): group.id for group in groups if group.members and group.type in _GROUP_KEYS
-    }
+    keyed = [group for group in groups if group.type in _GROUP_KEYS]
+    rebalanced = {_group_key(group): group.id for group in keyed if group.members}
+    # A group with an empty protocol type never had members.
+    left_groups = [group for group in keyed if not group.members and group.protocol_type != ""]
+    emptied = {_group_key(group): group.id for group in left_groups} if last_members else {}
     if not keys and not emptied:
         return ReadResult(tuple(groups))
 
@@ -338,19 +325,13 @@ _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
 the group id."""
 
 
-def _had_members(group: Group) -> bool:
-    """Whether a group has no members but may have had some: a group with an empty protocol type never had any."""
-    return not group.members and group.type in _GROUP_KEYS and group.protocol_type != ""
-
-
 def _group_key(group: Group) -> bytes:
     number, name = _GROUP_KEYS[group.type]
     return encode_key(number, {name: group.id})
 
 
 def _changed(raw_record: FoundRecord, record: object) -> int:
-    """When a group last changed, in its newest record: its last member left, or a rebalance. A classic group's record
-    has the time of its state; a record of another type was written with the increased epoch."""
+    """When a group last changed: a classic group's record has the time of its state, others are written then."""
     value = record.value if isinstance(record, ClassicGroupRecord) else None
     return value.state_since_ms if value is not None and value.state_since_ms > 0 else raw_record.timestamp_ms
 

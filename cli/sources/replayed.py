@@ -28,8 +28,7 @@ from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Pending
 from groups.settings import own_configs
 from wire.log.errors import DamagedLog
 
-INTERNAL = "__"
-"""Prefix of the names of Kafka's own topics."""
+INTERNAL = "__"  # Prefix of the names of Kafka's own topics
 
 AnyGroup = TypeVar("AnyGroup", Group, GroupListing)
 EMBEDDED_FEATURES = {"group.version": 1}
@@ -148,8 +147,7 @@ class ReplayedSource(Source):
         )
 
     def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
-        """Topics without offsets, which the coordinator's log does not contain. A topic whose number of partitions is
-        not known is left out, with a problem, unless only the end offsets of certain topics were requested."""
+        """Topics without offsets; those of unknown size are left out, with a problem unless only end offsets matter."""
         known = self.known_topics
         topics = [known[name] for name in sorted(known if names is None else known.keys() & set(names))]
         sized = [topic for topic in topics if topic.partitions is not None]

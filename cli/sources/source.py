@@ -37,15 +37,13 @@ class Notices:
         self._texts.append(text)
 
     def take(self) -> tuple[str, ...]:
-        """The lines that were not taken before."""
         texts, self._texts = tuple(self._texts), []
         return texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRecords:
-    """The first records after some offsets. `records`: by (topic, partition) and requested offset. Offsets that could
-    not be read are missing; `remark` is the reason if the source contains no records."""
+    """The first records by (topic, partition) and requested offset; `remark`: why the source has none."""
 
     records: NextRecords
     problems: tuple[Problem, ...] = ()
@@ -83,10 +81,8 @@ GroupPlaces: TypeAlias = Mapping[str, Collection[tuple[str, int]]]
 class Source(ABC):
     """A source of groups. Methods raise only if nothing can be read; by default, nothing more is known."""
 
-    name: str
-    """The name for messages: the bootstrap servers, or the file."""
-    why_no_records: str
-    """Why lag times are not known, if the source contains no records."""
+    name: str  # The name for messages: the bootstrap servers, or the file
+    why_no_records: str  # Why lag times are not known, if the source contains no records
 
     def __init__(self, notices: Iterable[str] = ()) -> None:
         self.notices = Notices(notices)
@@ -114,13 +110,11 @@ class Source(ABC):
     def with_pending_offsets(
         self, groups: Sequence[Group], _: GroupPlaces | None = None, /
     ) -> tuple[Group, ...]:
-        """Described groups with their offsets in open transactions, which a describe with offsets also returns. Offsets
-        in the places, by group, are also shown if nothing was committed there before."""
+        """Described groups with offsets in open transactions, also in places where nothing was committed before."""
         return tuple(groups)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """Described groups; classic groups with their leaders, or the reason why these are not known. No broker API
-        reports leaders: a live source reads `__consumer_offsets`; others have already returned them."""
+        """Described groups; classic ones with their leaders (a live source reads `__consumer_offsets`), or why not."""
         return tuple(groups)
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
@@ -128,8 +122,7 @@ class Source(ABC):
         return ReadResult(tuple(groups))
 
     def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """Described groups with the times at which their offsets were committed, as far as they can be known. No broker
-        API reports them: a live source reads `__consumer_offsets`; others have already returned them."""
+        """Described groups with known times of their commits (a live source reads `__consumer_offsets`)."""
         return ReadResult(tuple(groups))
 
     def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
@@ -141,7 +134,6 @@ class Source(ABC):
         return FoundRecords(records={}, remark=f"lag time is not known: {self.why_no_records}")
 
     def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
-        """The open transactions of each (topic, partition), the oldest first."""
         return OpenTransactions()
 
     def topics(
@@ -152,8 +144,7 @@ class Source(ABC):
         start_offsets: bool = False,
         stable_offsets: bool = False,
     ) -> ReadResult[Topic]:
-        """The named topics that exist, or all of them, internal ones included; by name. Topics have the requested
-        offsets of their logs, as far as they are known."""
+        """The named topics that exist, or all, by name, with the requested offsets of their logs as far as known."""
         # End offsets are read last, so that none precedes the start or last stable offset shown with it.
         flags = {"start_offsets": start_offsets, "stable_offsets": stable_offsets, "end_offsets": end_offsets}
         return self._topics(names, [name for name, is_requested in flags.items() if is_requested])

@@ -1,5 +1,4 @@
-"""Open transactions and ACLs of a live cluster. confluent-kafka's AdminClient 2.16.1 ignores the error of the response
-about ACLs, so that a cluster without an authorizer and one without entries look the same."""
+"""Open transactions and ACLs of a live cluster; the AdminClient ignores the error of a response about ACLs."""
 
 from __future__ import annotations
 

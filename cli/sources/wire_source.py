@@ -36,11 +36,9 @@ if TYPE_CHECKING:
     from wire.client.metadata import ClusterMetadata
     from wire.client.offsets import OffsetSpec, Outcomes
 
-_SHARE_FETCH = 78
-"""The key of an API whose newest supported version helps to find the Kafka release."""
+_SHARE_FETCH = 78  # The key of an API whose newest supported version helps to find the Kafka release
 
-_NODES_FAILED = 2
-"""The status of a topology description that the broker has but could not read (KIP-1331)."""
+_NODES_FAILED = 2  # The status of a topology description that the broker has but could not read (KIP-1331)
 
 
 class WireSource(LiveSource):
@@ -284,8 +282,7 @@ class WireSource(LiveSource):
 
 
 def _of_unknown_type(problem: Problem, unlisted: Mapping[str, str], failed: Mapping[str, Failure]) -> Problem:
-    """The problem of a group whose coordinator, by name in `unlisted`, does not list its groups: it was described as a
-    classic group, and may be there with another type."""
+    """A group whose coordinator (in `unlisted`) lists no groups was described as classic: it may have another type."""
     broker = unlisted.get(problem.group or "")
     if problem.cause is not Cause.ABSENT or broker is None:
         return problem

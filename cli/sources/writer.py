@@ -1,7 +1,5 @@
-"""Change a live cluster: offsets, groups with the internal topics of Kafka Streams, and settings. Settings are set
-through the AdminClient. Offsets are committed, and offsets and groups deleted, over the wire client: confluent-kafka's
-AdminClient cannot delete offsets, and commits metadata with a trailing NUL (2.16.1). If only the AdminClient can log
-in, it deletes groups and commits offsets too, without metadata. Failures are reported by partition or by group."""
+"""Change a live cluster. Settings are set through the AdminClient, all else over the wire client: confluent-kafka
+2.16.1 cannot delete offsets and garbles metadata. If only it can log in, it deletes groups and commits offsets."""
 
 from __future__ import annotations
 
@@ -34,8 +32,7 @@ class Failed:
     """Why a change was not made, or may not have been."""
 
     message: str
-    refused: bool
-    """Whether a broker refused."""
+    refused: bool  # Whether a broker refused
     is_unknown: bool = False
     """Whether the change may have been made: it was sent, and there was no response, or none that decides it."""
 
@@ -50,8 +47,7 @@ def writer_of(source: Source) -> ClusterWriter:
 
 
 class ClusterWriter:
-    """Changes of one cluster. Every method takes at most the source's timeout, and raises UsageError for a change that
-    the AdminClient cannot make, if the wire client cannot log in."""
+    """Changes of one cluster; UsageError for one that the AdminClient cannot make, if the wire client cannot log in."""
 
     def __init__(self, source: LiveSource) -> None:
         self._source = source
@@ -59,9 +55,8 @@ class ClusterWriter:
     def commit(
         self, changes: Mapping[str, Sequence[OffsetChange]], topic_ids: Mapping[str, UUID] | None = None
     ) -> dict[str, dict[TopicPartition, Failed | None]]:
-        """Commit every group's new offsets, one request per group, all groups concurrently. The requests name neither
-        member nor generation: the coordinator accepts them only for a group without members. Topics are named by their
-        ids if all are known and the broker can: then it refuses a topic that was replaced."""
+        """Commit every group's new offsets. The requests name no member and no generation: the coordinator accepts
+        them only for a group without members; topic ids, if known, make it refuse a topic that was replaced."""
         offsets = {
             group: {
                 change.place: NewOffset(
@@ -121,7 +116,6 @@ class ClusterWriter:
     def committed(
         self, groups: Sequence[Group]
     ) -> tuple[dict[str, dict[TopicPartition, int | None]], tuple[Problem, ...]]:
-        """The present committed offsets by group, and why others are not known."""
         offsets, _, problems = self._source.committed(groups)
         return {
             group: {

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from wire.client.security import ConnectionSettings
     from wire.java_text import Property
 
-COMMAND_TIMEOUT_MS = 30_000
-"""Timeout of a command that prints a secret; some ask the user on another device."""
+COMMAND_TIMEOUT_MS = 30_000  # Timeout of a command that prints a secret; some ask the user on another device
 
 _NOT_EVEN_GUESSED = frozenset({"sasl.jaas.config", "sasl.mechanism", "sasl.mechanisms", "security.protocol"})
 _CHOICES = {"enable.ssl.certificate.verification": "true"} | dict.fromkeys(

@@ -1,7 +1,5 @@
-"""Where contexts are stored, and the text of a file there, if the file can be trusted. Each context is a separate file,
-`NAME.yaml` in the directory `config.d`, whose file `current` contains the name of the current context: no file is ever
-edited in place. A single file `config.yaml`, with all contexts, is read if there is no such directory; the first change
-of a context replaces it by one (`cli.verbs.context.store`)."""
+"""Where contexts are stored: `NAME.yaml` in the directory `config.d`, whose file `current` names the current one. A
+single file `config.yaml` is read if there is no directory; the first change replaces it (`cli.verbs.context.store`)."""
 
 from __future__ import annotations
 
@@ -15,8 +13,7 @@ from cli.errors import UsageError
 from wire.client.config.config_file import ConfigFileError, check_writers
 
 VARIABLE = "KOHORT_CONFIG"
-MAX_BYTES = 1024 * 1024
-"""Maximum size of a configuration file: a thousand contexts take a fifth of this."""
+MAX_BYTES = 1024 * 1024  # Maximum size of a configuration file: a thousand contexts take a fifth of this
 MAX_SECRET_BYTES = 64 * 1024
 """Maximum size of a secret's file: certificate chains with their keys take a fifth of this."""
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -36,7 +33,6 @@ class Location:
 
     @property
     def is_single(self) -> bool:
-        """Whether the contexts are in the single file."""
         return self.file is not None and os.path.lexists(self.file) and not self.directory.is_dir()
 
 
@@ -74,8 +70,7 @@ def check_variable(name: str, value: str) -> None:
 
 
 def config_text(path: Path) -> str:
-    """The text of a configuration file that only this user and root can write. :raises FileNotFoundError: not found
-    :raises ConfigFileError: it cannot be read or trusted"""
+    """The text of a configuration file that only this user and root can write. FileNotFoundError, ConfigFileError"""
     text, status = _read(path, MAX_BYTES)
     if status is not None:
         remedy = f"Make it yours: cp {path} FILE, and name that in {VARIABLE}."
@@ -88,8 +83,7 @@ def others_can_read(status: os.stat_result) -> bool:
 
 
 def read_secret_file(path: Path) -> str:
-    """A secret from its own file, without the final line end. :raises ConfigFileError: it cannot be read, is empty,
-    belongs to another user, or others can read it"""
+    """A secret from its own file. ConfigFileError: unreadable, empty, another user's, or others can read it."""
     try:
         text, status = _read(path, MAX_SECRET_BYTES)
     except FileNotFoundError:
@@ -109,9 +103,7 @@ def read_secret_file(path: Path) -> str:
 
 
 def _read(path: Path, limit: int) -> tuple[str, os.stat_result | None]:
-    """The text of a regular file in UTF-8, and its status; /dev/null is empty and has none. The status belongs to the
-    open file, even if the name is replaced meanwhile. :raises FileNotFoundError: not found :raises ConfigFileError: it
-    cannot be read, is not a regular file, is too large, or is not UTF-8"""
+    """The text of a regular file and its status, which belongs to the open file; /dev/null is empty and has none."""
     try:
         # A pipe without a writer must not block the command.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -39,8 +39,6 @@ def is_secret(key: str, value: str) -> bool:
 
 
 class SourceKind(Enum):
-    """The kind of source that a context names."""
-
     LIVE = "live"
     SNAPSHOT = "snapshot"
     LOG = "log"
@@ -48,14 +46,10 @@ class SourceKind(Enum):
 
 
 class ValueStore(Enum):
-    """Where the value of a property is stored."""
-
-    LITERAL = "literal"
-    """The value is in the configuration file itself."""
+    LITERAL = "literal"  # The value is in the configuration file itself
     ENVIRONMENT = "environment"
     FILE = "file"
-    COMMAND = "command"
-    """A command prints it, each time the context is used."""
+    COMMAND = "command"  # A command prints it, each time the context is used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +65,6 @@ class PropertyValue:
 
     @property
     def is_secret(self) -> bool:
-        """Whether the value must not be shown."""
         return self.store is not ValueStore.LITERAL or is_secret(self.key, self.text)
 
 
@@ -127,7 +120,6 @@ class Context:
 
     @property
     def warning(self) -> str | None:
-        """A warning about secrets in the configuration file itself, if there are any."""
         keys = self.literal_secrets
         if not keys:
             return None

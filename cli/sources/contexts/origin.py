@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 class SourceOrigin:
     """A source, and the option, variable or file that named it."""
 
-    where: str
-    """Bootstrap servers, or paths."""
-    named_by: str
-    """`--context`, `KOHORT_CONTEXT`, `the current one of FILE`, `KOHORT_BOOTSTRAP_SERVER`…"""
-    is_typed: bool
-    """Whether the command line itself named it."""
+    where: str  # Bootstrap servers, or paths
+    named_by: str  # `--context`, `KOHORT_CONTEXT`, `the current one of FILE`, `KOHORT_BOOTSTRAP_SERVER`…
+    is_typed: bool  # Whether the command line itself named it
     context: Context | None = None
 
     @property
@@ -33,7 +30,6 @@ class SourceOrigin:
 
     @property
     def is_protected(self) -> bool:
-        """Whether a change requires the context's name."""
         return self.context is not None and self.context.protected
 
     @property
@@ -47,8 +43,7 @@ class SourceOrigin:
         return f"the context {self.name} ({self.named_by}{protected}): {self.where}"
 
     def settings(self) -> ConnectionSettings | None:
-        """The client settings of the context's own properties, including secrets; None if it has none. :raises
-        ConfigFileError: a secret is not available, or a property is invalid"""
+        """The settings of the context's own properties, with secrets; None if it has none. :raises ConfigFileError:"""
         return None if self.properties is None else self.properties.settings()
 
     @property

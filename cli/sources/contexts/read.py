@@ -54,8 +54,7 @@ _KINDS = {
 _NO_SOURCES = frozenset({"as_of", "topics", "cluster_id", "properties"})
 """Keys that complete a source and name none."""
 _NAMING = "bootstrap_server, command_config, snapshot, log_dirs or embedded"
-_LISTS = ("bootstrap_server", "log_dirs")
-"""Keys with a value or a list of values."""
+_LISTS = ("bootstrap_server", "log_dirs")  # Keys with a value or a list of values
 
 
 _Timeout = Annotated[int, Between(int(TIMEOUT_BOUNDS_S[0] * 1000), int(TIMEOUT_BOUNDS_S[1] * 1000), "ms")]
@@ -146,8 +145,7 @@ def _current(contexts: ContextFiles) -> str | None:
 
 
 def read_single(path: Path, text: str) -> Contexts:
-    """The contexts of a single file, which `path` names in messages; paths in it are relative to its directory. :raises
-    ConfigFileError: with line and column, and never a value that may be a secret"""
+    """The contexts of a single file; relative paths in it start at its directory. :raises ConfigFileError:"""
     tree = _loaded(path, text)
 
     def refused(message: str, *steps: str) -> ConfigFileError:
@@ -262,7 +260,6 @@ def _error(path: Path, text: str, error: Malformed) -> ConfigFileError:
 
 
 def _check_given(key: str, value: object) -> None:
-    """_Blank for a value that is blank."""
     if value == []:
         raise Malformed("no value is given", key)
     for item in value if isinstance(value, list) else [value]:

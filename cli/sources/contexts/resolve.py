@@ -1,7 +1,5 @@
-"""Complete a command line from the environment and contexts. The command line overrides the environment, the
-environment overrides the current context, and the context overrides the default source. The first level that names a
-source names all of it: a context never completes another source. Only KOHORT_COMMAND_CONFIG, like `--command-config`,
-applies to any live cluster named by its bootstrap servers."""
+"""Complete a command line: it overrides the environment, this the current context, and this the default source. The
+first level that names a source names all of it; only KOHORT_COMMAND_CONFIG completes a cluster of another level."""
 
 from __future__ import annotations
 
@@ -26,14 +24,11 @@ SNAPSHOT_VARIABLE = "KOHORT_SNAPSHOT"
 TIMEOUT_VARIABLE = "KOHORT_TIMEOUT"
 OUTPUT_VARIABLE = "KOHORT_OUTPUT"
 
-Typed = Callable[[str], bool]
-"""Whether the command line itself set a parameter, by name."""
+Typed = Callable[[str], bool]  # Whether the command line itself set a parameter, by name
 
 
 def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, object]:
-    """The arguments of a command, with its options dataclasses completed. :raises UsageError: two names for the source
-    on one level; a context that does not exist; a change that cannot be confirmed :raises ConfigFileError: a context
-    is needed and cannot be used"""
+    """A command's arguments, its options dataclasses completed. :raises UsageError: :raises ConfigFileError:"""
     from cli.consent import ConsentOptions, check_consent
 
     resolved = dict(arguments)

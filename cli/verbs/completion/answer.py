@@ -101,7 +101,6 @@ def command_of(kohort: Typer, program: str) -> Any:
 
 
 def _typed_arguments(context: Context) -> set[str]:
-    """The arguments before the one that is completed."""
     typed: set[str] = set()
     for parameter in context.command.params:
         if parameter.param_type_name == "argument":
@@ -121,8 +120,7 @@ def first_sentence(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word of a command line: its text, the quote that is open at its end, and how much of the
-    text bash's readline keeps, because it is before the last break."""
+    """A word of a command line: its text, the quote open at its end, and the length that bash's readline keeps."""
 
     text: str
     quote: str
@@ -144,8 +142,7 @@ class Word:
 
 
 def split_line(line: str, variables: Mapping[str, str], breaks: str) -> list[Word]:
-    """The words of a line as a shell reads them; the last one is the typed part of the word at the cursor. Environment
-    variables are expanded; nothing is run. `breaks` are the characters at which readline ends a word."""
+    """The words of a line as a shell reads it, variables expanded; `breaks` are readline's ends of words."""
     words: list[Word] = []
     text, quote, kept, is_word = "", "", 0, False
     position = 0

@@ -30,13 +30,8 @@ def limit_ms() -> int:
     return int(chosen) if chosen.isascii() and chosen.isdecimal() else TIME_LIMIT_MS
 
 
-Described: TypeAlias = Iterable[tuple[str, str]]
-"""Names with descriptions."""
+Described: TypeAlias = Iterable[tuple[str, str]]  # Names with descriptions
 Names: TypeAlias = "Callable[[Context], Described]"
-
-
-def _nothing(_: Context) -> Described:
-    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +39,13 @@ class Values:
     """The possible values: `kind` for the scripts, names, `several` if separated by commas."""
 
     kind: str = "words"
-    names: Names = _nothing
+    names: Names = lambda _: ()
     several: bool = False
     suffix: str = ""
-    of_source: bool = False
-    """Whether the names are read from a source."""
+    of_source: bool = False  # Whether the names are read from a source
 
 
-ANY = Values()
-"""No completion."""
+ANY = Values()  # No completion
 FILES = Values(kind="files")
 DIRECTORIES = Values(kind="directories")
 
@@ -153,8 +146,6 @@ def _members(context: Context) -> Described:
 
 
 def _of_members(value: Callable[[Member], str | None]) -> Values:
-    """A value of the members of the named groups, each once."""
-
     def names(context: Context) -> Described:
         with _source(context) as source:
             groups = source.describe(_named_groups(context), offsets=False).items
@@ -210,10 +201,6 @@ def _assignors(_: Context) -> Described:
     return {assignor.name: "" for assignor in BUILT_IN}.items()
 
 
-def _protocols(context: Context) -> Described:
-    return [*((name, "") for name in ("consumer", "connect", "share", "streams")), *_assignors(context)]
-
-
 def _varied_settings(context: Context) -> Described:
     from migration.rehearsal.simulated_members import OF_PLANS
 
@@ -254,6 +241,13 @@ CONTEXTS = Values(names=_contexts)
 STATES = Values(names=lambda _: [(state.value, "") for state in GroupState], several=True)
 TYPES = Values(
     names=lambda _: [(kind.value, "") for kind in GroupType if kind.value != "unknown"], several=True
+)
+PROTOCOLS = Values(
+    names=lambda context: [
+        *dict.fromkeys(("consumer", "connect", "share", "streams"), "").items(),
+        *_assignors(context),
+    ],
+    several=True,
 )
 APIS = Values(names=_names_in("coordinator.server.served", "apis_with_faults"))
 SETTINGS = Values(names=_settings, of_source=True)
@@ -309,7 +303,7 @@ BY_OPTION: Mapping[str, Values] = {"--context": CONTEXTS, "--confirm": CONTEXTS,
 BY_METAVAR: Mapping[str, Values] = {
     "GROUP": GROUPS, "FROM": GROUPS, "TO": GROUPS, "TOPIC": TOPICS, "TOPIC[:0,1]": TOPICS,
     "TOPIC,…": replace(TOPICS, several=True), "TYPE,…": TYPES, "STATE,…": STATES,
-    "PROTOCOL,…": Values(names=_protocols, several=True), "TOPIC=N": TOPIC_OF, "SOURCE=TARGET": TOPIC_OF,
+    "PROTOCOL,…": PROTOCOLS, "TOPIC=N": TOPIC_OF, "SOURCE=TARGET": TOPIC_OF,
     "MEMBER": MEMBERS, "MEMBER=TOPIC,…": MEMBER_OF, "MEMBER=RACK": MEMBER_OF, "FILE": FILES, "JAR,…": FILES,
     "[MEMBER|LIBRARY=]FILE": FILES, "PLAN": FILES, "DIR": DIRECTORIES,
 }  # fmt: skip

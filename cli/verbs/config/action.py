@@ -22,7 +22,6 @@ from wire.suggestion import did_you_mean
 
 
 def settings_of(source: LiveSource) -> GroupSettings:
-    """Access to settings of groups on a live cluster: read, validate, set."""
     admin = source.admin if isinstance(source, AdminSource) else admin_client(source.settings)
     client = source.client if isinstance(source, WireSource) else None
     return GroupSettings(admin, source.timeout_ms / 1000, source.notices, client)
@@ -42,8 +41,7 @@ def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
 
 
 def read_configs(source: Source, group: str, names: Sequence[str]) -> list[GroupConfig]:
-    """The named settings of a group, or all that are known. :raises UsageError: a live cluster has no such setting
-    :raises CommandError: the group's settings are not known"""
+    """The named settings of a group, or all that are known. :raises UsageError: :raises CommandError:"""
     configs = known_configs(source, group)
     if isinstance(source, LiveSource):
         check_names(names, configs)
@@ -71,7 +69,6 @@ def parse_values(values: Iterable[str]) -> dict[str, str | None]:
 
 
 def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> None:
-    """UsageError for a setting that the cluster does not have."""
     for name in names:
         if name not in configs:
             hint = did_you_mean(name, configs) or f"; there are {', '.join(configs)}"
@@ -167,8 +164,7 @@ class ConfigChange(ClusterChange[SettingsPlan]):
 def plan_config_change(
     source: Source, group: str, changes: Mapping[str, str | None], *, command: str
 ) -> ConfigChange:
-    """Plan a change of a group's settings: checked against the brokers' bounds, then validated by the cluster. :raises
-    UsageError: a setting that the cluster does not have :raises CommandError: the group's settings cannot be read"""
+    """Plan a change of a group's settings, validated by the cluster. :raises UsageError: :raises CommandError:"""
     if not isinstance(source, LiveSource):
         raise not_live(source)
     settings = settings_of(source)
@@ -202,7 +198,16 @@ def change_of_settings(
     command: str,
 ) -> ConfigChange:
     """The changes, by group, that have an effect, checked and validated; `configs` has their current settings."""
-    plans = [_judge(group, changes[group], configs[group]) for group in changes]
+    plans = []
+    for group in changes:
+        current = configs[group]
+        updates = {
+            name: value for name, value in changes[group].items() if not _is_noop(current[name], value)
+        }
+        refusals = [
+            Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(updates, current)
+        ]
+        plans.append(SettingsPlan(group=group, changes=updates, configs=current, refusals=tuple(refusals)))
     requested = {plan.group: plan.changes for plan in plans if plan.applicable}
     tried: dict[str, Failed | None] = {}
     for validated in settings.alter(requested, validate_only=True):
@@ -212,16 +217,7 @@ def change_of_settings(
     )
 
 
-def _judge(group: str, changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]) -> SettingsPlan:
-    updates = {name: value for name, value in changes.items() if not _is_noop(configs[name], value)}
-    refusals = tuple(
-        Problem(subject=f"{group}, {name}", message=fault) for name, fault in faults(updates, configs)
-    )
-    return SettingsPlan(group=group, changes=updates, configs=configs, refusals=refusals)
-
-
 def _with(plan: SettingsPlan, failed: Failed | None) -> SettingsPlan:
-    """The plan with the result of its validation."""
     if failed is None:
         return plan
     problems = (Problem(subject=plan.group, message=failed.message),)

@@ -22,7 +22,6 @@ from wire.client.config.config_file import ConfigFileError
 
 
 def listed() -> Document:
-    """All contexts; empty without a file."""
     contexts = load_contexts()
     if contexts is None:
         location = context_location()
@@ -105,7 +104,6 @@ def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
 
 
 def _note_override(current: str | None) -> None:
-    """Print a notice if the environment overrides the file."""
     try:
         variables = source_variables()
     except UsageError as error:  # other commands refuse the variable; the file has been changed
@@ -118,8 +116,7 @@ def _note_override(current: str | None) -> None:
 
 
 def added(name: str, options: ContextOptions, *, use: bool) -> None:
-    """Add a context, with the entered secrets in separate files, and print its directory. :raises UsageError: the name
-    exists or is invalid; the options are invalid, or contain a secret :raises CommandError: nothing can be changed"""
+    """Add a context, with the entered secrets in separate files. :raises UsageError: :raises CommandError:"""
     if not is_name(name):
         raise UsageError(f"{name!r} is not a valid context name: {NAME_RULE}")
     properties = _properties(options)
@@ -196,7 +193,6 @@ def _value(option: str, key: str, value: str) -> str | dict[str, str]:
 
 
 def _fragment(options: ContextOptions, properties: dict[str, Any]) -> dict[str, Any]:
-    """The content of the file, with absolute paths."""
     fragments: dict[str, Any] = {
         "bootstrap_server": options.bootstrap_server, "command_config": _path(options.command_config),
         "cluster_id": options.cluster_id, "properties": properties or None, "snapshot": _path(options.snapshot),
@@ -230,8 +226,6 @@ def _checked(name: str, fragment: dict[str, Any]) -> Context:
 
 @dataclass(slots=True, kw_only=True)
 class Removal:
-    """The removal of a context, and of its secret files."""
-
     contexts: Contexts
     context: Context
     executed: bool = field(default=False, init=False)
@@ -248,13 +242,11 @@ class Removal:
 
     @property
     def comments(self) -> int:
-        """Number of comment lines in the context's own file."""
         origin = self.context.origin
         return 0 if origin.steps else sum(line.lstrip().startswith("#") for line in origin.text.splitlines())
 
     @property
     def secret_files(self) -> tuple[Path, ...]:
-        """The secret files that Kohort wrote and that no other context uses."""
         return own_files(self.contexts, self.context)
 
     @property

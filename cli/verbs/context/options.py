@@ -25,8 +25,6 @@ _timeout = duration_parser("ms", *TIMEOUT_BOUNDS_S)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions(NamedSource):
-    """The properties of a context: its source, how to reach it, and its defaults."""
-
     properties: Annotated[
         list[str] | None,
         _property("--property", "Client property that is not a secret; repeatable.", "KEY=VALUE"),

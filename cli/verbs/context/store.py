@@ -1,6 +1,5 @@
-"""Write contexts, each in a separate file, and the secret files next to their directory. Only one process at a time
-writes; a reader sees every file before or after a change. A single file of contexts, as Kohort wrote before 0.2, is
-replaced by a directory at the first change: the old file is kept under another name."""
+"""Write contexts, each in a separate file, and the secret files next to their directory, one process at a time. A
+single file of contexts, as before 0.2, is replaced by a directory at the first change and kept under another name."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ from wire.client.config.config_file import ConfigFileError
 
 LOCK_WAIT_S = 10.0
 
-Fragment = Mapping[str, object]
-"""A context as its file contains it."""
+Fragment = Mapping[str, object]  # A context as its file contains it
 
 
 class ContextStore:
@@ -66,8 +64,7 @@ class ContextStore:
 
 
 def change_contexts(change: Callable[[ContextStore], None], *, may_create: bool = False) -> Path:
-    """Change contexts, and return their directory. No other Kohort changes them meanwhile. :raises CommandError: there
-    are none, or they cannot be used, changed or written; they are then unchanged"""
+    """Change contexts, and return their directory. :raises CommandError: they cannot be changed; they are unchanged"""
     location = context_location()
     if location is None:
         raise CommandError(NO_HOME)
@@ -96,8 +93,7 @@ NO_HOME = f"there is no home directory for contexts; set {VARIABLE} to a path"
 
 
 def _migrate(location: Location) -> None:
-    """Replace the single file by a directory with the same contexts; the file is kept under another name. The directory
-    appears complete, and before the file goes: whenever this is interrupted, one of the two is whole."""
+    """Replace the single file by a directory; whenever this is interrupted, one of the two is whole."""
     file, directory = location.path, location.directory
     before = contexts_at(location)
     tree = load_tree(file, config_text(file)) or {}

@@ -73,7 +73,6 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
 
 
 def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
-    """Poll at a fixed interval between starts."""
     unwritten = ""
     while True:
         started = time.monotonic()
@@ -138,7 +137,6 @@ class _Poller:
 
 
 def _textfile(options: ExporterOptions) -> Path | None:
-    """The file to write, checked as far as possible before the first poll."""
     file = options.textfile
     if file is None:
         return None

@@ -1,5 +1,4 @@
-"""The endpoint of the exporter: pages for scrapers, probes and browsers, none of which needs a request to the cluster.
-A listen address that other machines can reach needs TLS and a login."""
+"""The endpoint of the exporter; an address that other machines can reach needs TLS and a login."""
 
 from __future__ import annotations
 
@@ -54,7 +53,6 @@ class ScrapeLogin:
         return bool(len(self.users) or self.token_file or self.certificates)
 
     def allows(self, authorization: str, certificate: object) -> bool:
-        """Whether a request with this header and client certificate is accepted."""
         if not self.is_asked_for or (self.certificates and certificate):
             return True
         scheme, _, credentials = authorization.partition(" ")
@@ -95,7 +93,6 @@ class ExporterPages:
     report: Callable[[str], object]  # Called with a line for each internal error
 
     def page(self, request: PageRequest) -> WebPage:
-        """Any page. Called in any thread."""
         path = request.path
         if path == HEALTHY:
             return WebPage(pieces=[b"running\n"])
@@ -114,15 +111,11 @@ class ExporterPages:
                 pieces=[b"login required\n"],
                 headers={"WWW-Authenticate": 'Basic realm="kohort", charset="UTF-8"'},
             )
-        if path == METRICS:
-            return self._metrics(request)
         if path == "/":
             return WebPage(pieces=[_LANDING.encode()], headers={"Content-Type": "text/html; charset=utf-8"})
-        return WebPage(
-            status=HTTPStatus.NOT_FOUND, pieces=[f"not found; see / {METRICS} {HEALTHY} {READY}\n".encode()]
-        )
-
-    def _metrics(self, request: PageRequest) -> WebPage:
+        if path != METRICS:
+            text = f"not found; see / {METRICS} {HEALTHY} {READY}\n"
+            return WebPage(status=HTTPStatus.NOT_FOUND, pieces=[text.encode()])
         exposition = self.newest.exposition(
             request.headers.get("Accept", ""),
             compressed=gzip_accepted(request.headers.get("Accept-Encoding", "")),
@@ -137,8 +130,6 @@ class ExporterPages:
 
 @dataclass(slots=True, kw_only=True)
 class Guard:
-    """The listen address, the certificate, and the logins."""
-
     address: ListenAddress
     login: ScrapeLogin
     tls: ssl.SSLContext | None = None
@@ -157,7 +148,6 @@ class Guard:
 
 
 def guard_of(options: ExporterOptions) -> Guard | None:
-    """The listen address and the logins; None if the exporter does not listen."""
     if options.once and options.listen is not None:
         raise UsageError("--once and --listen cannot be used together")
     if options.listen is None and (options.textfile is not None or options.once):

@@ -1,5 +1,4 @@
-"""The metrics of groups: names, descriptions and computation. docs/exporter.md lists them all.
-Unknown values have no sample. A metric of one level is not exported at another, so that a sum counts nothing twice."""
+"""The metrics of groups (docs/exporter.md). Unknown values have no sample; a level's metrics are on no other level."""
 
 from __future__ import annotations
 
@@ -34,8 +33,6 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFacts:
-    """A group that could be read, and the facts for its metrics."""
-
     group: Group
     rows: Sequence[PartitionLag]
     topics: Mapping[str, Topic]
@@ -43,8 +40,7 @@ class GroupFacts:
 
 @dataclass(frozen=True, eq=False)
 class MetricFamily(Generic[T, V]):
-    """A metric; `name` is without the suffix of its kind (`_total`, `_info`).
-    Its values are computed from a group's facts or history, from the rows of one of its topics, or from one row."""
+    """A metric without its kind's suffix; computed from a group's facts or history, a topic's rows, or one row."""
 
     name: str
     help: str
@@ -137,10 +133,6 @@ def _owned(facts: GroupFacts) -> Values:
     return sum(len(numbers) for owned in assignments for numbers in (owned or {}).values())
 
 
-def _lag(rows: Iterable[PartitionLag]) -> float | None:
-    return total_lag(row.lag for row in rows)
-
-
 def _unsubscribed_lag(facts: GroupFacts) -> float | None:
     """None if a member may read topics that no other member reads, as while a classic group rebalances."""
     unread = (row.lag for row in facts.rows if not row.is_subscribed)
@@ -160,11 +152,6 @@ def _lag_seconds(rows: Iterable[PartitionLag]) -> float | None:
 def _last_commit(facts: GroupFacts) -> Values:
     known = [row.last_commit_ms for row in facts.rows if row.last_commit_ms is not None]
     return max(known) / 1000 if known else None
-
-
-def _progress(history: GroupHistory) -> Values:
-    at_ms = history.progress_ms
-    return None if at_ms is None else at_ms / 1000
 
 
 def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[GroupHistory], Values]:
@@ -230,7 +217,7 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
                 "observed.", lambda history: history.rebalances, kind=Kind.COUNTER),
     _of_facts("kohort_group_lag_records",
               "Records after the committed offsets, over all partitions whose lag is known.",
-              lambda facts: _lag(facts.rows)),
+              lambda facts: total_lag(row.lag for row in facts.rows)),
     _of_facts("kohort_group_lag_seconds",
               "Age of the oldest record that can be read, in topics that members read, if it is known; 0: all are "
               "read.", lambda facts: _lag_seconds([row for row in facts.rows if row.is_subscribed])),
@@ -250,7 +237,8 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
               "Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
               lambda facts: sum(row.lag is None for row in facts.rows)),
     _of_history("kohort_group_last_progress_timestamp_seconds",
-                "Time of the last poll that found a committed offset advanced.", _progress),
+                "Time of the last poll that found a committed offset advanced.",
+                lambda history: None if history.progress_ms is None else history.progress_ms / 1000),
     _of_facts("kohort_group_last_commit_timestamp_seconds",
               "Time of the newest commit; for a live cluster only with --commit-times.", _last_commit),
     _of_history("kohort_group_committed_records_per_second",
@@ -276,7 +264,8 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
               lambda facts: None if (blockers := blocking_upgrade(facts.group)) is None else len(blockers)),
 )  # fmt: skip
 OF_TOPICS: tuple[MetricFamily[Sequence[PartitionLag], float | None], ...] = (
-    _of_rows("kohort_topic_lag_records", "Records of a topic after the group's committed offsets.", _lag),
+    _of_rows("kohort_topic_lag_records", "Records of a topic after the group's committed offsets.",
+             lambda rows: total_lag(row.lag for row in rows)),
     _of_rows("kohort_topic_lag_seconds", "Age of the oldest record of a topic that can be read; 0: all are read.",
              _lag_seconds),
     _of_rows("kohort_topic_lost_records",

@@ -1,5 +1,4 @@
-"""The newest metrics: written by each poll, read by every scrape until the next poll.
-The exporter's own metrics, which change between polls, are appended by prometheus_client."""
+"""The newest metrics: written by each poll, read by every scrape, with the exporter's own metrics appended."""
 
 from __future__ import annotations
 
@@ -20,7 +19,6 @@ from cli.verbs.exporter.polls import ExporterHistory, PollResult
 
 
 def now_ms() -> int:
-    """The current time in ms since 1970."""
     return time.time_ns() // 1_000_000
 
 
@@ -39,10 +37,6 @@ class PollState:
     series: int = 0
     left_out: tuple[tuple[SampleLevel, int], ...] = ()
     lag_times_left_out: int = 0
-
-    def failed(self) -> PollState:
-        """The state after a poll that could read nothing: the old metrics are kept, and their age grows."""
-        return replace(self, is_up=False, polls=self.polls + 1, failures=self.failures + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +93,6 @@ BUILD_HELP = "Version of the exporter."
 
 
 class OwnMetrics(Collector):
-    """The metrics of the exporter, for a registry of prometheus_client."""
-
     def __init__(self, state: Callable[[], PollState], now_ms: Callable[[], int]) -> None:
         self._state, self._now_ms = state, now_ms
 
@@ -113,7 +105,6 @@ class OwnMetrics(Collector):
         yield InfoMetricFamily(BUILD, BUILD_HELP, value={"version": version("kohort")})
 
     def registry(self, *, process: bool) -> CollectorRegistry:
-        """A registry of these metrics, optionally with the process metrics."""
         registry = CollectorRegistry()
         registry.register(self)
         if process:
@@ -152,12 +143,12 @@ class NewestPage:
         """Store the metrics of a poll that started at `started_s` (`time.monotonic`). Only for the polling thread."""
         self._history = self._history.after(reading)
         page, before = page_of(reading, self._history, self._limits), self.state
-        state = PollState(
+        state = replace(
+            before,
             is_up=True,
             last_ms=reading.at_ms,
             duration_s=time.monotonic() - started_s,
             polls=before.polls + 1,
-            failures=before.failures,
             groups=len(reading.groups),
             unread_groups=sum(group.error is not None for group in reading.groups.values()),
             problems=len(reading.problems),
@@ -168,8 +159,8 @@ class NewestPage:
         self._shown = page, state
 
     def fail(self) -> None:
-        """Record that a poll could read nothing."""
-        self._shown = self._shown[0], self.state.failed()
+        page, before = self._shown
+        self._shown = page, replace(before, is_up=False, polls=before.polls + 1, failures=before.failures + 1)
 
     def exposition(self, accept: str = "", *, compressed: bool = False, process: bool = True) -> Exposition:
         """The text for an `Accept` header: OpenMetrics or Prometheus. `process`: with the metrics of this process."""

@@ -24,8 +24,6 @@ class SampleLevel(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterOptions:
-    """The groups and metrics to export, their destination, and the interval between polls."""
-
     listen: Annotated[
         str | None,
         option(

@@ -1,9 +1,5 @@
-"""The metrics of all groups as text: written once for each poll, and read by every scrape.
-
-A sample is a line of text from the start: prometheus_client's objects are too many for a fleet. OpenMetrics and
-Prometheus's text differ only in the lines before the samples of a metric. Samples are compressed as they are written,
-one metric at a time: after a full flush, raw deflate data ends on a byte boundary, so the pieces can be concatenated
-into one gzip stream."""
+"""The metrics of all groups as text, compressed as they are written, once for each poll: prometheus_client's objects
+are too many for a fleet. After a full flush, raw deflate data ends on a byte boundary: pieces make one gzip stream."""
 
 from __future__ import annotations
 
@@ -30,8 +26,6 @@ _LEVELS = tuple(SampleLevel)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLimits:
-    """The finest level, and the maximum number of samples."""
-
     per: SampleLevel = SampleLevel.TOPIC
     max_series: int
 
@@ -57,8 +51,6 @@ class PackedMetric:
 
 
 class _Packer:
-    """Compresses the samples of a metric incrementally."""
-
     def __init__(self) -> None:
         self._packer = zlib.compressobj(_FASTEST, wbits=-zlib.MAX_WBITS)
         self._packed, self._size = bytearray(), 0
@@ -89,7 +81,6 @@ class MetricsPage:
             yield segment.samples
 
     def size(self, *, openmetrics: bool) -> int:
-        """The total size of the pieces in bytes."""
         return sum(len(segment.head(openmetrics=openmetrics)) + segment.size for segment in self.segments)
 
     def compressed(self, tail: bytes, *, openmetrics: bool) -> list[bytes]:
@@ -118,9 +109,8 @@ def _deflated(text: bytes, end: int) -> bytes:
 
 
 def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -> MetricsPage:
-    """The metrics of a poll, as many as the limits allow: of groups, then of topics, then of partitions. At the level
-    that exceeds the limit, the groups that are last by name are omitted completely, so that every poll shows the same
-    groups. All finer levels are omitted."""
+    """The metrics of a poll within the limits: at the level that exceeds them, the groups last by name are omitted, so
+    that every poll shows the same groups, and all finer levels."""
     packers: dict[families.AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
     left_out = dict.fromkeys(SampleLevel, 0)

@@ -1,8 +1,5 @@
-"""Polls: the facts that each reads of all groups, and what several of them show: rebalances, progress, problems.
-
-Each new group epoch starts a rebalance. Brokers do not report the generation of a classic group: its rebalances are
-counted if it is rebalancing and was not before, or if its members or partitions have changed. Rates and `diagnose` use
-the polls of the last half minute, at least two; only polls that the next one needs are kept in memory."""
+"""Polls: the facts that each reads of all groups, and what several of them show. Brokers do not report the generation
+of a classic group: its rebalances are counted when it starts one, or its members or partitions have changed."""
 
 from __future__ import annotations
 
@@ -126,6 +123,7 @@ def read_groups(
     # A group deleted since it was listed is not a problem.
     problems = [problem for problem in described.problems if problem.cause is not Cause.ABSENT]
     timed = source.with_commit_times(described.items) if scope.commit_times else described
+    uncommitted = timed.problems if scope.commit_times else ()
     groups = {group.id: group for group in timed.items}
     names = set(filter(scope.topics, lag.topics_read(groups.values())))
     read = source.topics(names, end_offsets=True, start_offsets=True, stable_offsets=True)
@@ -140,9 +138,8 @@ def read_groups(
     errors = _errors(problems, groups)
     if listed.problems:
         # A broker that does not answer lists none of its groups, but they still exist.
-        errors |= dict.fromkeys(
-            set(before) - {listing.id for listing in listed.items}, _error(listed.problems[0])
-        )
+        gone = set(before) - {listing.id for listing in listed.items}
+        errors |= dict.fromkeys(gone, _error(listed.problems[0]))
     return PollResult(
         at_ms=at_ms,
         groups={
@@ -157,13 +154,7 @@ def read_groups(
         topics=topics,
         missing_topics=frozenset(names - topics.keys() - unread_topics) if scope.is_live else None,
         topic_names=names_of_all,
-        problems=(
-            *listed.problems,
-            *problems,
-            *(timed.problems if scope.commit_times else ()),
-            *read.problems,
-            *untimed,
-        ),
+        problems=(*listed.problems, *problems, *uncommitted, *read.problems, *untimed),
         lag_times_left_out=left_out,
     )
 
@@ -200,8 +191,6 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupHistory:
-    """The observations of a group since the exporter started."""
-
     last: Group | None = None  # The group at the last poll that could read it, without offsets
     rebalances: int = 0
     progress_ms: int | None = None
@@ -218,29 +207,33 @@ class GroupHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterHistory:
-    """The histories of all groups after any number of polls."""
-
     interval_ms: int = 0  # The time between polls
     groups: Mapping[str, GroupHistory] = field(default_factory=dict)
 
     def after(self, reading: PollResult) -> ExporterHistory:
         """The history after another poll. Deleted groups are dropped; one that cannot be read is kept."""
         kept_ms = WINDOW_MS - self.interval_ms
-        return replace(
-            self,
-            groups={
-                name: _after(self.groups.get(name, _NEW), seen, reading, kept_ms)
-                for name, seen in reading.groups.items()
-            },
-        )
-
-
-_NEW = GroupHistory()
+        before = {name: self.groups.get(name, GroupHistory()) for name in reading.groups}
+        groups = {name: _after(before[name], seen, reading, kept_ms) for name, seen in reading.groups.items()}
+        return replace(self, groups=groups)
 
 
 def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> GroupHistory:
     at_ms = reading.at_ms
-    observations = (*_recent(before.observations, at_ms, WINDOW_MS), _observation(seen, reading))
+    problem = next((problem for problem in reading.problems if problem.group == seen.id), None)
+    records = {
+        (row.topic, row.partition): row.next_record for row in seen.rows if row.next_record is not None
+    }
+    observation = Observation(
+        at_ms=at_ms,
+        group=seen.group,
+        problem=problem if seen.error else None,
+        topics=reading.topics,
+        missing_topics=reading.missing_topics,
+        topic_names=reading.topic_names,
+        next_records=records,
+    )
+    observations = (*_recent(before.observations, at_ms, WINDOW_MS), observation)
     kept = _recent(observations, at_ms, kept_ms)
     if seen.group is None:
         # Earlier observations do not show the current state of the group.
@@ -275,22 +268,6 @@ def _judged(
     return diagnosis if diagnosis.findings else None
 
 
-def _observation(seen: PolledGroup, reading: PollResult) -> Observation:
-    return Observation(
-        at_ms=reading.at_ms,
-        group=seen.group,
-        problem=next((problem for problem in reading.problems if problem.group == seen.id), None)
-        if seen.error
-        else None,
-        topics=reading.topics,
-        missing_topics=reading.missing_topics,
-        topic_names=reading.topic_names,
-        next_records={
-            (row.topic, row.partition): row.next_record for row in seen.rows if row.next_record is not None
-        },
-    )
-
-
 def _recent(observations: Sequence[Observation], at_ms: int, window_ms: int) -> tuple[Observation, ...]:
     """The observations in the window, and always the newest; only the newest keeps its offsets."""
     older, newest = observations[:-1], observations[-1:]
@@ -307,7 +284,6 @@ def _recent(observations: Sequence[Observation], at_ms: int, window_ms: int) -> 
 def _within(
     readings: tuple[tuple[int, Readings], ...], at_ms: int, window_ms: int
 ) -> tuple[tuple[int, Readings], ...]:
-    """The readings in the window, and always the newest."""
     return tuple(of_poll for of_poll in readings if at_ms - of_poll[0] <= window_ms) or readings[-1:]
 
 

@@ -54,36 +54,32 @@ def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[F
     checkpoint = request.kept
     with fleet_spinner(options) as spinner:
         reporter = _RunReporter(report, spinner)
+        runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
         try:
-            _follow(request, options, checkpoint, reporter, spinner)
+            settings = settings_of(options, request.source.jars(options))
+            with fleet_session(settings) as spark:
+                from pipeline.live import follow_history
+
+                following = follow_history(
+                    spark,
+                    request.source.bootstrap,
+                    request.out,
+                    request.source.client,
+                    checkpoint=checkpoint,
+                    every=None
+                    if request.every_s is None
+                    else f"{round(request.every_s * 1000)} milliseconds",
+                    progress=lambda step: spinner.show(step_text(step)),
+                    done=runs.put,
+                )
+                for _ in _wakeups(following, request.seconds):
+                    while not runs.empty():
+                        reporter.add(runs.get())
         except KeyboardInterrupt:
             if not reporter.is_anything:  # after output, Ctrl-C is the normal end
                 raise
         if not reporter.is_anything:
             notice(f"no new records for the tables in {request.out}")
-
-
-def _follow(
-    request: FollowRequest, options: SparkOptions, checkpoint: str, reporter: _RunReporter, spinner: Spinner
-) -> None:
-    runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
-    settings = settings_of(options, request.source.jars(options))
-    with fleet_session(settings) as spark:
-        from pipeline.live import follow_history
-
-        following = follow_history(
-            spark,
-            request.source.bootstrap,
-            request.out,
-            request.source.client,
-            checkpoint=checkpoint,
-            every=None if request.every_s is None else f"{round(request.every_s * 1000)} milliseconds",
-            progress=lambda step: spinner.show(step_text(step)),
-            done=runs.put,
-        )
-        for _ in _wakeups(following, request.seconds):
-            while not runs.empty():
-                reporter.add(runs.get())
 
 
 def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
@@ -97,8 +93,6 @@ def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
 
 
 class _RunReporter:
-    """Reports runs, each with its additions to the previous one."""
-
     def __init__(self, report: Callable[[FollowedRun], None], spinner: Spinner) -> None:
         self._report, self._spinner = report, spinner
         self._rebalances: int | None = None

@@ -1,7 +1,4 @@
-"""The rebalances of one group as a drawing: a column for each, or for several if there are many.
-
-Columns are evenly spaced, whatever the time between them, so that a storm of a minute in a month is visible.
-"""
+"""The rebalances of one group as a drawing: columns are evenly spaced, so that a short storm is visible."""
 
 from __future__ import annotations
 
@@ -46,12 +43,13 @@ def _lanes(marks: Sequence[Mark], axis: Axis) -> Iterator[Lane]:
     yield Lane(height=18, texts=[_at(text, index, 3, 11, "faint") for index, text in times.items()])
     yield _protocols(marks, axis)
     yield from _causes(marks, titles, axis)
+    quiet_s = [0.0, *(max(0.0, (two.start - one.end).total_seconds()) for one, two in pairwise(marks))]
     for name, values, style, scales in (
         ("members", [mark.members for mark in marks], "k1", (_number,)),
         ("partitions moved", [mark.moved for mark in marks], "bar", (_number,)),
         ("revoked", [mark.revoked for mark in marks], "bar", (_number,)),
         ("took", [mark.rebalancing_s for mark in marks], "bar", (_seconds, _brief)),
-        ("quiet before", [0.0, *(_between(*pair) for pair in pairwise(marks))], "bar", (_seconds, _brief)),
+        ("quiet before", quiet_s, "bar", (_seconds, _brief)),
     ):
         yield _bars(name, values, style, scales, titles, axis)
     yield Lane(height=6)
@@ -132,10 +130,6 @@ def _title(mark: Mark) -> str:
         f"{mark.start.astimezone(UTC):%Y-%m-%d %H:%M:%S}, {several}epoch {mark.epoch}: {causes}; members "
         f"{mark.members:,} (+{mark.joined:,} -{mark.left:,}); moved {mark.moved:,}, revoked {mark.revoked:,}; {took}"
     )
-
-
-def _between(one: Mark, two: Mark) -> float:
-    return max(0.0, (two.start - one.end).total_seconds())
 
 
 def _seconds(seconds: float) -> str:

@@ -196,7 +196,6 @@ def _opening(title: str, rows: Sequence[Row], settings: int) -> Iterator[Block]:
 
 
 def _settings(by_settings: Mapping[str, Sequence[Row]]) -> Iterator[Block]:
-    """The costs of each setting for the groups that are safe under every setting with any safe group."""
     safe = {
         settings: {(row["source"], row["group"]): row for row in rows if row["verdict"] == "safe"}
         for settings, rows in by_settings.items()
@@ -231,7 +230,6 @@ def _settings(by_settings: Mapping[str, Sequence[Row]]) -> Iterator[Block]:
 
 
 def _order(settings: str, rows: Sequence[Row], of_settings: int) -> Iterator[Block]:
-    """The safe groups, cheapest first, and their total costs."""
     safe = [row for row in rows if row["verdict"] == "safe"]
     if not safe and of_settings > 1:
         return
@@ -344,7 +342,7 @@ def _counts(*headings: str) -> list[tuple[str, Callable[[Row], str]]]:
         name = heading.lower().replace(" ", "_")
         return f"#{heading}", lambda row: "-" if row[name] is None else f"{row[name]:,}"
 
-    return [column(heading) for heading in headings]
+    return list(map(column, headings))
 
 
 def _figures() -> list[tuple[str, Callable[[Row], str]]]:

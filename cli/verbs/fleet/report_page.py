@@ -1,7 +1,4 @@
-"""A report on a fleet as a document with plots, which becomes one self-contained page of HTML.
-
-Long names are shortened: the size of the page does not depend on the size of the fleet.
-"""
+"""A report on a fleet as a document with plots; long names are shortened, so its size is limited."""
 
 from __future__ import annotations
 
@@ -331,7 +328,6 @@ def _time(moment: datetime) -> str:
 
 
 def absent(groups: Sequence[str], rows: Sequence[Row], message: str) -> tuple[Problem, ...]:
-    """Problems for named groups that no row is about."""
     there = {row["group"] for row in rows}
     missing = [group for group in groups if group not in there]
     return tuple(Problem(subject=group, message=message, cause=Cause.ABSENT) for group in missing)

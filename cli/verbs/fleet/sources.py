@@ -117,7 +117,6 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
 
 
 def live_of(options: LiveOptions) -> LiveTopic:
-    """The cluster to follow: named by the options, the environment or a context."""
     resolved = _resolve(asdict(options))
     if resolved.bootstrap_server is None and resolved.command_config is None:
         raise UsageError("only a live cluster can be followed: give --bootstrap-server")
@@ -125,7 +124,6 @@ def live_of(options: LiveOptions) -> LiveTopic:
 
 
 def _resolve(named: Mapping[str, Any]) -> SourceOptions:
-    """The options of a source, completed by the environment or a context."""
     from cli.options import SourceOptions
     from cli.sources.contexts.resolve import resolve_source
 

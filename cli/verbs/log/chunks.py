@@ -195,7 +195,6 @@ class RecordFilter:
         return not (self.groups or self.types)
 
     def key(self, key: KeyText) -> bool:
-        """Whether a record with this key may be selected."""
         return (not self.groups or key.group in self.groups) and (not self.types or key.type in self.types)
 
     def overlapping(self, batches: Batches) -> Batches:

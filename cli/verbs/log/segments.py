@@ -20,8 +20,7 @@ LOG = ".log"
 
 
 def partition_directories(directory: Path) -> list[Path]:
-    """The partitions of `__consumer_offsets` in a log directory, by number; those being deleted or moved only if
-    named."""
+    """The partitions of `__consumer_offsets` in a log directory, by number; those being deleted only if named."""
     if partition_of(directory.resolve()) is not None:
         return [directory]
     entries = list_directory(directory)
@@ -84,11 +83,9 @@ class SegmentData:
         return cls(file=path_text(path), data=read_regular(path))
 
     def parts(self) -> Iterator[IntactRun]:
-        """The segment's intact batches, and the damage between them."""
         return parts_of(self.data, self.file)
 
     def damage(self, part: IntactRun) -> Problem | None:
-        """The damage after a part, or None."""
         if part.fault is None:
             return None
         position, reason = part.fault.position, part.fault.reason
@@ -102,7 +99,6 @@ class SegmentData:
 
 
 def path_text(path: Path) -> str:
-    """The path as text, whatever its bytes."""
     return os.fsencode(path).decode(errors="replace")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,75 +45,68 @@ class VerifiedPartition:
     problems: list[Problem] = field(default_factory=list)
 
 
-class PartitionVerifier:
-    """Checks partitions. `advance` is called with the number of bytes read."""
-
-    def __init__(self, advance: Callable[[int], None]) -> None:
-        self._advance = advance
-
-    def partition(self, directory: Path) -> VerifiedPartition:
-        """Check a partition. :raises OSError: it cannot be read"""
-        checked = VerifiedPartition(directory=path_text(directory))
-        checked.problems += _small_files(directory)
-        try:
-            segments = list_segments(directory)
-        except DamagedLog as error:
-            checked.problems.append(damage_of(error))
-            return checked
-        unreadable: list[Problem] = []
-        next_offset = 0
-        for position, path in enumerate(segments):
-            is_last = position == len(segments) - 1
-            next_offset = self._segment(path, next_offset, is_last, checked, unreadable)
-        checked.problems += unreadable[:MOST_RECORDS]
-        if len(unreadable) > MOST_RECORDS:
-            more = f"{len(unreadable) - MOST_RECORDS} more records cannot be read"
-            checked.problems.append(Problem(subject=checked.directory, message=more))
-        checked.problems += [
-            Problem(subject=checked.directory, message=f"{count} records of the unknown type {number}")
-            for number, count in sorted(checked.keys.items())
-            if number not in RECORD_TYPES
-        ]
+def _partition(directory: Path, progress: Progress) -> VerifiedPartition:
+    """Check a partition. :raises OSError: it cannot be read"""
+    checked = VerifiedPartition(directory=path_text(directory))
+    checked.problems += _small_files(directory)
+    try:
+        segments = list_segments(directory)
+    except DamagedLog as error:
+        checked.problems.append(damage_of(error))
         return checked
-
-    def _segment(
-        self,
-        path: Path,
-        next_offset: int,
-        is_last: bool,
-        checked: VerifiedPartition,
-        unreadable: list[Problem],
-    ) -> int:
-        """Check a segment that should start at `next_offset`; returns the offset after it."""
+    unreadable: list[Problem] = []
+    next_offset = 0
+    for path in segments:
         try:
             segment = SegmentData.read(path)
         except DamagedLog as error:
             checked.problems.append(damage_of(error))
-            return next_offset
-        checked.segments += 1
-        base_offset = base_offset_of(path)
-        if base_offset < next_offset:
-            message = f"starts at offset {base_offset}, but the previous segment ends at {next_offset - 1}"
-            checked.problems.append(Problem(subject=segment.file, message=message))
-        parts = list(segment.parts())
-        for part in parts:
-            checked.problems += _order(segment, part, base_offset, is_last)
-            checked.batches += len(part.batches)
-            if len(part.batches):
-                next_offset = max(next_offset, int(part.batches.last_offsets[-1]) + 1)
-            for piece in chunks_of_part(segment, part, RecordFilter()):
-                if isinstance(piece, Chunk):
-                    _count(piece, checked, unreadable)
-                else:
-                    checked.problems.append(piece)
-        if len(parts) == 1 and not (parts[0].fault and not parts[0].torn):
-            checked.problems += map(damage_of, check_indexes(path, base_offset, parts[0].batches))
-        self._advance(len(segment.data))
-        return max(next_offset, base_offset)
+            continue
+        next_offset = _segment(path, segment, next_offset, path == segments[-1], checked, unreadable)
+        progress.advance(len(segment.data))
+    checked.problems += unreadable[:MOST_RECORDS]
+    if len(unreadable) > MOST_RECORDS:
+        more = f"{len(unreadable) - MOST_RECORDS} more records cannot be read"
+        checked.problems.append(Problem(subject=checked.directory, message=more))
+    checked.problems += [
+        Problem(subject=checked.directory, message=f"{count} records of the unknown type {number}")
+        for number, count in sorted(checked.keys.items())
+        if number not in RECORD_TYPES
+    ]
+    return checked
+
+
+def _segment(
+    path: Path,
+    segment: SegmentData,
+    next_offset: int,
+    is_last: bool,
+    checked: VerifiedPartition,
+    unreadable: list[Problem],
+) -> int:
+    """Check a segment that should start at `next_offset`; returns the offset after it."""
+    checked.segments += 1
+    base_offset = base_offset_of(path)
+    if base_offset < next_offset:
+        message = f"starts at offset {base_offset}, but the previous segment ends at {next_offset - 1}"
+        checked.problems.append(Problem(subject=segment.file, message=message))
+    parts = list(segment.parts())
+    for part in parts:
+        checked.problems += _order(segment, part, base_offset, is_last)
+        checked.batches += len(part.batches)
+        if len(part.batches):
+            next_offset = max(next_offset, int(part.batches.last_offsets[-1]) + 1)
+        for piece in chunks_of_part(segment, part, RecordFilter()):
+            if isinstance(piece, Chunk):
+                _count(piece, checked, unreadable)
+            else:
+                checked.problems.append(piece)
+    if len(parts) == 1 and not (parts[0].fault and not parts[0].torn):
+        checked.problems += map(damage_of, check_indexes(path, base_offset, parts[0].batches))
+    return max(next_offset, base_offset)
 
 
 def _small_files(directory: Path) -> Iterator[Problem]:
-    """Problems of `partition.metadata` and `leader-epoch-checkpoint`."""
     for read in (read_topic_id, read_leader_epochs):
         try:
             read(directory)
@@ -153,26 +146,22 @@ def _count(chunk: Chunk, checked: VerifiedPartition, unreadable: list[Problem]) 
 
 
 def verify_logs(paths: Sequence[Path], output: OutputOptions) -> None:
-    """Print what is damaged; exits with FALSE if anything is."""
-    partitions, errors = verify(paths)
-    is_damaged = any(checked.problems for checked in partitions)
-    emit(log_verify_document(partitions, errors), output, ExitStatus.FALSE if is_damaged else ExitStatus.DONE)
-
-
-def verify(paths: Sequence[Path]) -> tuple[list[VerifiedPartition], tuple[Problem, ...]]:
-    """Check all partitions of the paths; also returns the problems of unreadable ones. :raises CommandError:"""
+    """Print what is damaged; exits with FALSE if anything is. :raises CommandError:"""
     directories = [directory for path in paths for directory in partition_directories(path)]
     partitions: list[VerifiedPartition] = []
     errors: list[Problem] = []
     with Progress("checking", total=sum(map(_size, directories)), before_data=True) as progress:
-        checker = PartitionVerifier(progress.advance)
         for directory in directories:
             try:
-                partitions.append(checker.partition(directory))
+                partitions.append(_partition(directory, progress))
             except OSError as error:
                 subject, why = path_text(Path(error.filename or directory)), error.strerror or error
                 errors.append(Problem(subject=subject, message=f"cannot be read: {why}"))
-    return partitions, tuple(errors)
+    data = {"partitions": [_data(checked) for checked in partitions]}
+    blocks = list(_blocks(partitions))
+    document = Document(command="log verify", data=data, blocks=blocks, errors=tuple(errors))
+    is_damaged = any(checked.problems for checked in partitions)
+    emit(document, output, ExitStatus.FALSE if is_damaged else ExitStatus.DONE)
 
 
 def _size(directory: Path) -> int:
@@ -180,12 +169,6 @@ def _size(directory: Path) -> int:
         return sum(path.stat().st_size for path in directory.glob("*.log"))
     except OSError:
         return 0
-
-
-def log_verify_document(partitions: Sequence[VerifiedPartition], errors: tuple[Problem, ...]) -> Document:
-    """A row per partition, and one per problem."""
-    data = {"partitions": [_data(checked) for checked in partitions]}
-    return Document(command="log verify", data=data, blocks=list(_blocks(partitions)), errors=errors)
 
 
 def _data(checked: VerifiedPartition) -> dict[str, object]:

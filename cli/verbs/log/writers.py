@@ -132,20 +132,14 @@ def _number(value: int) -> int | None:
 
 def batch_lines(batches: Batches) -> Iterator[str]:
     """A JSON object per batch: docs/schemas/log-dump.json, `batch`."""
-    checksums = batches.headers["crc"].tolist()
-    for batch, checksum in zip(batches, checksums, strict=True):
-        yield json_text(batch_data(batch, checksum))
-
-
-def batch_data(batch: Batch, checksum: int) -> dict[str, object]:
-    """The fields that kafka-dump-log prints of a batch."""
-    return {
-        **fields(batch, "file", "base_offset", "last_offset", "count"),
-        "base_sequence": _number(batch.base_sequence), "last_sequence": _number(batch.last_sequence),
-        **_producer(batch), "leader_epoch": _number(batch.leader_epoch), "control": batch.is_control,
-        **fields(batch, "delete_horizon_ms", "position", "max_timestamp", "size"), "magic": MAGIC,
-        "codec": batch.codec.name.lower(), "crc": checksum,
-    }  # fmt: skip
+    for batch, checksum in zip(batches, batches.headers["crc"].tolist(), strict=True):
+        yield json_text({
+            **fields(batch, "file", "base_offset", "last_offset", "count"),
+            "base_sequence": _number(batch.base_sequence), "last_sequence": _number(batch.last_sequence),
+            **_producer(batch), "leader_epoch": _number(batch.leader_epoch), "control": batch.is_control,
+            **fields(batch, "delete_horizon_ms", "position", "max_timestamp", "size"), "magic": MAGIC,
+            "codec": batch.codec.name.lower(), "crc": checksum,
+        })  # fmt: skip
 
 
 RECORD_COLUMNS = columns(
@@ -205,7 +199,6 @@ def batch_rows(batches: Batches) -> Iterator[Sequence[Cell]]:
 
 
 def producer(batch: Batch) -> str | None:
-    """Id and epoch of the producer, and whether it was in a transaction."""
     if batch.producer_id < 0 and not batch.is_transactional:
         return None
     transactional = " transactional" if batch.is_transactional else ""
@@ -308,7 +301,6 @@ class LineWriter:
         """Start a file; every line names it."""
 
     def part(self, piece: Chunk | Batches) -> None:
-        """Write some of its records or batches."""
         lines = iter(self._kind.lines(piece))
         while some := list(islice(lines, ROWS)):
             self._lines(some)
@@ -339,8 +331,6 @@ class JsonWriter(LineWriter):
 
 
 class YamlWriter(LineWriter):
-    """Writes the same document as YAML."""
-
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
         self._started = False
@@ -385,8 +375,6 @@ class TableWriter(LineWriter):
 
 
 class FileCsvWriter(LineWriter):
-    """Writes one table with a column for the file."""
-
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
         self._writer = CsvWriter(stream)

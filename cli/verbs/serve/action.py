@@ -31,8 +31,9 @@ DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 
 def run_server(options: ServeOptions) -> None:
-    """Serve until SIGTERM or Ctrl-C."""
+    from coordinator.configs.properties import OURS, without_effect
     from coordinator.server.listener import serve
+    from coordinator.server.security.settings import EFFECTIVE
 
     address = listen_address(options.listen, options.brokers)
     readers = None if options.metrics is None else metrics_address(options.metrics)
@@ -48,7 +49,8 @@ def run_server(options: ServeOptions) -> None:
     security, advertised, warnings = prepare_security(address, options.advertise, settings, options.access)
     began = time.monotonic()
     cluster = prepare_cluster(settings, topics, options.data, options.fsync, security, options.brokers)
-    notices = [*warnings, *settings_without_effect(settings), *(timeline.remarks if timeline else ())]
+    useless = without_effect(settings, OURS | EFFECTIVE)
+    notices = [*warnings, *useless, *(timeline.remarks if timeline else ())]
     if options.data is None or cluster.recovered is None:
         lost = "records, groups, offsets and topics are in memory only, and are lost when this process exits"
         notices.append(lost)
@@ -64,7 +66,12 @@ def run_server(options: ServeOptions) -> None:
 
     alongside: list[AbstractAsyncContextManager[object]] = [state_reports(cluster, notice)]
     if readers is not None:
-        alongside.append(metrics_served(cluster, readers))
+        from coordinator.server.metrics import serving_metrics  # its library takes time to load
+
+        def served(at: object) -> None:
+            notice(f"metrics are served on http://{at}/metrics")
+
+        alongside.append(serving_metrics(cluster, readers.host, readers.port, served))
     serve(cluster, address.host, address.port, listening, advertised, alongside)
     notice("stopped")
 
@@ -86,21 +93,12 @@ def listen_address(text: str, brokers: int = 1) -> ListenAddress:
 
 
 def metrics_address(text: str) -> ListenAddress:
-    """The address of the metrics. UsageError if it is invalid."""
     address = listen_address(text)
     if address.protocol is not SecurityProtocol.PLAINTEXT or not address.is_loopback:
         raise UsageError(
             f"metrics are served without encryption, on this machine only: --metrics 127.0.0.1:{address.port}"
         )
     return address
-
-
-def metrics_served(cluster: Cluster, address: ListenAddress) -> AbstractAsyncContextManager[None]:
-    from coordinator.server.metrics import serving_metrics  # its library takes time to load
-
-    return serving_metrics(
-        cluster, address.host, address.port, lambda at: notice(f"metrics are served on http://{at}/metrics")
-    )
 
 
 def prepare_security(
@@ -194,16 +192,7 @@ def prepare_cluster(
     return cluster
 
 
-def settings_without_effect(settings: Mapping[str, str]) -> list[str]:
-    """Notices of broker settings that have no effect here, a line each."""
-    from coordinator.configs.properties import OURS, without_effect
-    from coordinator.server.security.settings import EFFECTIVE
-
-    return list(without_effect(settings, OURS | EFFECTIVE))
-
-
 def recovery_notices(data: Path, recovered: RecoveredContent, seconds: float) -> list[str]:
-    """Notices of the recovery of a data directory, a line each."""
     if not recovered.records:
         lines = [f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"]
     else:

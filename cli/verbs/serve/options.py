@@ -12,8 +12,6 @@ from coordinator.store.disk import FsyncPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """Where the coordinator listens and keeps its data, its settings, topics and faults."""
-
     listen: Annotated[
         str,
         option(

@@ -34,7 +34,11 @@ class FaultTimeline:
 
 def read_timeline(faults: Path | None, scenario: str | None) -> FaultTimeline:
     """The timeline of either or both. :raises UsageError: unknown scenario :raises TreeError: invalid file"""
-    timeline = FaultTimeline() if scenario is None else _scenario(scenario)
+    timeline = FaultTimeline()
+    if scenario is not None:
+        from cli.verbs.simulate.action import read
+
+        timeline = timeline_of(read(scenario).scenario_of(SEED))
     if faults is None:
         return timeline
     from coordinator.server.served import apis_with_faults
@@ -42,12 +46,6 @@ def read_timeline(faults: Path | None, scenario: str | None) -> FaultTimeline:
     events = (*timeline.events, *read_faults(faults, apis_with_faults()))
     timeline.events = sorted(events, key=lambda event: event.at)
     return timeline
-
-
-def _scenario(called: str) -> FaultTimeline:
-    from cli.verbs.simulate.action import read
-
-    return timeline_of(read(called).scenario_of(SEED))
 
 
 def timeline_of(scenario: Scenario) -> FaultTimeline:
@@ -71,7 +69,6 @@ def _events(scenario: Scenario) -> Iterator[FaultEvent]:
 
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
-    """Remarks on the events that the server does not play."""
     failures = [event for event in scenario.events if isinstance(event, FailCoordinator)]
     of_members = [event for event in scenario.events if not isinstance(event, ChangeTopic | FailCoordinator)]
     if of_members:
