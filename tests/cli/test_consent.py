@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -11,10 +9,7 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig, join
 from tests.kafka.members import fresh_name
-from tests.kafka.plugin import StartBroker
-from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import delete_topic
-from tests.support.signals import freeze
 from tests.support.terminals import on_terminal
 
 
@@ -96,20 +91,6 @@ def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str)
     said = (f"set 2 offsets of {group}\n", f"{group}, {other}-0: UNKNOWN_TOPIC_OR_PARTITION")
     assert (ended.status, *(text in ended.terminal for text in said)) == (4, True, True)
     assert rig.committed(group) == {(topic, 0): 20, (topic, 1): 20}
-
-
-def test_a_broker_that_falls_silent(kohort: Kohort, tools: ToolHost, start_broker: StartBroker) -> None:
-    broker = start_broker({})
-    rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
-    topic = rig.topic([5])
-    group = rig.group({(topic, 0): 3})
-    for line in (f"offsets reset {group} --topic {topic} --to-latest", f"delete {group}"):
-        try:
-            ended = rig.asked(f"{line} --execute --timeout 2000", meanwhile=lambda: freeze(broker.pid))
-        finally:
-            os.kill(broker.pid, signal.SIGCONT)
-        texts = ("kohort: nothing was changed\n", "kohort: set 1 offset", "kohort: deleted")
-        assert (ended.status, *(text in ended.terminal for text in texts)) == (3, True, False, False)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,16 +145,6 @@ def test_a_broken_assignment_is_the_tools_error(scene: Scene, tools: ToolHost) -
             assert (members.status, shown.status) == (0, 0)
 
 
-def test_a_group_in_order_is_shown_next_to_one_that_is_not(scene: Scene) -> None:
-    line = ["--bootstrap-server", scene.broker.bootstrap, "--describe", "--all-groups"]
-    for flags in ([], ["--members"]):
-        shown = run_here([*line, *flags])
-        assert (shown.status, f"{scene.group('s-v0')} " in shown.stdout) == (3, True)
-        assert "SchemaException" in shown.stdout
-    state = run_here([*line, "--state"])
-    assert (state.status, "SchemaException" in state.stdout) == (0, False)
-
-
 def test_figures_of_what_cannot_be_read_are_absent(scene: Scene) -> None:
     shown = scene.ask(f"exporter --once --match ^{scene.prefix}-")
     assert shown.status == 3
@@ -180,24 +169,3 @@ def test_lag_that_no_member_reads_is_unknown_without_a_subscription(scene: Scene
         reply = scene.ask("diagnose --for 1s --output json --verbose", group)
         rules = {finding["rule"] for of_group in reply.document["groups"] for finding in of_group["findings"]}
         assert ("left-over-offsets" in rules) is (lag is not None), reply
-
-
-def test_a_snapshot_keeps_what_is_unknown(scene: Scene, tmp_path: Path) -> None:
-    file = tmp_path / "groups.yaml"
-    assert scene.ask(f"snapshot --match ^{scene.prefix}- -o", file).status == 3
-    line = "describe --members --output json --all-groups"
-    live, saved = scene.ask(line), scene.kohort.quick(line, "--snapshot", file)
-    assert saved.status == 3
-    described = {group["group"]: group["members"] for group in live.document["groups"]}
-    for group in saved.document["groups"]:
-        assert group["members"] == described[group["group"]]
-    of_ours = [error for error in live.document["errors"] if error["subject"].startswith(scene.prefix)]
-    assert json.dumps(of_ours) == json.dumps(saved.document["errors"])
-
-
-def test_members_leave_by_id_whatever_they_sent(scene: Scene) -> None:
-    for name in ("s-v0-without-user-data", "a-cut-short"):
-        group = scene.group(name)
-        removed = scene.ask(f"members remove {group} --execute --yes --member", scene.members[name])
-        removed.assert_said(0, "cannot be read")
-        assert scene.described(group, "--state")[1]["state"] == "Empty"

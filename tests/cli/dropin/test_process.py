@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cli.dropin.printing import usage
 from tests.cli.command import Kohort, imported
 
 PROGRAM = Path(sys.executable).with_name("kohort-consumer-groups")
@@ -69,9 +68,3 @@ def test_ctrl_c_ends_it_without_a_traceback(kohort: Kohort) -> None:
                 process.send_signal(signal.SIGINT)
                 assert process.communicate(timeout=60) == ("", "")
             assert process.returncode == 130
-
-
-def test_help_is_the_tools(kohort: Kohort) -> None:
-    done = kohort.in_shell("--help", PROGRAM.name)
-    assert (done.status, done.stdout) == (1, "")
-    assert done.stderr.endswith(f"\n{usage()}\n")

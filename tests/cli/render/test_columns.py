@@ -11,7 +11,6 @@ import pytest
 from tests.cli.command import Kohort, commands
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import schema_names, schema_of
-from tests.kafka.members import fresh_name
 
 OPTIONS = {"--columns", "--sort", "--no-header"}
 OWN_LAYOUT = {"fleet-follow", "log-dump", "watch", "help"}
@@ -67,21 +66,6 @@ def check(kohort: Kohort, question: str, *source: str | Path) -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_on_the_sample(kohort: Kohort, sample: Path, question: str) -> None:
     check(kohort, question, "--embedded", sample)
-
-
-@pytest.mark.kafka
-def test_on_what_changes_a_cluster(rig: OffsetRig, kohort: Kohort, tmp_path: Path) -> None:
-    topic = rig.topic([4, 2])
-    group, other = rig.group({(topic, 0): 1, (topic, 1): 1}), fresh_name("other")
-    file = tmp_path / "offsets.csv"
-    file.write_text(kohort.quick("offsets export", group, "-b", rig.broker.bootstrap).stdout)
-    for question in (
-        f"offsets reset {group} --all-topics --to-earliest", f"offsets clone {group} {other}",
-        f"offsets import {file} {group}", f"offsets delete {group} --topic {topic}", f"delete {group}",
-        f"config get {group}", f"config set {group} consumer.session.timeout.ms=50000",
-    ):  # fmt: skip
-        check(kohort, question, "-b", rig.broker.bootstrap)
-    assert rig.committed(group) == {(topic, 0): 1, (topic, 1): 1}
 
 
 @pytest.mark.kafka

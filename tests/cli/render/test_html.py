@@ -96,13 +96,6 @@ def test_things_to_do_have_boxes_to_tick() -> None:
     assert len([tag for tag, _ in page.tags if tag == "label"]) == 2
 
 
-def test_prose_has_code_and_numbers_stand_right() -> None:
-    page = Page(page_of(Text("run `kohort <list>` now"), Table(columns=columns("A", "#B"), rows=[("a", 12)])))
-    assert page.texts["code"] == ["kohort <list>"]
-    cells = [(tag, attributes.get("class")) for tag, attributes in page.tags if tag in ("th", "td")]
-    assert cells == [("th", None), ("th", "n"), ("td", None), ("td", "n")]
-
-
 @pytest.mark.parametrize("members", [1, 3, 30, 31, 150])
 def test_a_drawing_is_sound_and_says_what_it_shows(members: int) -> None:
     shown = timeline(members, 2 * members, name="\N{LATIN SMALL LETTER O WITH DIAERESIS} <&> ")

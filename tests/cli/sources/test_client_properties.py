@@ -10,7 +10,7 @@ from wire.client import security
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.jaas import BadJaas, parse_jaas
 from wire.client.config.properties import load_properties
-from wire.java_text import BadProperty, parse_properties
+from wire.java_text import parse_properties
 
 # Each line with what java.util.Properties 17 makes of it.
 SYNTAX = {
@@ -43,18 +43,6 @@ SYNTAX = {
 def test_syntax_as_java_reads_it(text: str) -> None:
     (entry,) = parse_properties(text)
     assert (entry.key, entry.value) == SYNTAX[text]
-
-
-def test_comments_and_line_numbers() -> None:
-    entries = parse_properties("# c\n ! d \\\n\na=1\nb=2\\\n  3\n\nc=4\n")
-    read = [(entry.key, entry.value, entry.line) for entry in entries]
-    assert read == [("a", "1", 4), ("b", "23", 5), ("c", "4", 8)]
-
-
-@pytest.mark.parametrize("text", [r"a=\u12", r"a=\uxyzw", r"a=\u"])
-def test_a_broken_unicode_escape(text: str) -> None:
-    with pytest.raises(BadProperty, match="four hexadecimal digits"):
-        parse_properties(text)
 
 
 @pytest.mark.parametrize(
@@ -137,20 +125,6 @@ def test_every_java_key_we_use(tmp_path: Path) -> None:
         "ssl.endpoint.identification.algorithm": "none", "enable.ssl.certificate.verification": "true",
         "client.id": "ops", "socket.timeout.ms": "5000", "socket.connection.setup.timeout.ms": "3000",
     }  # fmt: skip
-
-
-def test_inline_pem(tmp_path: Path) -> None:
-    settings = load(
-        tmp_path,
-        "security.protocol=SSL\n"
-        "ssl.truststore.type=PEM\nssl.truststore.certificates=-----BEGIN CERTIFICATE-----\\nAA\\n-----END\n"
-        "ssl.keystore.type=PEM\nssl.keystore.certificate.chain=CHAIN\nssl.keystore.key=KEY\n",
-    )
-    assert settings.tls == security.TlsSettings(
-        ca_pem="-----BEGIN CERTIFICATE-----\nAA\n-----END",
-        certificate_pem="CHAIN",
-        key_pem=security.Secret("KEY"),
-    )
 
 
 def test_a_librdkafka_file(tmp_path: Path) -> None:
@@ -288,18 +262,6 @@ def test_keys_of_other_programs_are_ignored(tmp_path: Path, text: str, said: str
     )
     assert said in remark
     assert "s3cret" not in remark
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "zzz", "Security.Protocol", "security_protocol", "sasl.pasword", "security.protocoll", "my own.key",
-        "a..b",
-    ],
-)  # fmt: skip
-def test_a_misspelt_key_is_refused(tmp_path: Path, key: str) -> None:
-    escaped = key.replace(" ", "\\ ")
-    assert f"line 1: {key!r} is not a Kafka client property" in refused(tmp_path, f"{escaped}=1")
 
 
 def test_the_command_names_the_keys_that_it_ignores(kohort: Kohort, tmp_path: Path) -> None:

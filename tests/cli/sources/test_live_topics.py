@@ -51,17 +51,6 @@ def test_both_agree(broker: RunningBroker, source: LiveSource, by_admin: LiveSou
     assert source.topics([], **options).items == by_admin.topics([], **options).items == ()
 
 
-def test_internal_topics(broker: RunningBroker, source: LiveSource, by_admin: LiveSource) -> None:
-    name = fresh_topic(broker)
-    reported, admins = source.topics(None, end_offsets=False), by_admin.topics(None, end_offsets=False)
-    by_name = {topic.name: topic for topic in reported.items}
-    assert {name, "__consumer_offsets"} <= set(by_name)
-    assert list(by_name) == sorted(by_name)
-    # Other tests make and delete topics of the shared broker meanwhile.
-    for topic in admins.items:
-        assert by_name.get(topic.name, topic) == topic
-
-
 def test_no_admin_client_is_made_for_groups_and_topics(broker: RunningBroker, source: LiveSource) -> None:
     name, group = fresh_topic(broker), fresh_name("group")
     send_commits(broker, [commit_request(group, name, [7])])

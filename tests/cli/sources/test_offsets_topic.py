@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -13,7 +12,7 @@ from confluent_kafka.admin._resource import ResourceType
 from cli.sources import offsets_topic
 from cli.sources.offsets_topic import LeaderRecord, Unavailable, read_leaders, with_leader
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from groups.model import CommittedOffset, Group, GroupState, GroupType, Member
+from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.command import Kohort
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import RunningBroker
@@ -94,23 +93,6 @@ def test_an_unauthorized_reader_gets_the_reason(start_broker: StartBroker, kohor
     answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap).succeeded()
     words = " ".join(answer.stdout.split())
     assert re.search(r"Leader: not known \(__consumer_offsets(-\d)? cannot be read: .*[aA]uthoriz", words)
-
-
-def test_the_time_between_two_commits_is_read_with_the_last(broker: RunningBroker) -> None:
-    name, topic = fresh_name("commits"), fresh_topic(broker, 2)
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name})
-    for offset in (1, 2):
-        consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
-        time.sleep(0.1)
-    consumer.commit(offsets=[TopicPartition(topic, 1, 1)], asynchronous=False)
-    consumer.close()
-    with live_source(broker) as live:
-        (group,) = live.describe([name], offsets=True).items
-        (both,) = live.with_commit_times([group]).items
-        once = replace(group, offsets={topic: {1: CommittedOffset(offset=1)}})
-        (alone,) = live.with_commit_times([once]).items
-    assert 50 <= (both.commit_gap_ms or 0) < 60_000
-    assert alone.commit_gap_ms is None
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])

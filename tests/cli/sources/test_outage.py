@@ -11,13 +11,8 @@ from cli.sources.admin import AdminSource
 from tests.cli.command import Answer, Kohort
 from tests.cli.dropin.harness import run_here
 from tests.kafka.ports import HOST, free_ports
-from tests.kafka.tool_host import ToolHost
 from tests.kafka.trio import Trio, trio
-from tests.kafka.wait import wait_until
-from wire.client.cluster import KafkaClient
-from wire.client.groups import describe_groups
 from wire.client.security import ConnectionSettings
-from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 
 pytestmark = pytest.mark.kafka
 
@@ -28,7 +23,6 @@ TOPIC = "orders"
 TIMEOUT_MS = "2500"
 PATIENT_MS = "30000"
 PREFIX = "fleet-"
-REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +95,6 @@ def test_a_first_bootstrap_server_that_is_dead_or_keeps_quiet(frozen: Scene) -> 
         assert frozen.kept[0] in frozen.kohort.quick(line).succeeded().stdout
 
 
-def test_list_names_a_broker_that_keeps_quiet(frozen: Scene) -> None:
-    answer = frozen("list")
-    assert (answer.status, groups_of(answer)) == (3, list(frozen.kept))
-    assert errors_of(answer)[frozen.place].startswith(
-        "timed out waiting for the answer to ApiVersions. Check"
-    )
-
-
 def test_describe_names_the_groups_of_a_broker_that_keeps_quiet(frozen: Scene) -> None:
     kept, lost = frozen.kept[0], frozen.lost[0]
     answer = frozen("describe", kept, lost)
@@ -169,42 +155,6 @@ def test_the_settings_that_the_adminclient_tells_of_a_cluster_of_several(frozen:
     assert (reported.settings_problem or "").startswith(f"broker {LOST}: no answer in time")
 
 
-def test_the_cluster_answers_again(scene: Scene) -> None:
-    answer = scene("describe", scene.kept[0], scene.lost[0], timeout_ms=PATIENT_MS).succeeded()
-    offsets = [[row["committed"] for row in group["offsets"]] for group in answer.document["groups"]]
-    assert offsets == [[0, 0, 0]] * 2
-
-
-def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path) -> None:
-    group, broker = scene.kept[0], scene.cluster.brokers[1]
-    before = scene.cluster.coordinators([group])[group]
-    after = 3 - before
-    with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
-        assert group in describe_groups(client, DESCRIBE_GROUPS, [group]).found
-        (partition,) = _partitions_of(scene, group)
-        plan = tmp_path / "plan.json"
-        moves = [{"topic": "__consumer_offsets", "partition": partition, "replicas": [after]}]
-        plan.write_text(json.dumps({"version": 1, "partitions": moves}))
-        done = tools.ask(broker, REASSIGN, "--reassignment-json-file", str(plan), "--execute")
-        assert done.returncode == 0, done.stdout + done.stderr
-        wait_until(lambda: scene.cluster.coordinators([group])[group] == after, "the coordinator has moved")
-        answers = describe_groups(client, DESCRIBE_GROUPS, [group])
-    assert not answers.failed
-    assert group in answers.found
-
-
-def _partitions_of(scene: Scene, group: str) -> set[int]:
-    """The partition of `__consumer_offsets` that a group lives in, as Kafka says: its log names the group."""
-    homes = {
-        int(log.parent.name.rpartition("-")[2])
-        for broker in scene.cluster.brokers.values()
-        for log in broker.data.glob("__consumer_offsets-*/*.log")
-        if group.encode() in log.read_bytes()
-    }
-    assert homes
-    return homes
-
-
 ABSENT = "no leader, so its groups are neither listed nor described. Start broker 3."
 
 
@@ -260,16 +210,6 @@ def test_a_reset_and_a_deletion_take_the_groups_that_have_a_coordinator(stopped:
     assert no_coordinator(errors_of(answer)[lost])
 
 
-@pytest.mark.parametrize(
-    "line", ["--describe --state", f"--reset-offsets --topic {TOPIC}:0 --to-latest --execute", "--delete"]
-)
-def test_the_other_command_names_a_coordinator_that_is_gone(stopped: Scene, line: str) -> None:
-    server = f"--bootstrap-server {stopped.cluster.bootstrap} --timeout {TIMEOUT_MS}"
-    answer = run_here(f"{line} {server} --group {stopped.lost[0]}".split())
-    assert (answer.status, answer.stderr) == (3, "")
-    assert no_coordinator("no coordinator" + answer.stdout.rstrip().partition("no coordinator")[2])
-
-
 def test_the_other_command_shows_the_groups_that_have_a_coordinator(stopped: Scene) -> None:
     kept, lost = stopped.kept[3], stopped.lost[0]
     server = ["--bootstrap-server", stopped.cluster.bootstrap, "--timeout", TIMEOUT_MS]
@@ -280,11 +220,3 @@ def test_the_other_command_shows_the_groups_that_have_a_coordinator(stopped: Sce
     assert rows == [["0", "0", "0", "0"], ["1", "0", "0", "0"], ["2", "0", "-", "-"]]
     assert no_coordinator("no coordinator" + error.rstrip().partition("no coordinator")[2])
     assert f"The log end offsets of {TOPIC}-2 are not known: " in answer.stderr
-
-
-def test_an_unknown_group_differs_from_an_unreachable_one(stopped: Scene) -> None:
-    # Some of these would be on the broker that is gone.
-    answer = stopped("describe", *(f"stranger-{number}" for number in range(30)))
-    messages = errors_of(answer).values()
-    assert (answer.status, "no such group" in messages) == (3, True)
-    assert any(map(no_coordinator, messages))

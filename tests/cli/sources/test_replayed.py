@@ -357,20 +357,6 @@ def test_an_embedded_directory_without_groups_names_the_next_step(kohort: Kohort
     assert kohort.quick("list", "--embedded", tmp_path, "--output", "json").document["groups"] == []
 
 
-def test_plan_and_dry_run_of_a_snapshot_are_those_of_the_log(kohort: Kohort, tmp_path: Path) -> None:
-    members = [_classic_member("b", 0, 2), _classic_member("a", 1)]
-    directory = _save(tmp_path, [_classic("old", *members)], _consumer_group("new"))
-    _topic(directory, "orders", ORDERS, 3)
-    _topic(directory, "payments", PAYMENTS, 2)
-    file = tmp_path / "s.yaml"
-    kohort.quick("snapshot", "--log-dir", directory, "-o", file)
-    plan = "plan old --to consumer --client java:4.1"
-    for question in ("dry-run old new --add 1", plan, "describe --all-groups", "list"):
-        direct = kohort.quick(question, "--log-dir", directory, "--output", "json")
-        saved = kohort.quick(question, "--snapshot", file, "--output", "json")
-        assert (direct.status, direct.document) == (saved.status, saved.document)
-
-
 QUESTIONS = ("list", "describe --all-groups --members --verbose", "snapshot", "dry-run --all-groups")
 
 

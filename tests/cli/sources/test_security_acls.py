@@ -108,25 +108,6 @@ def missing(operation: str, kind: str) -> str:
     return NOT_ALLOWED.format(operation, kind, kind.upper())
 
 
-REFUSED = (
-    "describe GROUP", "plan GROUP --to consumer", "offsets export GROUP",
-    "offsets reset GROUP --to-earliest --topic TOPIC --execute --yes",
-    "offsets delete GROUP --topic TOPIC --execute --yes", "delete GROUP --execute --yes",
-    "config get GROUP", "config set GROUP consumer.session.timeout.ms=7000 --execute --yes",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("command", REFUSED)
-def test_who_may_nothing_is_refused(rig: Guarded, command: str) -> None:
-    group = rig.groups[1]
-    answer = rig.run_as("stranger", command, group)
-    reason = missing("DESCRIBE", "group")
-    if command.startswith("config"):
-        reason = f"its settings cannot be read: {missing('DESCRIBE_CONFIGS', 'group')}"
-    assert (answer.status, answer.stderr) == (4, f"kohort: {group}: {reason}\n")
-    assert rig.offsets.committed(group) == {(rig.topic, 0): 1, (rig.topic, 1): 2}
-
-
 def test_a_user_without_rights_sees_nothing_but_the_reason(rig: Guarded) -> None:
     listed = rig.as_user("stranger", "list", "--output", "csv")
     assert (listed.status, listed.rows) == (0, [])
@@ -151,22 +132,6 @@ def test_offsets_that_are_hidden_are_not_said_to_be_none(rig: Guarded, reader: s
     named = rig.as_user(reader, f"offsets reset {group} --to-latest --topic {rig.topic}")
     named.assert_said(4, f"{rig.topic}: {missing('DESCRIBE', 'topic')}")
     assert "no such" not in named.stderr
-
-
-def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: str) -> None:
-    other = rig.offsets.topic([3])
-    group = rig.offsets.group({(rig.topic, 0): 1, (other, 0): 1}, fresh_name("payments"))
-    rig.secure.allow(worker, "group", group, "READ")
-    rig.secure.allow(worker, "topic", rig.topic, "READ")
-    rig.secure.allow(worker, "topic", other, "DESCRIBE")
-    reset = f"offsets reset {group} --to-latest --all-topics --execute --yes --output json"
-    answer = rig.as_user(worker, reset)
-    assert answer.status == 4
-    (reported,) = answer.document["groups"]
-    applied = {row["topic"]: row["applied"] for row in reported["offsets"]}
-    assert applied == {rig.topic: True, other: False}
-    assert f"{group}, {other}-0: {missing('READ', 'topic')}" in answer.stderr
-    assert rig.offsets.committed(group) == {(rig.topic, 0): 3, (other, 0): 1}
 
 
 def test_members_are_removed_by_who_may_read(rig: Guarded, worker: str) -> None:

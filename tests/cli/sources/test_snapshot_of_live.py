@@ -21,7 +21,6 @@ QUESTIONS = (
     *(f"dry-run PREFIX-{kind}" for kind in ("java-range", "java-cooperative", "java-static", "mixed")),
     *(f"dry-run PREFIX-{kind} --assignor range" for kind in ("confluent-cooperative", "consumer-regex")),
 )  # fmt: skip
-TABLES = ("--offsets", "--members", "--state")
 
 
 @pytest.fixture(scope="module", params=["groups.yaml", "groups.json"])
@@ -57,16 +56,6 @@ def _ask(kohort: Kohort, fleet: Fleet, question: str, *source: str | Path) -> tu
     assert not answer.traceback, answer.stderr
     assert answer.stdout, answer.stderr
     return answer.status, answer.document
-
-
-@pytest.mark.parametrize("mode", TABLES)
-@pytest.mark.parametrize("output", ["table", "csv", "markdown", "yaml"])
-def test_other_formats(kohort: Kohort, fleet: Fleet, saved: Path, mode: str, output: str) -> None:
-    asked = ["describe", *fleet.groups.values(), mode, "--verbose", "--output", output]
-    live = kohort.quick(*asked, "-b", fleet.broker.bootstrap).succeeded()
-    from_file = kohort.quick(*asked, "--snapshot", saved)
-    assert from_file.stdout.splitlines() == live.stdout.splitlines()
-    assert (from_file.status, from_file.stderr) == (live.status, live.stderr)
 
 
 def test_writing_what_was_read_changes_nothing(kohort: Kohort, saved: Path, tmp_path: Path) -> None:

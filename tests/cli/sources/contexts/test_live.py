@@ -33,25 +33,6 @@ def contexts(broker: RunningBroker, *, current: str, protected: bool = False) ->
     return json.dumps({"current": current, "contexts": named})
 
 
-def test_every_way_to_name_a_cluster(rig: Rig, broker: RunningBroker, group: str, tmp_path: Path) -> None:
-    properties = tmp_path / "client.properties"
-    properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")
-    text = contexts(broker, current="production")
-    rig.write(text.removesuffix("}}") + f', "file": {{"command_config": "{properties}"}}}}}}')
-    for arguments, env in (
-        ([], {}),
-        (["--context", "staging"], {}),
-        (["--context", "file"], {}),
-        ([], {"KOHORT_CONTEXT": "staging"}),
-        ([], {"KOHORT_BOOTSTRAP_SERVER": broker.bootstrap}),
-        ([], {"KOHORT_COMMAND_CONFIG": str(properties)}),
-        (["--command-config", str(properties)], {}),
-        (["-b", broker.bootstrap], {"KOHORT_COMMAND_CONFIG": str(properties)}),
-    ):
-        answer = rig("list", "--match", f"^{group}$", "--output", "csv", *arguments, **env)
-        assert [row["GROUP"] for row in answer.succeeded(stderr="").rows] == [group]
-
-
 def test_a_preview_says_where(rig: Rig, broker: RunningBroker, group: str, tmp_path: Path) -> None:
     properties = tmp_path / "client.properties"
     properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")

@@ -155,13 +155,6 @@ def _ask(home: Path, line: str, limit_ms: int = 40_000) -> Answer:
 NOTHING = Answer(status=0, stdout="", stderr="")
 
 
-def test_groups_that_are_typed_already_are_not_offered_again(sample: Path, tmp_path: Path) -> None:
-    everything = _ask(tmp_path, f"describe --embedded {sample} ").stdout.splitlines()
-    assert everything[:3] == ["words", "audit\tConsumer, Stable", "billing\tClassic, Stable"]
-    typed = _ask(tmp_path, f"describe --embedded {sample} billing audit ").stdout.splitlines()
-    assert typed == ["words", *everything[3:]]
-
-
 def _write_config(home: Path, text: str) -> Path:
     config = home / ".config" / "kohort" / "config.yaml"
     config.parent.mkdir(parents=True)

@@ -207,15 +207,6 @@ def test_a_broker_that_is_not_there(hurried: Terminal) -> None:
     hurried.unchanged("kohort describe -b nowhere.invalid:9092 a")
 
 
-def test_sources_that_cannot_be_read(hurried: Terminal, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.yaml"
-    broken.write_text("groups: [")
-    hurried.unchanged(f"kohort describe --snapshot {broken} a")
-    hurried.unchanged("kohort describe a")
-    hurried.unchanged("kohort no-such-command ")
-    hurried.unchanged("kohort describe --no-such-option=a")
-
-
 def test_zsh_finds_the_script_as_a_file() -> None:
     if shutil.which("zsh") is None:
         _missing("zsh")

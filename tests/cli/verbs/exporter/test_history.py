@@ -10,10 +10,10 @@ from cli.verbs.exporter.options import SampleLevel
 from cli.verbs.exporter.page import PageLimits, page_of
 from cli.verbs.exporter.polls import ExporterHistory, PolledGroup, PollResult, rebalances_between
 from groups.diagnosis.case import Observation, Thresholds
-from groups.diagnosis.diagnose import Health, diagnose
+from groups.diagnosis.diagnose import diagnose
 from groups.lag import partition_lags, with_next_records
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Problem, Topic
-from groups.progress import BurrowVerdict, group_progress, readings_of
+from groups.progress import group_progress, readings_of
 from tests.cli.verbs.exporter.scrapes import Figures
 
 EVERY_MS = 30_000
@@ -73,21 +73,6 @@ def test_rebalances_are_counted_as_far_as_they_show(before: Group, later: Group,
     for interval_ms in (0, EVERY_MS):
         history = after(reading(0, before), *unread, reading(4 * EVERY_MS, later), interval_ms=interval_ms)
         assert history.groups["g"].rebalances == count
-
-
-def test_a_group_that_stands_still_stalls_and_one_that_moves_does_not() -> None:
-    still = after(reading(0), reading(EVERY_MS, end=20)).groups["g"]
-    assert still.progress is not None
-    assert still.progress.verdict is BurrowVerdict.STALLED
-    assert still.diagnosis is not None
-    assert still.diagnosis.verdict is Health.WARNING  # no broker shows when it last committed
-    assert still.progress_ms is None
-    moving = after(reading(0), reading(EVERY_MS, committed=10, end=10)).groups["g"]
-    assert moving.progress is not None
-    assert (moving.progress.verdict, moving.progress.catch_up_s) == (BurrowVerdict.OK, 0.0)
-    assert moving.progress_ms == EVERY_MS
-    back = after(reading(0), reading(EVERY_MS, committed=7), reading(2 * EVERY_MS, committed=3)).groups["g"]
-    assert back.progress_ms == EVERY_MS
 
 
 def test_what_is_kept_does_not_grow() -> None:

@@ -15,7 +15,7 @@ from tests.browser.chromium import Chromium, chromium
 from tests.cli.verbs.fleet import numbers as fleet_numbers
 from tests.cli.verbs.fleet.numbers import HOSTILE
 from tests.cli.verbs.fleet.test_fleet_rehearse import page_of, run_of
-from tests.cli.verbs.fleet.test_report_page import history_page, timeline_svg
+from tests.cli.verbs.fleet.test_report_page import history_page
 
 SCHEMES: tuple[tuple[Literal["light", "dark"], str], ...] = (
     ("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")
@@ -28,12 +28,6 @@ GROUND = "getComputedStyle(document.body).backgroundColor"
 UNNAMED = """
 [...document.querySelectorAll('svg')].filter(svg => !svg.closest('[aria-hidden]') &&
   !svg.getAttribute('aria-label') && !document.getElementById(svg.getAttribute('aria-labelledby')))
-"""
-INSIDE = """
-[...document.querySelectorAll('text, rect')].every(element => {
-  const box = element.getBBox(), view = document.documentElement.viewBox.baseVal;
-  return box.x >= -1 && box.x + box.width <= view.width + 1 && box.y + box.height <= view.height + 1;
-})
 """
 OUTSIDE = """
 [...document.body.querySelectorAll('*')]
@@ -170,15 +164,3 @@ def test_a_report_can_be_read_on_screen_and_on_paper(browser: Chromium, tmp_path
     assert 1 <= pdf.count(b"/Type /Page\n") <= PDF_PAGES
     assert (page.messages, len(page.requests)) == ([], 1)
     assert page.evaluate("document.querySelectorAll('script, img, link, iframe').length") == 0
-
-
-@pytest.mark.parametrize("marks", [0, 1, 5, 24, 60, 120])
-def test_a_separate_drawing(browser: Chromium, tmp_path: Path, marks: int) -> None:
-    file = tmp_path / "timeline.svg"
-    file.write_text(timeline_svg(fleet_numbers.timeline(HOSTILE, marks=marks)), encoding="utf-8")
-    page = browser.open(file.as_uri())
-    page.screenshot()
-    assert page.messages == []
-    assert len(page.requests) == 1
-    assert page.evaluate(OVERLAPS.replace("SELECTOR", "'svg'")) == []
-    assert page.evaluate(INSIDE)

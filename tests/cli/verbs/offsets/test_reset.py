@@ -11,14 +11,11 @@ import pytest
 
 from cli.errors import UsageError
 from cli.sources.writer import writer_of
-from groups.model import Group, GroupState, GroupType, Problem
-from groups.offsets.model import OffsetChange, Positions
-from groups.offsets.plan import plan_reset
-from groups.offsets.scenarios import ToCurrent, ToOffset
+from groups.offsets.model import OffsetChange
 from tests.cli.offset_rig import OffsetRig, after
 from tests.cli.sources.live_source import admin_only
 from tests.cli.stories import Story
-from tests.kafka.members import Members, fresh_name
+from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from wire.client.connection import Connection
@@ -29,38 +26,6 @@ from wire.messages.definition import Api
 def topic(session_rig: OffsetRig) -> str:
     """Four partitions: 20 records, 20 of which 5 are gone, 10, none."""
     return session_rig.topic([20, 20, 10, 0], deleted={1: 5})
-
-
-ENDS: dict[str, tuple[int, ...]] = {
-    "--to-earliest": (0, 5, 0, 0), "--to-latest": (20, 20, 10, 0), "--to-current": (3, 12, 10, 0),
-    "--to-offset 7": (7, 7, 7, 0), "--to-offset 15": (15, 15, 10, 0), "--to-offset 2": (2, 5, 2, 0),
-    "--to-offset -3": (0, 5, 0, 0), "--to-datetime 2026-01-01T00:07:30.000": (8, 8, 8, 0),
-    "--to-datetime 2026-01-01T00:07:00.000": (7, 7, 7, 0),
-    "--to-datetime 2026-01-01T01:07:00.000+01:00": (7, 7, 7, 0),
-    "--to-datetime 2026-01-01T00:08:00.000Z": (8, 8, 8, 0),
-    "--to-datetime 2027-01-01T00:00:00.000": (20, 20, 10, 0),
-    "--to-datetime 1970-01-01T00:00:00.000": (0, 5, 0, 0),
-    "--to-datetime 1969-12-31T23:59:59.999": (0, 5, 0, 0), "--by-duration P9000D": (0, 5, 0, 0),
-    "--by-duration -P1D": (20, 20, 10, 0), "--shift-by 4": (7, 16, 10), "--shift-by -4": (0, 8, 6),
-    "--shift-by 100": (20, 20, 10), "--shift-by -100": (0, 5, 0), "--shift-by 0": (3, 12, 10),
-}  # fmt: skip
-"""The new offsets of a group at 3, 12 and 10, in as many partitions. `tests/cli/dropin` compares with Kafka's tool,
-which fails before 1970: a broker takes a negative time for something else."""
-
-
-@pytest.mark.parametrize(("scenario", "ends"), ENDS.items(), ids=ENDS)
-def test_where_a_scenario_ends(rig: OffsetRig, topic: str, scenario: str, ends: tuple[int, ...]) -> None:
-    before = {(topic, 0): 3, (topic, 1): 12, (topic, 2): 10}
-    group = rig.group(before)
-    scope = f"{topic}:{','.join(map(str, range(len(ends))))}"
-    expected = {(group, topic, number): offset for number, offset in enumerate(ends)}
-    # What was shown is what is set.
-    for consent, applied in ([], None), (["--execute", "--yes"], True):
-        assert rig.committed(group) == before
-        answer = rig.ours(f"offsets reset {group} --topic {scope} {scenario}", *consent).succeeded()
-        assert (after(answer), answer.document["executed"]) == (expected, bool(applied))
-        assert {row["applied"] for row in answer.document["groups"][0]["offsets"]} == {applied}
-    assert {(group, *partition): offset for partition, offset in rig.committed(group).items()} == expected
 
 
 def test_resets_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
@@ -141,25 +106,6 @@ def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest
     assert asked.total() < 15
 
 
-def test_a_group_of_the_consumer_protocol(rig: OffsetRig, members: Members, topic: str) -> None:
-    group = fresh_name("modern")
-    places = {topic: [0, 1, 2, 3]}
-    member = members.confluent(
-        rig.broker, group, [topic], group_protocol="consumer", enable_auto_commit="false"
-    )
-    member.wait_assignment(places)
-    words = ["offsets", "reset", group, "--topic", topic, "--to-offset", "7", "--execute", "--yes"]
-    refused = rig.ours(*words)
-    assert (refused.status, refused.document["groups"][0]["type"]) == (4, "consumer")
-    member.stop()
-    wait_until(
-        lambda: rig.ours("describe", group, "--state").document["groups"][0]["state"] == "Empty",
-        "an empty group",
-    )
-    assert rig.ours(*words).status == 0
-    assert rig.committed(group) == {(topic, 0): 7, (topic, 1): 7, (topic, 2): 7, (topic, 3): 0}
-
-
 def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
     changes = [
@@ -176,19 +122,3 @@ def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> N
     assert unknown is not None
     assert (unknown.refused, unknown.message) == (True, "Unknown topic or partition (UNKNOWN_TOPIC_OR_PART)")
     assert rig.committed(group) == {(topic, 0): 5, (topic, 1): 5}
-
-
-def test_unreadable_committed_offsets_are_not_missing_ones(topic: str) -> None:
-    group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY)
-    problem = Problem(subject="g", message="GROUP_AUTHORIZATION_FAILED")
-    plan = plan_reset(group, ToCurrent(), [(topic, 0)], Positions(end={(topic, 0): 9}), problems=[problem])
-    assert not plan.applicable
-
-
-def test_a_partition_without_a_leader_stops_its_group(topic: str) -> None:
-    positions = Positions(end={(topic, 0): 9}, earliest={(topic, 0): 0}, unread={(topic, 1): "no leader"})
-    group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY, offsets={})
-    plan = plan_reset(group, ToOffset(3), [(topic, 0), (topic, 1)], positions)
-    assert [change.after for change in plan.changes] == [3]
-    assert plan.problems == (Problem(subject=f"g, {topic}-1", message="no leader"),)
-    assert not plan.applicable

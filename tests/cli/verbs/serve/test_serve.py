@@ -282,23 +282,6 @@ def test_topics_and_settings_that_cannot_be_kept_are_refused(tmp_path: Path) -> 
         assert served.ask(everything)["topics"] == []
 
 
-def test_compacts_while_it_serves(tmp_path: Path) -> None:
-    async def many(cluster: Cluster) -> None:
-        for offset in range(1_500):
-            assert await commit(cluster, "simple", {offset % 3: offset}) == [0]
-
-    with serving(
-        tmp_path, "--fsync", "interval", "--topic", "orders:3",
-        offsets_topic_segment_bytes="20000", log_cleaner_backoff_ms="20",
-    ) as served:  # fmt: skip
-        served.ask(many)
-        wait_until(
-            lambda: load([tmp_path]).records < 500, lambda: f"{load([tmp_path]).records} records are left"
-        )
-    with serving(tmp_path) as served:
-        assert simple_offsets(served) == {"orders": [1497, 1498, 1499]}
-
-
 @pytest.mark.kafka
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_real_consumers_do_not_notice_a_kill(tmp_path: Path, members: Members, protocol: str) -> None:

@@ -17,7 +17,7 @@ from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.picture import stories
 from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.watch.view import LogLine, View, view_lines
-from groups.model import Group, Problem, Topic, UserData
+from groups.model import Problem, Topic, UserData
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.verbs.watch.groups import TOPICS, group, groups, member
@@ -240,12 +240,3 @@ def test_user_data_of_assignors_is_not_recorded() -> None:
     assert "user_data" not in json.dumps(
         recording.observation_document(replace(LOOK, groups={"g": group(one)}))
     )
-
-
-def test_group_names_may_be_anything(tmp_path: Path) -> None:
-    strange: dict[str, Group | None] = {"\x1b[2J": None, "at": None, "ключ\u202e": None}
-    timed = replace(LOOK, groups=strange)
-    read = recording.read_recording(written(tmp_path / "r", [timed]))
-    assert read.observations == (timed,)
-    shown = "\n".join(str(line) for line in view_of([timed]))
-    assert "\x1b" not in shown

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +22,6 @@ from cli.verbs.watch.session import Until
 from cli.verbs.watch.state import Gap, ObservedEvent, WatchObservation, WatchState, topic_lags
 from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, GroupState, GroupType, Topic
-from tests.cli.command import Kohort
 from tests.cli.verbs.watch.groups import group, member
 from tests.support.golden import assert_recorded
 
@@ -108,12 +105,6 @@ def test_courses_are_shown_as_recorded() -> None:
         for name, course in COURSES.items()
     }
     assert_recorded("watch/courses.txt", shown)
-
-
-def test_a_look_that_reached_nothing_changes_nothing() -> None:
-    state, _ = course_of(timed(1000, BOTH))
-    after, happened = state.step(WatchObservation(asked_ms=1500, at_ms=2000))
-    assert (happened, after.groups, after.window) == ((), state.groups, state.window)
 
 
 def test_commits_are_shown_only_on_request() -> None:
@@ -311,9 +302,3 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
     )
     (story,) = stories(classic)
     assert {run.value for lane in story.lanes for run in lane.runs} == {"a", "b", UNKNOWN}
-
-
-def test_a_group_that_is_not_there_is_watched_until_it_is(kohort: Kohort, sample: Path) -> None:
-    answer = kohort.quick("watch missing --embedded", sample, "--for", "0", "--output", "json").succeeded()
-    (observation,) = [json.loads(line) for line in answer.stdout.splitlines()[1:]]
-    assert (observation["groups"], observation["errors"]) == ({"missing": None}, [])
