@@ -234,7 +234,6 @@ def library_of_all(members: Iterable[Member]) -> KnownLibrary:
     if len(known) == 1:
         return next(iter(known.values()))
     if known:
-        return KnownLibrary(
-            name=None, known_by=f"the members run {' and '.join(sorted(filter(None, known)))}"
-        )
+        runs = " and ".join(sorted(filter(None, known)))
+        return KnownLibrary(name=None, known_by=f"the members run {runs}")
     return KnownLibrary(name=None, known_by="the members' library is not known")

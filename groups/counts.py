@@ -21,6 +21,5 @@ def share(part: int, whole: int, what: str, verbs: tuple[str, str] = ("", "")) -
 def first_names(names: Sequence[str], most: int = 3, what: str = "") -> str:
     """The first `most` names: `a, b and 3 more`, with `what` the others are: `a, b and 3 more groups`."""
     others = len(names) - most
-    return ", ".join(map(shown_id, names[:most])) + (
-        f" and {others:,} more {what}".rstrip() if others > 0 else ""
-    )
+    more = f" and {others:,} more {what}".rstrip() if others > 0 else ""
+    return ", ".join(map(shown_id, names[:most])) + more

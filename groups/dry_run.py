@@ -94,9 +94,7 @@ def dry_run_all(
     return tuple(runs), tuple(problems)
 
 
-def _failure(
-    group: Group, topics: Mapping[str, Topic], request: DryRunRequest, error: AssignorFailedError
-) -> str:
+def _failure(group: Group, topics: Mapping[str, Topic], request: DryRunRequest, error: Exception) -> str:
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
     odd = "; ".join(f"{item.subject} {item.message}" for item in oddities_of(changed, changed_topics))
     return f"the real assignor would fail here: {error}" + (f" ({odd})" if odd else "")
@@ -113,9 +111,8 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
     eager = eager_members(changed, assignor, leader.library)
     subscriptions = {member.id: member.subscription for member in group.members}
-    resubscribed = {
-        m.id for m in changed.members if m.id in subscriptions and m.subscription != subscriptions[m.id]
-    }
+    subscribed = {m.id: m.subscription for m in changed.members if m.id in subscriptions}
+    resubscribed = {member for member, held in subscribed.items() if held != subscriptions[member]}
     question = ask(changed, changed_topics, assignor, eager, resubscribed)
     course = run_rebalances(question.spec, assignor, before, eager)
     after = course.rebalances[-1].assignment

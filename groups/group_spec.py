@@ -57,9 +57,8 @@ def change_topics(topics: Mapping[str, Topic], what_if: WhatIf) -> dict[str, Top
     for name, count in what_if.topic_partitions.items():
         topic = changed.get(name)
         if topic is not None and count < topic.partitions:
-            raise ValueError(
-                f"{name} has {topic.partitions} partitions, and Kafka cannot remove any ({count})"
-            )
+            has = f"{name} has {topic.partitions} partitions"
+            raise ValueError(f"{has}, and Kafka cannot remove any ({count})")
         changed[name] = replace(topic or Topic(name=name, partitions=count), partitions=count)
     return changed
 

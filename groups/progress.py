@@ -179,7 +179,8 @@ def partition_progress(
         return PartitionProgress()
     first, last, lag = known[0], known[-1], lags[-1]
     still_ms = _still_ms(known)
-    committed_per_s = _commit_rate(first, last)
+    took_s, moved = _commits_s(first, last), (last.committed or 0) - (first.committed or 0)
+    committed_per_s = moved / took_s if took_s else _per_s(first, last, first.committed, last.committed)
     produced_per_s = _produced_per_s(first, last)
     in_interval = (produced_per_s or 0) * commit_interval_ms / 1000
     trend = _trend(known, lags, produced_per_s, committed_per_s or 0, commit_interval_ms)
@@ -194,7 +195,9 @@ def partition_progress(
         verdict = BurrowVerdict.STALLED if last.owned else BurrowVerdict.STOPPED
     else:
         verdict = BurrowVerdict.WARN if trend is Trend.GROWS else BurrowVerdict.OK
-    start_per_s = _start_per_s(first, last, produced_per_s)
+    start_per_s, overtaken_s = _start_per_s(first, last, produced_per_s), None
+    if last.start is not None and start_per_s is not None and committed_per_s is not None:
+        overtaken_s = _time_to_meet_s(offsets[-1] - last.start, start_per_s, max(committed_per_s, 0))
     return PartitionProgress(
         verdict,
         lag,
@@ -203,18 +206,11 @@ def partition_progress(
         produced_per_s,
         0.0 if lag <= in_interval else _time_to_meet_s(lag, committed_per_s, produced_per_s),
         still_ms,
-        _overtaken_s(last, offsets[-1], start_per_s, committed_per_s),
+        overtaken_s,
         sum(after < before for before, after in pairwise(offsets)),
         trend,
         last.age_s,
     )
-
-
-def _commit_rate(first: Reading, last: Reading) -> float | None:
-    took_s = _commits_s(first, last)
-    if took_s is None:
-        return _per_s(first, last, first.committed, last.committed)
-    return ((last.committed or 0) - (first.committed or 0)) / took_s
 
 
 def _commits_s(first: Reading, last: Reading) -> float | None:
@@ -255,11 +251,9 @@ def _trend(
     return Trend.STEADY if moves and observed_ms >= TREND_INTERVALS * interval_ms else Trend.UNKNOWN
 
 
-def _grows_in_time(
-    first: Reading, last: Reading, produced: float, average: float | None, interval_ms: int
-) -> bool:
+def _grows_in_time(first: Reading, last: Reading, rate: float, mean: float | None, interval_ms: int) -> bool:
     """Whether the age of the oldest unread record grows, if the offset did not move in the interval before."""
-    if average is None or first.written_ms is None or last.written_ms is None or last.age_s is None:
+    if mean is None or first.written_ms is None or last.written_ms is None or last.age_s is None:
         return False
     took_s = _commits_s(first, last) or (last.at_ms - first.at_ms - interval_ms) / 1000
     if took_s <= 0:
@@ -269,8 +263,8 @@ def _grows_in_time(
     unread = (last.lag or 0) - fastest * last.age_s
     return (
         is_slower_than_clock
-        and fastest * MARGIN < produced
-        and unread > max(STILL_INTERVALS * average * interval_ms / 1000, FEW_RECORDS)
+        and fastest * MARGIN < rate
+        and unread > max(STILL_INTERVALS * mean * interval_ms / 1000, FEW_RECORDS)
     )
 
 
@@ -306,14 +300,6 @@ def _start_per_s(first: Reading, last: Reading, produced_per_s: float | None) ->
     if rate is None or last.start is None or first.start is None:
         return None
     return min(rate, max(produced_per_s or 0, (last.start - first.start) / RETENTION_CHECK_S))
-
-
-def _overtaken_s(
-    last: Reading, committed: int, start_per_s: float | None, committed_per_s: float | None
-) -> float | None:
-    if last.start is None or start_per_s is None or committed_per_s is None:
-        return None
-    return _time_to_meet_s(committed - last.start, start_per_s, max(committed_per_s, 0))
 
 
 def _still_ms(known: Sequence[Reading]) -> int:

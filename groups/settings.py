@@ -80,15 +80,13 @@ def broker_default(name: str, brokers: Iterable[Mapping[str, str | None]]) -> st
     return settings.pop() if len(settings) == 1 else None
 
 
-def faults(
-    changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
-) -> Iterator[tuple[str, str]]:
+def faults(changes: Mapping[str, str | None], known: Mapping[str, GroupConfig]) -> Iterator[tuple[str, str]]:
     """The name and fault of each change that the cluster would refuse; None removes the group's setting."""
     wrong: set[str] = set()
     for name, text in changes.items():
-        fault = None if text is None else _fault(text, configs[name])
+        fault = None if text is None else _fault(text, known[name])
         if fault is not None:
-            wrong.add(configs[name].kind)
+            wrong.add(known[name].kind)
             yield name, fault
     after = {
         name: changes[name]
@@ -96,9 +94,9 @@ def faults(
         else config.default
         if name in changes
         else config.value
-        for name, config in configs.items()
+        for name, config in known.items()
     }
-    for kind in dict.fromkeys(configs[name].kind for name in changes):
+    for kind in dict.fromkeys(known[name].kind for name in changes):
         if kind in wrong:
             continue
         session, heartbeat = f"{kind}.{_SESSION}", f"{kind}.{_HEARTBEAT}"

@@ -129,9 +129,8 @@ def first_follower(group: Group, *, newcomers: int = 0) -> FirstFollower | None:
     bins = _bins(line.order, capacity)
     first = int(bins.argmin())
     together = [line.order[index] for index in np.flatnonzero(bins == bins[first]).tolist()]
-    return FirstFollower(
-        member=together[0], places=int(bins[first]), bins=capacity, others=tuple(together[1:])
-    )
+    places, others = int(bins[first]), tuple(together[1:])
+    return FirstFollower(member=together[0], places=places, bins=capacity, others=others)
 
 
 def _unknown_leader(group: Group) -> str:

@@ -64,9 +64,8 @@ def read_duration(text: str, unit: str | None, *, signed: bool = False) -> float
     if seconds < 0 and not signed:
         raise ValueError(f"{_shown(text)} is not a duration: it is negative")
     if abs(seconds) > MOST_S:
-        raise ValueError(
-            f"{_shown(text)} is not a duration: it is longer than {duration_text(MOST_S * 1000)}"
-        )
+        longest = duration_text(MOST_S * 1000)
+        raise ValueError(f"{_shown(text)} is not a duration: it is longer than {longest}")
     return seconds
 
 

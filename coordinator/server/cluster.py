@@ -307,9 +307,8 @@ class Cluster:
         brokers, node_id = BrokerConfigs({}, dynamic), self.settings.node_id
         firsts = [(name, synonym) for name in _DYNAMIC for synonym in brokers.synonyms(name, node_id)[:1]]
         default = ConfigSource.DEFAULT
-        return self._given_config.altered(
-            {name: one.value for name, one in firsts if one.source is not default}
-        )
+        values = {name: one.value for name, one in firsts if one.source is not default}
+        return self._given_config.altered(values)
 
     def _configure(self, config: Config) -> None:
         self.config = config
@@ -410,9 +409,8 @@ def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
 
 
 def _transactions_log(data: DataDirectory, settings: BrokerSettings) -> TransactionsLog:
-    limits = SegmentLimits(
-        segment_bytes=settings.transaction_state_log_segment_bytes, segment_ms=settings.log_roll_ms
-    )
+    segment_bytes, segment_ms = settings.transaction_state_log_segment_bytes, settings.log_roll_ms
+    limits = SegmentLimits(segment_bytes=segment_bytes, segment_ms=segment_ms)
     partitions = settings.transaction_state_log_num_partitions
     return TransactionsLog(data.path, partitions, limits, was_clean=data.was_clean)
 

@@ -73,9 +73,8 @@ class Connections:
 
     async def close(self) -> None:
         self._sweeper.cancel()
-        await asyncio.gather(
-            *(connection.close() for connection in tuple(self._open)), return_exceptions=True
-        )
+        closing = (connection.close() for connection in tuple(self._open))
+        await asyncio.gather(*closing, return_exceptions=True)
 
     def _sweep(self) -> None:
         """Drop the clients that have been idle for too long, and those that stopped within a request."""

@@ -85,13 +85,11 @@ class Dispatcher:
         self._faults = cluster.faults
         self._broker = broker
 
-    def session(
-        self, host: str, end: Callable[[], object], certificate: Mapping[str, object] | None
-    ) -> Session:
+    def session(self, host: str, end: Callable[[], object], peercert: Mapping[str, object] | None) -> Session:
         """The session of a new connection, which `end` closes. :raises PeerFault: the certificate has no principal"""
         security = self._cluster.security
         try:
-            principal = principal_of(certificate, security.settings.principal_rules)
+            principal = principal_of(peercert, security.settings.principal_rules)
         except UnknownPrincipal as error:
             raise PeerFault(str(error)) from None
         session = Session(host=host, end=end, principal=principal, login=security.login())

@@ -38,9 +38,8 @@ class Placement:
     def choose(self, topic: str, partitions: Iterable[int], factor: int) -> list[Replicas]:
         """Replicas for partitions of a topic, on running brokers first; `factor` is at most the number of brokers."""
         brokers = [broker for broker in self._order if broker not in self._away]
-        away = tuple(broker for broker in self._order if broker in self._away)[
-            : max(0, factor - len(brokers))
-        ]
+        waiting = tuple(broker for broker in self._order if broker in self._away)
+        away = waiting[: max(0, factor - len(brokers))]
         count = factor - len(away)
         turns = [_round_robin(brokers, topic, number, count) + away for number in range(len(brokers))]
         return [turns[number % len(turns)] for number in partitions]

@@ -178,5 +178,4 @@ OWN: Mapping[int, ServedApi] = {
         ),
         _served(consumer_groups_apis.CONSUMER_GROUP_INSTALL_ASSIGNMENT, client_assignment.install_assignment),
     )
-}
-"""Kohort's own APIs, by key: listed only to the clients that they are for."""
+}  # Kohort's own APIs, by key: listed only to the clients that they are for

@@ -71,9 +71,8 @@ class Transactions:
         """Check that a producer may write to a partition; the write `adds` it before. :raises RequestRefused:"""
         if adds:
             version = TransactionVersion.TV_2
-            outcome = self.coordinator.add_partitions(
-                transactional_id, producer, [partition], version, self._now_ms()
-            )
+            add = self.coordinator.add_partitions
+            outcome = add(transactional_id, producer, [partition], version, self._now_ms())
             error = outcome.error
             if outcome.change is not None:
                 self._write(outcome.change, _nothing)

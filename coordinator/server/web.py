@@ -151,9 +151,8 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         connection = self.connection
         certificate = connection.getpeercert() if isinstance(connection, ssl.SSLSocket) else None
-        page = self.server.page(
-            PageRequest(path=path, query=query, headers=self.headers, certificate=certificate)
-        )
+        asked = PageRequest(path=path, query=query, headers=self.headers, certificate=certificate)
+        page = self.server.page(asked)
         self.send_response(page.status)
         for name, value in {"Content-Type": PLAIN, **page.headers}.items():
             self.send_header(name, value)

@@ -24,9 +24,8 @@ class Observation:
     """A group at one moment. Facts of the cluster, such as `topics`, are shared between its groups."""
 
     at_ms: int  # the time when the group had been described, in milliseconds since 1970
-    group: (
-        model.Group | None
-    )  # None if it could not be read; its `offsets` are None where only members were requested
+    group: model.Group | None
+    """None if it could not be read; its `offsets` are None where only members were requested."""
     problem: model.Problem | None = None  # the reason if the group could not be read
     topics: Mapping[str, model.Topic] | None = None
     """That groups read, commit to or name; None: not requested."""
@@ -212,8 +211,7 @@ class Least:
 EVENTS = Least(
     ms=lambda _: 60_000,
     may_hide=lambda case: any(group.members or group.protocol_type for _, group in case.seen),
-)
-"""For joins and departures, found while they happen: a process that restarts every 20 seconds does so twice."""
+)  # For joins and departures, found while they happen: a process that restarts every 20 seconds does so twice
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,10 @@ def diagnose(
         is_found = any(result.level is not Level.NOTE for result in results)
         least_ms = None if is_found or each_rule.least is None else each_rule.least.lacking_ms(case)
         if least_ms is not None:
-            missing.setdefault(_too_short(case, least_ms), []).append(each_rule.name)
+            changed = " without a rebalance" if case.seen_ms >= least_ms else ""
+            why = f"needs to observe the group for {duration_text(least_ms)}{changed}"
+            too_short = (why, least_ms) if case.seen_ms else (Need.TWO_OBSERVATIONS.value, None)
+            missing.setdefault(too_short, []).append(each_rule.name)
     return Diagnosis(
         group=group,
         findings=worst_first(findings),
@@ -103,11 +106,3 @@ def diagnose(
             for (why, least_ms), names in missing.items()
         ),
     )
-
-
-def _too_short(case: DiagnosisCase, least_ms: int) -> tuple[str, int | None]:
-    """Why a rule is not checked that needs a longer observation, and how long."""
-    if not case.seen_ms:
-        return Need.TWO_OBSERVATIONS.value, None
-    changed = " without a rebalance" if case.seen_ms >= least_ms else ""
-    return f"needs to observe the group for {duration_text(least_ms)}{changed}", least_ms

@@ -64,12 +64,10 @@ def short_lived(member_changes: list[MembershipChange]) -> Iterator[MembershipCh
             yield change
 
 
-def _cause(
-    case: DiagnosisCase, member_changes: list[MembershipChange], hosts: list[tuple[str, int, int]]
-) -> str:
-    if not member_changes:
+def _cause(case: DiagnosisCase, changed: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
+    if not changed:
         return "No member joined or left: subscriptions, partitions of topics or the assignor changed."
-    again = returned(member_changes)
+    again = returned(changed)
     if again:
         return (
             f"{case.named(again)} left and rejoined with the same member id: max.poll.interval.ms or the session "
@@ -82,11 +80,11 @@ def _cause(
 
 
 def _storm_remedy(
-    case: DiagnosisCase, member_changes: list[MembershipChange], hosts: list[tuple[str, int, int]]
+    case: DiagnosisCase, changed: list[MembershipChange], hosts: list[tuple[str, int, int]]
 ) -> str:
-    if not member_changes:
+    if not changed:
         return f"See what changes: kohort watch {case.in_shell}."
-    if returned(member_changes):
+    if returned(changed):
         return _POLL_REMEDY
     return (
         f"Check the processes on {hosts[0][0]} for a crash loop, a failing liveness probe or a deployment. "
@@ -254,9 +252,7 @@ def static_away(case: DiagnosisCase) -> Iterator[Finding]:
     if not away:
         return
     first = away[0]
-    since = case.since_ms(
-        lambda group: any(member.id == first.id and member.is_away for member in group.members)
-    )
+    since = case.since_ms(lambda group: any(one.id == first.id and one.is_away for one in group.members))
     names = [member.instance or member.id for member in away]
     owned = [text for member in away if (text := partitions_text(member.owned or {}))]
     yield warning(

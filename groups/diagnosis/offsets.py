@@ -127,9 +127,7 @@ def never_committed(case: cases.DiagnosisCase) -> Iterator[Finding]:
     if not known:
         return  # it keeps its offsets elsewhere
     missing: dict[TopicPartition, int] = {}
-    owned = [
-        {place for one in group.members for place in each_partition(one.owned)} for _, group in case.seen
-    ]
+    owned = [{place for one in seen.members for place in each_partition(one.owned)} for _, seen in case.seen]
     for partition in set.intersection(*owned) - known - case.pending:
         log, commit = log_of(case.topics, partition), commit_of(case.offsets, partition)
         unreadable = commit is not None and commit.offset is None
@@ -189,10 +187,8 @@ def left_over(case: cases.DiagnosisCase) -> Iterator[Finding]:
     left = [partition for partition, _, _ in cases.committed(case) if partition[0] in unsubscribed]
     if not left:
         return
-    topics, lag = (
-        sorted({topic for topic, _ in left}),
-        sum(cases.unread(case, partition) for partition in left),
-    )
+    topics = sorted({topic for topic, _ in left})
+    lag = sum(cases.unread(case, partition) for partition in left)
     yield cases.note(
         message=f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
         f"{first_names(topics)}; their lag: {lag:,}.",

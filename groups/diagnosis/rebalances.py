@@ -92,9 +92,7 @@ def stuck(case: DiagnosisCase) -> Iterator[Finding]:
 def _repeated_rebalances(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> Iterator[Finding]:
     """Processes that are killed again and again leave members behind, and each rebalance waits for their sessions."""
     pairs = pairwise(case.seen)
-    took_ms = sum(
-        later.at_ms - earlier.at_ms for (earlier, group), (later, _) in pairs if is_unsettled(group)
-    )
+    took_ms = sum(later.at_ms - first.at_ms for (first, group), (later, _) in pairs if is_unsettled(group))
     limit_ms = max(2 * case.thresholds.rebalance_ms, case.seen_ms // 2)
     if case.group.type is not GroupType.CLASSIC or took_ms < limit_ms:
         return

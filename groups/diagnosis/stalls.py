@@ -126,15 +126,13 @@ def _evidence(case: cases.DiagnosisCase, partitions: Mapping[TopicPartition, Par
     }
 
 
-def _level(
-    case: cases.DiagnosisCase, still_ms: int, evidence: Evidence
-) -> tuple[Callable[..., Finding], str]:
+def _level(case: cases.DiagnosisCase, still_ms: int, facts: Evidence) -> tuple[Callable[..., Finding], str]:
     """The level of a stall, with a sentence if the group may commit less often than assumed."""
     gap_ms, rebalanced_ms = case.group.commit_gap_ms, case.group.rebalanced_ms
     is_long = still_ms >= SELDOM_MS
     is_set = case.thresholds.commit_interval_ms != COMMIT_INTERVAL_MS
     changed_ms = None if rebalanced_ms is None else case.last.at_ms - rebalanced_ms
-    if evidence["last_commit"] is None and not is_long:
+    if facts["last_commit"] is None and not is_long:
         return cases.warning, " Its last commit could not be read: it may be healthy and commit less often."
     if changed_ms is not None and changed_ms < 2 * SELDOM_MS and not is_set:
         # members also commit when partitions are revoked: the time between the last two commits is not the interval.

@@ -28,9 +28,7 @@ def unread_partitions(
         return None
     since_ms = last.at_ms - 2 * commit_interval_ms
     base = next((seen for seen in reversed(shown) if seen.at_ms <= since_ms), first)
-    owners = {
-        partition: member.id for member in group.members for partition in model.each_partition(member.owned)
-    }
+    owners = {place: member.id for member in group.members for place in model.each_partition(member.owned)}
     still: dict[model.TopicPartition, model.CommittedOffset] = {}
     late: dict[model.TopicPartition, tuple[int, model.CommittedOffset]] = {}
     for key, commit in model.each_commit(group.offsets):

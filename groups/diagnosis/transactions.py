@@ -43,10 +43,8 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     open_ms = case.last.at_ms - one.since_ms
     came = sum(_came(case, candidate) for candidate in held)
     level = error if open_ms >= case.thresholds.transaction_ms else warning if came else note
-    producer, produced = (
-        producer_of(one),
-        f"{counted(came, 'record')} {'was' if came == 1 else 'were'} produced there",
-    )
+    producer = producer_of(one)
+    produced = f"{counted(came, 'record')} {'was' if came == 1 else 'were'} produced there"
     meanwhile = f"; {produced} in {duration_text(case.seen_ms)}" if came else ""
     yield level(
         message=f"{producer[0].upper()}{producer[1:]}{',' if one.transactional_id is None else ''} has had a "

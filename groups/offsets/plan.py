@@ -69,9 +69,8 @@ def plan_copy(
         if copied is None or copied.offset is None or copied.offset < 0:
             offset = None if copied is None else copied.offset
             message = f"its committed offset is {'not known' if offset is None else offset}"
-            all_problems.append(
-                model.Problem(subject=f"{source.id}, {model.partition_name(key)}", message=message)
-            )
+            subject = f"{source.id}, {model.partition_name(key)}"
+            all_problems.append(model.Problem(subject=subject, message=message))
             continue
         changes.append(
             OffsetChange(

@@ -148,15 +148,13 @@ class _Cut:
         return self.back + self.forth
 
 
-def _by_neighbors(
-    source: RecordWindow, target: RecordWindow, matches: Matches, log: TargetLog
-) -> Proof | None:
+def _by_neighbors(source: RecordWindow, copy: RecordWindow, matches: Matches, log: TargetLog) -> Proof | None:
     """The cut with the last read record immediately before it and the first unread record immediately after it."""
     read, all_read = len(source.before), not source.after and source.to_end
 
     def good(cut: _Cut) -> bool:
-        before = cut.back or not read or (cut.index == 0 and target.from_start)
-        after = cut.forth or all_read or (cut.index == len(matches) and target.to_end)
+        before = cut.back or not read or (cut.index == 0 and copy.from_start)
+        after = cut.forth or all_read or (cut.index == len(matches) and copy.to_end)
         return bool(before and after)
 
     cuts = [cut for cut in _cuts(read, matches) if good(cut)]
@@ -172,11 +170,11 @@ def _by_neighbors(
     ):
         unread = (index for index, indices in enumerate(matches) if indices and min(indices) >= read)
         index = min(cut.index, next(unread, cut.index))
-        return Proof(verdict=ProofVerdict.SEVERAL, offset=_offset_at(index, target, log), records=cut.records)
+        return Proof(verdict=ProofVerdict.SEVERAL, offset=_offset_at(index, copy, log), records=cut.records)
     is_last = cut.index == len(matches)
     return Proof(
         verdict=ProofVerdict.PROVED,
-        offset=_offset_at(cut.index, target, log),
+        offset=_offset_at(cut.index, copy, log),
         records=cut.records,
         twice=0,
         skipped=0,

@@ -80,9 +80,8 @@ def reset(
             return None
     before = None if committed is None else committed.position
     if partition in positions.unread:
-        return model.Problem(
-            subject=f"{group}, {model.partition_name(partition)}", message=positions.unread[partition]
-        )
+        subject = f"{group}, {model.partition_name(partition)}"
+        return model.Problem(subject=subject, message=positions.unread[partition])
     offset, remark = _target(scenario, group, partition, before, positions)
     if offset is None:
         message = remark or "its offset is not known"

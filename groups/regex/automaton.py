@@ -168,9 +168,7 @@ class Automaton:
                 truths |= fork.bit
         return truths
 
-    def _holds(
-        self, check: programs.Condition, truths: int, context: _Context, following: int | None
-    ) -> bool:
+    def _holds(self, check: programs.Condition, truths: int, context: _Context, after: int | None) -> bool:
         match check:
             case programs.LookAheadCondition(body=body, negative=negative):
                 return bool(truths & body) != negative
@@ -179,8 +177,8 @@ class Automaton:
             case programs.PlaceCondition(place=syntax.Boundary.START):
                 return context.at_start
             case programs.PlaceCondition(place=syntax.Boundary.END):
-                return following is None
-        edge = context.after_word != (following is not None and bool(self.classes[following] & syntax.WORD))
+                return after is None
+        edge = context.after_word != (after is not None and bool(self.classes[after] & syntax.WORD))
         return edge == (check.place is syntax.Boundary.WORD_EDGE)
 
 
@@ -223,9 +221,8 @@ def are_same(first: Automaton, second: Automaton) -> bool:
 
 def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, bool]]:
     """One name per pair of states in which one automaton matches and the other does not, shortest first."""
-    letters = {
-        (first.class_of[syntax.INDEX[c]], second.class_of[syntax.INDEX[c]]): c for c in reversed(LIKELY)
-    }
+    first_of, second_of = first.class_of, second.class_of
+    letters = {(first_of[syntax.INDEX[c]], second_of[syntax.INDEX[c]]): c for c in reversed(LIKELY)}
     moves = sorted(letters.items(), key=lambda move: LIKELY.index(move[1]))
     start = (first.start, second.start)
     reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None] = {start: None}
@@ -247,16 +244,14 @@ def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, 
                 yield _name_to(reached, followed), matched
 
 
-def _name_to(
-    reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None], pair: tuple[int, int]
-) -> str:
+def _name_to(seen: dict[tuple[int, int], tuple[tuple[int, int], str] | None], pair: tuple[int, int]) -> str:
     """The name that leads to a pair of states; the automata read it from its end."""
     name = ""
-    step = reached[pair]
+    step = seen[pair]
     while step is not None:
         pair, character = step
         name += character
-        step = reached[pair]
+        step = seen[pair]
     return name
 
 

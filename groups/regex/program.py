@@ -115,8 +115,7 @@ class _Builder:
         self.count = 0
         self.forks: dict[int, Fork] = {}
         self.block: list[Condition] = []
-        self.made: list[Fork | Condition] = []
-        """Forks and conditions in the order of creation."""
+        self.made: list[Fork | Condition] = []  # Forks and conditions in the order of creation
 
     def finish(self, entry: int) -> Program:
         program = self.program
@@ -202,9 +201,8 @@ class _Builder:
         if tree.behind:
             self.program.behind.append(backwards(tree.body))
             number = len(self.program.behind) - 1
-            return self.condition(
-                LookBehindCondition(self.emit(), self.reach(following), number, tree.negative)
-            )
+            behind = LookBehindCondition(self.emit(), self.reach(following), number, tree.negative)
+            return self.condition(behind)
         outer, self.block = self.block, []
         yes = self.emit()
         self.program.always |= yes
@@ -276,19 +274,17 @@ def _first_of_sequence(parts: tuple[syntax.Tree, ...]) -> syntax.Tree | None:
     return syntax.Sequence(tuple(chosen))
 
 
-def _longest(
-    first: syntax.Tree | None, body: syntax.Tree, least: int, most: int | None
-) -> syntax.Tree | None:
-    """A tree that repeats the body as often as possible; `first` is the body's first match at a place."""
-    if first is None or _may_be_empty(body):
+def _longest(head: syntax.Tree | None, body: syntax.Tree, least: int, most: int | None) -> syntax.Tree | None:
+    """A tree that repeats the body as often as possible; `head` is the body's first match at a place."""
+    if head is None or _may_be_empty(body):
         return None
     if most is not None and most == least:
-        return _times(first, least)
+        return _times(head, least)
     stop = _not(body)
     if most is None:
-        return syntax.Sequence((syntax.Repeat(first, least, None), stop))
+        return syntax.Sequence((syntax.Repeat(head, least, None), stop))
     return syntax.Choice(
-        (syntax.Sequence((syntax.Repeat(first, least, most - 1), stop)), syntax.Repeat(first, most, most))
+        (syntax.Sequence((syntax.Repeat(head, least, most - 1), stop)), syntax.Repeat(head, most, most))
     )
 
 

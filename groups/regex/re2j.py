@@ -249,9 +249,8 @@ class _Parser:
             others = (body.skipped + 1) * (copies - 1)
         dive, tail = body.dive + 1 + others, body.tail + 1 + others
         peak = max(body.peak, dive, body.tail + dive)
-        self.add(
-            _Item(syntax.Repeat(body.tree, least, most), copies * (body.size + 1), skipped, dive, tail, peak)
-        )
+        repeat = syntax.Repeat(body.tree, least, most)
+        self.add(_Item(repeat, copies * (body.size + 1), skipped, dive, tail, peak))
 
     # Escapes and classes
 

@@ -21,10 +21,8 @@ MOST_IDS = 2_000
 class SimulatedBridge:
     """The simulated bridge. Its name in the world is its client id."""
 
-    def __init__(
-        self, simulation: Simulation, temporary: TemporaryMember, start: MemberStart, seed: int
-    ) -> None:
-        self._simulation, self._name = simulation, temporary.id
+    def __init__(self, world: Simulation, temporary: TemporaryMember, start: MemberStart, seed: int) -> None:
+        self._simulation, self._name = world, temporary.id
         self._script = started(MemberScript(library=NEAREST, topics=temporary.topics, config=CONFIG), start)
         self._ids = Random(f"{seed} {temporary.id}")  # noqa: S311
         self._crossing = BridgeProgress()

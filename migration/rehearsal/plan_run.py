@@ -49,8 +49,7 @@ NO_ANSWER = GateResult(checks=(undecided("coordinator", "no coordinator answers"
 
 Operator = Callable[
     [StepRound, tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]
-]
-"""Returns the actions at a place, given the plan's actions there and the last script of each member."""
+]  # returns the actions at a place, given the plan's actions there and the last script of each member
 
 
 def as_planned(

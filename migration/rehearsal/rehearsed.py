@@ -162,17 +162,15 @@ def with_rehearsal(
         )
         findings = (finding, *plan.findings)
         return replace(plan, findings=findings, steps=(), settled_groups=(), rehearsal=rehearsal)
-    steps = tuple(
-        replace(step, rehearsed=figures_of(played, number)) for number, step in enumerate(plan.steps, 1)
-    )
+    numbered = enumerate(plan.steps, 1)
+    steps = tuple(replace(step, rehearsed=figures_of(played, number)) for number, step in numbered)
     return replace(plan, steps=steps, rehearsal=rehearsal)
 
 
 def not_rehearsed(plan: Plan, why: str) -> Plan:
     """The plan with a finding that explains why it could not be rehearsed."""
-    finding = _finding(
-        Level.INFO, f"The plan was not rehearsed: {why}.", "The costs of its steps are computed only."
-    )
+    message, remedy = f"The plan was not rehearsed: {why}.", "The costs of its steps are computed only."
+    finding = _finding(Level.INFO, message, remedy)
     return replace(plan, findings=(*plan.findings, finding))
 
 

@@ -187,8 +187,7 @@ def with_settings(
     return replace(found_group, cluster=cluster, group=group), replace(simulated, members=members)
 
 
-StepRound = tuple[int, int]
-"""A step and a round of it, both from 1."""
+StepRound = tuple[int, int]  # a step and a round of it, both from 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

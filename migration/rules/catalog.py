@@ -22,8 +22,7 @@ KIND: tuple[Rule, ...] = (
     programs.streams_is_not_converted,
     members.group_is_alive,
     programs.group_is_of_a_tool,
-)
-"""Rules that decide whether the group can be migrated at all; if not, the other rules do not apply."""
+)  # Rules that decide whether the group can be migrated at all; if not, the other rules do not apply
 
 RULES: tuple[Rule, ...] = (
     members.group_is_stable,
@@ -79,7 +78,6 @@ RULES: tuple[Rule, ...] = (
     members.members_subscribe_alike,
     members.group_has_members,
     operations.fetching_continues,
-    operations.missing_topics_give_no_error,
     operations.metrics_are_renamed,
     broker.cluster_cannot_go_far_back,
 )
@@ -91,8 +89,7 @@ STREAMS_RULES: tuple[Rule, ...] = (
     client_configs.configs_are_read,
     programs.streams_support_the_change,
     programs.queries_are_affected,
-)
-"""Rules that apply to Kafka Streams, which has its own assignor and configuration."""
+)  # Rules that apply to Kafka Streams, which has its own assignor and configuration
 
 
 def judge(case: Case) -> tuple[Finding, ...]:

@@ -166,9 +166,8 @@ def _upgrade(library: LibrarySupport, client: MemberClient, version: Version) ->
     if release is None:
         known = f" (none is known up to {client.binding.last})" if client.binding.last else ""
         return f"Upgrade {client.binding.name} to a release with librdkafka {version_text(version)} or later{known}"
-    return (
-        f"Upgrade {client.binding.name} to {release} or later (librdkafka {version_text(version)} or later)"
-    )
+    later = f"librdkafka {version_text(version)} or later"
+    return f"Upgrade {client.binding.name} to {release} or later ({later})"
 
 
 def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
@@ -269,7 +268,15 @@ def callbacks_change(case: Case) -> Iterator[Finding]:
         return
     protocol = case.group.protocol
     if case.destination in (Destination.EAGER, Destination.CLASSIC):
-        yield from _full_sets(case, libraries)
+        call = " (librdkafka: incremental_assign() becomes assign())" if "librdkafka" in libraries else ""
+        sure = "become" if case.destination is Destination.EAGER else "become, on an eager assignor,"
+        yield case.warning(
+            "rebalance-listener",
+            message=f"Rebalance callbacks {sure} eager again: all partitions are revoked, then the full set is "
+            "assigned.",
+            remedy=f"Review every rebalance listener before the first step{call}.",
+            source="KIP-429, Compatibility and Upgrade Path",
+        )
     elif protocol in ("range", "roundrobin", "sticky", "RoundRobinAssigner"):
         yield _incremental(case, libraries)
 
@@ -323,17 +330,6 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
         "and not once per rebalance.",
         remedy=f"Review every rebalance listener before the first step. The changes: {'; '.join(reviews)}.",
         source=f"{guide}KIP-429, Compatibility and Upgrade Path",
-    )
-
-
-def _full_sets(case: Case, libraries: list[str]) -> Iterator[Finding]:
-    call = " (librdkafka: incremental_assign() becomes assign())" if "librdkafka" in libraries else ""
-    sure = "become" if case.destination is Destination.EAGER else "become, on an eager assignor,"
-    yield case.warning(
-        "rebalance-listener",
-        message=f"Rebalance callbacks {sure} eager again: all partitions are revoked, then the full set is assigned.",
-        remedy=f"Review every rebalance listener before the first step{call}.",
-        source="KIP-429, Compatibility and Upgrade Path",
     )
 
 

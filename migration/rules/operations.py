@@ -80,11 +80,6 @@ def fetching_continues(case: Case) -> Iterator[Finding]:
             remedy="Alert on failed commits, not only on members that stop reading. Make processing idempotent.",
             source=f"{_INTRODUCTION}: Session Timeout & Fetching",
         )
-
-
-def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
-    members = _librdkafka_members(case)
-    if members:
         yield case.info(
             "missing-topics",
             members=members,

@@ -125,8 +125,7 @@ def _cannot_be_seen(case: Case) -> Finding:
     )
 
 
-_RuleResult = tuple[str, Level, str, str]
-"""The rule, level, message and remedy of a finding."""
+_RuleResult = tuple[str, Level, str, str]  # the rule, level, message and remedy of a finding
 
 
 def _judged(comparison: Comparison, engine: ClientEngine | None) -> Iterator[_RuleResult]:

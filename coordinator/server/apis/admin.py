@@ -39,7 +39,7 @@ async def describe_topic_partitions(
         return {"topics": [_nameless(cursor.topic_name, ErrorCode.INVALID_REQUEST)], "next_cursor": None}
     every = cluster.topics.image.topics
     names = sorted(
-        {topic.name for topic in request.topics} or (name for name in every if not exchange.hides(name))
+        {one.name for one in request.topics} or (name for name in every if not exchange.hides(name))
     )
     if cursor is not None:
         names = [name for name in names if name >= cursor.topic_name]

@@ -32,16 +32,14 @@ async def metadata(exchange: Exchange[schemas.MetadataRequest]) -> AnswerFields:
     request, cluster = exchange.request, exchange.cluster
     if exchange.version < BY_ID and any(one.name is None or one.topic_id for one in request.topics or ()):
         # v10 and v11 have a field for ids and do not serve them.
-        missed = [
-            _missing(one.name or "", one.topic_id, ErrorCode.INVALID_REQUEST) for one in request.topics or ()
-        ]
+        invalid = ErrorCode.INVALID_REQUEST
+        missed = [_missing(one.name or "", one.topic_id, invalid) for one in request.topics or ()]
         return {"brokers": (), "controller_id": NO_CONTROLLER, "topics": missed}
     creates = request.allow_auto_topic_creation and cluster.settings.auto_create_topics_enable
     topics = [_shown(exchange, topic, creates=creates) for topic in _topics(exchange)]
     if creates:
-        await create_missing(
-            cluster, [topic["name"] or "" for topic in topics if topic["error_code"] == UNKNOWN_TOPIC]
-        )
+        unknown = [one["name"] or "" for one in topics if one["error_code"] == UNKNOWN_TOPIC]
+        await create_missing(cluster, unknown)
     return {
         "brokers": [
             {"node_id": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}

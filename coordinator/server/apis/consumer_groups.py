@@ -97,13 +97,9 @@ async def consumer_group_describe(exchange: Exchange[schemas.ConsumerGroupDescri
     request = exchange.request
     if not exchange.cluster.serves_consumer_protocol:
         error = ErrorCode.UNSUPPORTED_VERSION
-        refused = LazyEntries(
-            lambda group: _group(exchange, Described(id=group, error=error)), request.group_ids
-        )
+        refused = LazyEntries(lambda one: _group(exchange, Described(id=one, error=error)), request.group_ids)
         return {"groups": refused}
-    by_name = await exchange.ask_each(
-        request.group_ids, lambda groups: ConsumerGroupDescribe(groups=groups), str
-    )
+    by_name = await exchange.ask_each(request.group_ids, lambda ids: ConsumerGroupDescribe(groups=ids), str)
     return {"groups": LazyEntries(lambda group: _group(exchange, by_name[group]), request.group_ids)}
 
 

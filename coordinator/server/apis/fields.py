@@ -21,8 +21,7 @@ ZERO_ID = UUID(int=0)
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent "
     "to an incompatible broker. See the broker logs for more details."
-)
-"""The message of INVALID_REQUEST if there is no better one."""
+)  # the message of INVALID_REQUEST if there is no better one
 
 
 class DescribesGroups(Protocol):

@@ -24,8 +24,7 @@ NO_BROKER = "The coordinator is not available."
 _RESOURCES = {
     GROUP: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
     TRANSACTION: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
-}
-"""The resource of each key type, and the error for a caller that may not describe it."""
+}  # the resource of each key type, and the error for a caller that may not describe it
 _TOPICS = {GROUP: OFFSETS_TOPIC, TRANSACTION: TRANSACTIONS_TOPIC}
 
 

@@ -94,9 +94,8 @@ def endpoints(
 ) -> list[log_records_schemas.ProduceResponseNodeEndpointFields]:
     """The endpoints of the leaders named in partition results."""
     brokers = exchange.cluster.brokers
-    named = dict.fromkeys(
-        result["current_leader"]["leader_id"] for result in results if "current_leader" in result
-    )
+    leaders = (result["current_leader"] for result in results if "current_leader" in result)
+    named = dict.fromkeys(leader["leader_id"] for leader in leaders)
     return [
         {"node_id": number, "host": broker.host, "port": broker.port, "rack": broker.rack}
         for number in named
@@ -171,9 +170,8 @@ async def elect_leaders(exchange: Exchange[admin_schemas.ElectLeadersRequest]) -
     results = []
     for topic, numbers in partitions_by_topic:
         elected = [_elected(cluster, kind, topic, number) for number in numbers]
-        shown = [
-            one for one in elected if named is not None or one["error_code"] != ErrorCode.ELECTION_NOT_NEEDED
-        ]
+        unneeded = ErrorCode.ELECTION_NOT_NEEDED
+        shown = [one for one in elected if named is not None or one["error_code"] != unneeded]
         results.append({"topic": topic, "partition_result": shown})
     return {"error_code": top, "replica_election_results": results}
 

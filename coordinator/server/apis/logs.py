@@ -67,9 +67,8 @@ async def _listed(
         if requested.timestamp < 0 and exchange.version < SINCE.get(requested.timestamp, NEVER):
             raise RequestRefused(ErrorCode.UNSUPPORTED_VERSION)
         log = led_partition(exchange, topic, requested.partition_index, requested.current_leader_epoch)
-        find = partial(
-            log.find_offset, requested.timestamp, committed=exchange.request.isolation_level == COMMITTED
-        )
+        committed = exchange.request.isolation_level == COMMITTED
+        find = partial(log.find_offset, requested.timestamp, committed=committed)
         first = await exchange.cluster.limits.bounded(find)
         offset, timestamp, leader_epoch = first.offset, first.timestamp, first.leader_epoch
     except (RequestRefused, OSError) as refused:

@@ -42,9 +42,8 @@ async def offset_commit(exchange: Exchange[schemas.OffsetCommitRequest]) -> Answ
     call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
     await turn.pause()
     committed = (await exchange.ask(call)).partitions if call.offsets or not forbidden else ()
-    refused = [
-        (one.topic, one.topic_id, one.partition, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for one in forbidden
-    ]
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    refused = [(one.topic, one.topic_id, one.partition, code) for one in forbidden]
     await turn.pause()
     topics = by_topic(
         ((name, topic_id), (partition, error)) for name, topic_id, partition, error in (*refused, *committed)
@@ -105,9 +104,7 @@ async def offset_fetch(exchange: Exchange[schemas.OffsetFetchRequest]) -> Answer
         requested = [OffsetQuery(group=request.group_id, topics=_fetched_topics(request, exchange.version))]
     visible = {one: _visible(exchange, one) for one in requested}
     make = partial(OffsetFetch, require_stable=request.require_stable, version=exchange.version)
-    fetched = await exchange.ask_each(
-        visible.values(), lambda some: make(groups=some), lambda query: query.group
-    )
+    fetched = await exchange.ask_each(visible.values(), lambda some: make(groups=some), lambda one: one.group)
     answers = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in requested}
     if exchange.version >= BATCHED:
         return {"groups": LazyEntries(lambda one: _fetched_group(answers[one], exchange.version), requested)}
@@ -208,8 +205,7 @@ async def offset_delete(exchange: Exchange[schemas.OffsetDeleteRequest]) -> Answ
     deleted = await exchange.ask(call, Operation.DELETE)
     if deleted.error:
         refused = []
-    topics = by_topic(
-        (topic, (partition, error)) for topic, partition, error in (*refused, *deleted.partitions)
-    )
+    answers = (*refused, *deleted.partitions)
+    topics = by_topic((topic, (partition, error)) for topic, partition, error in answers)
     results = [{"name": name, "partitions": LazyEntries(judged_partition, some)} for name, some in topics]
     return {"error_code": deleted.error, "topics": results}

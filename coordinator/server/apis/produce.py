@@ -30,8 +30,7 @@ NO_ANSWER, LEADER, ALL = 0, 1, -1  # the valid `acks`: with one replica 1 and -1
 NONE = -1
 WITHOUT_START = frozenset(
     {ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.KAFKA_STORAGE_ERROR}
-)
-"""Errors for which a broker does not return the log start offset."""
+)  # errors for which a broker does not return the log start offset
 
 
 async def produce(exchange: Exchange[schemas.ProduceRequest]) -> AnswerFields | None:

@@ -262,9 +262,7 @@ async def delete_topics(exchange: Exchange[schemas.DeleteTopicsRequest]) -> Answ
 
 def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[AnswerFields]:
     topics_by_name = {one: topics.find(*one) for one in requested}
-    named = {
-        topic.id for (name, _), topic in topics_by_name.items() if name is not None and topic is not None
-    }
+    named = {one.id for (name, _), one in topics_by_name.items() if name is not None and one is not None}
     for (name, topic_id), topic in topics_by_name.items():
         refusal = _refusal(name, topic_id, requested[name, topic_id])
         if refusal is not None:

@@ -188,9 +188,8 @@ async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) 
 
 def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> AnswerFields:
     topics = gathered((topic, (partition, error)) for topic, partition, error in partitions)
-    return {
-        "topics": [{"name": name, "partitions": LazyEntries(judged_partition, some)} for name, some in topics]
-    }
+    entries = [{"name": name, "partitions": LazyEntries(judged_partition, some)} for name, some in topics]
+    return {"topics": entries}
 
 
 async def end_txn(exchange: Exchange[schemas.EndTxnRequest]) -> AnswerFields:
@@ -347,11 +346,9 @@ def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
     return not transactional_id or coordinator is exchange.broker
 
 
-async def _settled(
-    exchange: Exchange, api: str, transactional_id: str, decide: Callable[..., Outcome]
-) -> Outcome:
+async def _settled(exchange: Exchange, api: str, name: str, decide: Callable[..., Outcome]) -> Outcome:
     """The outcome in terms of the request's version, once it is stored."""
-    if not _coordinates(exchange, transactional_id):
+    if not _coordinates(exchange, name):
         return Outcome(error=ErrorCode.NOT_COORDINATOR)
     try:
         outcome = await exchange.cluster.transactions.settle(decide(now_ms=exchange.cluster.now_ms()))

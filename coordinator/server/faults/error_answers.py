@@ -28,8 +28,7 @@ OF_PARTITIONS = frozenset(
         ErrorCode.UNKNOWN_TOPIC_ID,
         ErrorCode.INCONSISTENT_TOPIC_ID,
     }
-)
-"""Errors of single partitions or topics, not of a whole request."""
+)  # errors of single partitions or topics, not of a whole request
 _ERRORS = ("errorCode", "partitionErrorCode")
 _ALSO_CALLED = {"partitionIndex": "partition"}  # a request's names for fields of its response
 

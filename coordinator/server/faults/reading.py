@@ -26,8 +26,7 @@ VERBS: Mapping[str, Any] = {
     "disconnect": fault_kinds.Disconnect,
     "coordinator": fault_kinds.FailCoordinator,
     "topic": fault_kinds.ChangeTopic,  # the last one, as it is also a condition of rules
-}
-"""The key that determines the kind of an event."""
+}  # the key that determines the kind of an event
 KEYS = ("kohort", "description", "faults", "events")
 NETWORK_KEYS = ("loss", "delay_ms")  # the network faults of a scenario that a server can inject
 ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)

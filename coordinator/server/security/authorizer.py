@@ -29,8 +29,7 @@ _IMPLY_DESCRIBE = (Operation.DESCRIBE, Operation.READ, Operation.WRITE, Operatio
 IMPLIED_BY = {
     Operation.DESCRIBE: frozenset(_IMPLY_DESCRIBE),
     Operation.DESCRIBE_CONFIGS: frozenset((Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS)),
-}
-"""For each operation, the operations whose ALLOW implies it."""
+}  # For each operation, the operations whose ALLOW implies it
 
 
 @dataclass(slots=True)
@@ -83,14 +82,12 @@ class Authorizer:
         """The ACLs that match a filter, in the order in which they were added."""
         return [acl for acl in self._acls if acl_filter.matches(acl)]
 
-    def allows(
-        self, principal: str, host: str, operation: Operation, resource_type: ResourceType, name: str
-    ) -> bool:
+    def allows(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> bool:
         """Whether `principal`, calling from `host`, may do `operation` with the resource."""
         if principal in self._super_users:
             return True
         named = allowed = False
-        entries = self._by_type.get(resource_type)
+        entries = self._by_type.get(kind)
         for acl in () if entries is None else entries.about(name):
             named = True
             if acl.principal not in (principal, ANY_PRINCIPAL) or acl.host not in (WILDCARD, host):
@@ -101,16 +98,14 @@ class Authorizer:
                 return False
         return allowed or (self._allow_if_no_acl and not named)
 
-    def allows_some(
-        self, principal: str, host: str, operation: Operation, resource_type: ResourceType
-    ) -> bool:
+    def allows_some(self, principal: str, host: str, operation: Operation, kind: ResourceType) -> bool:
         """Whether it is allowed on some resource of the type (Authorizer.authorizeByResourceType)."""
-        if self.allows(principal, host, operation, resource_type, "hardcode"):
+        if self.allows(principal, host, operation, kind, "hardcode"):
             return True
         mine = [
             acl
             for acl in self._acls
-            if acl.resource_type is resource_type
+            if acl.resource_type is kind
             and acl.principal in (principal, ANY_PRINCIPAL)
             and acl.host in (WILDCARD, host)
             and acl.operation in (operation, Operation.ALL)

@@ -38,8 +38,7 @@ EFFECTIVE = frozenset(
         "ssl.truststore.location",
         "ssl.truststore.type",
     }
-)
-"""The settings that are supported here; a broker has no definition of StandardAuthorizer's."""
+)  # the settings that are supported here; a broker has no definition of StandardAuthorizer's
 
 
 class ClientAuth(Enum):
@@ -98,7 +97,7 @@ def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> S
 
 def _tls(settings: Mapping[str, str]) -> TlsSettings:
     named = [
-        Property(key=name, value=text, line=0) for name, text in settings.items() if name.startswith("ssl.")
+        Property(key=key, value=text, line=0) for key, text in settings.items() if key.startswith("ssl.")
     ]
     try:
         return tls_settings(Properties(path=Path("--config"), entries={one.key: one for one in named}))
