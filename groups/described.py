@@ -53,7 +53,7 @@ def as_group(
     if kind is model.GroupType.CONSUMER:
         return _modern_group(kind, group, map(_consumer_member, group.members), coordinator), ()
     if kind is model.GroupType.SHARE:
-        return _modern_group(kind, group, map(_share_member, group.members), coordinator), ()
+        return _modern_group(kind, group, map(_consumer_member, group.members), coordinator), ()
     if kind is model.GroupType.STREAMS:
         topology = _topology(group.topology)
         members = streams_members(topology, map(_streams_member, group.members))
@@ -97,31 +97,22 @@ def _classic_member(member: classic.DescribeGroupsResponseGroupMember) -> tuple[
     return bare, member.member_metadata, member.member_assignment
 
 
-def _consumer_member(member: consumer.ConsumerGroupDescribeResponseGroupMember) -> model.Member:
-    """The epoch of a static member that is away is -2; a member that revokes partitions still owns them."""
+def _consumer_member(member: Any) -> model.Member:
+    """Of a consumer or a share group. A static member that is away has epoch -2; a revoking member is an owner."""
+    target = getattr(member, "target_assignment", None)
     return model.Member(
         id=member.member_id,
-        instance=member.instance_id,
+        instance=getattr(member, "instance_id", None),
         client=model.Client(id=member.client_id, host=member.client_host),
         rack=member.rack_id or None,
-        protocol=_PROTOCOLS.get(member.member_type),
+        protocol=_PROTOCOLS.get(getattr(member, "member_type", -1)),
         # The broker writes "no regex" as an empty string.
         subscription=model.Subscription(
-            topics=member.subscribed_topic_names, regex=member.subscribed_topic_regex or None
+            topics=member.subscribed_topic_names,
+            regex=getattr(member, "subscribed_topic_regex", None) or None,
         ),
         owned=_partitions(member.assignment),
-        target=_partitions(member.target_assignment),
-        epoch=member.member_epoch,
-    )
-
-
-def _share_member(member: share.ShareGroupDescribeResponseGroupMember) -> model.Member:
-    return model.Member(
-        id=member.member_id,
-        client=model.Client(id=member.client_id, host=member.client_host),
-        rack=member.rack_id or None,
-        subscription=model.Subscription(topics=member.subscribed_topic_names),
-        owned=_partitions(member.assignment),
+        target=None if target is None else _partitions(target),
         epoch=member.member_epoch,
     )
 

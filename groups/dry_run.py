@@ -38,8 +38,6 @@ class DryRunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssumedLeader:
-    """The library whose client-side assignor is used, and how it is known."""
-
     library: Leader
     known_by: str
 

@@ -34,8 +34,6 @@ class GroupType(Enum):
 
 
 class GroupState(Enum):
-    """Group states as Kafka prints them."""
-
     PREPARING_REBALANCE = "PreparingRebalance"
     COMPLETING_REBALANCE = "CompletingRebalance"
     ASSIGNING = "Assigning"

@@ -66,8 +66,6 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """The client of a member, as far as it is known."""
-
     id: str | None = None
     host: str | None = None
     library: str | None = None
@@ -89,8 +87,6 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """An assignor's bytes in the embedded consumer protocol; empty if there are none."""
-
     subscription: bytes = b""
     assignment: bytes = b""
 

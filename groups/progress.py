@@ -90,8 +90,6 @@ _IDLE = PartitionProgress(BurrowVerdict.OK, 0, 0, 0.0, 0.0, 0.0, 0, NEVER)
 
 
 class GroupProgress(NamedTuple):
-    """The progress of a group: sums of its partitions' known values, the worst verdict and the longest time."""
-
     verdict: BurrowVerdict | None
     lag: int | None
     committed_per_s: float | None

@@ -22,8 +22,6 @@ class Tasks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsMember:
-    """The additional data of a streams group's member, which is one thread of a process."""
-
     process: str | None = None  # the id of the process, which all members of that process share
     topology_epoch: Annotated[int, Between(-1, INT32)] | None = None
     endpoint: str | None = None  # `host:port` for interactive queries (`application.server`), or None

@@ -106,8 +106,6 @@ def precedes(group: Group, client_id: str) -> bool | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstFollower:
-    """The member that a new member must precede to lead after the leader leaves."""
-
     member: str  # the first follower
     places: int  # bins before it, where a new id may be by chance; in its bin, it is last
     bins: int  # the number of bins of the map

@@ -14,8 +14,6 @@ from coordinator.server.security.sasl import Reply, SaslLogin
 
 
 class BrokerEndpoint(Protocol):
-    """The listener of a broker (`listener.Listener`)."""
-
     @property
     def connections(self) -> int: ...
     async def close(self) -> None: ...

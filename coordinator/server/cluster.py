@@ -95,7 +95,13 @@ class Cluster:
         self._engine = Engine(config, image, encode_record, matches_elsewhere=True)
         if data is not None:
             began = time.monotonic()
-            self.recovered = self._recover(data)
+            self.recovered = data.recover(self._engine)
+            for group, values in data.configs[ConfigKind.GROUP].items():
+                try:
+                    self._engine.restore_group_config(group, of_consumer_groups(values))
+                except RequestRefused as error:
+                    raise Unusable(f"{data.path}: the configs of group {group}: {error}") from None
+                self.group_settings[group] = dict(values)
             loading_s = time.monotonic() - began
         self._transactions_log = None if data is None else _transactions_log(data, settings)
         counts = [config.offsets_topic_num_partitions, settings.transaction_state_log_num_partitions]
@@ -352,16 +358,6 @@ class Cluster:
                     partition.begin_epoch(partition.leader_epoch + 1)
                     partition.notify()
         self.coordinators.reload((number for topic, number in changed if topic == OFFSETS_TOPIC), loading_ms)
-
-    def _recover(self, data: DataDirectory) -> RecoveredContent:
-        recovered = data.recover(self._engine)
-        for group, values in data.configs[ConfigKind.GROUP].items():
-            try:
-                self._engine.restore_group_config(group, of_consumer_groups(values))
-            except RequestRefused as error:
-                raise Unusable(f"{data.path}: the configs of group {group}: {error}") from None
-            self.group_settings[group] = dict(values)
-        return recovered
 
     def _keep(self, append: Callable[[], object], release: Callable[[], None]) -> None:
         """Call `append` to write records; `release` is called once they are as durable as the policy requires."""

@@ -48,8 +48,6 @@ def most_connections() -> int:
 
 
 class Connections:
-    """All connections of a broker, and their shared resources. Belongs to the event loop that creates it."""
-
     def __init__(self, limits: Limits, brokers: int = 1) -> None:
         """`brokers`: the number of brokers that share the system's limit."""
         self.limits = limits
@@ -86,8 +84,6 @@ class Connections:
 
 
 class ClientConnection(asyncio.Protocol):
-    """The connection of one client. See the module."""
-
     _transport: asyncio.Transport
     _session: Session
 
@@ -334,8 +330,6 @@ class ClientConnection(asyncio.Protocol):
 
 
 class _LongRequest:
-    """A long request as far as it has arrived; `has_ended` when it is complete, or the client sends no more."""
-
     def __init__(self, length: int) -> None:
         self._length = length
         self._content = bytearray()

@@ -78,8 +78,6 @@ def _repeated(content: bytes) -> tuple[str, object]:
 
 
 class Dispatcher:
-    """Answers the requests to one broker."""
-
     def __init__(self, cluster: Cluster, broker: Broker) -> None:
         self._cluster = cluster
         self._faults = cluster.faults

@@ -30,8 +30,6 @@ class PeerFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange(Generic[Q]):
-    """A request with the fields of its version, its sender, and the broker that received it."""
-
     cluster: Cluster
     broker: Broker
     request: Q

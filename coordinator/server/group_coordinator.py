@@ -72,8 +72,6 @@ def _with_new_epoch(records: Iterable[Record]) -> set[str]:
 
 @dataclass(slots=True, kw_only=True)
 class LoadTimes:
-    """How long the partitions of `__consumer_offsets` took to load, since the start."""
-
     partitions: int = 0
     total_s: float = 0.0
     longest_s: float = math.nan  # NaN: none was loaded
@@ -96,8 +94,6 @@ _log = logging.getLogger(__name__)
 
 
 class GroupCoordinator:
-    """See the module. `counts` has the events since the start."""
-
     def __init__(self, engine: Engine, now_ms: Callable[[], int], limits: Limits) -> None:
         self.counts = Counts()
         self._limits = limits
@@ -234,8 +230,6 @@ class GroupCoordinator:
 
 
 class Coordinators:
-    """The coordinator of each group. Belongs to the event loop in which it is used."""
-
     def __init__(
         self,
         placement: Placement,

@@ -28,8 +28,6 @@ class SyncedLog(Protocol):
 
 
 class Journal:
-    """See the module. Belongs to the event loop in which it is used."""
-
     def __init__(
         self,
         data: DataDirectory,

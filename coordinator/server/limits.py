@@ -26,16 +26,12 @@ STALLED_S = 60.0  # how long a long request may stop arriving
 
 
 class LimitedConnection(Protocol):
-    """A connection; `unsent` are the bytes that its client has not read, `drop` closes it now."""
-
     @property
     def unsent(self) -> int: ...
     def drop(self) -> None: ...
 
 
 class Turn:
-    """The time in which a request of many parts keeps the event loop."""
-
     def __init__(self) -> None:
         self._end_s = time.perf_counter() + TURN_S
 
@@ -47,8 +43,6 @@ class Turn:
 
 
 class Limits:
-    """See the module. One for all brokers; belongs to the event loop."""
-
     def __init__(self) -> None:
         self.quick = ThreadPoolExecutor(QUICK_AT_ONCE, thread_name_prefix="quick")
         self.slow = ThreadPoolExecutor(1, thread_name_prefix="slow")

@@ -24,8 +24,6 @@ LAST_ANSWERS_S = 0.2  # how long clients may read their refusals before their co
 
 
 class CannotListen(CoordinatorError):
-    """The address is in use, or not one of this machine."""
-
     def __init__(self, address: Address, error: OSError) -> None:
         super().__init__(
             f"{address} cannot be used: {error.strerror or error}. Use another port, or 0 for any free one."
@@ -33,8 +31,6 @@ class CannotListen(CoordinatorError):
 
 
 class StorageLost(CoordinatorError):
-    """A write to the data directory failed."""
-
     def __init__(self, error: Exception) -> None:
         super().__init__(
             f"{error}. The server stops, because the directory no longer holds what it has in memory. "
@@ -124,8 +120,6 @@ async def _first_of(*events: asyncio.Event) -> None:
 
 
 class Listener:
-    """The listener of one broker, until it is closed."""
-
     def __init__(self, cluster: Cluster, broker: Broker, host: str, port: int) -> None:
         self._cluster = cluster
         self._broker = broker

@@ -22,8 +22,6 @@ _log = logging.getLogger(__name__)
 
 
 class Compactor:
-    """Periodically compacts partitions that are due, until it is closed."""
-
     def __init__(
         self, data: DataDirectory, partitions: Partitions, settings: BrokerSettings, now_ms: Callable[[], int]
     ) -> None:
@@ -102,8 +100,6 @@ LONGEST_SLEEP_S = 86_400.0
 
 
 class RecordExpiry:
-    """Periodically deletes records that are due, until it is closed."""
-
     def __init__(self, partitions: Partitions, settings: BrokerSettings, now_ms: Callable[[], int]) -> None:
         self._partitions = partitions
         self._producer_expiration_ms = settings.producer_id_expiration_ms

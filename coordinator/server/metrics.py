@@ -175,8 +175,6 @@ async def serving_metrics(
 
 
 class _IdleRatio:
-    """The share of the time since the last call in which the event loop's thread was idle."""
-
     def __init__(self) -> None:
         self._clock_s, self._busy_s = time.monotonic(), time.thread_time()
 
@@ -188,8 +186,6 @@ class _IdleRatio:
 
 
 class MetricsEndpoint(Collector):
-    """Serves the metrics of a cluster until it is closed. Belongs to the event loop of the cluster."""
-
     address: Address
     _server: WebServer
 

@@ -23,8 +23,6 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 class Topics:
-    """All topics, and the image of them that the coordinator uses."""
-
     def __init__(
         self,
         placement: Placement,

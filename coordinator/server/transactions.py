@@ -18,8 +18,6 @@ _RETRIED = frozenset({ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_COORDINAT
 
 
 class Transactions:
-    """See the module. Belongs to the event loop in which it is used."""
-
     def __init__(
         self,
         coordinator: TransactionCoordinator,

@@ -26,8 +26,6 @@ PLAIN = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """A GET or HEAD."""
-
     path: str
     query: str
     headers: Message

@@ -24,8 +24,6 @@ def is_unsettled(group: Group) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockingMember:
-    """A member that must act before a rebalance can complete."""
-
     member: str
     wait: Wait
     since_ms: int  # the time since which every observation shows the same kind of wait for this member

@@ -57,8 +57,6 @@ class RegexVerdict:
 
 
 class _Verdicts:
-    """The verdicts used last, for any thread."""
-
     def __init__(self) -> None:
         self._lock = Lock()
         self._verdicts: OrderedDict[str, tuple[int, RegexVerdict]] = OrderedDict()

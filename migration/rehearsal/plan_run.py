@@ -203,7 +203,11 @@ class PlanRun:
             simulation.wait(STEADY_S)  # so that the last action has an effect before the gate is checked
         opened = not self._has_rounds(number) or self._wait_for_gate(step_round, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
-            if self._judge(step_round, None, simulation.group()).open and (differs := self._not_done(number)):
+            rest = (one for one in places(self._plan) if one[0] == number)
+            whole = (action for one in rest for action in round_actions(self._plan, *one, simulation.scripts))
+            if self._judge(step_round, None, simulation.group()).open and (
+                differs := self._differs({action.member: action.script for action in whole})
+            ):
                 gate = f"the gate of step {number}"
                 self._note_opened(f"{gate} is open after round {round_}, although {differs}")
         elif opened:
@@ -296,14 +300,6 @@ class PlanRun:
     def _note_opened(self, wrongly: str) -> None:
         self._opened_wrongly.append(wrongly)
         self._unsafe.append(wrongly)
-
-    def _not_done(self, number: int) -> str:
-        """Names a member that does not run yet as it should after the whole step; empty if there is none."""
-        planned: dict[str, MemberScript | None] = {}
-        for round_ in [round_ for step, round_ in places(self._plan) if step == number]:
-            actions = round_actions(self._plan, number, round_, self._simulation.scripts)
-            planned |= {action.member: action.script for action in actions}
-        return self._differs(planned)
 
     def _differs(self, planned: Mapping[str, MemberScript | None]) -> str:
         """Names a member that does not run as planned; empty if there is none."""

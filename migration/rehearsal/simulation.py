@@ -52,8 +52,6 @@ HEAD_START_S = 1.0  # The head start of a leader: enough to join first
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalCosts:
-    """The costs up to a moment, or between two moments."""
-
     rebalances: int = 0
     moved: int = 0  # Partitions assigned to another member than their last owner
     without_owner_s: float = 0.0  # Partition-seconds

@@ -25,8 +25,6 @@ MALFORMED = (
 
 
 class DescribesGroups(Protocol):
-    """A request that describes groups."""
-
     @property
     def include_authorized_operations(self) -> bool: ...
 

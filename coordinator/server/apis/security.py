@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import by_topic
 from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
-from wire.acls import (
-    CLUSTER_NAME,
-    OPERATIONS,
-    Acl,
-    AclFilter,
-    Operation,
-    PatternType,
-    Permission,
-    ResourceType,
-)
+from wire import acls as kafka_acls
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -39,7 +30,7 @@ async def sasl_authenticate(_: Exchange) -> AnswerFields:
 NO_AUTHORIZER = "No Authorizer is configured."
 
 
-def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[int, str] | None:
+def _refusal(exchange: Exchange, operation: kafka_acls.Operation, message: str) -> tuple[int, str] | None:
     """The error if ACLs cannot be shown or changed; `message` is used if there is no authorizer."""
     if not exchange.allows_cluster(operation):
         return ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed."
@@ -52,7 +43,7 @@ async def describe_acls(exchange: Exchange[schemas.DescribeAclsRequest]) -> Answ
     """DescribeAcls v1–v3: ACLs grouped by resource."""
     acl_filter = _filter(exchange.request)
     authorizer = exchange.cluster.security.authorizer
-    refusal = _refusal(exchange, Operation.DESCRIBE, "No Authorizer is configured on the broker")
+    refusal = _refusal(exchange, kafka_acls.Operation.DESCRIBE, "No Authorizer is configured on the broker")
     matching = [] if refusal is not None or authorizer is None else authorizer.matching(acl_filter)
     by_pattern = by_topic(((acl.resource_type, acl.name, acl.pattern), acl) for acl in matching)
     resources = [{**_resource(acls[0]), "acls": [_entry(acl) for acl in acls]} for _, acls in by_pattern]
@@ -61,7 +52,7 @@ async def describe_acls(exchange: Exchange[schemas.DescribeAclsRequest]) -> Answ
 
 async def create_acls(exchange: Exchange[schemas.CreateAclsRequest]) -> AnswerFields:
     """CreateAcls v1–v3: creates the valid ACLs of the request; existing ones stay."""
-    refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
+    refusal = _refusal(exchange, kafka_acls.Operation.ALTER, NO_AUTHORIZER)
     acls = [_created(requested) for requested in exchange.request.creations]
     errors = [refusal or _fault(acl) for acl in acls]
     failure: tuple[int, str] | None = None
@@ -75,7 +66,7 @@ async def create_acls(exchange: Exchange[schemas.CreateAclsRequest]) -> AnswerFi
 async def delete_acls(exchange: Exchange[schemas.DeleteAclsRequest]) -> AnswerFields:
     """DeleteAcls v1–v3: deletes the ACLs that match each filter."""
     authorizer = exchange.cluster.security.authorizer
-    refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
+    refusal = _refusal(exchange, kafka_acls.Operation.ALTER, NO_AUTHORIZER)
     filters = [_filter(requested) for requested in exchange.request.filters]
     matching = [[] if authorizer is None or refusal else authorizer.matching(one) for one in filters]
     try:
@@ -97,11 +88,11 @@ def _judged(error: tuple[int, str] | None) -> AnswerFields:
     return {"error_code": code, "error_message": message}
 
 
-def _resource(acl: Acl) -> AnswerFields:
+def _resource(acl: kafka_acls.Acl) -> AnswerFields:
     return {"resource_type": acl.resource_type, "resource_name": acl.name, "pattern_type": acl.pattern}
 
 
-def _entry(acl: Acl) -> AnswerFields:
+def _entry(acl: kafka_acls.Acl) -> AnswerFields:
     return {
         "principal": acl.principal,
         "host": acl.host,
@@ -110,9 +101,9 @@ def _entry(acl: Acl) -> AnswerFields:
     }
 
 
-def _filter(requested: schemas.DescribeAclsRequest | schemas.DeleteAclsRequestFilter) -> AclFilter:
+def _filter(requested: schemas.DescribeAclsRequest | schemas.DeleteAclsRequestFilter) -> kafka_acls.AclFilter:
     """:raises PeerFault: see `_known`"""
-    return AclFilter(
+    return kafka_acls.AclFilter(
         name=requested.resource_name_filter,
         principal=requested.principal_filter,
         host=requested.host_filter,
@@ -120,9 +111,9 @@ def _filter(requested: schemas.DescribeAclsRequest | schemas.DeleteAclsRequestFi
     )
 
 
-def _created(requested: schemas.CreateAclsRequestCreation) -> Acl:
+def _created(requested: schemas.CreateAclsRequestCreation) -> kafka_acls.Acl:
     """:raises PeerFault: see `_known`"""
-    return Acl(
+    return kafka_acls.Acl(
         name=requested.resource_name,
         principal=requested.principal,
         host=requested.host,
@@ -132,39 +123,44 @@ def _created(requested: schemas.CreateAclsRequestCreation) -> Acl:
 
 def _known(requested: Any, resource_type: int, pattern: int) -> dict[str, Any]:
     """:raises PeerFault: a field is UNKNOWN; Kafka closes the connection too"""
-    if ResourceType.UNKNOWN in (resource_type, pattern, requested.operation, requested.permission_type):
+    if kafka_acls.ResourceType.UNKNOWN in (
+        resource_type,
+        pattern,
+        requested.operation,
+        requested.permission_type,
+    ):
         raise PeerFault("an ACL with an UNKNOWN field")  # 0 in each of these enums
     return {
-        "resource_type": ResourceType(resource_type),
-        "pattern": PatternType(pattern),
-        "operation": Operation(requested.operation),
-        "permission": Permission(requested.permission_type),
+        "resource_type": kafka_acls.ResourceType(resource_type),
+        "pattern": kafka_acls.PatternType(pattern),
+        "operation": kafka_acls.Operation(requested.operation),
+        "permission": kafka_acls.Permission(requested.permission_type),
     }
 
 
-def _unknown_filter(acl_filter: AclFilter) -> tuple[int, str] | None:
+def _unknown_filter(acl_filter: kafka_acls.AclFilter) -> tuple[int, str] | None:
     """AclControlManager.validateFilter."""
-    if ResourceType.UNKNOWN in (acl_filter.resource_type, acl_filter.pattern):
+    if kafka_acls.ResourceType.UNKNOWN in (acl_filter.resource_type, acl_filter.pattern):
         return ErrorCode.INVALID_REQUEST, "Unknown patternFilter."
-    if Operation.UNKNOWN in (acl_filter.operation, acl_filter.permission):
+    if kafka_acls.Operation.UNKNOWN in (acl_filter.operation, acl_filter.permission):
         return ErrorCode.INVALID_REQUEST, "Unknown entryFilter."
     return None
 
 
-def _fault(acl: Acl) -> tuple[int, str] | None:
+def _fault(acl: kafka_acls.Acl) -> tuple[int, str] | None:
     """The error of an invalid new ACL, None if valid (AclApis, AclControlManager.validateNewAcl)."""
     message = None
-    if acl.resource_type is ResourceType.CLUSTER and acl.name != CLUSTER_NAME:
-        message = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+    if acl.resource_type is kafka_acls.ResourceType.CLUSTER and acl.name != kafka_acls.CLUSTER_NAME:
+        message = f"The only valid name for the CLUSTER resource is {kafka_acls.CLUSTER_NAME}"
     elif not acl.name:
         message = "Invalid empty resource name"
-    elif acl.resource_type not in OPERATIONS:
+    elif acl.resource_type not in kafka_acls.OPERATIONS:
         message = f"Invalid resourceType {acl.resource_type.name}"
-    elif acl.pattern not in (PatternType.LITERAL, PatternType.PREFIXED):
+    elif acl.pattern not in (kafka_acls.PatternType.LITERAL, kafka_acls.PatternType.PREFIXED):
         message = f"Invalid patternType {acl.pattern.name}"
-    elif acl.operation in (Operation.UNKNOWN, Operation.ANY):
+    elif acl.operation in (kafka_acls.Operation.UNKNOWN, kafka_acls.Operation.ANY):
         message = f"Invalid operation {acl.operation.name}"
-    elif acl.permission not in (Permission.ALLOW, Permission.DENY):
+    elif acl.permission not in (kafka_acls.Permission.ALLOW, kafka_acls.Permission.DENY):
         message = f"Invalid permissionType {acl.permission.name}"
     elif ":" not in acl.principal:
         message = (

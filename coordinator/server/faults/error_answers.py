@@ -42,8 +42,6 @@ def error_answer(api: Api, version: int, request: object, code: ErrorCode) -> Ma
 
 
 class _Error:
-    """An error to be set in a response."""
-
     __slots__ = ("code", "is_inside", "version")
 
     def __init__(self, version: int, code: ErrorCode, is_inside: bool) -> None:

@@ -27,8 +27,6 @@ _COORDINATED = frozenset({"key", "coordinatorKeys"})  # groups if the key type i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedResources:
-    """The resources that a request names, found by the field names of its layout."""
-
     groups: set[str] = field(default_factory=set)
     topics: set[str] = field(default_factory=set)
     members: set[str] = field(default_factory=set)
@@ -36,8 +34,6 @@ class NamedResources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncomingRequest:
-    """The request to check."""
-
     api: Api
     version: int
     client_id: str
@@ -65,8 +61,6 @@ class FaultEffect:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ActiveRule:
-    """An active rule."""
-
     id: int
     rule: Lasting
     added_ms: int

@@ -11,16 +11,7 @@ from typing import Annotated, Any
 
 from groups.trees import INT64, Between, Malformed, Trees, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
-from wire.acls import (
-    CLUSTER_NAME,
-    OPERATIONS,
-    WILDCARD,
-    Acl,
-    Operation,
-    PatternType,
-    Permission,
-    ResourceType,
-)
+from wire import acls as kafka_acls
 from wire.client.security import Secret
 from wire.files import MEBIBYTE, read_bounded
 
@@ -33,14 +24,12 @@ class AccessFile:
     """The content of the file. `acls` None: everyone may do everything. `warnings`: files that others can read."""
 
     passwords: Mapping[str, Secret] = field(default_factory=dict)
-    acls: tuple[Acl, ...] | None = None
+    acls: tuple[kafka_acls.Acl, ...] | None = None
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _User:
-    """The source of a user's password: the file itself, an environment variable, or another file."""
-
     password: str | None = None
     password_env: str | None = None
     password_file: str | None = None
@@ -52,13 +41,13 @@ class _Entry:
 
     principal: str
     operations: tuple[str, ...]
-    host: str = WILDCARD
-    permission: str = Permission.ALLOW.name
+    host: str = kafka_acls.WILDCARD
+    permission: str = kafka_acls.Permission.ALLOW.name
     topic: str | None = None
     group: str | None = None
     transactional_id: str | None = None
     cluster: bool = False
-    pattern: str = PatternType.LITERAL.name
+    pattern: str = kafka_acls.PatternType.LITERAL.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +111,7 @@ def _password(path: Path, user: _User, environment: Mapping[str, str], warnings:
     return Secret(password)
 
 
-def _acls(entries: tuple[_Entry, ...]) -> Iterator[Acl]:
+def _acls(entries: tuple[_Entry, ...]) -> Iterator[kafka_acls.Acl]:
     for number, entry in enumerate(entries):
         try:
             yield from _acls_of(entry)
@@ -130,31 +119,35 @@ def _acls(entries: tuple[_Entry, ...]) -> Iterator[Acl]:
             raise error.below(number).below("acls") from None
 
 
-def _acls_of(entry: _Entry) -> Iterator[Acl]:
+def _acls_of(entry: _Entry) -> Iterator[kafka_acls.Acl]:
     kind, name = _resource(entry)
     if ":" not in entry.principal or entry.principal.startswith(":"):
         why = f"expected TYPE:NAME, such as User:alice; found {shown(entry.principal)}"
         raise Malformed(why, "principal")
-    pattern = _named(entry.pattern, (PatternType.LITERAL, PatternType.PREFIXED), "pattern")
-    if kind is ResourceType.CLUSTER and pattern is not PatternType.LITERAL:
+    pattern = _named(
+        entry.pattern, (kafka_acls.PatternType.LITERAL, kafka_acls.PatternType.PREFIXED), "pattern"
+    )
+    if kind is kafka_acls.ResourceType.CLUSTER and pattern is not kafka_acls.PatternType.LITERAL:
         raise Malformed("the cluster takes no pattern; remove it", "pattern")
-    permission = _named(entry.permission, (Permission.ALLOW, Permission.DENY), "permission")
+    permission = _named(
+        entry.permission, (kafka_acls.Permission.ALLOW, kafka_acls.Permission.DENY), "permission"
+    )
     if not entry.operations:
         raise Malformed("lists no operation", "operations")
     for number, operation in enumerate(entry.operations):
-        yield Acl(
+        yield kafka_acls.Acl(
             resource_type=kind, name=name, pattern=pattern, principal=entry.principal, host=entry.host,
-            operation=_named(operation, (Operation.ALL, *OPERATIONS[kind]), "operations", number),
+            operation=_named(operation, (kafka_acls.Operation.ALL, *kafka_acls.OPERATIONS[kind]), "operations", number),
             permission=permission,
         )  # fmt: skip
 
 
-def _resource(entry: _Entry) -> tuple[ResourceType, str]:
+def _resource(entry: _Entry) -> tuple[kafka_acls.ResourceType, str]:
     names = {
-        ResourceType.TOPIC: entry.topic,
-        ResourceType.GROUP: entry.group,
-        ResourceType.TRANSACTIONAL_ID: entry.transactional_id,
-        ResourceType.CLUSTER: CLUSTER_NAME if entry.cluster else None,
+        kafka_acls.ResourceType.TOPIC: entry.topic,
+        kafka_acls.ResourceType.GROUP: entry.group,
+        kafka_acls.ResourceType.TRANSACTIONAL_ID: entry.transactional_id,
+        kafka_acls.ResourceType.CLUSTER: kafka_acls.CLUSTER_NAME if entry.cluster else None,
     }
     named = [(kind, name) for kind, name in names.items() if name is not None]
     if len(named) != 1:

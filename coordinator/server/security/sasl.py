@@ -73,8 +73,6 @@ class LoginRefused(Exception):
 
 
 class LoginState(Enum):
-    """The state of a login."""
-
     HANDSHAKE, AUTHENTICATE, COMPLETE, FAILED = range(4)
 
 
@@ -87,8 +85,6 @@ class Reply:
 
 
 class SaslLogin:
-    """The login of one connection. `user` is the authenticated user, None before."""
-
     def __init__(self, users: Users, mechanisms: Sequence[str], max_reauth_ms: int) -> None:
         """`max_reauth_ms`: how long a login is valid; 0: no limit."""
         self._users = users
