@@ -186,7 +186,6 @@ class KnownLibrary:
 
 
 def assignors_of(library: str) -> str:
-    """The library whose client-side assignors a member of this library runs."""
     return _ASSIGNORS_OF.get(library, library)
 
 

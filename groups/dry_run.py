@@ -136,7 +136,6 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
 
 
 def inapplicable(group: Group, request: DryRunRequest) -> str | None:
-    """Why there is no assignor for a group; None when there is one."""
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"a {group.type.value} group is not assigned by a consumer assignor"
     if group.protocol_type not in (None, "", "consumer"):

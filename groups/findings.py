@@ -67,5 +67,4 @@ _BY_SEVERITY = tuple(Level)
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings by level; those of one level keep their order."""
     return tuple(sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.level)))

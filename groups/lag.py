@@ -29,13 +29,11 @@ class NextRecord(NamedTuple):
     is_unknown: bool = False  # the search ended at its limit, before the log's end
 
     def age_ms(self, now_ms: int) -> int | None:
-        """How long ago it was written; None if its timestamp is missing or wrong."""
         if self.written_ms is None or self.wrong_time(now_ms) is not None:
             return None
         return max(0, now_ms - self.written_ms)
 
     def wrong_time(self, now_ms: int) -> str | None:
-        """Why its age is not known; None if it is known, or there is no record."""
         if self.offset is None:
             return None
         if self.written_ms is None:

@@ -63,7 +63,6 @@ class Reading(NamedTuple):
 
     @property
     def age_s(self) -> float | None:
-        """The age of the first unread record; None if it is not known."""
         return None if self.written_ms is None else (self.at_ms - self.written_ms) / 1000
 
 

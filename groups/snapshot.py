@@ -129,7 +129,6 @@ def snapshot_text(snapshot: Snapshot, *, as_json: bool = False) -> str:
 
 
 def snapshot_tree(snapshot: Snapshot) -> dict[str, Any]:
-    """The snapshot file as plain values; absent means unknown."""
     empty: dict[str, Any] = {"cluster": {}, "topics": {}, "groups": {}}
     tree = {"kohort": FORMAT_VERSION, **empty, **TREES.write(Snapshot, snapshot)}
     for name, group in snapshot.groups.items():

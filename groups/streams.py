@@ -60,7 +60,6 @@ class Subtopology:
 
     @property
     def topics_read(self) -> tuple[str, ...]:
-        """The topics whose partitions an active task reads."""
         return (*self.source_topics, *self.repartition_sources)
 
 

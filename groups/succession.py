@@ -76,7 +76,6 @@ def after_load(group: Group) -> str | None:
 
 
 def leads(group: Group, client_id: str) -> bool | None:
-    """Whether a member with this client id leads; None when unknown."""
     holders = {member.id for member in group.members if member.client.id == client_id}
     if group.type is not GroupType.CLASSIC or not holders:
         return False
@@ -141,7 +140,6 @@ def _unknown_leader(group: Group) -> str:
 
 
 def _capacities(size: int) -> Iterator[int]:
-    """All possible lengths of the map's array."""
     capacity = grown_capacity(size)
     while capacity <= max(LONGEST_ARRAY, grown_capacity(size)):
         yield capacity

@@ -360,7 +360,6 @@ def dotted(path: Path) -> str:
 
 
 def shown(value: object) -> str:
-    """A wrong value for a message, cut if it is long."""
     if value is None:
         return "nothing"
     if isinstance(value, dict | list):

@@ -85,13 +85,11 @@ class LastUse:
         return max(known, default=None)
 
     def is_before(self, moment_ms: int) -> bool:
-        """Whether it is known that the group has not been used since this moment."""
         if self.unknown is not None or self.in_use or self.latest_ms is None:
             return False
         return self.latest_ms < moment_ms
 
     def is_since(self, moment_ms: int) -> bool:
-        """Whether it is known that the group has been used since this moment."""
         return self.in_use or (self.latest_ms is not None and self.latest_ms >= moment_ms)
 
 

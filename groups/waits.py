@@ -89,7 +89,6 @@ def _owners(group: Group) -> Owners | None:
 
 
 def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tuple[Wait, ...] | None:
-    """The waits of a member of a consumer group, its own steps first."""
     if member.is_away:
         return (Wait(kind=WaitKind.RETURN),)
     epochs = (member.epoch, group.assignment_epoch, group.group_epoch)

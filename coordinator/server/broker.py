@@ -21,7 +21,6 @@ class BrokerEndpoint(Protocol):
 
 
 def no_sessions() -> FetchSessions:
-    """What a broker keeps only in memory."""
     return FetchSessions(partial(random.randrange, 1, 1 << 31))
 
 

@@ -153,12 +153,10 @@ class Cluster:
 
     @property
     def present(self) -> list[Broker]:
-        """The running brokers, by ascending id."""
         return [self.brokers[node_id] for node_id in self.placement.present]
 
     @property
     def log_directory(self) -> Path | None:
-        """The directory that holds everything; None: in memory."""
         return None if self._data is None else self._data.path
 
     @property
@@ -169,15 +167,12 @@ class Cluster:
 
     @property
     def controller(self) -> Broker:
-        """The running broker of the lowest id."""
         return self.present[0]
 
     def leader_of(self, topic: str, partition: int) -> Broker | None:
-        """The leader of an existing partition; None while all brokers are down."""
         return self.brokers.get(self.placement.leader(topic, partition))
 
     def coordinator_of(self, group: str) -> Broker | None:
-        """The coordinator of a group; None while all brokers are down."""
         return self.brokers.get(self.coordinators.coordinator_of(group))
 
     def transaction_coordinator_of(self, transactional_id: str) -> Broker | None:
@@ -233,7 +228,6 @@ class Cluster:
         self._leaders_changed(self.placement.restart(node_id, self._partition_counts()), loading_ms)
 
     def start(self) -> None:
-        """Start the timers; the event loop must run."""
         if self._data is not None:
             others = [log for log in (self._records, self._transactions_log) if log is not None]
             self._journal = Journal(self._data, self.settings.log_flush_interval_ms, self._fail, others)
@@ -247,7 +241,6 @@ class Cluster:
             self.topics_changed()
 
     def stop(self) -> None:
-        """Stop the timers; pending calls are canceled."""
         self.coordinators.close()
         self.transactions.stop()
         self.groups.stop()
@@ -282,7 +275,6 @@ class Cluster:
 
     @property
     def calls_held(self) -> int:
-        """The number of calls that wait only for the disk."""
         return 0 if self._journal is None else self._journal.held
 
     async def records_durable(self) -> None:
@@ -390,7 +382,6 @@ class Cluster:
         self._engine.end_transaction(producer.id, committed=committed)
 
     def _fail(self, error: Exception) -> None:
-        """Refuse pending and new requests: the engine is ahead of the disk."""
         self.failure = self.failure or error
         self.transactions.fail()
         self.groups.fail()
@@ -416,5 +407,4 @@ _DYNAMIC = tuple(name for name in Config.names() if name in BROKER and not BROKE
 
 
 def _in_thread(work: Callable[[], object]) -> None:
-    """Do slow work in a thread, without waiting for it."""
     asyncio.get_running_loop().run_in_executor(None, work)

@@ -32,7 +32,6 @@ SWEEP_S = 30.0  # how often idle clients are looked for
 
 
 def most_open_files() -> int:
-    """Raise the limit of open files as far as allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)
     if soft == resource.RLIM_INFINITY:
@@ -59,7 +58,6 @@ class Connections:
         return len(self._open)
 
     def add(self, connection: ClientConnection) -> bool:
-        """Add a connection; False if there is no room for it."""
         if len(self._open) >= self._most:
             _log.warning("A connection is refused: %d are open, which is the limit of open files", self._most)
             return False
@@ -103,7 +101,6 @@ class ClientConnection(asyncio.Protocol):
 
     @property
     def unsent(self) -> int:
-        """The bytes of answers that the client has not read."""
         return self._transport.get_write_buffer_size()
 
     def quiet_s(self) -> float:
@@ -111,7 +108,6 @@ class ClientConnection(asyncio.Protocol):
         return 0.0 if self._quiet_since is None else time.monotonic() - self._quiet_since
 
     def drop(self) -> None:
-        """Close it now; answers that the client has not read are discarded."""
         self._transport.abort()
 
     async def close(self) -> None:
@@ -183,7 +179,6 @@ class ClientConnection(asyncio.Protocol):
         return self._task is not None or self._is_clogged or self._had_its_share
 
     def _proceed(self) -> None:
-        """Answer the received requests, until something holds the connection."""
         requests = 0
         while not (self._is_held() or self._transport.is_closing()):
             try:
@@ -289,7 +284,6 @@ class ClientConnection(asyncio.Protocol):
         self._connections.limits.received(self, len(data))
 
     def _hold_for(self, answering: Coroutine[Any, Any, bytes | None]) -> None:
-        """Hold later requests until the answer is ready."""
         self._task = asyncio.get_running_loop().create_task(self._write_later(answering))
 
     async def _write_later(self, answering: Coroutine[Any, Any, bytes | None]) -> None:
@@ -321,7 +315,6 @@ class ClientConnection(asyncio.Protocol):
         self._proceed()
 
     def _end(self, error: Exception) -> None:
-        """Close the connection: no later request could be answered."""
         if isinstance(error, (DecodeError, PeerFault)):
             _log.warning("A connection from %s is closed: %s", self._session.host, error)
         elif not isinstance(error, OSError):  # a bug must not affect other clients

@@ -96,7 +96,6 @@ class Dispatcher:
 
     @property
     def failure_delay_s(self) -> float:
-        """The delay before a client learns that its login failed."""
         return self._cluster.security.settings.failure_delay_ms / 1000
 
     async def respond(self, incoming: Incoming, session: Session) -> bytes | None:

@@ -68,7 +68,6 @@ class Exchange(Generic[Q]):
         return answers
 
     def refusal(self, group: str, needs: Operation) -> ErrorCode:
-        """The error of a broker that does not serve a group; NONE if it does."""
         if not self.allows(needs, ResourceType.GROUP, group):
             return ErrorCode.GROUP_AUTHORIZATION_FAILED
         return self.cluster.coordinators.refusal(self.broker.node_id, group)
@@ -77,7 +76,6 @@ class Exchange(Generic[Q]):
         return not self.cluster.coordinators.refusal(self.broker.node_id, group)
 
     def allows(self, operation: Operation, resource_type: ResourceType, name: str) -> bool:
-        """Whether the ACLs permit the caller an operation on a resource."""
         authorizer = self.cluster.security.authorizer
         return authorizer is None or authorizer.allows(
             self.caller.principal, self.caller.address, operation, resource_type, name
@@ -90,7 +88,6 @@ class Exchange(Generic[Q]):
         return self.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
     def allows_some(self, operation: Operation, resource_type: ResourceType) -> bool:
-        """Whether the ACLs permit it on some resource of the type."""
         authorizer = self.cluster.security.authorizer
         return authorizer is None or authorizer.allows_some(
             self.caller.principal, self.caller.address, operation, resource_type
@@ -98,16 +95,13 @@ class Exchange(Generic[Q]):
 
     @property
     def has_acls(self) -> bool:
-        """Whether anything can be forbidden."""
         return self.cluster.security.authorizer is not None
 
     def topic_name(self, name: str | None, topic_id: UUID | None) -> str | None:
-        """The name of a topic given by name or id; None: unknown id."""
         return name if topic_id is None else self.cluster.topics.name_of(topic_id)
 
     @property
     def may_describe(self) -> Callable[[str], bool] | None:
-        """Which topics the caller may describe; None: all."""
         return (lambda topic: not self.hides(topic)) if self.has_acls else None
 
     def operations(self, resource_type: ResourceType, name: str) -> int:

@@ -77,7 +77,6 @@ class LoadTimes:
     longest_s: float = math.nan  # NaN: none was loaded
 
     def add(self, seconds: float, partitions: int = 1) -> None:
-        """Count partitions that each took this long to load."""
         self.partitions += partitions
         self.total_s += seconds * partitions
         self.longest_s = seconds if math.isnan(self.longest_s) else max(self.longest_s, seconds)
@@ -113,7 +112,6 @@ class GroupCoordinator:
         self.deliver(self._engine.loaded(self._now_ms()))
 
     def stop(self) -> None:
-        """Stop the timers; pending calls are canceled."""
         if self._alarm is not None:
             self._alarm.cancel()
         for _, future in self._waiting.values():
@@ -122,7 +120,6 @@ class GroupCoordinator:
             task.cancel()
 
     def fail(self) -> None:
-        """Refuse pending and new calls: the engine is ahead of the disk."""
         self._has_failed = True
         for request, future in self._waiting.values():
             if not future.done():
@@ -253,7 +250,6 @@ class Coordinators:
         return self._placement.leader(OFFSETS_TOPIC, self.partition_of(group))
 
     def refusal(self, node_id: int, group: str) -> ErrorCode:
-        """The error of a broker that does not coordinate a group; NONE if it does."""
         partition = self.partition_of(group)
         if self._placement.leader(OFFSETS_TOPIC, partition) != node_id:
             return ErrorCode.NOT_COORDINATOR

@@ -69,7 +69,6 @@ class Journal:
 
     @property
     def is_idle(self) -> bool:
-        """Whether an answer without records would be released at once."""
         return self._data.settings.fsync is FsyncPolicy.INTERVAL or not (
             self._held or self._syncing is not None
         )
@@ -81,14 +80,12 @@ class Journal:
             await self._syncing
 
     def _hold(self, release: Callable[[], None]) -> None:
-        """Release when everything written so far is on the disk."""
         self.held += 1
         self._held.append(release)
         if self._syncing is None:
             self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
 
     async def _sync_held(self) -> None:
-        """Release waiting answers, until there are none."""
         try:
             while self._held:
                 held, self._held = self._held, []

@@ -55,11 +55,9 @@ class Limits:
         """Connections with large unread answers, those that have had them the longest first."""
 
     async def run(self, work: Callable[..., T], *arguments: object) -> T:
-        """The result of bounded work, done in a quick thread."""
         return await asyncio.get_running_loop().run_in_executor(self.quick, work, *arguments)
 
     async def run_slowly(self, work: Callable[..., T], *arguments: object) -> T:
-        """The result of any work, for which this request waits for its turn."""
         return await asyncio.get_running_loop().run_in_executor(self.slow, work, *arguments)
 
     async def bounded(self, work: Callable[[int], T], *, is_quick: bool = True) -> T:
@@ -88,12 +86,10 @@ class Limits:
         self._arrived[connection] = self._received.pop(connection, (0, 0.0))[0]
 
     def release(self, connection: LimitedConnection) -> None:
-        """The connection's long request is answered, or will never be."""
         size, _ = self._received.pop(connection, (0, 0.0))
         self._received_bytes -= size + self._arrived.pop(connection, 0)
 
     def drop_stalled(self) -> None:
-        """Close the connections whose long requests have stopped arriving."""
         stopped = time.monotonic() - STALLED_S
         for connection in [one for one, (_, progress) in self._received.items() if progress < stopped]:
             self._drop_receiving(connection)
@@ -104,7 +100,6 @@ class Limits:
 
     @property
     def answer_bytes(self) -> int:
-        """How large an answer may be whose size the server decides."""
         return max(0, MOST_UNSENT - self._unsent()) // ANSWER_SHARE
 
     def written(self, connection: LimitedConnection) -> None:
@@ -122,7 +117,6 @@ class Limits:
             slowest.drop()
 
     def read(self, connection: LimitedConnection) -> None:
-        """The connection's client has read its answers, or is gone."""
         self._unread.pop(connection, None)
 
     def _unsent(self) -> int:
@@ -133,6 +127,5 @@ class Limits:
         return sum(sizes.values())
 
     def close(self) -> None:
-        """Forget the work that has not begun."""
         for threads in (self.quick, self.slow):
             threads.shutdown(wait=False, cancel_futures=True)

@@ -89,7 +89,6 @@ async def _serve(
 
 
 async def _listen(cluster: Cluster, host: str, port: int, advertised: Advertised | None) -> list[Address]:
-    """Have every broker listen. Returns their addresses."""
     places = []
     for number, broker in enumerate(cluster.brokers.values()):
         at = port and port + number

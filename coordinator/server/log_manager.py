@@ -36,7 +36,6 @@ class Compactor:
         self._task = self._loop.create_task(self._run())
 
     async def close(self) -> None:
-        """Stop after the current segment."""
         self._closing.set()
         self._stopped.set()
         await self._task
@@ -108,7 +107,6 @@ class RecordExpiry:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def close(self) -> None:
-        """Stop after the current partition."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task

@@ -223,7 +223,6 @@ class MetricsEndpoint(Collector):
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """The current values of all metrics. Called in any thread."""
         return asyncio.run_coroutine_threadsafe(self._read_values(), self._loop).result(SCRAPE_TIMEOUT_S)
 
     async def _read_values(self) -> list[Metric]:

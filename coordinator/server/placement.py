@@ -32,7 +32,6 @@ class Placement:
 
     @property
     def present(self) -> list[int]:
-        """The running brokers, ascending."""
         return sorted(broker for broker in self._order if broker not in self._away)
 
     def choose(self, topic: str, partitions: Iterable[int], factor: int) -> list[Replicas]:
@@ -62,12 +61,10 @@ class Placement:
         return _round_robin(self._order, topic, partition, 1) if assigned is None else assigned[partition]
 
     def leader(self, topic: str, partition: int) -> int:
-        """The leader of an existing partition; NO_LEADER when all brokers are down."""
         led = self._led.get((topic, partition))
         return self.replicas(topic, partition)[0] if led is None else led
 
     def place(self, topic: str, partition: int) -> PartitionReplicas:
-        """The Metadata fields of an existing partition."""
         replicas = self.replicas(topic, partition)
         leader = self.leader(topic, partition)
         if leader != NO_LEADER and leader not in replicas:
@@ -112,7 +109,6 @@ class Placement:
         return list(self._elect(topics))
 
     def _elect(self, topics: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-        """Give a new leader to every partition that needs one."""
         brokers = [broker for broker in self._order if broker not in self._away]
         for topic, count in topics.items():
             for number in range(count):

@@ -84,7 +84,6 @@ class Topics:
         return self._placement.choose(name, partitions, replicas)
 
     def show(self, topic: TopicInfo) -> None:
-        """Make a topic, new or grown, visible to clients and the coordinator."""
         self._by_unified.setdefault(_unified(topic.name), {})[topic.name] = None
         self._replace({**self.image.topics, topic.name: self._placed(topic)})
 
@@ -146,7 +145,6 @@ class Topics:
         return self.image.topics.get(name or "")
 
     def name_of(self, topic_id: UUID) -> str | None:
-        """The name of a topic; None: unknown id."""
         return self.image.names.get(topic_id)
 
     def _keep_placed(self, name: str, placed: Sequence[Replicas]) -> None:
@@ -168,7 +166,6 @@ class Topics:
                 self._placement.put(topic.name, placed)
 
     def _placed(self, topic: TopicInfo) -> TopicInfo:
-        """The topic with the racks of its replicas."""
         racks = {node_id: () if rack is None else (rack,) for node_id, rack in self._racks.items()}
         by_replicas: dict[Replicas, tuple[str, ...]] = {}
         placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]

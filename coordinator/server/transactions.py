@@ -87,14 +87,12 @@ class Transactions:
             raise RequestRefused(error)
 
     def fail(self) -> None:
-        """Storage failed: refuse pending and new requests."""
         self._has_failed = True
         for kept in self._waiting:
             if not kept.done():
                 kept.set_exception(RequestRefused(ErrorCode.NOT_COORDINATOR))
 
     def stop(self) -> None:
-        """Stop the timers; pending requests are canceled."""
         if self._alarm is not None:
             self._alarm.cancel()
         for kept in self._waiting:

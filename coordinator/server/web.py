@@ -99,7 +99,6 @@ class WebServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def waits(self, connection: socket.socket) -> None:
-        """The connection's next request is waited for."""
         with self._lock:
             self._answered.pop(connection, None)
             self._waiting[connection] = time.monotonic()
@@ -124,7 +123,6 @@ class WebServer(ThreadingHTTPServer):
                 self._end(connections, next(iter(connections)))
 
     def _end(self, connections: dict[socket.socket, float], connection: socket.socket) -> None:
-        """Wake the connection's thread, which closes it."""
         del connections[connection]
         with suppress(OSError):
             socket.socket.shutdown(connection, socket.SHUT_RDWR)  # not that of TLS, which its thread uses

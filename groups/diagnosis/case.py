@@ -64,7 +64,6 @@ class DiagnosisCase:
 
     @property
     def seen(self) -> Iterator[tuple[Observation, model.Group]]:
-        """The observations that show the group, oldest first."""
         return ((seen, seen.group) for seen in self.observations if seen.group is not None)
 
     @cached_property
@@ -103,7 +102,6 @@ class DiagnosisCase:
 
     @cached_property
     def missing_topics(self) -> frozenset[str] | None:
-        """Topics that the group uses but that do not exist; None when not known."""
         return self._newest(lambda seen: seen.missing_topics)
 
     def _newest(self, fact: Callable[[Observation], T | None]) -> T | None:
@@ -237,7 +235,6 @@ def rule(
     applies: Callable[[model.Group], bool] = lambda _: True,
     of_unread: bool = False,
 ) -> Callable[[Judge], DiagnosisRule]:
-    """Decorator that turns a function that checks a case into a rule."""
     return lambda judge: DiagnosisRule(name, source, tuple(needs), least, applies, of_unread, judge)
 
 

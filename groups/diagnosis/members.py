@@ -279,7 +279,6 @@ def static_away(case: DiagnosisCase) -> Iterator[Finding]:
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
 def mixed_protocols(case: DiagnosisCase) -> Iterator[Finding]:
-    """The group is in a migration that is not complete."""
     classic = [member.id for member in case.group.members if member.protocol is MemberProtocol.CLASSIC]
     if not classic:
         return

@@ -69,7 +69,6 @@ def _is_certain(
 
 
 def _had(case: cases.DiagnosisCase, member: Member, partitions: Iterable[TopicPartition]) -> int:
-    """How long every observation has shown that the member owns the partitions."""
     expected = set(partitions)
 
     def owns(group: Group) -> bool:

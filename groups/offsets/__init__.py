@@ -1,1 +1,1 @@
-"""Changes of committed offsets, computed first, by the rules of kafka-consumer-groups.sh (`OffsetsUtils` of 4.3)."""
+"""Changes of committed offsets, computed before anything is sent: the current and the new offsets."""

@@ -45,7 +45,6 @@ class OffsetChange:
 
     @property
     def lag_after(self) -> int | None:
-        """The number of records after the new offset; None unless the end is known."""
         return records_between(self.after, self.end)
 
 
@@ -69,7 +68,6 @@ class PlannedChange:
 
     @property
     def applicable(self) -> bool:
-        """Whether there are changes to send, and neither refusals nor problems."""
         return self.count > 0 and not self.refusals and not self.problems
 
 

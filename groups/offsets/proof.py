@@ -183,7 +183,6 @@ def _by_neighbors(source: RecordWindow, copy: RecordWindow, matches: Matches, lo
 
 
 def _cuts(read: int, matches: Matches) -> Iterator[_Cut]:
-    """The cuts for which at least one of the two neighboring records agrees."""
     for index in range(len(matches) + 1):
         back = forth = 0
         while back < min(index, read) and read - 1 - back in matches[index - 1 - back]:

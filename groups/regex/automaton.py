@@ -130,7 +130,6 @@ class Automaton:
         return contexts, rows
 
     def _key(self, context: _Context) -> tuple[bool, bool, int]:
-        """The parts of a context that the program distinguishes."""
         edges = bool(self._places & {syntax.Boundary.WORD_EDGE, syntax.Boundary.NO_WORD_EDGE})
         behind = context.behind if self.behind_entries else 0
         return (

@@ -357,7 +357,6 @@ class _Parser:
         return syntax.ALL & ~mask if negative else mask
 
     def single(self, character: str) -> int:
-        """The set of one character, with its other cases if case is ignored."""
         if not self.flags.i:
             return syntax.mask_of(character)
         if not character.isascii():

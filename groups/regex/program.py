@@ -216,7 +216,6 @@ _MIRRORED = {syntax.Boundary.START: syntax.Boundary.END, syntax.Boundary.END: sy
 
 
 def backwards(tree: syntax.Tree) -> syntax.Tree:
-    """A tree that matches the reversed names."""
     match syntax.mapped(tree, backwards):
         case syntax.Sequence(parts):
             return syntax.Sequence(parts[::-1])

@@ -123,7 +123,6 @@ def choice_of(options: Iterable[Tree]) -> Tree:
 
 
 def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
-    """The tree with each of its parts changed; the tree itself if it has none."""
     match tree:
         case Sequence(parts):
             return Sequence(tuple(map(change, parts)))

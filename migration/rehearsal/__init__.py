@@ -1,1 +1,1 @@
-"""Rehearsals: a plan played on the group as found; not safe if a gate opens before the members have settled."""
+"""Rehearsals: a plan played on the group as it was found, before a process is restarted."""

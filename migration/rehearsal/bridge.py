@@ -49,7 +49,6 @@ class SimulatedBridge:
         schedule.at(schedule.now_ms + OBSERVE_MS, self._observe)
 
     def _next(self) -> BridgeStep | None:
-        """The next step; None while the bridge is joining or leaving the group."""
         process = self._simulation.world.processes.get(self._name)
         if process is None or not process.is_running:
             return self._join()

@@ -142,5 +142,4 @@ def _by_round(
 
 
 def from_now(partition: NetworkPartition, now_s: float) -> NetworkPartition:
-    """The partition with its times on the world's clock."""
     return replace(partition, start_s=now_s + partition.start_s, end_s=now_s + partition.end_s)

@@ -77,12 +77,10 @@ class _Step:
 
     @property
     def after(self) -> StepRound | None:
-        """The first round of the next step that has rounds."""
         return next((step_round for step_round in places(self.plan) if step_round[0] > self.number), None)
 
     @property
     def next(self) -> StepRound | None:
-        """The round after the step's first one."""
         return next((step_round for step_round in places(self.plan) if step_round > self.first), None)
 
     def placed(
@@ -96,7 +94,6 @@ class _Step:
         return self.simulated.members[member].name
 
     def found(self, member: str) -> MemberScript:
-        """The member's script when the plan was made."""
         return self.simulated.members[member].script
 
     def changes(self, member: str) -> bool:
@@ -106,7 +103,6 @@ class _Step:
 
 
 def _in(target: StepRound, change: Change) -> Operator:
-    """An operator that deviates from the plan at one place only."""
     return lambda here, actions, scripts: change(actions, scripts) if here == target else actions
 
 
@@ -124,7 +120,6 @@ def _later(actions: Sequence[MemberAction], by_s: float) -> tuple[MemberAction, 
 
 
 def _is_list(rollout: Rollout | None) -> bool:
-    """Whether members are restarted with a list of the classic protocol."""
     if rollout is None or rollout.start is None:
         return False
     return rollout.action is RoundAction.RESTART and rollout.start.protocol is MemberProtocol.CLASSIC
@@ -199,8 +194,6 @@ def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
 
 
 def _of_member(member: str, fields: Callable[[MemberAction], Mapping[str, Any]]) -> Change:
-    """A change of the actions of one member."""
-
     def changed(one: MemberAction) -> MemberAction:
         return replace(one, **fields(one)) if one.member == member else one
 

@@ -321,7 +321,6 @@ class PlanRun:
         return judged, group
 
     def _judge(self, step_round: StepRound, round_: int | None, group: Group | None) -> GateResult:
-        """The result of a gate for a group; cached for the same group."""
         number = step_round[0]
         asked = (number, round_, number + 1 in self._began_with)
         if group is not self._judged:
@@ -367,7 +366,6 @@ class PlanRun:
 
 
 def places(plan: Plan) -> tuple[StepRound, ...]:
-    """Every round of the plan that affects the group, by step and round from 1."""
     counts = {number: len(_rounds(step)) for number, step in enumerate(plan.steps, 1)}
     return tuple((number, round_) for number, count in counts.items() for round_ in range(1, count + 1))
 

@@ -168,7 +168,6 @@ def with_rehearsal(
 
 
 def not_rehearsed(plan: Plan, why: str) -> Plan:
-    """The plan with a finding that explains why it could not be rehearsed."""
     message, remedy = f"The plan was not rehearsed: {why}.", "The costs of its steps are computed only."
     finding = _finding(Level.INFO, message, remedy)
     return replace(plan, findings=(*plan.findings, finding))

@@ -184,7 +184,6 @@ class Simulation:
             world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._inject_fault, event)
 
     def _inject_fault(self, event: Fault) -> None:
-        """Inject a fault; a fault of a process that does not run is skipped."""
         if isinstance(event, FailCoordinator):
             self.world.play(event)
             return
@@ -196,7 +195,6 @@ class Simulation:
             self.world.play(event)
 
     def settles(self) -> bool:
-        """Play on to the end; whether everything settles, and stays settled."""
         return run_until_settled(self.world, LIMIT)
 
     # Observable state
@@ -260,7 +258,6 @@ class Simulation:
         return next(member for member, member_name in self._names.items() if member_name == name)
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """Error responses to members so far; empty without a story."""
         errors = self.world.story.errors()
         return tuple(Refusal(at_s=ms / 1000, member=name, error=error.name) for ms, name, error in errors)
 

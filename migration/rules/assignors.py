@@ -155,7 +155,6 @@ class OnlinePath(Enum):
 
 
 def members_with_data(case: Case) -> tuple[str, ...]:
-    """Members whose assignment carries user data, in the group's order."""
     return tuple(_sizes(case))
 
 

@@ -72,7 +72,6 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
 
 
 def _enable(case: Case, protocol: str) -> str:
-    """The configuration with which brokers of this release accept a protocol."""
     add = f"Add {protocol} to it on every broker."
     if case.is_before((4, 3)):
         return add

@@ -60,7 +60,6 @@ class Case:
 
     @property
     def upgrades(self) -> bool:
-        """Whether a classic group migrates to the consumer protocol."""
         return self.destination is Destination.CONSUMER and self.group.type is GroupType.CLASSIC
 
     @property
@@ -81,11 +80,9 @@ class Case:
         return frozenset(client.library.name for client in self.clients.values() if client.library)
 
     def setting(self, name: str) -> str | None:
-        """The value of a setting on which all brokers agree; None if unknown."""
         return None if self.cluster.settings is None else self.cluster.settings.get(name)
 
     def setting_number(self, name: str) -> int | None:
-        """The value of a numeric setting; None if unknown, or not a number."""
         text = self.setting(name) or ""
         return int(text) if text.isascii() and text.isdigit() else None
 
@@ -94,7 +91,6 @@ class Case:
         return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
 
     def is_before(self, release: tuple[int, int]) -> bool | None:
-        """Whether the brokers are older than a release; None if unknown."""
         match = re.match(r"(\d+)\.(\d+)", self.cluster.kafka or "")
         if match is None:
             return None

@@ -91,7 +91,6 @@ def _names(member: Member) -> tuple[str, ...]:
 
 
 def _clients_of(case: Case, config: ClientConfig) -> set[str]:
-    """The known libraries of the members that the file is for."""
     libraries = set()
     members = {member.id: member for member in case.group.members}
     for member_id, client in case.clients.items():
@@ -273,7 +272,6 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
 
 
 def _problem(case: Case, key: str, value: str) -> str | None:
-    """Why the group cannot have a timeout; None if it can."""
     if not _is_number(value):
         return f"{key}={value} is not a number of milliseconds"
     for side, where in (("min", "below"), ("max", "above")):

@@ -107,7 +107,6 @@ def _duration(case: Case, config: ClientConfig, entry: Setting) -> Finding | Non
 
 
 def _needed_ms(case: Case, config: ClientConfig) -> int | None:
-    """How far back a reset must reach; None if unknown."""
     if case.destination is Destination.CONSUMER:
         interval = timeout_now(case, HEARTBEAT_INTERVAL)
         return int(interval) if interval.isdigit() else None
@@ -124,7 +123,6 @@ def _shortest(case: Case, config: ClientConfig) -> str:
 
 
 def _discovery(case: Case, config: ClientConfig) -> str:
-    """The time before a member reads a new partition, in words."""
     if case.destination is Destination.CONSUMER:
         return f"up to a heartbeat interval ({timeout_now(case, HEARTBEAT_INTERVAL)} ms)"
     return f"up to {_shown_setting(config, METADATA_MAX_AGE)} ms, and a rebalance"

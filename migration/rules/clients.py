@@ -93,7 +93,6 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
 
 
 def _leaves_sarama(case: Case) -> bool:
-    """Whether the plan replaces sarama's members."""
     to_consumer = case.destination is Destination.CONSUMER and not case.request.offline
     return to_consumer and len(case.clients) > 1 and online_path(case) is OnlinePath.RANGE_FIRST
 
@@ -110,7 +109,6 @@ _FEATURES = {True: "cooperative rebalancing", False: "the consumer protocol"}
 
 
 def _support(client: MemberClient, destination: Destination) -> tuple[Level, str, str] | None:
-    """The level, message and remedy of a finding; None without one."""
     library, version = client.library, client.version
     if library is None or destination in (Destination.EAGER, Destination.CLASSIC):
         return None
@@ -159,7 +157,6 @@ def _bundled_in(client: MemberClient) -> str:
 
 
 def _upgrade(library: LibrarySupport, client: MemberClient, version: Version) -> str:
-    """The instruction what to upgrade, and to which release."""
     if client.binding is None or client.binding_version is None:
         return f"Upgrade {library.upgraded} to {version_text(version)} or later"
     release = first_with(client.binding, version)
@@ -249,7 +246,6 @@ def members_share_a_library(case: Case) -> Iterator[Finding]:
 
 
 def _leader(case: Case) -> str:
-    """A note on the library that computes the assignments of a classic group."""
     if case.group.type is not GroupType.CLASSIC:
         return ""
     leader = case.group.leader

@@ -25,7 +25,6 @@ _KIP = "KIP-429, Compatibility and Upgrade Path: Streams; KAFKA-18839 (apache/ka
 
 
 def is_streams(case: Case) -> bool:
-    """Whether the group is a Kafka Streams application on the classic protocol."""
     return case.group.type is GroupType.CLASSIC and case.group.protocol == STREAMS
 
 
@@ -38,7 +37,6 @@ def has_arrived(case: Case) -> bool:
 
 
 def is_always_eager(version: Version | None) -> bool:
-    """Whether a release is known to have no cooperative rebalancing."""
     return version is not None and is_surely_older(version, COOPERATIVE_SINCE)
 
 

@@ -69,7 +69,6 @@ _compare = lru_cache(maxsize=256)(compare)
 
 
 def _regexes(case: Case) -> dict[str, list[str]]:
-    """Members by regex; a declared regex has no members."""
     members: dict[str, list[str]] = {pattern: [] for pattern in case.request.regexes}
     for member in case.group.members:
         if member.subscription is not None and member.subscription.regex:

@@ -80,7 +80,6 @@ async def install_assignment(
 
 
 def client_assignors(request: schemas.ConsumerGroupHeartbeatRequest) -> tuple[ClientAssignor, ...] | None:
-    """The assignors in a member's heartbeat; None: unchanged."""
     if request.client_assignors is None:
         return None
     return tuple(

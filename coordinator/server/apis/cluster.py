@@ -123,7 +123,6 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> schemas.MetadataResponseTopicF
 def described_partition(
     cluster: Cluster, topic: TopicInfo, number: int
 ) -> schemas.MetadataResponseTopicPartitionFields:
-    """The Metadata fields of an existing partition."""
     placement = cluster.placement.place(topic.name, number)
     return {
         "error_code": ErrorCode.LEADER_NOT_AVAILABLE if placement.leader == NO_LEADER else ErrorCode.NONE,

@@ -75,7 +75,6 @@ def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:
 def _entries(
     exchange: Exchange[schemas.DescribeConfigsRequest], requested: schemas.DescribeConfigsRequestResource
 ) -> Sequence[AnswerFields]:
-    """The requested configs, all if the request lists none."""
     name, request = requested.resource_name, exchange.request
     kind, cluster = requested.resource_type, exchange.cluster
     if kind == OF_TOPIC:

@@ -83,7 +83,6 @@ def _without_assignment(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
 
 @lru_cache(maxsize=MOST_REPEATED)
 def _unchanged(answer: ConsumerGroupHeartbeatAnswer) -> CachedFields:
-    """The cached answer to a heartbeat that changes nothing."""
     return CachedFields(**_without_assignment(answer))
 
 

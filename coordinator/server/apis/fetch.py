@@ -52,7 +52,6 @@ async def fetch(exchange: Exchange[FetchRequest]) -> AnswerFields:
 async def _results(
     exchange: Exchange[FetchRequest], requested: Sequence[tuple[PartitionKey, FetchRequestTopicPartition]]
 ) -> Results:
-    """Read the partitions, waiting until there is enough for an answer."""
     loop = asyncio.get_running_loop()
     end = loop.time() + min(max(0, exchange.request.max_wait_ms), LONGEST_WAIT_MS) / 1000
     reading = _Reading(exchange)

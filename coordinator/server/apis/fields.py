@@ -37,7 +37,6 @@ def group_operations(exchange: Exchange[DescribesGroups], described: Described) 
 
 
 def judged(act: Callable[[], object]) -> dict[str, object]:
-    """Do something that may be refused: the error code and message."""
     try:
         act()
     except RequestRefused as refused:
@@ -78,7 +77,6 @@ class LazyEntries(Collection[F]):
 def per_partition(
     topics: Iterable[tuple[str, Iterable[V]]], answer: Callable[[str, V], object], key: str = "name"
 ) -> list[dict[str, object]]:
-    """The name of each topic, and the answers for its partitions."""
     return [{key: name, "partitions": [answer(name, one) for one in some]} for name, some in topics]
 
 

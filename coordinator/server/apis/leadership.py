@@ -92,7 +92,6 @@ def endpoints(
         | log_records_schemas.FetchResponseResponsePartitionFields
     ],
 ) -> list[log_records_schemas.ProduceResponseNodeEndpointFields]:
-    """The endpoints of the leaders named in partition results."""
     brokers = exchange.cluster.brokers
     leaders = (result["current_leader"] for result in results if "current_leader" in result)
     named = dict.fromkeys(leader["leader_id"] for leader in leaders)

@@ -115,7 +115,6 @@ async def offset_fetch(exchange: Exchange[schemas.OffsetFetchRequest]) -> Answer
 
 
 def _visible(exchange: Exchange, query: OffsetQuery) -> OffsetQuery:
-    """The query without topics that the caller may not describe."""
     if query.topics is None or not exchange.has_acls:
         return query
     return replace(query, topics=tuple(topic for topic in query.topics if not _is_hidden(exchange, topic[0])))

@@ -84,7 +84,6 @@ def not_elected(request: schemas.ElectLeadersRequest) -> Sequence[AnswerFields]:
 
 
 def not_described(request: schemas.DescribeUserScramCredentialsRequest) -> Sequence[AnswerFields]:
-    """The results of a refused DescribeUserScramCredentials, one per user."""
     refused = {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), "credential_infos": ()}
     return [{"user": user.name, **refused} for user in request.users or ()]
 

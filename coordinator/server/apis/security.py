@@ -139,7 +139,6 @@ def _known(requested: Any, resource_type: int, pattern: int) -> dict[str, Any]:
 
 
 def _unknown_filter(acl_filter: kafka_acls.AclFilter) -> tuple[int, str] | None:
-    """AclControlManager.validateFilter."""
     if kafka_acls.ResourceType.UNKNOWN in (acl_filter.resource_type, acl_filter.pattern):
         return ErrorCode.INVALID_REQUEST, "Unknown patternFilter."
     if kafka_acls.Operation.UNKNOWN in (acl_filter.operation, acl_filter.permission):

@@ -86,7 +86,6 @@ async def create_topics(exchange: Exchange[schemas.CreateTopicsRequest]) -> Answ
 
 
 async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
-    """Create topics with the broker's defaults, skipping refused ones."""
     if not names:
         return
     async with cluster.topics.changing:
@@ -281,7 +280,6 @@ def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[AnswerFiel
 
 
 def _refusal(name: str | None, topic_id: UUID | None, times: int) -> str | None:
-    """The error of an invalid request, regardless of which topics exist."""
     if name is None and topic_id is None:
         return "Neither topic name nor id were specified."
     if name is not None and topic_id is not None:

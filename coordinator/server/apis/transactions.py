@@ -347,7 +347,6 @@ def _coordinates(exchange: Exchange, transactional_id: str) -> bool:
 
 
 async def _settled(exchange: Exchange, api: str, name: str, decide: Callable[..., Outcome]) -> Outcome:
-    """The outcome in terms of the request's version, once it is stored."""
     if not _coordinates(exchange, name):
         return Outcome(error=ErrorCode.NOT_COORDINATOR)
     try:

@@ -48,7 +48,6 @@ class _Error:
         self.version, self.code, self.is_inside = version, code, is_inside
 
     def carried_by(self, of: Type) -> bool:
-        """Whether an array has a field for the error, at any depth."""
         if not isinstance(of, Array) or not isinstance(of.of, Struct):
             return False
         return any(field.name in _ERRORS or self.carried_by(field.type) for field in of.of.at(self.version))

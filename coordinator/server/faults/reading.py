@@ -134,7 +134,6 @@ def _network(tree: object) -> tuple[fault_kinds.Lasting, ...]:
 
 
 def _imply_lists(tree: dict[str, object]) -> None:
-    """Turn a single API, and a single delay, into a list."""
     if isinstance(tree.get("api"), str):
         tree["api"] = [tree["api"]]
     if "delay" in tree and not isinstance(tree["delay"], list):

@@ -69,11 +69,9 @@ class ActiveRule:
 
     @property
     def times_left(self) -> int | None:
-        """How many more requests it affects; None: any number."""
         return None if self.rule.times is None else self.rule.times - self.applied
 
     def left_ms(self, now_ms: int) -> int | None:
-        """How long it stays active; None: until it is cleared."""
         if self.rule.for_s is None:
             return None
         return max(0, self.added_ms + int(self.rule.for_s * 1000) - now_ms)
@@ -83,19 +81,16 @@ class ActiveRule:
 
     @property
     def wants_partitions(self) -> bool:
-        """Whether only a request that names its partitions can match."""
         rule = self.rule
         return rule.topic is not None or (isinstance(rule, AnswerError) and rule.code in OF_PARTITIONS)
 
     def fits_sender(self, request: IncomingRequest) -> bool:
-        """Whether a request matches the conditions about its sender and API."""
         rule = self.rule
         return (not rule.api or request.api.name in rule.api) and (
             rule.client is None or fnmatchcase(request.client_id, rule.client)
         )
 
     def fits(self, request: IncomingRequest) -> bool:
-        """Whether a request matches every condition except the probability."""
         rule = self.rule
         if not self.fits_sender(request):
             return False
@@ -121,14 +116,12 @@ class Rules:
         self.active: list[ActiveRule] = []
 
     def add(self, rule: Lasting, now_ms: int) -> int:
-        """Activate a rule. Returns its id, which is never reused."""
         chance = Random(rule.seed)  # noqa: S311  (the same seed must decide the same)
         active = ActiveRule(id=next(self._ids), rule=rule, added_ms=now_ms, random=chance)
         self.active.append(active)
         return active.id
 
     def clear(self, ids: Iterable[int] | None = None) -> int:
-        """Remove rules by their ids, or all. Returns how many were removed."""
         before = len(self.active)
         gone = None if ids is None else set(ids)
         self.active = [] if gone is None else [rule for rule in self.active if rule.id not in gone]
@@ -139,7 +132,6 @@ class Rules:
         return tuple(self.active)
 
     def judge(self, request: IncomingRequest, now_ms: int) -> FaultEffect | None:
-        """The effect of all rules on a request; None: it is handled as usual."""
         delay_ms, is_met = 0, False
         for active in self.in_force(now_ms):
             rule = active.rule

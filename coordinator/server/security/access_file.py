@@ -158,7 +158,6 @@ def _resource(entry: _Entry) -> tuple[kafka_acls.ResourceType, str]:
 
 
 def _named(text: str, among: tuple[Any, ...], *path: str | int) -> Any:
-    """The member of an enum of that name, in any case, as kafka-acls accepts it."""
     member = next((one for one in among if one.name == text.upper()), None)
     if member is None:
         names = ", ".join(one.name for one in among)

@@ -27,7 +27,6 @@ class ListenAddress:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
         with suppress(ValueError):
             return ip_address(self.host).is_loopback
         return False
@@ -78,7 +77,6 @@ def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advert
 
 
 def _split_host_port(address: str) -> tuple[str, int | None]:
-    """Host and port; None: the port is missing or invalid."""
     host, colon, port = address.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]

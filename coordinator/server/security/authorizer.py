@@ -79,7 +79,6 @@ class Authorizer:
         self._acls, self._by_type = entries, by_type
 
     def matching(self, acl_filter: AclFilter) -> list[Acl]:
-        """The ACLs that match a filter, in the order in which they were added."""
         return [acl for acl in self._acls if acl_filter.matches(acl)]
 
     def allows(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> bool:
@@ -160,7 +159,6 @@ class StoredAcls:
 
     @property
     def left_out(self) -> int:
-        """How many of the given ACLs are not in effect."""
         return len(self._given & self.deleted)
 
     def create(self, acls: Iterable[Acl]) -> None:

@@ -35,7 +35,6 @@ class PrincipalRule:
     case: str = ""
 
     def applied(self, name: str) -> str | None:
-        """The mapped name; None: the rule does not match."""
         if self.pattern is None:
             return name
         if not self.pattern.fullmatch(name):

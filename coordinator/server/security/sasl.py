@@ -43,7 +43,6 @@ class Users:
         return hmac.compare_digest(expected.encode(), password.encode()) and known is not None
 
     def scram_credential(self, user: str, mechanism: str) -> ScramCredential | None:
-        """None: unknown user."""
         password = self._passwords.get(user)
         if password is None:
             return None

@@ -39,7 +39,6 @@ class Security:
     context: ssl.SSLContext | None = None
 
     def login(self) -> SaslLogin | None:
-        """The login of a new connection; None if no login is required."""
         if not self.settings.protocol.sasl:
             return None
         return SaslLogin(self.users, self.settings.mechanisms, self.settings.max_reauth_ms)

@@ -66,7 +66,6 @@ class SecuritySettings:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether connections are encrypted, and every client authenticates."""
         return self.protocol.tls and (self.protocol.sasl or self.client_auth is ClientAuth.REQUIRED)
 
 
