@@ -1,8 +1,6 @@
-"""The input and output of an assignor. `GroupSpec` has names of topics and members; `DenseGroup` turns every name into
-a small integer, and all algorithms work on numpy arrays of those. An `Assignment` uses the same integers.
-Partition p of topic t is `topic_start[t] + p`. Ids from `partition_count` on are *strays*: claims of partitions that do
-not exist (a deleted topic, a number beyond the count). Java's assignors do not check claims against the metadata, so a
-stray can matter to the result."""
+"""The input and output of an assignor. `DenseGroup` turns the names of `GroupSpec` into small integers, on which all
+algorithms work. Partition p of topic t is `topic_start[t] + p`; ids from `partition_count` on are *strays*: claims of
+partitions that do not exist, which can matter to the result, as Java does not check claims against the metadata."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The assignor that a group elects, and its rebalances until it settles. eager: all members revoke everything, the
-leader assigns. Cooperative (KIP-429): a partition that moves is withheld in one rebalance and assigned in the next,
-which a member starts that had to revoke; eager members revoke everything each time. The consumer protocol (KIP-848):
-the broker sets one target, and each partition that moves is assigned as soon as its old owner has revoked it."""
+"""The assignor that a group elects, and its rebalances until it settles: eager (all members revoke everything),
+cooperative (KIP-429: a partition that moves is withheld in one rebalance and assigned in the next), or of the consumer
+protocol (KIP-848: one target, each partition assigned as soon as its old owner has revoked it)."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

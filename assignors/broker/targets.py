@@ -1,11 +1,8 @@
-"""The target assignment as the broker stores it: per member a map from topic id to a set of partition numbers.
-Iteration orders decide which partitions an overloaded member revokes. That of a set is of a `new HashSet(list)`, whose
-size depends on Java's version (`Java` remembers whether it mattered). That of the topics is of the map that the
-assignor created last (`TargetMaps`), which is written to a record and read into a `new HashMap<>()`, where topics that
-share a bin keep their order.
-The uniform assignor uses the target unchanged, or a copy as soon as something changes: a topic goes with its
-subscription or its last partition, and `computeIfAbsent` puts a new one first in its bin. The range assignor fills an
-empty map, each topic last in its bin. Source: modern.Assignment.fromRecord, AssignorHelpers.deepCopyAssignment."""
+"""The target assignment as the broker stores it: per member a map from topic id to a set of partition numbers. The
+order of a set is that of a `new HashSet(list)`, whose size depends on Java's version (`Java`); that of the topics is
+of the map that the assignor created last (`TargetMaps`), written to a record and read into a `new HashMap<>()`. These
+orders decide which partitions an overloaded member revokes. Source: modern.Assignment.fromRecord,
+AssignorHelpers.deepCopyAssignment."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

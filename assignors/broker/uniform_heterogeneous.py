@@ -1,10 +1,8 @@
-"""The broker's uniform assignor if members subscribe to different topics.
-Members keep their partitions of topics they subscribe to. Then, topics with the most partitions per subscriber first
-(fewer subscribers first among equals, then by id), every partition without an owner goes to the subscriber with the
-fewest, counting all topics. Then up to 16 sweeps over the topics move the last partition of the subscriber with the
-most to the one with the fewest (`level_topic`), until they differ by at most one. Among equals members are in map
-order.
-Source: org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder (balanceTopic,
+"""The broker's uniform assignor if members subscribe to different topics. Members keep their partitions; then, topics
+with the most partitions per subscriber first, every other one goes to the subscriber with the fewest. Then up to 16
+sweeps over the topics move the last partition of the subscriber with the most to the one with the fewest
+(`level_topic`). Among equals members are in map order. Source:
+org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder (balanceTopic,
 MemberAssignmentBalancer)."""
 
 from dataclasses import dataclass
@@ -189,9 +187,8 @@ class _State:
 
 def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]:
     """Move partitions; `loads` (by member) and `owners` (by partition) change in place. `line` are the subscribers by
-    load ascending. Returns the partitions that moved, in order; each moves once. Two pointers cycle through the members
-    with the highest load, from the back, and through those with the lowest, from the front; they meet when their
-    levels, which count cycles, differ by one or less. A partition that was already taken is then returned."""
+    load ascending. Returns the moved partitions in order. Two pointers cycle through the highest loads, from the back,
+    and the lowest, from the front, until their levels differ by one or less."""
     pointers = _Pointers(loads, line)
     holdings = _TopicHoldings(owners)
     moved: list[int] = []

@@ -1,15 +1,10 @@
-"""The iteration order of Java's hash maps, and Java's natural orders.
-A key is in bin `spread(hash) & (length - 1)` of an array whose length is a power of two; in a bin keys keep the order
-of insertion, also when the array doubles. So the order of keys that were each inserted once is a stable sort by bin:
-`map_order`. The exception: the ninth key of a bin doubles an array below 64 early, or turns the bin into a red-black
-tree, which `JavaMap` replays key by key. A tree bin still links its keys, but a new key right after its parent in the
-tree, and whenever the root changes the new root moves to the front. Keys that Java can only compare by identity hash
-code are not `determined`.
-The leader and the broker put members one by one into a `new HashMap<>()`. `ModernGroup.members` is a TimelineHashMap:
-slots by Fibonacci hashing, and in a slot the latest first. The description of a group is in the order of its map; a
-conversion inserts in that order (`ConsumerGroup.fromClassicGroup`).
-Hash codes are int64 arrays of values in [-2^31, 2^31); capacities follow Java 17. Source: java.util.HashMap, HashSet,
-String.hashCode; org.apache.kafka.common.Uuid, TopicPartition; org.apache.kafka.timeline.BaseHashTable (Kafka 4.3.1)."""
+"""The iteration order of Java's hash maps, and Java's natural orders. A bin keeps the order of insertion, so the order
+of keys inserted once is a stable sort by bin: `map_order`. The exception: the ninth key of a bin doubles an array
+below 64 early, or makes the bin a red-black tree, which `JavaMap` replays key by key; keys that Java can only compare
+by identity hash code are not `determined`. The leader and the broker put members one by one into a `new HashMap<>()`;
+`ModernGroup.members` is a TimelineHashMap: slots by Fibonacci hashing, in a slot the latest first. Hash codes are
+int64 arrays of values in [-2^31, 2^31). Source (Java 17, Kafka 4.3.1): java.util.HashMap, HashSet, String.hashCode;
+org.apache.kafka.common.Uuid, TopicPartition; org.apache.kafka.timeline.BaseHashTable."""
 
 from __future__ import annotations
 
@@ -438,9 +433,8 @@ def hash_map_order(members: Sequence[MemberSpec]) -> Ints:
 
 
 def static_first(members: Sequence[MemberSpec]) -> Ints:
-    """Member indices in the sort order of range, round robin and the broker's range: static members by instance id,
-    then dynamic ones by member id; equal ones keep the order of the map
-    (`AbstractPartitionAssignor.MemberInfo.compareTo`)."""
+    """Member indices, static members by instance id first, then dynamic ones by id (`MemberInfo.compareTo`), then in
+    map order."""
 
     def key(index: int) -> tuple[bool, bytes]:
         member = members[index]

@@ -1,13 +1,9 @@
-"""Java's sticky assignors: balanced first, then as few moves as possible. Instance ids are ignored.
-sticky is eager: members report their partitions in user data (`DenseGroup.user_data`, V1 with a generation, V0
-without); the subscription's own generation decides between rivals of a claim. A real leader's assignor remembers the
-highest generation that it ever saw; this one has no memory.
-cooperative-sticky reads `DenseGroup.owned` (the generation from the user data if there is none), and withholds
-partitions that other members must revoke first. With equal subscriptions: those that one member must revoke and another
-gets, and those claimed twice in one generation. Otherwise: those assigned to a member that does not claim them while a
-claimant does not keep them, whatever its generation and subscription.
-Source: StickyAssignor, CooperativeStickyAssignor, AbstractStickyAssignor.assignPartitions (Kafka 4.3.1); KIP-54,
-KIP-429."""
+"""Java's sticky assignors: balanced first, then as few moves as possible. sticky is eager: members report their
+partitions in user data (`DenseGroup.user_data`), and the subscription's own generation decides between rivals of a
+claim. cooperative-sticky reads `DenseGroup.owned`, and withholds partitions that other members must revoke first: with
+equal subscriptions those that one member must revoke and another gets, and those claimed twice in one generation;
+otherwise those assigned to a member that does not claim them while a claimant does not keep them. Source:
+StickyAssignor, CooperativeStickyAssignor, AbstractStickyAssignor.assignPartitions (Kafka 4.3.1); KIP-54, KIP-429."""
 
 import numpy as np
 

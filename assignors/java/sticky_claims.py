@@ -1,10 +1,7 @@
-"""The claims that the sticky assignors grant, and the owners of partitions during the assignment.
-The first claim of a partition, in HashMap order of members, is granted. A later claimant's own generation is compared
-with the one in the rival's *subscription*: a later one takes the partition, the same one takes it away from both, an
-earlier one changes nothing. Later claims are compared with the last claimant, which does not own a disputed partition.
-Java finds unassigned partitions by merging the sorted lists of all and of kept partitions. The merge stalls at the
-first kept partition that does not exist: every one after it is assigned a second time, and the owner of the first copy
-keeps it.
+"""The claims that the sticky assignors grant, and the owners of partitions during the assignment. The first claim of a
+partition, in HashMap order of members, is granted; a later claimant's own generation is compared with the one in the
+rival's *subscription*: a later one takes the partition, the same one takes it away from both. Java finds unassigned
+partitions by a merge that stalls at the first kept partition that does not exist: every later one is assigned twice.
 Source: AbstractStickyAssignor.allSubscriptionsEqual, getUnassignedPartitions of both its builders."""
 
 from dataclasses import dataclass

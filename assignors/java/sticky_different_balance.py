@@ -1,15 +1,10 @@
-"""Leveling the loads of a general sticky assignment, move by move.
-Java visits the partitions in order until a whole visit moves nothing or the group is balanced: no member could take a
-partition from a member with at least two more than itself. A visited partition moves back to its claimant of an older
-generation if this has at least two less than the owner, even if it no longer subscribes (which can cycle endlessly: a
-repeated state reveals it); otherwise to its subscriber with the fewest partitions, if some subscriber has at least two
-less. Instead of moving partitions of a topic back and forth, Java undoes an earlier move (`PartitionMovements`). Racks
-do not change the result.
-Nothing changes between two moves: this module searches blocks of one class for the next partition that moves, and keeps
-one witness of imbalance. If claims include partitions that do not exist, or partitions are owned twice
-(`BalancingWithStrays`), Java's shortcuts matter: it uses the last owner in its map, and fails on members it has set
-aside.
-Source: performReassignments, isBalanced and PartitionMovements of AbstractStickyAssignor."""
+"""Leveling the loads of a general sticky assignment, move by move. Java visits the partitions until nothing moves or
+the group is balanced. A visited partition moves back to its claimant of an older generation if this has at least two
+less than the owner (which can cycle endlessly), otherwise to its subscriber with the fewest, or an earlier move of the
+topic is undone instead (`PartitionMovements`). This module searches blocks of one class for the next partition that
+moves, and keeps one witness of imbalance; with claims that do not exist or owners of the same partition, Java's
+shortcuts matter (`BalancingWithStrays`). Source: performReassignments, isBalanced and PartitionMovements of
+AbstractStickyAssignor."""
 
 from collections.abc import Callable
 from functools import cached_property

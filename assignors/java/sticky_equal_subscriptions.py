@@ -1,12 +1,9 @@
 """The sticky algorithm for members that all subscribe to the same topics
-(AbstractStickyAssignor.ConstrainedAssignmentBuilder). P % n members get one more than the low quota P // n.
-In HashMap order each member keeps its partitions, the lowest numbers first (then topic names), up to its quota, without
-disputed ones and those whose racks mismatch. The rest is assigned to the remaining places (`hand_out`):
-1. If racks matter: partitions with the fewest members in their racks first; each is assigned to the next member below
-  the low quota with a matching rack, otherwise to the first such member that waits at the low quota. Members without a
-  rack are never picked.
-2. The rest cycles through the members below the low quota, by id, then goes one each to those that wait at the low
-  quota, in the order in which they reached it."""
+(AbstractStickyAssignor.ConstrainedAssignmentBuilder). P % n members get one more than the low quota P // n. In HashMap
+order each member keeps its lowest partitions up to its quota. If racks matter, each other partition, those with the
+fewest members in their racks first, is assigned to the next member below the low quota with a matching rack, otherwise
+to the first such member at it. The rest cycles through the members below the low quota, by id, then goes one each to
+those at it."""
 
 from __future__ import annotations
 

@@ -1,21 +1,13 @@
-"""librdkafka's cooperative-sticky assignor: Java's general algorithm, for every group.
-There is no algorithm for equal subscriptions, so results differ from Java's even in the simplest groups. In order:
-1. Claims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
-2. Partitions with subscribers are put in order. If all members can have the same: round robin from the members that own
-  most, partitions with previous owners first; then partitions without an owner, in reverse order of the Metadata
-  response (or by name, if no member owns anything). Otherwise by number of subscribers, topic and partition.
-3. Owned partitions stay if their owner still subscribes to them and, if racks count, its rack matches.
-4. The rest is assigned, one at a time, to the subscriber with the fewest; if racks count, first of matching racks.
-5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 revoked something, then all; the moves
-  are undone if members owned partitions and the balance is not better afterwards.
-6. A partition that its last claimant must revoke is withheld until then. Claimed partitions without subscribers, or
-  that do not exist, are assigned to their last claimant again.
-A rack of the empty string (`client.rack` not set) matches nothing, null everything. Not modeled: a leader crashes if
-racks count and a subscription's version is below 3, or if any is 0.
-Claims: per partition the claim of the highest generation counts; the claim before it determines the *previous* owner.
-Two claims of one generation, even an old one, void all. The leader also stores the *last claimant* in the order of the
-JoinGroup response, and uses it when partitions are moved or withheld. Source: librdkafka 2.15,
-rd_kafka_sticky_assignor_assign_cb, rd_kafka_cooperative_protocol_adjust_assignment, rd_kafka_collect_partitions."""
+"""librdkafka's cooperative-sticky assignor: Java's general algorithm, for every group. (1) Claims are judged: per
+partition the highest generation counts, the one before determines the *previous* owner; two claims of one generation
+void all; user data never counts. (2) Partitions are put in order: if all members can have the same, round robin from
+the members that own most, then those without an owner in reverse order of the Metadata response; otherwise by number
+of subscribers, topic and number. (3) Owned partitions stay if the owner subscribes and its rack matches. (4) The rest
+goes to the subscriber with the fewest, first of matching racks. (5) Partitions are moved (`sticky_balance`), undone if
+the balance is not better. (6) What the *last claimant* must revoke is withheld; claims without subscribers stay with
+it. A rack of "" matches nothing, null everything. Not modeled: a leader crashes if racks count and a subscription's
+version is below 3, or if any is 0. Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb,
+rd_kafka_cooperative_protocol_adjust_assignment, rd_kafka_collect_partitions."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""librdkafka's range assignor, with its rack-aware passes. Differences to Java's:
-- Members are in librdkafka's order (`assignors.librdkafka.order`), topic by topic; racks are requested only if some
-  member has one.
-- Topics with the same subscribers and the same P always use the co-partitioned pass. It assigns to the first member
-  that *has* a rack, with room and a match in every topic; a member without a rack gets nothing before the plain ranges.
-- A topic alone in its class uses racks only if it needs them itself: some subscriber's rack is among the racks of its
-  partitions, and these are not all in the same *number* of racks.
+"""librdkafka's range assignor, with its rack-aware passes. Unlike in Java, members are in librdkafka's order, topic by
+topic; topics with the same subscribers and P always use the co-partitioned pass, in which a member without a rack gets
+nothing; a topic alone in its class uses racks only if its partitions are not all in the same *number* of racks.
 Source: librdkafka 2.15, rd_kafka_range_assignor_assign_cb, rd_kafka_use_rack_aware_assignment."""
 
 from collections.abc import Sequence

@@ -1,16 +1,10 @@
-"""The reassignments of librdkafka's cooperative-sticky, move by move.
-Members that own all that they can have, none of which another could take, are left out. Then each partition with two or
-more subscribers is checked, again and again, until the group is balanced or a walk moves nothing: a previous owner with
-at least two fewer than the current owner gets it back; otherwise, if some subscriber has at least two fewer, the least
-loaded one gets it. The "current owner" is the last claimant, if nothing was assigned since: it may not own the
-partition, which then ends up with two members. A lookup of a member that was left out follows a null pointer:
-AssignorFailedError.
-`Movements` is librdkafka's record of moves, with its flaws. A move of a to b should undo an earlier one from b to a.
-But a partition that moved back to its source keeps its entry: when it is moved again, assertions fail and the process
-exits (AssignorFailedError). The partition to move back is a reference into a list from which it is removed before it is
-used: the next of the list is moved instead, or freed memory is read; a list's key is freed with the entry that it was
-created for (FreedMemoryError).
-Source: librdkafka 2.15, performReassignments, isBalanced, PartitionMovements_movePartition,
+"""The reassignments of librdkafka's cooperative-sticky, move by move. A partition moves back to a previous owner with
+at least two fewer than the current owner, otherwise to the least loaded subscriber. The "current owner" is the last
+claimant if nothing was assigned since, so a partition can end up with two members. A lookup of a member that was left
+out crashes (AssignorFailedError). `Movements` is librdkafka's record of moves, with its flaws: a partition that moved
+back keeps its entry, whose assertions fail when it moves again; the partition to move back is a reference into a list
+from which it is removed before, so the next one is moved, or freed memory is read (FreedMemoryError). Source:
+librdkafka 2.15, performReassignments, isBalanced, PartitionMovements_movePartition,
 PartitionMovements_getTheActualPartitionToBeMoved."""
 
 from __future__ import annotations

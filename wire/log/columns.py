@@ -27,9 +27,8 @@ _LEAST_ABREAST = 32  # from this many records per batch on, walking them side by
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Columns:
-    """Records in the order of the log: element i of an int64 array is of record i. Keys and values are
-    `data[start:end]`; an end of -1 is null. Timestamps are ms since 1970. `batch_of` counts in `batches`, all of
-    the file."""
+    """Records in the order of the log, an element each. Keys and values are `data[start:end]`; an end of -1 is null.
+    Timestamps are ms since 1970. `batch_of` counts in `batches`, all of the file."""
 
     data: bytes
     offsets: Ints
@@ -76,9 +75,8 @@ class _InvalidBatch(Exception):
 
 
 def columns_of(batches: Batches, most: int = MOST_BYTES) -> Iterator[Columns]:
-    """The records of `batches`, in chunks of about 4 MB: whole batches, unless one has more than a million records.
-    :raises DamagedLog: at the chunk with the first batch whose records do not match the header :raises
-    ExpandsTooFar: a batch decompresses to more than `most` bytes"""
+    """The records of `batches`, in chunks of about 4 MB. :raises DamagedLog: at the chunk with the first wrong batch
+    :raises ExpandsTooFar: a batch decompresses to more than `most` bytes"""
     for chunk in _chunks(batches, most):
         try:
             yield from _columns(batches, chunk)

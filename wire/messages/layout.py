@@ -1,11 +1,8 @@
-"""The binary layout of Kafka's messages: fields, types, versions. Data only; `schemas/` has the messages.
-A layout has one field a line, with the words of Kafka's message definitions (common/message/README.md): `name type
-[versions] [null[=versions]] [tag=number] [default=value]`. Types are those of `Scalar`, `{}` for a struct, whose fields
-follow with an indent of four, or the name of a field above, to use its type; `[]` after a type makes an array of it.
-Versions are `3`, `3+` or `3-5`, all by default; `null=2+`: may be null from version 2 on; `newest=3`, of a struct: a
-newer version of it cannot be read.
-A message is *flexible* from some version on (KIP-482): lengths become unsigned varints, and every struct ends with
-tagged fields, which a writer leaves out if they have their default."""
+"""The binary layout of Kafka's messages: fields, types, versions; `schemas/` has the messages. A layout has one field
+a line, as in Kafka's message definitions: `name type [versions] [null[=versions]] [tag=number] [default=value]`. Types
+are those of `Scalar`, `{}` for a struct, whose fields follow with an indent of four, or the name of a field above;
+`[]` makes an array of it. Versions are `3`, `3+` or `3-5`; `newest=3`, of a struct: a newer version of it cannot be
+read. From its *flexible* version on (KIP-482) a message has varint lengths, and tagged fields after every struct."""
 
 from __future__ import annotations
 
