@@ -293,9 +293,7 @@ class Assignment:
 
     def named(self) -> dict[str, dict[str, list[int]]]:
         """Member id → topic name → partition numbers ascending; topics by name, members as in the spec."""
-        return {
-            member.id: self._named_row(self.partitions[i]) for i, member in enumerate(self.group.spec.members)
-        }
+        return {m.id: self._named_row(self.partitions[i]) for i, m in enumerate(self.group.spec.members)}
 
     def _named_row(self, row: Ints) -> dict[str, list[int]]:
         known = row[row < self.group.partition_count]

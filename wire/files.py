@@ -16,9 +16,8 @@ def read_bounded(file: Path | BinaryIO, most: int) -> bytes:
             return read_bounded(stream, most)
     data = file.read(most + 1)
     if len(data) > most:
-        raise OSError(
-            errno.EFBIG, f"it contains more than {most // MEBIBYTE} MiB, and no such file is so large"
-        )
+        message = f"it contains more than {most // MEBIBYTE} MiB, and no such file is so large"
+        raise OSError(errno.EFBIG, message)
     return data
 
 

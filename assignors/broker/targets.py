@@ -11,19 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
-from assignors.java.hash_map import (
-    DEFAULT_CAPACITY,
-    JavaMap,
-    copied_capacity,
-    grown_capacity,
-    map_order,
-    presized_capacity,
-    spread,
-    string_order,
-    uuid_hashes,
-    uuid_order,
-    uuid_sort_key,
-)
+from assignors.java import hash_map
 from assignors.model import Assignment, DenseGroup, Ints, MemberSpec
 
 JAVA_RESIZED_COPIES = 19
@@ -36,8 +24,8 @@ class Java:
     mattered: bool = False  # whether another version would have given some set another size
 
     def copied_capacity(self, size: int) -> int:
-        before = copied_capacity(size, java=JAVA_RESIZED_COPIES - 1)
-        since = copied_capacity(size, java=JAVA_RESIZED_COPIES)
+        before = hash_map.copied_capacity(size, java=JAVA_RESIZED_COPIES - 1)
+        since = hash_map.copied_capacity(size, java=JAVA_RESIZED_COPIES)
         self.mattered |= before != since
         return since if self.version >= JAVA_RESIZED_COPIES else before
 
@@ -51,7 +39,7 @@ def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]
     """Topics of the member in the order of its set of names, which is also the order of `subscribedTopicIds()`."""
     index = group.topic_index
     names = list(dict.fromkeys(member.topics))
-    order = string_order(names, java.copied_capacity(len(member.topics)))
+    order = hash_map.string_order(names, java.copied_capacity(len(member.topics)))
     return [index[names[i]] for i in order.tolist() if names[i] in index]
 
 
@@ -59,7 +47,9 @@ def subscribed_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list
     """Topics of the member in the order of `new HashSet<>(subscribedTopicIds())`, with room for missing names."""
     topics = named_topics(group, member, java)
     ids = [topic_id(group, topic) for topic in topics]
-    return [topics[i] for i in uuid_order(ids, java.copied_capacity(len(set(member.topics)))).tolist()]
+    return [
+        topics[i] for i in hash_map.uuid_order(ids, java.copied_capacity(len(set(member.topics)))).tolist()
+    ]
 
 
 def homogeneous(group: DenseGroup) -> bool:
@@ -79,7 +69,7 @@ class Targets:
 
     def __init__(self, group: DenseGroup, java: Java) -> None:
         self.group, self.java = group, java
-        self.hashes = uuid_hashes([topic_id(group, t) for t in range(len(group.spec.topics))])
+        self.hashes = hash_map.uuid_hashes([topic_id(group, t) for t in range(len(group.spec.topics))])
 
     def of(self, member: int) -> Iterator[tuple[int, Ints]]:
         """Topics of a member's target that exist, each with its dense partition ids."""
@@ -93,10 +83,10 @@ class Targets:
         in_order = known[np.argsort(first)]
         # Deleted topics add to the length of the array; their bins are unknown.
         gone = self.gone(member)
-        order = map_order(
+        order = hash_map.map_order(
             self.hashes[in_order],
-            capacity=grown_capacity(len(in_order) + gone) if gone else DEFAULT_CAPACITY,
-            keys=[uuid_sort_key(topic_id(self.group, int(topic))) for topic in in_order],
+            capacity=hash_map.grown_capacity(len(in_order) + gone) if gone else hash_map.DEFAULT_CAPACITY,
+            keys=[hash_map.uuid_sort_key(topic_id(self.group, int(topic))) for topic in in_order],
         )
         return [int(topic) for topic in in_order[order.indices]]
 
@@ -112,7 +102,7 @@ class Targets:
         distinct = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.int64)
         numbers = np.array([self.group.name_of(p)[1] for p in distinct.tolist()], dtype=np.int64)
         capacity = self.java.copied_capacity(len(ids))
-        return distinct[map_order(numbers, capacity=capacity, keys=numbers.tolist()).indices]
+        return distinct[hash_map.map_order(numbers, capacity=capacity, keys=numbers.tolist()).indices]
 
 
 NOTHING: Mapping[int, Sequence[int]] = {}
@@ -120,7 +110,7 @@ NOTHING: Mapping[int, Sequence[int]] = {}
 
 @dataclass(slots=True, eq=False)
 class _Target:
-    topics: JavaMap
+    topics: hash_map.JavaMap
     partitions: dict[int, set[int]]  # dense ids by topic; no topic is empty
 
     def drop(self, topic: int) -> None:
@@ -135,8 +125,10 @@ class TargetMaps:
         self._group = group
         self._topic_of: list[int] = group.topic_of.tolist()
         targets = Targets(group, Java())
-        self._spreads: list[int] = spread(targets.hashes).tolist()
-        self._keys = [uuid_sort_key(topic_id(group, topic)) for topic in range(len(group.spec.topics))]
+        self._spreads: list[int] = hash_map.spread(targets.hashes).tolist()
+        self._keys = [
+            hash_map.uuid_sort_key(topic_id(group, topic)) for topic in range(len(group.spec.topics))
+        ]
         self._present = [targets.topics(member) for member in range(len(group.spec.members))]
         self._gone = [targets.gone(member) for member in range(len(group.spec.members))]
         self._copies: dict[int, _Target] = {}
@@ -179,11 +171,11 @@ class TargetMaps:
         """The target, copied by the first call."""
         if member not in self._copies:
             topics, gone = self._present[member], self._gone[member]
-            capacity = presized_capacity(len(topics) + gone)
+            capacity = hash_map.presized_capacity(len(topics) + gone)
             if gone:
                 # Deleted topics only make the array longer: they are removed before anything is added.
-                capacity = grown_capacity(len(topics) + gone, capacity)
-            copied = JavaMap(self._spreads, capacity, self._keys)
+                capacity = hash_map.grown_capacity(len(topics) + gone, capacity)
+            copied = hash_map.JavaMap(self._spreads, capacity, self._keys)
             partitions: dict[int, set[int]] = {}
             for topic in topics:
                 copied.put(topic)
@@ -231,4 +223,6 @@ def _in_bins(assignment: Assignment, member: int, topics: Sequence[int], size: i
     has = set(group.partition_topic[row[row < group.partition_count]].tolist())
     present = [topic for topic in topics if topic in has]
     ids = [topic_id(group, topic) for topic in present]
-    return [present[i] for i in uuid_order(ids, presized_capacity(size * 4 // 3 + 1)).tolist()]
+    return [
+        present[i] for i in hash_map.uuid_order(ids, hash_map.presized_capacity(size * 4 // 3 + 1)).tolist()
+    ]

@@ -8,12 +8,7 @@ from abc import abstractmethod
 from enum import Enum
 from functools import partial
 
-from coordinator.consumer.committing_member import (
-    RETRIABLE_COMMIT_ERRORS,
-    CommittingMember,
-    Offsets,
-    OnCommit,
-)
+from coordinator.consumer import committing_member
 from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
 from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position, java_exception
@@ -25,7 +20,7 @@ from wire.errors import ErrorCode
 NO_EPOCH = -1
 """The epoch in a commit of a consumer that is not a member."""
 
-_BEFORE_REBALANCE = (RETRIABLE_COMMIT_ERRORS | {ErrorCode.STALE_MEMBER_EPOCH}) - {
+_BEFORE_REBALANCE = (committing_member.RETRIABLE_COMMIT_ERRORS | {ErrorCode.STALE_MEMBER_EPOCH}) - {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 }
 """Errors after which the commit before a reconciliation is retried. A deleted topic must not block it. If the epoch
@@ -66,7 +61,7 @@ class AsyncState(Enum):
 _RECONCILED = AsyncState.ACKNOWLEDGING, AsyncState.STABLE
 
 
-class ReconcilingMember(CommittingMember):
+class ReconcilingMember(committing_member.CommittingMember):
     """See the module. The protocol, with its heartbeats, is in the subclass."""
 
     def __init__(
@@ -208,7 +203,9 @@ class ReconcilingMember(CommittingMember):
         else:
             committed("", now_ms)
 
-    def _commit_before(self, offsets: Offsets, then: OnCommit, now_ms: int) -> None:
+    def _commit_before(
+        self, offsets: committing_member.Offsets, then: committing_member.OnCommit, now_ms: int
+    ) -> None:
         """Commit, within the rebalance timeout; whether or not that succeeds, the reconciliation continues."""
         until_ms = now_ms + self.settings.max_poll_interval_ms
         self._commit(offsets, now_ms, until_ms, then, retried=_BEFORE_REBALANCE)

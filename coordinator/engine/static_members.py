@@ -28,10 +28,8 @@ def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
     if holder is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance} is unknown.")
     if holder != member:
-        raise RequestRefused(
-            ErrorCode.FENCED_INSTANCE_ID,
-            f"Static member {member} with instance id {instance} was fenced by member {holder}.",
-        )
+        message = f"Static member {member} with instance id {instance} was fenced by member {holder}."
+        raise RequestRefused(ErrorCode.FENCED_INSTANCE_ID, message)
 
 
 def check_classic_member(group: ClassicGroup, member: str, instance: str | None) -> None:

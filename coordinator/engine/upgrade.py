@@ -131,7 +131,5 @@ def _convert(
 
 
 def _refused(group: ClassicGroup, why: str) -> RequestRefused:
-    return RequestRefused(
-        ErrorCode.GROUP_ID_NOT_FOUND,
-        f"Cannot upgrade classic group {group.id} to consumer group because {why}",
-    )
+    message = f"Cannot upgrade classic group {group.id} to consumer group because {why}"
+    return RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, message)

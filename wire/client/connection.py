@@ -7,17 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from wire.client import errors
 from wire.client.address import Address
-from wire.client.errors import (
-    NotConnected,
-    NotSent,
-    ProtocolError,
-    RequestTimedOut,
-    Unreachable,
-    UnsupportedApi,
-    WireError,
-    WrongCluster,
-)
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, Steps
 from wire.client.transport import Transport, connect
@@ -74,7 +65,7 @@ class Connection:
         """The highest common version of `api`; the connection must be open. :raises UnsupportedApi: there is none"""
         known = self._versions.get(api.key)
         if known is None or (agreed := api.agree(*known)) is None:
-            raise UnsupportedApi(
+            raise errors.UnsupportedApi(
                 f"{self.address}: this broker does not answer {api.name}; Kafka {api.since} or newer does, unless a "
                 "gateway hides it",
                 address=self.address,
@@ -93,7 +84,7 @@ class Connection:
     def check_broker(self) -> None:
         """Refuse a KRaft controller, which answers but knows no topics and groups. :raises UnsupportedApi:"""
         if METADATA.key not in self._versions and _BROKER_REGISTRATION in self._versions:
-            raise UnsupportedApi(
+            raise errors.UnsupportedApi(
                 f"{self.address}: this is the port of a KRaft controller, which knows no groups. Use the port of a "
                 "broker: that of its listener for clients, which is in advertised.listeners of its server.properties "
                 "and in bootstrap.servers of its clients (often 9092).",
@@ -107,7 +98,7 @@ class Connection:
                 return
             self.close()
         if self._silence is not None and self._silence[1].remaining_ms():
-            error = RequestTimedOut(self.address, self._silence[0])
+            error = errors.RequestTimedOut(self.address, self._silence[0])
             error.is_unsent = True
             raise error
         began = time.monotonic()
@@ -120,7 +111,7 @@ class Connection:
         except BaseException as error:
             self._remember_timeout(error, began)
             self.close()
-            if isinstance(error, WireError):
+            if isinstance(error, errors.WireError):
                 error.is_unsent = True
             raise
 
@@ -131,15 +122,15 @@ class Connection:
         proven = self._proven
         try:
             return (yield from self.ask_once(api, requests, deadline))
-        except NotConnected:
+        except errors.NotConnected:
             raise
-        except Unreachable as error:
+        except errors.Unreachable as error:
             if not proven:
                 raise self._with_hint(error) from None
             broken = error
         try:
             return (yield from self.ask_once(api, requests, deadline))
-        except WireError as error:
+        except errors.WireError as error:
             if error.is_unsent:  # but the first attempt may have arrived
                 raise broken from None
             raise
@@ -154,7 +145,7 @@ class Connection:
         """`ask` for requests that are not safe to send twice. `limit_ms`: another timeout than the settings'."""
         yield from self.open(deadline)
         if Deadline.is_stopping():
-            raise NotSent(self.address, api.name)
+            raise errors.NotSent(self.address, api.name)
         began = time.monotonic()
         version = self.version(api)
         try:
@@ -168,19 +159,19 @@ class Connection:
 
     def _remember_timeout(self, error: BaseException, began: float) -> None:
         """Remember a broker that did not answer for a while: a command waits only once."""
-        if isinstance(error, RequestTimedOut) and time.monotonic() - began >= _PATIENCE_S:
+        if isinstance(error, errors.RequestTimedOut) and time.monotonic() - began >= _PATIENCE_S:
             self._silence = error.activity, Deadline(_SILENT_FOR_MS)
 
-    def _with_hint(self, error: Unreachable) -> Unreachable:
+    def _with_hint(self, error: errors.Unreachable) -> errors.Unreachable:
         """Add a hint: a listener that requires a login answers ApiVersions and closes at the next request."""
         protocol = self._settings.security_protocol
         if protocol.sasl:
             return error
         protocol_name = "SASL_SSL" if protocol.tls else "SASL_PLAINTEXT"
-        return Unreachable(
-            self.address,
-            f"{error.reason}. If the listener requires a login, set security.protocol to {protocol_name}.",
+        message = (
+            f"{error.reason}. If the listener requires a login, set security.protocol to {protocol_name}."
         )
+        return errors.Unreachable(self.address, message)
 
     def close(self) -> None:
         if self._transport is not None:
@@ -191,25 +182,23 @@ class Connection:
     def _connected(self, deadline: Deadline) -> Steps[Transport]:
         try:
             sock = yield from connect(self.address, deadline)
-        except NotConnected as error:
+        except errors.NotConnected as error:
             if not self._advertised:
                 raise
-            raise NotConnected(
-                self.address,
-                f"{error.reason} The address is the one the cluster advertises (advertised.listeners).",
-            ) from None
-        except RequestTimedOut as error:
+            message = f"{error.reason} The address is the one the cluster advertises (advertised.listeners)."
+            raise errors.NotConnected(self.address, message) from None
+        except errors.RequestTimedOut as error:
             if not self._advertised:
                 raise
             activity = f"{error.activity} to the address that the cluster advertises (advertised.listeners)"
-            raise RequestTimedOut(self.address, activity) from None
+            raise errors.RequestTimedOut(self.address, activity) from None
         if not self._settings.security_protocol.tls:
             return Transport(self.address, sock)
         from wire.client import tls
 
         try:
             context = tls.context(self._settings.tls)
-        except WireError:
+        except errors.WireError:
             sock.close()
             raise
         encrypted = yield from tls.secure(self.address, sock, context, deadline)
@@ -240,18 +229,20 @@ class Connection:
                 for number, request in enumerate(requests, first)
             )
         except ValueError as error:
-            raise ProtocolError(self.address, f"{api.name}Request cannot be written: {error}") from None
+            message = f"{api.name}Request cannot be written: {error}"
+            raise errors.ProtocolError(self.address, message) from None
         limit = deadline.within(limit_ms or self._settings.request_timeout_ms)
         activity = f"waiting for the answer to {api.name}"
         answers = yield from self._transport.converse(data, len(requests), limit, activity)
         if len(answers) > len(requests):
-            raise ProtocolError(self.address, f"more responses than requests arrived for {api.name}")
+            raise errors.ProtocolError(self.address, f"more responses than requests arrived for {api.name}")
         for number, answer in enumerate(answers, first):
             correlation_id, expected = int.from_bytes(answer[:4], "big", signed=True), number % 2**31
             if len(answer) < 4:
-                raise ProtocolError(self.address, f"the answer to {api.name} has only {len(answer)} bytes")
+                message = f"the answer to {api.name} has only {len(answer)} bytes"
+                raise errors.ProtocolError(self.address, message)
             if correlation_id != expected:
-                raise ProtocolError(
+                raise errors.ProtocolError(
                     self.address,
                     f"the answer to {api.name} has correlation id {correlation_id}, expected {expected}: not a Kafka "
                     "broker, or a proxy mixes up answers",
@@ -262,7 +253,8 @@ class Connection:
         try:
             return api.decode_response(version, answer)
         except DecodeError as error:
-            raise ProtocolError(self.address, f"the answer to {api.name} cannot be read: {error}") from None
+            message = f"the answer to {api.name} cannot be read: {error}"
+            raise errors.ProtocolError(self.address, message) from None
 
     def _learn_versions(self, deadline: Deadline) -> Steps[None]:
         """Send ApiVersions with our newest version; an older broker answers with version 0."""
@@ -277,14 +269,14 @@ class Connection:
             answer = yield from self._ask_versions(version, deadline)
         response = self._decoded(API_VERSIONS, version, answer)
         if response.error_code == ErrorCode.REBOOTSTRAP_REQUIRED:
-            raise WrongCluster(
+            raise errors.WrongCluster(
                 f"{self.address}: this is not broker {self._node_id} of the cluster {self._settings.cluster_id}. Check "
                 "which host the address that the cluster advertises (advertised.listeners) leads to.",
                 address=self.address,
             )
         if response.error_code:
             name = error_name(response.error_code)
-            raise ProtocolError(self.address, f"ApiVersions was refused: {name}")
+            raise errors.ProtocolError(self.address, f"ApiVersions was refused: {name}")
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
         self.features = FinalizedFeatures(
             levels={feature.name: feature.max_version_level for feature in response.finalized_features},
@@ -296,12 +288,10 @@ class Connection:
         try:
             asked = {**_SOFTWARE, "cluster_id": self._settings.cluster_id, "node_id": self._node_id}
             answers = yield from self._exchange(API_VERSIONS, version, [asked], deadline, limit_ms)
-        except Unreachable as error:
+        except errors.Unreachable as error:
             protocol = self._settings.security_protocol.value
-            raise Unreachable(
-                self.address,
-                f"{error.reason}. Check that it is a Kafka listener with security.protocol {protocol}.",
-            ) from None
+            message = f"{error.reason}. Check that it is a Kafka listener with security.protocol {protocol}."
+            raise errors.Unreachable(self.address, message) from None
         return answers[0]
 
     def _authenticate(self, deadline: Deadline) -> Steps[None]:

@@ -47,9 +47,8 @@ def gssapi_exchange(
         try:
             return in_time(call, deadline)  # the library asks a KDC, without a timeout
         except TimeoutError:
-            raise Unreachable(
-                where, "timed out. No KDC answers: check the network and /etc/krb5.conf."
-            ) from None
+            message = "timed out. No KDC answers: check the network and /etc/krb5.conf."
+            raise Unreachable(where, message) from None
         except gssapi.exceptions.GSSError as error:
             raise AuthenticationFailed(_explained(settings, error)) from None
 

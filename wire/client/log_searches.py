@@ -226,7 +226,7 @@ def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) 
     offsets = {search.partition: search.position for search in searches}
     level = searches[0].isolation_level
     answers = yield from fetch(connection, offsets, searches[0].limit, deadline, level)
-    begun_later: list[LogSearch] = []
+    later: list[LogSearch] = []
     for search in searches:
         answer = answers.get(search.partition)
         if not isinstance(answer, Failure):
@@ -240,14 +240,12 @@ def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) 
                     [(transaction.producer_id, transaction.first_offset) for transaction in aborted],
                 )
         elif answer.code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            begun_later.append(search)
+            later.append(search)
         else:
             search.give_up(answer)
-    if not begun_later:
+    if not later:
         return
-    begins = yield from list_offsets(
-        [EARLIEST], connection, [search.partition for search in begun_later], deadline
-    )
+    begins = yield from list_offsets([EARLIEST], connection, [search.partition for search in later], deadline)
     left_out = Failure(message=f"{connection.address} has no answer for it")
-    for search in begun_later:
+    for search in later:
         search.start_at(begins.get(search.partition, left_out))

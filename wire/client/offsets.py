@@ -18,17 +18,13 @@ from wire.client.steps import Deadline, Replies
 from wire.errors import Failure, outcome
 from wire.messages.definition import Api
 from wire.messages.layout import NO_UUID
+from wire.messages.schemas import share_groups
 from wire.messages.schemas.offsets import (
     LIST_OFFSETS,
     OFFSET_COMMIT,
     OFFSET_COMMIT_BY_ID,
     OFFSET_DELETE,
     OFFSET_FETCH,
-)
-from wire.messages.schemas.share_groups import (
-    ALTER_SHARE_GROUP_OFFSETS,
-    DELETE_SHARE_GROUP_OFFSETS,
-    DESCRIBE_SHARE_GROUP_OFFSETS,
 )
 
 if TYPE_CHECKING:
@@ -199,7 +195,7 @@ def fetch_share_offsets(
         requests = [
             {"groups": [{"group_id": group, "topics": None} for group in batch]} for batch in batches(groups)
         ]
-        answers = yield from broker.ask(DESCRIBE_SHARE_GROUP_OFFSETS, requests, deadline)
+        answers = yield from broker.ask(share_groups.DESCRIBE_SHARE_GROUP_OFFSETS, requests, deadline)
         return {group.group_id: outcome(group) or group for answer in answers for group in answer.groups}
 
     return client.ask_coordinators(groups, ask)
@@ -218,7 +214,7 @@ def alter_share_group_offsets(
 
     return _ask_groups(
         client,
-        ALTER_SHARE_GROUP_OFFSETS,
+        share_groups.ALTER_SHARE_GROUP_OFFSETS,
         offsets,
         topics,
         lambda answer: _outcomes(answer.responses, "topic_name"),
@@ -231,7 +227,7 @@ def delete_share_group_offsets(
     """Delete start offsets of share groups by topic; None for each deleted topic, or why it was refused."""
     return _ask_groups(
         client,
-        DELETE_SHARE_GROUP_OFFSETS,
+        share_groups.DELETE_SHARE_GROUP_OFFSETS,
         topics,
         lambda group: [{"topic_name": topic} for topic in topics[group]],
         lambda answer: {topic.topic_name: outcome(topic) for topic in answer.responses},

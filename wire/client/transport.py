@@ -5,15 +5,8 @@ import os
 import socket
 from typing import TypeAlias
 
+from wire.client import errors
 from wire.client.address import Address
-from wire.client.errors import (
-    AnswerTooLong,
-    NotConnected,
-    ProtocolError,
-    RequestTimedOut,
-    Unreachable,
-    WireError,
-)
 from wire.client.steps import READ, WRITE, Deadline, Steps, Stream, ready
 from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
 
@@ -45,7 +38,7 @@ class Transport:
                 frames += self._cut(received)
             else:
                 where = " in the middle of an answer," if self._frames.partial else ""
-                raise Unreachable(self.address, f"the connection was closed{where} {activity}")
+                raise errors.Unreachable(self.address, f"the connection was closed{where} {activity}")
         return frames
 
     def close(self) -> None:
@@ -68,20 +61,20 @@ class Transport:
         except OSError as error:
             raise self._broken(error) from None
 
-    def _broken(self, error: OSError) -> WireError:
-        return Unreachable(self.address, f"the connection broke ({error.strerror or error})")
+    def _broken(self, error: OSError) -> errors.WireError:
+        return errors.Unreachable(self.address, f"the connection broke ({error.strerror or error})")
 
     def _cut(self, received: bytes) -> list[bytes]:
         try:
             frames = self._frames.feed(received)
         except BadFrame as bad:
             if self._answered and bad.length > 0:
-                raise AnswerTooLong(
+                raise errors.AnswerTooLong(
                     self.address,
                     f"the answer has {bad.length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB "
                     "are read. Ask for less at once: name some of the groups, or choose them with --match.",
                 ) from None
-            raise ProtocolError(self.address, _explain(bad)) from None
+            raise errors.ProtocolError(self.address, _explain(bad)) from None
         self._answered = self._answered or bool(frames)
         return frames
 
@@ -99,14 +92,14 @@ def _explain(bad: BadFrame) -> str:
 def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
     """Make a TCP connection, trying every address of the host. :raises NotConnected, RequestTimedOut:"""
     candidates = _resolve(address)
-    last: NotConnected | RequestTimedOut | None = None
+    last: errors.NotConnected | errors.RequestTimedOut | None = None
     for index, (family, sockaddr) in enumerate(candidates):
         share = deadline.within(deadline.remaining_ms() / (len(candidates) - index))
         try:
             return (yield from _connect_one(address, family, sockaddr, share))
-        except (NotConnected, RequestTimedOut) as error:
+        except (errors.NotConnected, errors.RequestTimedOut) as error:
             last = error
-    raise last or NotConnected(address, "the host has no address")
+    raise last or errors.NotConnected(address, "the host has no address")
 
 
 def _resolve(address: Address) -> list[tuple[int, SocketAddress]]:
@@ -116,9 +109,8 @@ def _resolve(address: Address) -> list[tuple[int, SocketAddress]]:
         addresses = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise NotConnected(
-            address, f"the host name is not known ({reason}). Check its spelling and the name service."
-        ) from None
+        message = f"the host name is not known ({reason}). Check its spelling and the name service."
+        raise errors.NotConnected(address, message) from None
     return [(family, sockaddr) for family, _, _, _, sockaddr in addresses]
 
 
@@ -134,7 +126,7 @@ def _connect_one(
             yield from ready(sock, WRITE, deadline, address, "connecting")
             code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
-            raise NotConnected(
+            raise errors.NotConnected(
                 address,
                 "connection refused. Nothing listens on that port: check host and port, and that the broker runs."
                 if code == errno.ECONNREFUSED

@@ -108,10 +108,6 @@ class ClassicGroup:
         """The longest rebalance timeout of the members, never negative."""
         return max((0, *(member.rebalance_timeout_ms for member in self.members.values())))
 
-    def not_joined(self) -> list[ClassicMember]:
-        """Members without a parked JoinGroup."""
-        return [member for member in self.members.values() if member.id not in self.joining]
-
     def all_joined(self) -> bool:
         return len(self.joining) == len(self.members) and not self.pending
 

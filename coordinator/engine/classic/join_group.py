@@ -171,7 +171,7 @@ def _join_consumer_group(
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not request.member and request.instance is None and request.version >= REQUIRES_MEMBER_ID:
         return JoinGroupAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member=member_id)
-    before, records = _find_member(group, request, member_id)
+    before, records = _find(group, request, member_id)
     try:
         subscription = read_subscription(request.protocols[0].metadata)
     except DecodeError:  # Kafka's handler fails
@@ -209,18 +209,16 @@ def _join_consumer_group(
     )
 
 
-def _find_member(
-    group: ConsumerGroup, request: JoinGroup, member_id: str
-) -> tuple[ConsumerMember, list[log.Record]]:
+def _find(group: ConsumerGroup, request: JoinGroup, name: str) -> tuple[ConsumerMember, list[log.Record]]:
     """The member, and the records that create it if it replaces another one, which may be present."""
     if request.instance is None:
-        return group.members.get(member_id) or ConsumerMember(id=member_id), []
+        return group.members.get(name) or ConsumerMember(id=name), []
     if request.member:
         return static_members.static_member(group, request.member, request.instance), []
     holder = group.static_member(request.instance)
     if holder is None:
-        return ConsumerMember(id=member_id), []
-    return static_members.replace_in_consumer_group(group, holder, member_id)
+        return ConsumerMember(id=name), []
+    return static_members.replace_in_consumer_group(group, holder, name)
 
 
 def _metadata(

@@ -84,7 +84,7 @@ def complete(ctx: EngineContext, group: ClassicGroup) -> None:
     """End PreparingRebalance: dynamic members that did not join are removed, the others get the next generation."""
     ctx.stop(TimerKind.INITIAL_DELAY, group.id)
     ctx.stop(TimerKind.JOIN, group.id)
-    for member in group.not_joined():
+    for member in [member for member in group.members.values() if member.id not in group.joining]:
         if member.instance is None:
             group.remove(member.id)
             ctx.stop(TimerKind.SESSION, group.id, member.id)

@@ -72,18 +72,16 @@ def _elect(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
         name = elect([[offer.name for offer in offered] for offered in offers.values()])
     except NoCommonProtocolError:
         return None
-    by_member = {
-        member: next(offer for offer in offered if offer.name == name) for member, offered in offers.items()
-    }
-    spoken = [offer.metadata.version for offer in by_member.values()]
+    chosen = {who: next(offer for offer in offered if offer.name == name) for who, offered in offers.items()}
+    spoken = [offer.metadata.version for offer in chosen.values()]
     capable = tuple(
         member.id
         for member in members
         if member.classic is None
-        and by_member[member.id].minimum_version <= min(spoken)
-        and max(spoken) <= by_member[member.id].maximum_version
+        and chosen[member.id].minimum_version <= min(spoken)
+        and max(spoken) <= chosen[member.id].maximum_version
     )
-    return AssignorChoice(name=name, offers=by_member, capable=capable)
+    return AssignorChoice(name=name, offers=chosen, capable=capable)
 
 
 def without_reason(metadata: ConsumerMemberValue) -> tuple[ClientAssignor, ...]:

@@ -253,7 +253,5 @@ def check_room(group: ConsumerGroup, member: str, config: Config) -> None:
     """Check that the group has room for the member, new or known. Raises GROUP_MAX_SIZE_REACHED."""
     limit = config.group_consumer_max_size
     if len(group.members) >= limit and not (member and group.has_member(member)):
-        raise RequestRefused(
-            ErrorCode.GROUP_MAX_SIZE_REACHED,
-            f"The consumer group has reached its maximum capacity of {limit} members.",
-        )
+        message = f"The consumer group has reached its maximum capacity of {limit} members."
+        raise RequestRefused(ErrorCode.GROUP_MAX_SIZE_REACHED, message)

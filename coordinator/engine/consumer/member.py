@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from coordinator.engine.records import (
-    ClassicMemberMetadata,
-    ConsumerMemberValue,
-    CurrentAssignmentValue,
-    MemberState,
-    RegexValue,
-    TopicPartitions,
-)
+from coordinator.engine import records
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 
@@ -24,12 +17,12 @@ LEAVE_EPOCH = -1
 STATIC_LEAVE_EPOCH = -2
 """Epoch of a static member that has left temporarily."""
 
-NEW_METADATA = ConsumerMemberValue()
+NEW_METADATA = records.ConsumerMemberValue()
 
-NEW_ASSIGNMENT = CurrentAssignmentValue(epoch=0, previous_epoch=-1, state=MemberState.STABLE)
+NEW_ASSIGNMENT = records.CurrentAssignmentValue(epoch=0, previous_epoch=-1, state=records.MemberState.STABLE)
 
-DELETED_ASSIGNMENT = CurrentAssignmentValue(
-    epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, state=MemberState.STABLE
+DELETED_ASSIGNMENT = records.CurrentAssignmentValue(
+    epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, state=records.MemberState.STABLE
 )
 
 
@@ -38,8 +31,8 @@ class ConsumerMember:
     """Frozen: a heartbeat creates a new object, and records put it into the group."""
 
     id: str
-    metadata: ConsumerMemberValue = NEW_METADATA
-    current: CurrentAssignmentValue = field(default=NEW_ASSIGNMENT)
+    metadata: records.ConsumerMemberValue = NEW_METADATA
+    current: records.CurrentAssignmentValue = field(default=NEW_ASSIGNMENT)
 
     @property
     def epoch(self) -> int:
@@ -50,21 +43,21 @@ class ConsumerMember:
         return self.metadata.instance
 
     @property
-    def classic(self) -> ClassicMemberMetadata | None:
+    def classic(self) -> records.ClassicMemberMetadata | None:
         """The member's classic metadata, if it uses the classic protocol."""
         return self.metadata.classic
 
     @property
-    def assigned(self) -> TopicPartitions:
+    def assigned(self) -> records.TopicPartitions:
         return self.current.assigned
 
     @property
-    def revoking(self) -> TopicPartitions:
+    def revoking(self) -> records.TopicPartitions:
         return self.current.revoking
 
     def reconciled_to(self, assignment_epoch: int) -> bool:
         """Whether the member has all of its target and nothing else."""
-        return self.current.state is MemberState.STABLE and self.epoch == assignment_epoch
+        return self.current.state is records.MemberState.STABLE and self.epoch == assignment_epoch
 
 
 def normal_topics(topics: Iterable[str]) -> tuple[str, ...]:
@@ -78,7 +71,7 @@ def normal_partitions(partitions: Mapping[UUID, Iterable[int]]) -> dict[UUID, tu
     return {topic: numbers for topic, numbers in kept.items() if numbers}
 
 
-def normal_assignment(value: CurrentAssignmentValue) -> CurrentAssignmentValue:
+def normal_assignment(value: records.CurrentAssignmentValue) -> records.CurrentAssignmentValue:
     """In canonical form; partitions without an epoch (brokers before 4.3) count as assigned at the member's."""
     assigned, revoking = normal_partitions(value.assigned), normal_partitions(value.revoking)
     fallback = max(value.epoch, 0)
@@ -91,7 +84,7 @@ def normal_assignment(value: CurrentAssignmentValue) -> CurrentAssignmentValue:
     return replace(value, assigned=assigned, revoking=revoking, assigned_epochs=epochs)
 
 
-def same_assigned(one: CurrentAssignmentValue, other: CurrentAssignmentValue) -> bool:
+def same_assigned(one: records.CurrentAssignmentValue, other: records.CurrentAssignmentValue) -> bool:
     """Whether both have the same partitions, assigned at the same epochs; partitions being revoked do not count."""
     if one is other:
         return True
@@ -104,13 +97,17 @@ def same_assigned(one: CurrentAssignmentValue, other: CurrentAssignmentValue) ->
     )
 
 
-def subscribed_names_of(metadata: ConsumerMemberValue, regexes: Mapping[str, RegexValue]) -> frozenset[str]:
+def subscribed_names_of(
+    metadata: records.ConsumerMemberValue, regexes: Mapping[str, records.RegexValue]
+) -> frozenset[str]:
     """The topic names that a member subscribes to, existing or not."""
     resolved = regexes.get(metadata.regex) if metadata.regex else None
     return frozenset(metadata.topics) if resolved is None else frozenset((*metadata.topics, *resolved.topics))
 
 
-def subscribed_names(members: Iterable[ConsumerMember], regexes: Mapping[str, RegexValue]) -> frozenset[str]:
+def subscribed_names(
+    members: Iterable[ConsumerMember], regexes: Mapping[str, records.RegexValue]
+) -> frozenset[str]:
     """The topic names that at least one member subscribes to."""
     names: set[str] = set()
     used: set[str] = set()

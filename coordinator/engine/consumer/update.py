@@ -196,10 +196,8 @@ def _change_regex(update: Update, old: str, new: str) -> bool:
         except InvalidRegexError as error:
             # Only RE2/J's description: the broker's message does not quote the construct.
             description = error.reason.partition(": `")[0]
-            raise RequestRefused(
-                ErrorCode.INVALID_REGULAR_EXPRESSION,
-                f"SubscribedTopicRegex `{new}` is not a valid regular expression: {description}.",
-            ) from None
+            message = f"SubscribedTopicRegex `{new}` is not a valid regular expression: {description}."
+            raise RequestRefused(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
     if is_unresolved or users:
         used = {*users, new} - {given_up, ""}
         update.resolve = refresh_is_due(update.ctx, group, used, unresolved=is_unresolved)

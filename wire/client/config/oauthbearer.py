@@ -116,9 +116,8 @@ def _azure_metadata(properties: Properties) -> MetadataEndpoint:
     query = _free_options(properties).get("query")
     url = properties.text(ENDPOINT)
     if query is None and not url:
-        raise properties.error(
-            _IDENTITY, f"azure_imds needs {_OPTIONS}=query=api-version=2018-02-01&resource=URI&client_id=ID."
-        )
+        message = f"azure_imds needs {_OPTIONS}=query=api-version=2018-02-01&resource=URI&client_id=ID."
+        raise properties.error(_IDENTITY, message)
     if url and not url.lower().startswith(("http://", "https://")):
         raise properties.error(ENDPOINT, "it is not a URL that starts with https:// or http://.")
     base = url or _AZURE_METADATA
@@ -133,9 +132,8 @@ def _endpoint(properties: Properties, options: dict[str, Secret]) -> TokenEndpoi
     if not endpoint.lower().startswith(_SCHEMES):
         raise properties.error(ENDPOINT, "it is not a URL that starts with https://, http:// or file:.")
     if "@" in endpoint:
-        raise properties.error(
-            ENDPOINT, f"a URL with a login in it is not accepted. Set {_CLIENT_ID} and {_CLIENT_SECRET}."
-        )
+        message = f"a URL with a login in it is not accepted. Set {_CLIENT_ID} and {_CLIENT_SECRET}."
+        raise properties.error(ENDPOINT, message)
     if endpoint.lower().startswith("file:"):
         return TokenFile(url=endpoint)
     client_id = properties.text(_CLIENT_ID) or _option(options, "clientId")
@@ -160,10 +158,8 @@ def _endpoint(properties: Properties, options: dict[str, Secret]) -> TokenEndpoi
 
 def _no_source(properties: Properties, options: dict[str, Secret]) -> Exception:
     if any(option.startswith("unsecuredLogin") for option in options):
-        return properties.error(
-            "sasl.jaas.config",
-            f"unsecured tokens need {_UNSECURED}=true and sasl.oauthbearer.config=principal=NAME.",
-        )
+        message = f"unsecured tokens need {_UNSECURED}=true and sasl.oauthbearer.config=principal=NAME."
+        return properties.error("sasl.jaas.config", message)
     handler = properties.text(_HANDLER) or ""
     if handler and _short_name(handler) not in _KAFKAS_HANDLERS:
         return properties.error(
@@ -197,8 +193,8 @@ def _extensions(properties: Properties, options: dict[str, Secret]) -> tuple[tup
     for name, value in extensions.items():
         # RFC 7628, section 3.1; auth is the token's own key.
         if not (name.isascii() and name.isalpha()) or name.lower() == "auth" or not value.isprintable():
-            raise properties.error(
-                "sasl.oauthbearer.extensions" if text else "sasl.jaas.config",
-                f"{name!r} is not a valid extension: its name has letters only, its value nothing but text.",
+            message = (
+                f"{name!r} is not a valid extension: its name has letters only, its value nothing but text."
             )
+            raise properties.error("sasl.oauthbearer.extensions" if text else "sasl.jaas.config", message)
     return tuple(sorted(extensions.items()))

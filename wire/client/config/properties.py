@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from wire.client.config.client_keys import (
-    ALL_KEYS,
-    JAVA_KEYS,
-    LIBRDKAFKA_KEYS,
-    is_refused,
-    refusal_of,
-    remark_on,
-)
+from wire.client.config import client_keys
 from wire.client.config.config_file import ConfigFileError, Properties, read_text
 from wire.client.config.jaas import BadJaas, LoginModule, parse_jaas
 from wire.client.config.key_stores import tls_settings
@@ -83,13 +76,15 @@ def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
 
 def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
     """The last entry of each known key, under Java's name. :raises ConfigFileError: a misspelt key"""
-    known = {_ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in ALL_KEYS}
+    known = {
+        _ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in client_keys.ALL_KEYS
+    }
     by_key = {entry.key: entry for entry in entries}
-    unknown = [entry for key, entry in by_key.items() if key not in ALL_KEYS]
+    unknown = [entry for key, entry in by_key.items() if key not in client_keys.ALL_KEYS]
     for entry in unknown:
-        if is_refused(entry.key, by_key):
-            raise ConfigFileError(path, entry.line, refusal_of(entry))
-    remarks = (f"{path}: {remark_on(unknown)}",) if unknown else ()
+        if client_keys.is_refused(entry.key, by_key):
+            raise ConfigFileError(path, entry.line, client_keys.refusal_of(entry))
+    remarks = (f"{path}: {client_keys.remark_on(unknown)}",) if unknown else ()
     return Properties(path=path, entries=known, remarks=remarks)
 
 
@@ -101,10 +96,8 @@ def _settings(properties: Properties) -> ConnectionSettings:
     mechanism = _mechanism(properties, module) if protocol.sasl else None
     for key in (COMMAND, PROVIDER):
         if properties.text(key) and mechanism != "OAUTHBEARER":
-            raise properties.error(
-                key,
-                "a token is used with security.protocol=SASL_SSL and sasl.mechanism=OAUTHBEARER only. Set both.",
-            )
+            message = "a token is used with security.protocol=SASL_SSL and sasl.mechanism=OAUTHBEARER only. Set both."
+            raise properties.error(key, message)
     oauth = oauth_settings(properties, module) if mechanism == "OAUTHBEARER" else None
     servers = properties.text("bootstrap.servers") or ""
     return ConnectionSettings(
@@ -160,10 +153,8 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
     mechanism = (properties.text("sasl.mechanism") or "").upper()
     fitting = _MODULES.get(module.short_name) if module else None
     if not mechanism and fitting:
-        raise properties.error(
-            "sasl.jaas.config",
-            f"sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism={fitting[-1]}.",
-        )
+        message = f"sasl.mechanism is missing (Kafka's default is GSSAPI). Add sasl.mechanism={fitting[-1]}."
+        raise properties.error("sasl.jaas.config", message)
     known = {name for names in _MODULES.values() for name in names}
     if mechanism in known and fitting and mechanism not in fitting:
         raise properties.error(
@@ -181,9 +172,8 @@ def _kerberos(properties: Properties, module: LoginModule | None) -> KerberosSet
     )
     service, of_module = properties.text(_KERBEROS_SERVICE), options.get("serviceName")
     if service and of_module and service != of_module:
-        raise properties.error(
-            _KERBEROS_SERVICE, "sasl.jaas.config has another serviceName. Remove one of them."
-        )
+        message = "sasl.jaas.config has another serviceName. Remove one of them."
+        raise properties.error(_KERBEROS_SERVICE, message)
     keytab = properties.text("sasl.kerberos.keytab")
     if options.get("useKeyTab", "").lower() == "true":
         keytab = keytab or options.get("keyTab", "").removeprefix("file:")
@@ -208,8 +198,8 @@ def _extra(properties: Properties, left_out: tuple[str, ...]) -> tuple[tuple[str
     return tuple(
         (key, Secret(entry.value))
         for key, entry in properties.entries.items()
-        if key in LIBRDKAFKA_KEYS
+        if key in client_keys.LIBRDKAFKA_KEYS
         and key not in _OWN_KEYS
         and not key.startswith(left_out)
-        and (key not in JAVA_KEYS or key.startswith(_BOTH_UNDERSTAND))
+        and (key not in client_keys.JAVA_KEYS or key.startswith(_BOTH_UNDERSTAND))
     )
