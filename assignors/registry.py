@@ -63,9 +63,8 @@ def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
         offered = point.load()
         custom = offered() if callable(offered) and not isinstance(offered, Assignor) else offered
         if not isinstance(custom, Assignor):
-            raise UnknownAssignorError(
-                f"an entry point of {ENTRY_POINT_GROUP} offers {custom!r}, not an Assignor"
-            )
+            message = f"an entry point of {ENTRY_POINT_GROUP} offers {custom!r}, not an Assignor"
+            raise UnknownAssignorError(message)
         if _fits(custom, side, leader):
             return checked(custom)
     raise UnknownAssignorError(_message(name, side, leader))
@@ -82,9 +81,8 @@ def rebalance_protocol(names: Sequence[str], leader: Leader | None = None) -> Re
         raise NoCommonProtocolError("a member needs at least one assignor")
     common = frozenset.intersection(*(_protocols_of(name, leader) for name in names))
     if not common:
-        raise NoCommonProtocolError(
-            f"the assignors {', '.join(names)} support no rebalance protocol in common"
-        )
+        message = f"the assignors {', '.join(names)} support no rebalance protocol in common"
+        raise NoCommonProtocolError(message)
     return max(common, key=lambda protocol: protocol.value)
 
 

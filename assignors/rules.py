@@ -66,9 +66,8 @@ def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Se
             count = 0 if index is None else group.spec.topics[index].partitions
             for partition in partitions:
                 if index is None or not 0 <= partition < count:
-                    raise RuleBrokenError(
-                        name, AssignmentRule.NO_SUCH_PARTITION, f"{topic}-{partition} to {member}"
-                    )
+                    message = f"{topic}-{partition} to {member}"
+                    raise RuleBrokenError(name, AssignmentRule.NO_SUCH_PARTITION, message)
                 rows[member_index[member]].append(int(group.topic_start[index]) + partition)
     return Assignment(group, Rows.of([sorted(row) for row in rows]))
 

@@ -159,7 +159,6 @@ class JavaMap:
             yield from self._bins[slot].chain
 
     def put(self, key: int) -> None:
-        """Add a key that is not in the map."""
         bin_ = self._bin(key)
         if bin_.tree is not None:
             bin_.insert(key)

@@ -46,9 +46,8 @@ class CycleDetector:
             return
         now = state()
         if now == self._kept:
-            raise AssignorHangsError(
-                "the assignor never ends: it moves the same partitions in an endless cycle"
-            )
+            message = "the assignor never ends: it moves the same partitions in an endless cycle"
+            raise AssignorHangsError(message)
         if self._visits == self._next:
             self._kept, self._next = now, 2 * self._next
 

@@ -33,8 +33,6 @@ _JOIN_INTERVAL_MS = 1_000
 
 
 class RebalancePhase(Enum):
-    """The progress of a rebalance."""
-
     NONE = "none"
     COMMITTING = "committing"
     COMMITTED = "committed"

@@ -44,8 +44,6 @@ _FENCED_ERRORS = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEM
 
 
 class _Closing(Enum):
-    """The progress of `close`."""
-
     NO = "no"
     WAITS = "waits"  # Until a running callback returns
     COMMITS = "commits"

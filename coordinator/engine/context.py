@@ -96,7 +96,6 @@ class EngineContext:
         self.answers.append((ticket, answer))
 
     def start(self, kind: TimerKind, group: str, member: str, after_ms: int) -> None:
-        """Start a timer, or start it again."""
         self.timers.set(TimerKey(kind, group, member), self.now_ms + after_ms)
 
     def stop(self, kind: TimerKind, group: str, member: str = "") -> None:

@@ -228,7 +228,6 @@ class Engine:
         return ctx.take()
 
     def timers(self) -> tuple[TimerKey, ...]:
-        """The running timers."""
         return self._ctx.timers.keys()
 
     def fire(self, key: TimerKey, now_ms: int) -> CoordinatorResult:

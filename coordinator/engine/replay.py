@@ -29,7 +29,6 @@ def replay_classic_group(state: EngineState, record: log.ClassicGroupRecord) -> 
 
 
 def replay_consumer_group(state: EngineState, record: log.ConsumerRecord) -> None:
-    """Apply a record."""
     group = state.groups.get(record.group)
     if not isinstance(group, ConsumerGroup):
         if record.value is None:

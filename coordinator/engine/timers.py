@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 
 class TimerKind(IntEnum):
-    """The purpose of a timer."""
-
     INITIAL_DELAY = auto()  # A new or Empty classic group waits for more members
     JOIN = auto()  # The rebalance timeout: then members that have not rejoined are removed
     SYNC = auto()  # The rebalance timeout: then members that have not synced are removed

@@ -53,7 +53,6 @@ class TopicImage:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """Partition counts by topic."""
         return {name: topic.partitions for name, topic in self.topics.items()}
 
     @cached_property

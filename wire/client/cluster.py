@@ -115,22 +115,15 @@ class KafkaClient:
         deadline = self._deadline()
         addresses = [broker.address for broker in self.brokers(deadline, fresh=True).brokers]
 
-        def locate(pending: list[Address], _fresh: bool) -> dict[Address, Address | Failure]:
-            return {address: address for address in pending}
-
         def ask(broker: Connection, _: list[Address], limit: Deadline) -> Replies[Address, T]:
             return {broker.address: (yield from question(broker, limit))}
 
-        return self._ask_and_repeat(addresses, locate, ask, deadline)
+        return self._ask_and_repeat(addresses, lambda pending, _: {at: at for at in pending}, ask, deadline)
 
     def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
         """Ask all coordinators in parallel; one that moved is looked up again. :raises WireError: as `home`"""
         deadline = self._deadline()
-
-        def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
-            return self._located(pending, deadline, fresh=fresh)
-
-        answers = self._ask_and_repeat(groups, locate, ask, deadline)
+        answers = self._ask_and_repeat(groups, partial(self._located, deadline), ask, deadline)
         if all(failure.code != ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()):
             return answers
         # The retries used up the deadline; what remains is to find out why.
@@ -188,7 +181,7 @@ class KafkaClient:
         deadline = self._deadline()
 
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
-            return self._located(pending, deadline, fresh=True)
+            return self._located(deadline, pending, True)
 
         def ask(broker: Connection, keys: list[str], _: Deadline) -> Replies[str, Address]:
             yield from ()
@@ -202,7 +195,7 @@ class KafkaClient:
             self._metadata = self.ask_any(partial(fetch_metadata, [OFFSETS_TOPIC]), deadline)
         return self._metadata
 
-    def _located(self, groups: list[str], deadline: Deadline, *, fresh: bool) -> dict[str, Address | Failure]:
+    def _located(self, deadline: Deadline, groups: list[str], fresh: bool) -> dict[str, Address | Failure]:
         unknown = groups if fresh else [group for group in groups if group not in self._coordinators]
         answers: dict[str, Address | Failure] = {}
         if unknown:

@@ -168,10 +168,10 @@ class Connection:
         if protocol.sasl:
             return error
         protocol_name = "SASL_SSL" if protocol.tls else "SASL_PLAINTEXT"
-        message = (
-            f"{error.reason}. If the listener requires a login, set security.protocol to {protocol_name}."
+        return errors.Unreachable(
+            self.address,
+            f"{error.reason}. If the listener requires a login, set security.protocol to {protocol_name}.",
         )
-        return errors.Unreachable(self.address, message)
 
     def close(self) -> None:
         if self._transport is not None:

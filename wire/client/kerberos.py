@@ -16,9 +16,8 @@ from wire.extras import install_command
 try:
     import gssapi
 except (ImportError, OSError) as error:  # not installed, or the system has no Kerberos library
-    raise UnsupportedMechanism(
-        f"sasl.mechanism GSSAPI cannot be used here ({error}). Run: `{install_command('kerberos')}`"
-    ) from None
+    message = f"sasl.mechanism GSSAPI cannot be used here ({error}). Run: `{install_command('kerberos')}`"
+    raise UnsupportedMechanism(message) from None
 
 T = TypeVar("T")
 
@@ -63,9 +62,8 @@ def gssapi_exchange(
         answer = yield token or b""
     offer = called(lambda: context.unwrap(answer).message)
     if len(offer) != 4 or not offer[0] & _NO_LAYER:
-        raise AuthenticationFailed(
-            "Kerberos: the broker requires a security layer of GSSAPI, which Kafka does not have"
-        )
+        message = "Kerberos: the broker requires a security layer of GSSAPI, which Kafka does not have"
+        raise AuthenticationFailed(message)
     yield called(lambda: context.wrap(bytes([_NO_LAYER, 0, 0, 0]), False).message)
 
 

@@ -15,6 +15,5 @@ LOGINS_WITH_EXTRA = {
 def require(extra: str, purpose: str) -> None:
     """:raises UnsupportedMechanism: `purpose` needs packages that are not installed, with the command"""
     if not is_installed(extra):
-        raise UnsupportedMechanism(
-            f"{purpose} needs packages that are not installed. Run: `{install_command(extra)}`"
-        )
+        message = f"{purpose} needs packages that are not installed. Run: `{install_command(extra)}`"
+        raise UnsupportedMechanism(message)

@@ -155,7 +155,6 @@ class Batches(Sequence[Batch]):
 
     @property
     def last_offsets(self) -> Ints:
-        """The last offset of each batch."""
         offsets: Ints = self.headers["base_offset"].astype(np.int64) + self.headers["last_offset_delta"]
         return offsets
 

@@ -289,7 +289,6 @@ class ClassicMember:
 
 
 def count(counts: Counter[str], names: Iterable[str], change: int) -> None:
-    """Add `change` to the count of each name."""
     for name in names:
         counts[name] += change
         if not counts[name]:

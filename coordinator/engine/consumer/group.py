@@ -242,7 +242,6 @@ def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
 
 
 def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
-    """The partitions that the member has or is revoking."""
     for partitions in (member.revoking, member.assigned):
         for topic, numbers in partitions.items():
             for partition in numbers:

@@ -174,7 +174,6 @@ def _find(
 def _answer(
     ctx: EngineContext, request: ConsumerGroupHeartbeat, before: ConsumerMember, after: ConsumerMember
 ) -> ConsumerGroupHeartbeatAnswer:
-    """The answer to a member that was `before` and is `after` the heartbeat."""
     group = ctx.consumer_group(request.group)
     settings = ctx.consumer_settings(request.group)
     ctx.start(TimerKind.SESSION, request.group, after.id, settings.session_timeout_ms)

@@ -69,17 +69,14 @@ class TransactionOffsets:
         return visible
 
     def partitions(self, group: str) -> Mapping[Partition, object]:
-        """The partitions of a group that are unstable."""
         return self._producers.get(group, {})
 
     def of_group(self, group: str) -> Iterator[tuple[Partition, StoredOffset]]:
-        """All pending offsets of a group."""
         for partition, producers in self._producers.get(group, {}).items():
             for producer_id in producers:
                 yield partition, self._by_producer[producer_id][group, partition].value
 
     def groups(self) -> tuple[str, ...]:
-        """Groups with pending offsets."""
         return tuple(self._producers)
 
     def _close(self, group: str, partition: Partition) -> set[int]:

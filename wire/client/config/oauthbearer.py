@@ -193,8 +193,8 @@ def _extensions(properties: Properties, options: dict[str, Secret]) -> tuple[tup
     for name, value in extensions.items():
         # RFC 7628, section 3.1; auth is the token's own key.
         if not (name.isascii() and name.isalpha()) or name.lower() == "auth" or not value.isprintable():
-            message = (
-                f"{name!r} is not a valid extension: its name has letters only, its value nothing but text."
+            raise properties.error(
+                "sasl.oauthbearer.extensions" if text else "sasl.jaas.config",
+                f"{name!r} is not a valid extension: its name has letters only, its value nothing but text.",
             )
-            raise properties.error("sasl.oauthbearer.extensions" if text else "sasl.jaas.config", message)
     return tuple(sorted(extensions.items()))

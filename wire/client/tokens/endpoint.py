@@ -110,9 +110,8 @@ def _refused(endpoint: Endpoint, error: urllib.error.HTTPError) -> NoReturn:
     where, secrets = _name(endpoint), _secrets(endpoint)
     if 300 <= error.code < 400:
         target = masked(error.headers.get("Location", "another place").partition("?")[0], secrets)
-        raise AuthenticationFailed(
-            f"{where} redirects to {target}: set sasl.oauthbearer.token.endpoint.url to that"
-        )
+        message = f"{where} redirects to {target}: set sasl.oauthbearer.token.endpoint.url to that"
+        raise AuthenticationFailed(message)
     try:
         body = error.read(_LONGEST_ANSWER)
     except OSError:
@@ -160,9 +159,8 @@ def _parse_token(endpoint: Endpoint, body: bytes) -> Token:
     where, secrets = _name(endpoint), _secrets(endpoint)
     answer = _parse_json(body)
     if answer is None:
-        raise AuthenticationFailed(
-            f"{where} answered something that is not JSON: {excerpt(body, secrets)}. {_CHECK_URL}"
-        )
+        message = f"{where} answered something that is not JSON: {excerpt(body, secrets)}. {_CHECK_URL}"
+        raise AuthenticationFailed(message)
     fields = answer if isinstance(answer, Mapping) else {}
     if reason := _oauth_error(fields, secrets):
         raise AuthenticationFailed(f"{where} refuses {_client(endpoint)} ({reason})")

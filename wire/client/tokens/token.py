@@ -25,18 +25,16 @@ class Token:
 def token_of(text: str, where: str, *, expires_s: float | None = None, client_id: str = "") -> Token:
     """A token with its own expiry, or else the given one. :raises AuthenticationFailed: invalid or expired"""
     if not text or any(not 0x21 <= ord(character) <= 0x7E for character in text):
-        raise AuthenticationFailed(
-            f"{where}: not a token: it is empty, or contains blanks or other invalid characters"
-        )
+        message = f"{where}: not a token: it is empty, or contains blanks or other invalid characters"
+        raise AuthenticationFailed(message)
     claims = _claims(text)
     now = time.time()
     end = _number(claims.get("exp"))
     if end is None:
         end = now + _LIFE_UNKNOWN_S if expires_s is None else expires_s
     if end <= now:
-        raise AuthenticationFailed(
-            f"{where}: the token has expired already. Check the clocks of both machines."
-        )
+        message = f"{where}: the token has expired already. Check the clocks of both machines."
+        raise AuthenticationFailed(message)
     owner = claims.get("sub")
     return Token(value=Secret(text), expires_s=end, subject=owner if isinstance(owner, str) else client_id)
 
