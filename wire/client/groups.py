@@ -161,15 +161,10 @@ def remove_members(
         broker: Connection, groups: Sequence[str], deadline: Deadline
     ) -> Replies[str, Departures]:
         pairs = [(group, member) for group in groups for member in members[group]]
+        leaves = {"member_epoch": _LEAVING, "endpoint_information_epoch": 0}
         requests = [
-            {
-                "group_id": group,
-                "member_id": member.member_id,
-                "instance_id": member.instance_id,
-                "member_epoch": _LEAVING,
-                "endpoint_information_epoch": 0,
-            }
-            for group, member in pairs
+            {"group_id": group, "member_id": one.member_id, "instance_id": one.instance_id, **leaves}
+            for group, one in pairs
         ]
         responses = yield from broker.ask(by or LEAVE_GROUP, requests, deadline)
         return _by_group(pairs, map(outcome, responses))

@@ -192,9 +192,8 @@ def fetch_share_offsets(
     def ask(
         broker: Connection, groups: Sequence[str], deadline: Deadline
     ) -> Replies[str, DescribeShareGroupOffsetsResponseGroup]:
-        requests = [
-            {"groups": [{"group_id": group, "topics": None} for group in batch]} for batch in batches(groups)
-        ]
+        asked = [{"group_id": group, "topics": None} for group in groups]
+        requests = [{"groups": batch} for batch in batches(asked)]
         answers = yield from broker.ask(share_groups.DESCRIBE_SHARE_GROUP_OFFSETS, requests, deadline)
         return {group.group_id: outcome(group) or group for answer in answers for group in answer.groups}
 

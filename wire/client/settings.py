@@ -34,10 +34,9 @@ def describe_configs(
     """All settings of groups, topics or brokers (a broker's name is its node id)."""
 
     def ask(broker: Connection, names: Sequence[str], deadline: Deadline) -> Replies[str, Settings]:
-        asked = {"resource_type": kind, "configuration_keys": None}
-        requests = [
-            {"resources": [{"resource_name": name, **asked} for name in batch]} for batch in batches(names)
-        ]
+        more = {"resource_type": kind, "configuration_keys": None}
+        resources = [{"resource_name": name, **more} for name in names]
+        requests = [{"resources": batch} for batch in batches(resources)]
         answers = yield from broker.ask(DESCRIBE_CONFIGS, requests, deadline)
         return {
             result.resource_name: outcome(result) or {config.name: config for config in result.configs}

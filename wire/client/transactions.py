@@ -30,7 +30,6 @@ def open_transactions(
     client: KafkaClient, partitions: Iterable[TopicPartition]
 ) -> Answers[TopicPartition, OpenTransactions]:
     """The producers with an open transaction on each partition, by its first offset. Brokers from 2.8 know them."""
-
     first = attrgetter("current_txn_start_offset")
 
     def is_open(producer: DescribeProducersResponseTopicPartitionActiveProducer) -> bool:

@@ -143,9 +143,6 @@ def _lz4_blocks(data: bytes) -> Iterator[bytes]:
     for start in range(0, len(data), _LZ4_BLOCK):
         plain = data[start : start + _LZ4_BLOCK]
         block = bytes(cramjam.lz4.compress_block(plain, store_size=False))
-        if len(block) < len(plain):
-            yield struct.pack("<I", len(block))
-            yield block
-        else:
-            yield struct.pack("<I", len(plain) | _LZ4_STORED)
-            yield plain
+        is_smaller = len(block) < len(plain)
+        yield struct.pack("<I", len(block) if is_smaller else len(plain) | _LZ4_STORED)
+        yield block if is_smaller else plain

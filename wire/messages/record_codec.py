@@ -130,7 +130,6 @@ def message_json(message: Message, version: int) -> Show:
 
 def _struct_json(of: Struct, version: int, flexible: bool) -> Show:
     """Converts bytes to base64, uuids to 22 characters. Tagged fields are left out if unknown or at their default."""
-
     shows = [
         (
             f.name,
