@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = TopicPartition | str | None
 """A part of a group's change: a partition's offset, a topic deleted with the group, a member, or all of it (None)."""
-Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
-"""The outcome of a change, by group and part; None means done."""
+Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"  # By group and part; None means done
 PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
 GROUPS_NAMED = 5  # Messages about more groups than this contain only sums; the document contains all groups
 
@@ -43,20 +42,13 @@ class Change(Protocol):
     """A change of a cluster by a command, completely known before anything is sent."""
 
     @property
-    def question(self) -> str:
-        """The text that the user confirms: `set 12 offsets of 2 groups`."""
-
+    def question(self) -> str: ...  # What the user confirms: `set 12 offsets of 2 groups`
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to send."""
-
+    def is_empty(self) -> bool: ...  # Whether there is nothing to send
     @property
-    def refused(self) -> bool:
-        """Whether the cluster would refuse or has refused part of it."""
-
+    def refused(self) -> bool: ...  # Whether the cluster would refuse or has refused part of it
     @property
-    def done(self) -> str | None:
-        """A message about what was done; None if nothing was done."""
+    def done(self) -> str | None: ...  # A message about what was done, if anything was
 
     def document(self) -> Document:
         """The document to print: the change and, after `apply`, its outcome."""
@@ -73,14 +65,10 @@ class Planned(Protocol):
 
     @property
     def group(self) -> str: ...
-
     @property
-    def applicable(self) -> bool:
-        """Whether there is something to send, and no objection."""
-
+    def applicable(self) -> bool: ...  # Whether there is something to send, and no objection
     @property
-    def refusals(self) -> tuple[Problem, ...]:
-        """Why the cluster would refuse the change."""
+    def refusals(self) -> tuple[Problem, ...]: ...  # Why the cluster would refuse the change
 
 
 P = TypeVar("P", bound=Planned)
@@ -92,17 +80,14 @@ class ClusterChange(Change, ABC, Generic[P]):
 
     did: ClassVar[str]  # The verb for the change, in the past tense: `deleted`
     what: ClassVar[str]  # The noun for one changed thing: `offset`
-    shown_by: ClassVar[str] = "describe {group} --offsets"
-    """The command, without `kohort`, that shows what a group's change did."""
+    shown_by: ClassVar[str] = "describe {group} --offsets"  # What shows, after `kohort`, what the change did
 
     plans: Sequence[P]
     problems: Sequence[Problem] = ()  # Problems that belong to no plan: groups that could not be read
     outcome: Outcome | None = None
     held: Collection[str] = ()  # Groups that stay unchanged, whatever their plans
-    moved: list[Problem] = field(default_factory=list)
-    """Why groups stay unchanged that have changed since the preview."""
-    unread: list[Problem] = field(default_factory=list)
-    """Why groups stay unchanged that could not be compared with the preview."""
+    moved: list[Problem] = field(default_factory=list)  # Why groups that have changed stay unchanged
+    unread: list[Problem] = field(default_factory=list)  # Why groups that were not compared stay unchanged
     blocked: dict[tuple[str, Part], Failed] = field(default_factory=dict)  # Parts that are not sent
 
     @property
@@ -262,8 +247,7 @@ class CommittedChange(WrittenChange[Q]):
 
     of_all_offsets: ClassVar[bool] = False
     """Whether the change affects all committed offsets of a group, also those that were not there at the preview."""
-    topic_ids: Mapping[str, UUID] = field(default_factory=dict)
-    """The ids of the topics in the preview, as far as they are known."""
+    topic_ids: Mapping[str, UUID] = field(default_factory=dict)  # In the preview, as far as they are known
 
     @abstractmethod
     def committed_before(self, plan: Q) -> Mapping[TopicPartition, int | None]:

@@ -21,8 +21,7 @@ from cli.render.color import Color, choose_color
 from cli.usage_errors import COMMANDS
 from wire.suggestion import closest
 
-Build = Callable[[bool], object]
-"""Builds a command; True requests one with only its summary, for a list of commands."""
+Build = Callable[[bool], object]  # Builds a command; True requests only its summary, for a list
 
 _LAST_PANELS = (SELECTION_PANEL, SOURCE_PANEL, OUTPUT_PANEL)
 

@@ -29,8 +29,7 @@ class ConsentOptions:
     confirm: Annotated[str | None, _consent(
         "--confirm", "With --execute: name of the protected context, instead of typing it when asked.", "CONTEXT",
     )] = None  # fmt: skip
-    place: SourceOrigin | None = None
-    """Not an option: the source to change, if the command line itself does not name it."""
+    place: SourceOrigin | None = None  # Not an option: the source to change, if no option names it
     wait_empty: str | None = None  # An option only of changes that require groups without members
 
     @property

@@ -10,8 +10,7 @@ class ExitStatus(IntEnum):
     """The exit status of a command."""
 
     DONE = 0  # The command succeeded, and a check passed
-    FALSE = 1
-    """The command succeeded, and a check failed: a regex is invalid, a gate is closed, a plan is blocked."""
+    FALSE = 1  # The command succeeded, and a check failed: a regex is invalid, a gate is closed
     USAGE = 2
     UNREADABLE = 3  # The cluster or a file could not be read, whole or in part
     REFUSED = 4  # The cluster refused

@@ -83,10 +83,8 @@ class SourceOptions(NamedSource):
         "--timeout", "Maximum time to wait for the live cluster: 30s, or a number of milliseconds.", "DURATION",
         parser=duration_parser("ms", *TIMEOUT_BOUNDS_S),
     )] = 30_000  # fmt: skip
-    place: SourceOrigin | None = None
-    """Not an option: the origin of a source that the command line itself does not name."""
-    timeout_is_chosen: bool = False
-    """Not an option: whether the timeout was set, on the command line, in the environment or in a context."""
+    place: SourceOrigin | None = None  # Not an option: the origin of a source that no option names
+    timeout_is_chosen: bool = False  # Not an option: whether an option, variable or context sets it
 
 
 _target = partial(option, rich_help_panel="Another cluster")
@@ -120,8 +118,7 @@ class TargetClusterOptions:
     unproved: Annotated[
         bool, _target("--unproved", "Also set offsets that the target's records do not prove.")
     ] = False
-    source: SourceOptions | None = None
-    """Not an option: the cluster as a source; None if no other cluster is named."""
+    source: SourceOptions | None = None  # Not an option: the cluster as a source, if one is named
 
     @property
     def is_given(self) -> bool:

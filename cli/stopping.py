@@ -13,8 +13,7 @@ from typing import ClassVar
 from groups.times import seconds_text
 
 GRACE_S = 3.0
-_BACKSTOP_S = 0.5
-"""Time after the grace period until also waits end that know no deadline, such as those of librdkafka."""
+_BACKSTOP_S = 0.5  # After the grace period, waits end too that know no deadline, as librdkafka's
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 NOTHING_DONE = "nothing was changed"
 

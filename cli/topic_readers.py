@@ -22,17 +22,14 @@ def readers_of(
     problems = list(read.problems)
     for group in read.items:
         by_topic = {topic: use for topic in topics if (use := topic_use(group, topic)) is not None}
-        known: dict[str, TopicUse] = {
-            topic: use for topic, use in by_topic.items() if use is not TopicUse.UNKNOWN
-        }
+        known = {topic: use for topic, use in by_topic.items() if use is not TopicUse.UNKNOWN}
         if known:
-            uses[group.id] = known
+            uses[group.id] = {**known}
         elif by_topic and all(problem.group != group.id for problem in problems):
             problems.append(_not_known_to_read(group, by_topic))
         elif not by_topic and named:
-            problems.append(
-                Problem(subject=group.id, message=f"does not read {' or '.join(topics)}", group=group.id)
-            )
+            message = f"does not read {' or '.join(topics)}"
+            problems.append(Problem(subject=group.id, message=message, group=group.id))
     return ReadResult(tuple(group for group in read.items if group.id in uses), tuple(problems)), uses
 
 

@@ -18,8 +18,7 @@ from groups.times import seconds_text
 from wire.errors import WireError
 
 POLL_S = 0.5  # Minimum pause between two describe requests, in seconds
-LONGEST_POLL_S = 5.0
-"""Maximum pause; it is at least as long as describing the groups takes, which may be long for many groups."""
+LONGEST_POLL_S = 5.0  # Maximum pause; it is at least as long as describing the groups takes
 _STAYING = (
     "static members, and those of Kafka Streams on the classic protocol, do not leave when they close: they remain "
     "members until their session expires (45 s by default) or kohort members remove removes them"

@@ -280,8 +280,7 @@ def brokers_settings(
 ) -> tuple[dict[str, dict[str, str | None]], dict[str, KafkaException]]:
     """The settings of each broker that reports them, and why the others do not, by node id as text."""
     asked: dict[str, Future[object]] = {}
-    for node in nodes:
-        # librdkafka supports one broker per call; all calls run concurrently.
+    for node in nodes:  # librdkafka supports one broker per call; all calls run concurrently
         resource = ConfigResource(ConfigResource.Type.BROKER, str(node))
         asked[str(node)] = admin.describe_configs([resource], request_timeout=timeout_s)[resource]
     answered, failed = _results(asked)

@@ -28,13 +28,11 @@ from wire.client.settings import describe_configs
 _ORIGINS = {ConfigSource.GROUP: ConfigOrigin.GROUP, ConfigSource.DEFAULT: ConfigOrigin.DEFAULT}
 """Origins by the protocol's numbers; confluent-kafka names only some of them."""
 
-
 _NO_SETTINGS = (
     "these brokers have no settings of groups, which came with Kafka 4.0. Upgrade the brokers first. Until then the "
     "timeouts of a classic group are settings of its clients (session.timeout.ms, heartbeat.interval.ms)."
 )
 """The message if brokers before 4.0 return INVALID_REQUEST: they have no resource of type GROUP."""
-
 
 _IN_A_REQUEST = 500  # Groups per request: an answer has a few kilobytes for each
 
@@ -113,17 +111,14 @@ class GroupSettings:
         nodes = [str(broker.node_id) for broker in client.metadata([]).brokers]
         answers = describe_configs(client, ConfigResourceType.BROKER, nodes)
         raise_if_silent(answers)
-        self._send_to(
-            [*answers.found, *(node for node, failure in answers.failed.items() if failure.code is not None)]
-        )
-        settings: list[Mapping[str, str | None]] = [
-            {name: entry.value for name, entry in entries.items()} for entries in answers.found.values()
-        ]
+        refusing = [node for node, failure in answers.failed.items() if failure.code is not None]
+        self._send_to([*answers.found, *refusing])
         words = {
             node: with_missing_operations(failure.name, failure.message, READING_CONFIGS)
             for node, failure in answers.failed.items()
         }
-        return settings, words
+        found = answers.found.values()
+        return [{name: entry.value for name, entry in entries.items()} for entries in found], words
 
     def _send_to(self, answering: Sequence[str]) -> None:
         if answering:

@@ -47,16 +47,14 @@ class LiveSource(Source):
             )
 
     @abstractmethod
-    def cluster_id(self) -> str | None:
-        """The id that a broker reports."""
+    def cluster_id(self) -> str | None: ...
 
     @abstractmethod
     def _listed(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         """The groups on every broker that answers; may include some that the filter excludes."""
 
     @abstractmethod
-    def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
-        """The named groups."""
+    def _described(self, groups: Sequence[str]) -> ReadResult[Group]: ...
 
     @abstractmethod
     def committed(self, groups: Sequence[Group]) -> Committed:

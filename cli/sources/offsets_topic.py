@@ -33,13 +33,11 @@ T = TypeVar("T")
 READER = "kohort-reads-offsets-topic"  # librdkafka requires a group id; the group is never joined
 FIRST_WINDOW = 2_000  # Size of the first window, in offsets
 GROWTH = 4
-MOST_BYTES = 256 * 1024 * 1024
-"""Maximum bytes of keys and values read in one partition: about two million commits."""
+MOST_BYTES = 256 * 1024 * 1024  # Read in one partition at most: about two million commits
 BATCH = 5_000
 OFFSET = slice(2, 10)  # The offset's bytes in a value, after its version
 SHOWN = 3
-PATIENCE_S = 0.05
-"""Timeout of one poll, which also waits for it after the last record; the deadline is checked between polls."""
+PATIENCE_S = 0.05  # Timeout of one poll, which also waits for it after the last record
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +51,7 @@ class FoundRecord(NamedTuple):
     key: bytes
     value: bytes | None
     timestamp_ms: int
-    before_ms: int | None = None
-    """The timestamp of the previous record with the same key, if that was read too."""
+    before_ms: int | None = None  # Time of the previous record with the same key, if it was read
     same_since_ms: int | None = None
     """The timestamp of the earliest of the records before it that have its key and the same offset, as far as they were
     read; None if the previous one has another."""
@@ -71,8 +68,7 @@ class FoundRecord(NamedTuple):
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]  # librdkafka's settings
-Accept: TypeAlias = Callable[[bytes, bytes | None], bool]
-"""Whether a record is searched for, by key and value; newer records that are not are skipped."""
+Accept: TypeAlias = Callable[[bytes, bytes | None], bool]  # Whether a record of this key and value counts
 
 
 def read_newest(

@@ -31,8 +31,7 @@ from wire.log.errors import DamagedLog
 INTERNAL = "__"  # Prefix of the names of Kafka's own topics
 
 AnyGroup = TypeVar("AnyGroup", Group, GroupListing)
-EMBEDDED_FEATURES = {"group.version": 1}
-"""Features of the embedded coordinator: it always supports the consumer protocol. A broker's log lacks them."""
+EMBEDDED_FEATURES = {"group.version": 1}  # It always supports the consumer protocol; a log lacks them
 
 
 class ReplayedSource(Source):

@@ -74,8 +74,7 @@ class OpenTransactions:
     problems: tuple[Problem, ...] = ()
 
 
-GroupPlaces: TypeAlias = Mapping[str, Collection[tuple[str, int]]]
-"""Partitions, as (topic, partition), by group."""
+GroupPlaces: TypeAlias = Mapping[str, Collection[tuple[str, int]]]  # (topic, partition) by group
 
 
 class Source(ABC):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -106,24 +106,19 @@ def read_access(client: KafkaClient) -> Access:
             return Access(problem=str(error))
         except WireError as error:
             return Access(problem=str(error))
-        entries += [
-            _entry(kind, resource, acl)
-            for resource in resources
-            for acl in resource.acls
-            if _is_certain(resource, acl)
-        ]
+        for resource in resources:
+            entries += _entries(kind, resource)
     return Access(entries=tuple(entries))
 
 
-def _is_certain(resource: Any, acl: Any) -> bool:
-    """Whether an entry counts: hosts of members are unknown, so an ALLOW for certain hosts does not, a DENY does."""
-    is_known = resource.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
-    return acl.permission_type != Permission.ALLOW or (acl.host == WILDCARD and is_known)
-
-
-def _entry(kind: ResourceKind, resource: Any, acl: Any) -> AccessEntry:
-    return AccessEntry(
-        kind=kind, name=resource.resource_name, is_prefix=resource.pattern_type == PatternType.PREFIXED,
-        principal=acl.principal, operation=_NAMES.get(acl.operation, "UNKNOWN"),
-        allows=acl.permission_type == Permission.ALLOW,
-    )  # fmt: skip
+def _entries(kind: ResourceKind, resource: Any) -> Iterator[AccessEntry]:
+    """The entries that count: hosts of members are unknown, so an ALLOW for certain hosts does not, a DENY does."""
+    is_prefix = resource.pattern_type == PatternType.PREFIXED
+    is_known = is_prefix or resource.pattern_type == PatternType.LITERAL
+    for acl in resource.acls:
+        allows = acl.permission_type == Permission.ALLOW
+        if not allows or (acl.host == WILDCARD and is_known):
+            yield AccessEntry(
+                kind=kind, name=resource.resource_name, is_prefix=is_prefix, principal=acl.principal,
+                operation=_NAMES.get(acl.operation, "UNKNOWN"), allows=allows,
+            )  # fmt: skip

@@ -210,11 +210,10 @@ class WireSource(LiveSource):
         from wire.acls import ConfigResourceType, ConfigSource
         from wire.client.settings import describe_configs
 
-        origins: dict[int, ConfigOrigin] = {
-            ConfigSource.GROUP: ConfigOrigin.GROUP,
-            ConfigSource.DEFAULT: ConfigOrigin.DEFAULT,
+        origins = {
+            int(ConfigSource.GROUP): ConfigOrigin.GROUP,
+            int(ConfigSource.DEFAULT): ConfigOrigin.DEFAULT,
         }
-
         answers = describe_configs(self.client, ConfigResourceType.GROUP, groups)
         by_group = {
             group: {
@@ -225,16 +224,12 @@ class WireSource(LiveSource):
             }
             for group, settings in answers.found.items()
         }
-        problems = [
-            Problem(
-                subject=group,
-                message="its settings are not known: "
-                + with_missing_operations(failure.name, failure.message, READING_CONFIGS),
-                cause=cause_of(failure.name),
-            )
-            for group, failure in answers.failed.items()
-            if failure.code != ErrorCode.INVALID_REQUEST  # brokers before 4.0 have no such settings
-        ]
+        problems = []
+        for group, failure in answers.failed.items():
+            if failure.code != ErrorCode.INVALID_REQUEST:  # brokers before 4.0 have no such settings
+                why = with_missing_operations(failure.name, failure.message, READING_CONFIGS)
+                message, cause = f"its settings are not known: {why}", cause_of(failure.name)
+                problems.append(Problem(subject=group, message=message, cause=cause))
         return SettingsOfGroups(by_group=by_group, problems=live_answers.in_lines(problems))
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:

@@ -33,8 +33,7 @@ class Failed:
 
     message: str
     refused: bool  # Whether a broker refused
-    is_unknown: bool = False
-    """Whether the change may have been made: it was sent, and there was no response, or none that decides it."""
+    is_unknown: bool = False  # Whether it may have been made: no response decides it
 
 
 def writer_of(source: Source) -> ClusterWriter:
@@ -200,8 +199,7 @@ def failed_of(error: KafkaException, needs: permissions.Needs) -> Failed:
     """The failure for an AdminClient exception; `needs` are the operations that the request requires."""
     from cli.sources.admin import failure_of
 
-    failed = _failed(failure_of(error.args[0]), needs)
-    return failed or Failed(message=str(error), refused=False)
+    return _failed(failure_of(error.args[0]), needs) or Failed(message=str(error), refused=False)
 
 
 def _failed(

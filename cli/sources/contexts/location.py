@@ -14,8 +14,7 @@ from wire.client.config.config_file import ConfigFileError, check_writers
 
 VARIABLE = "KOHORT_CONFIG"
 MAX_BYTES = 1024 * 1024  # Maximum size of a configuration file: a thousand contexts take a fifth of this
-MAX_SECRET_BYTES = 64 * 1024
-"""Maximum size of a secret's file: certificate chains with their keys take a fifth of this."""
+MAX_SECRET_BYTES = 64 * 1024  # Certificate chains with their keys take a fifth of this
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 

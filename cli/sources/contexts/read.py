@@ -51,11 +51,9 @@ _KINDS = {
     "properties": SourceKind.LIVE, "snapshot": SourceKind.SNAPSHOT, "log_dirs": SourceKind.LOG,
     "as_of": SourceKind.LOG, "topics": SourceKind.LOG, "embedded": SourceKind.EMBEDDED,
 }  # fmt: skip
-_NO_SOURCES = frozenset({"as_of", "topics", "cluster_id", "properties"})
-"""Keys that complete a source and name none."""
+_NO_SOURCES = frozenset({"as_of", "topics", "cluster_id", "properties"})  # Keys that only complete a source
 _NAMING = "bootstrap_server, command_config, snapshot, log_dirs or embedded"
 _LISTS = ("bootstrap_server", "log_dirs")  # Keys with a value or a list of values
-
 
 _Timeout = Annotated[int, Between(int(TIMEOUT_BOUNDS_S[0] * 1000), int(TIMEOUT_BOUNDS_S[1] * 1000), "ms")]
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from groups.model import Member
 
 LIMIT_VARIABLE = "KOHORT_COMPLETION_MS"
-TIME_LIMIT_MS = 500
-"""Timeout of a source, in addition to the start of the process. $KOHORT_COMPLETION_MS changes it."""
+TIME_LIMIT_MS = 500  # Timeout of a source, after the process has started; see LIMIT_VARIABLE
 
 
 def limit_ms() -> int:

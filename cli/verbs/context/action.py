@@ -62,8 +62,10 @@ def shown(name: str | None) -> Document:
     return show_document(contexts, context)
 
 
-def make_current(name: str | None) -> None:
-    """Make a context the current one, or none with None, and print a message."""
+def make_current(name: str | None, *, none: bool) -> None:
+    """Make a context the current one, or `none`, and print a message."""
+    if (name is None) is not none:
+        raise UsageError("name a context or give --none")
 
     def change(store: ContextStore) -> None:
         context = None if name is None else context_named(store.contexts, name)[1]

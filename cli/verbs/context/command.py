@@ -68,15 +68,7 @@ def use(
     """
     from cli.verbs.context.action import make_current
 
-    make_current(_named(name, none=none))
-
-
-def _named(name: str | None, *, none: bool) -> str | None:
-    from cli.errors import UsageError
-
-    if (name is None) is not none:
-        raise UsageError("name a context or give --none")
-    return name
+    make_current(name, none=none)
 
 
 def add(

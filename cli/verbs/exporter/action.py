@@ -48,8 +48,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         groups=None if options.match is None else name_filter(options.match),
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
     )
-    limits = PageLimits(per=options.per, max_series=options.max_series)
-    newest = NewestPage(limits, interval_ms)
+    newest = NewestPage(PageLimits(per=options.per, max_series=options.max_series), interval_ms)
     with ExitStack() as stack:
         opened = stack.enter_context(ReusableSource(source))
         poller = _Poller(opened, scope, newest)

@@ -21,8 +21,7 @@ from migration.inspection import blocking_upgrade
 T = TypeVar("T")
 V = TypeVar("V")
 Labels: TypeAlias = tuple[str, ...]
-Values: TypeAlias = float | dict[Labels, float] | None
-"""One value, or one per value of the labels; None means not known."""
+Values: TypeAlias = float | dict[Labels, float] | None  # One, or one per value of the labels; None: unknown
 
 
 class Kind(Enum):
@@ -48,8 +47,7 @@ class MetricFamily(Generic[T, V]):
     level: SampleLevel = SampleLevel.GROUP
     kind: Kind = Kind.GAUGE
     labels: Labels = ()  # Labels in addition to the labels of its level
-    of_history: bool = False
-    """Whether it is about several polls; the last one may have failed to read the group."""
+    of_history: bool = False  # Whether it is about several polls, of which the last may have failed
     sample: str = field(init=False)  # The name of its samples
 
     def __post_init__(self) -> None:
@@ -66,7 +64,6 @@ _LABELS: Mapping[SampleLevel, Labels] = {
     SampleLevel.TOPIC: ("group", "topic"),
     SampleLevel.PARTITION: ("group", "topic", "partition"),
 }
-
 
 AnyFamily: TypeAlias = MetricFamily[Any, Any]
 _of_facts = MetricFamily[GroupFacts, Values]

@@ -18,8 +18,7 @@ from groups.model import Group, GroupState, GroupType, Topic
 from groups.progress import GroupProgress, group_progress, readings_of_rows
 
 UNREACHABLE = "UNREACHABLE"  # The error if no broker answered: Kafka has no name for it
-MOST_LAG_TIMES = 20_000
-"""Maximum number of offsets whose records are looked up in one poll; the others follow in the next ones."""
+MOST_LAG_TIMES = 20_000  # Most offsets looked up in one poll; the others follow in the next ones
 Matches = Callable[[str], bool]
 
 
@@ -40,8 +39,7 @@ class PolledGroup:
     id: str
     group: Group | None = None
     rows: Sequence[lag.PartitionLag] = ()
-    error: str | None = None
-    """Kafka's name of the error if the group, one of its members or its offsets could not be read, else None."""
+    error: str | None = None  # Kafka's name of the error if it could not be read completely
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +49,8 @@ class PollResult:
     at_ms: int
     groups: Mapping[str, PolledGroup] = field(default_factory=dict)  # Groups by id, sorted
     topics: Mapping[str, Topic] = field(default_factory=dict)
-    missing_topics: frozenset[str] | None = None
-    """Topics that a group subscribes to but that do not exist; None if not known."""
-    topic_names: frozenset[str] | None = None
-    """The names of all topics of the cluster; None if not read, because no member has a regex."""
+    missing_topics: frozenset[str] | None = None  # Subscribed topics that do not exist; None: not known
+    topic_names: frozenset[str] | None = None  # All of the cluster; None: no member has a regex
     problems: tuple[Problem, ...] = ()
     lag_times_left_out: int = 0
 
@@ -193,16 +189,11 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 class GroupHistory:
     last: Group | None = None  # The group at the last poll that could read it, without offsets
     rebalances: int = 0
-    progress_ms: int | None = None
-    """Time of the poll that first observed the last advance of a committed offset; None before the first advance."""
-    observations: tuple[Observation, ...] = ()
-    """Observations of the last polls, oldest first, as far as the next poll needs them."""
-    readings: tuple[tuple[int, Readings], ...] = ()
-    """The group's partitions at the last polls that could read it, with the times."""
-    progress: GroupProgress | None = None
-    """None if the group was read only once, or could not be read by the last poll."""
-    diagnosis: Diagnosis | None = None
-    """None if there was only one poll, or if the group could not be read and no rule explains why."""
+    progress_ms: int | None = None  # Time of the poll that first observed the last progress
+    observations: tuple[Observation, ...] = ()  # Of the last polls, oldest first, as far as needed
+    readings: tuple[tuple[int, Readings], ...] = ()  # Of the last polls that read it, with the times
+    progress: GroupProgress | None = None  # None if it was read once, or not by the last poll
+    diagnosis: Diagnosis | None = None  # None after one poll, or if no rule explains what is unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 class AuditRequest:
     snapshots: tuple[str, ...] = ()
     logs: LogPaths | None = None
-    judged: Mapping[str, Any]
-    """Fields of `pipeline.audit.AuditSettings`, which exists only if Spark is installed."""
+    judged: Mapping[str, Any]  # Fields of `pipeline.audit.AuditSettings`, which needs Spark
     groups: tuple[str, ...] = ()
     out: str | None = None
     reports: tuple[Path, ...] = ()

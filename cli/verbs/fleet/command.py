@@ -24,7 +24,6 @@ Report = Annotated[
     ),
 ]
 
-
 Out = Annotated[
     str | None, option("--out", "Write the tables there as Parquet, replacing earlier ones.", "DIR")
 ]

@@ -44,8 +44,7 @@ class HistoryRequest:
     until_ms: int | None = None
     reports: tuple[Path, ...] = ()
     svg: Path | None = None
-    for_programs: bool = False
-    """Whether the rebalances of all groups are shown, or only those of the named groups."""
+    for_programs: bool = False  # Whether the rebalances of all groups are shown, or of the named ones
 
     def check(self, spark: SparkOptions) -> None:
         """Refuse an invalid request before the run, which may take hours. :raises UsageError:"""
@@ -205,8 +204,7 @@ class History:
     request: HistoryRequest
     run: HistoryRun
     groups: Sequence[Row]  # Rows in the schema OVERVIEW; groups that rebalanced longest are first
-    rebalances: Sequence[Row]
-    """Rows in the schema REBALANCES, by group and epoch; empty if only groups were requested."""
+    rebalances: Sequence[Row]  # Rows in the schema REBALANCES, by group and epoch, if requested
     described: Sequence[Group] = ()  # The groups at the requested time
     held_back: int = 0  # Offsets of the live topic after the start of open transactions
     problems: tuple[Problem, ...] = ()

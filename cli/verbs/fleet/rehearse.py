@@ -51,8 +51,7 @@ _HOW_READ = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetRehearsalRequest:
     snapshots: tuple[str, ...]
-    planned: Mapping[str, Any]
-    """Fields of `pipeline.audit.AuditSettings`, which exists only if Spark is installed."""
+    planned: Mapping[str, Any]  # Fields of `pipeline.audit.AuditSettings`, which needs Spark
     variations: tuple[Mapping[str, Any], ...] = ({},)  # Fields of `pipeline.rehearsal.Variation`
     groups: tuple[str, ...] = ()
     seeds: range

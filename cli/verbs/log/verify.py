@@ -35,8 +35,7 @@ class VerifiedPartition:
     segments: int = 0
     batches: int = 0
     records: int = 0
-    keys: Counter[int] = field(default_factory=Counter)
-    """Records by the number of their type, including unknown types."""
+    keys: Counter[int] = field(default_factory=Counter)  # Records by type, also by unknown ones
     control: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
