@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from cli.output import notice
@@ -26,19 +26,15 @@ def readers_of(
         if known:
             uses[group.id] = {**known}
         elif by_topic and all(problem.group != group.id for problem in problems):
-            problems.append(_not_known_to_read(group, by_topic))
+            why = "its committed offsets are not known"
+            if group.members:
+                why = f"its members' subscriptions are not shown while it is {group.state.value}"
+            message = f"whether it reads {' or '.join(by_topic)} is not known: {why}"
+            problems.append(Problem(subject=group.id, message=message, group=group.id))
         elif not by_topic and named:
             message = f"does not read {' or '.join(topics)}"
             problems.append(Problem(subject=group.id, message=message, group=group.id))
     return ReadResult(tuple(group for group in read.items if group.id in uses), tuple(problems)), uses
-
-
-def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:
-    why = "its committed offsets are not known"
-    if group.members:
-        why = f"its members' subscriptions are not shown while it is {group.state.value}"
-    message = f"whether it reads {' or '.join(topics)} is not known: {why}"
-    return Problem(subject=group.id, message=message, group=group.id)
 
 
 def notify_missing_topics(source: Source, topics: Sequence[str]) -> None:

@@ -211,13 +211,10 @@ class AdminSource(LiveSource):
     def delete_groups(self, groups: Sequence[str]) -> Answers[str, bool]:
         if not groups:
             return Answers(found={}, failed={})
-        results, failed = _results(
-            self.admin.delete_consumer_groups(list(groups), request_timeout=self.timeout_s)
-        )
-        return Answers(
-            found=dict.fromkeys(results, True),
-            failed={group: failure_of(error.args[0]) for group, error in failed.items()},
-        )
+        asked = self.admin.delete_consumer_groups(list(groups), request_timeout=self.timeout_s)
+        results, errors = _results(asked)
+        failed = {group: failure_of(error.args[0]) for group, error in errors.items()}
+        return Answers(found=dict.fromkeys(results, True), failed=failed)
 
     def _listed(self, _filter: GroupFilter, /, **_: bool) -> ReadResult[model.GroupListing]:
         """Classic and consumer groups; librdkafka silently omits the other types."""
@@ -241,9 +238,8 @@ class AdminSource(LiveSource):
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
             return ReadResult(())
-        results, failed = _results(
-            self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
-        )
+        asked = self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
+        results, failed = _results(asked)
         problems = [replace(_problem(group, error), group=group) for group, error in failed.items()]
         dead = [
             model.Problem(subject=name, message="no such group", cause=model.Cause.ABSENT, group=name)
@@ -257,13 +253,9 @@ class AdminSource(LiveSource):
     def authorized_operations(self, groups: Sequence[model.Group], /) -> AuthorizedOperations:
         if not groups:
             return AuthorizedOperations()
-        results, failed = _results(
-            self.admin.describe_consumer_groups(
-                [group.id for group in groups],
-                include_authorized_operations=True,
-                request_timeout=self.timeout_s,
-            )
-        )
+        options = {"include_authorized_operations": True, "request_timeout": self.timeout_s}
+        names = [group.id for group in groups]
+        results, failed = _results(self.admin.describe_consumer_groups(names, **options))
         allowed = {name: group.authorized_operations for name, group in results.items()}
         return AuthorizedOperations(
             by_group={

@@ -135,13 +135,11 @@ def nodes_of(client: KafkaClient) -> dict[str, Node]:
     """Brokers by `host:port`."""
     from groups.model import Node
 
-    brokers = client.brokers().brokers
-    return {
-        str(broker.address): Node(
-            id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack
-        )
-        for broker in brokers
-    }
+    nodes: dict[str, Node] = {}
+    for broker in client.brokers().brokers:
+        at = broker.address
+        nodes[str(at)] = Node(id=broker.node_id, host=at.host, port=at.port, rack=broker.rack)
+    return nodes
 
 
 def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:

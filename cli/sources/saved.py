@@ -20,9 +20,8 @@ class SavedSource(Source):
     def __init__(self, file: Path) -> None:
         self.name = str(file)
         self.snapshot: Snapshot = read_snapshot(file)
-        self._unread = {
-            fault.group: _problem(fault) for fault in self.snapshot.faults if fault.group is not None
-        }
+        of_groups = (fault for fault in self.snapshot.faults if fault.group is not None)
+        self._unread = {fault.group: _problem(fault) for fault in of_groups}
         super().__init__(f"{notice.subject}: {notice.message}" for notice in self.snapshot.notices)
 
     def cluster(self) -> Cluster:
@@ -34,9 +33,8 @@ class SavedSource(Source):
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         known = self.snapshot.groups
-        items = [
-            known[name] if offsets else replace(known[name], offsets=None) for name in groups if name in known
-        ]
+        full = [known[name] for name in groups if name in known]
+        items = full if offsets else [replace(group, offsets=None) for group in full]
         missing = [
             self._unread.get(name)
             or Problem(subject=name, message=f"no such group in {self.name}", cause=Cause.ABSENT, group=name)

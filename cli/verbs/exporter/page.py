@@ -160,12 +160,9 @@ def _add(samples: Samples, family: families.AnyFamily, values: families.Values, 
 
 
 def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
-    ordered = sorted(seen.rows, key=attrgetter("topic"))
-    group = escaped(seen.id)
-    labeled = [
-        (f'group="{group}",topic="{escaped(topic)}"', list(rows))
-        for topic, rows in groupby(ordered, key=attrgetter("topic"))
-    ]
+    group, by_topic = escaped(seen.id), attrgetter("topic")
+    topics = groupby(sorted(seen.rows, key=by_topic), key=by_topic)
+    labeled = [(f'group="{group}",topic="{escaped(topic)}"', list(rows)) for topic, rows in topics]
     return [(family, _lines(family, labeled)) for family in families.OF_TOPICS]
 
 
