@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from tests.browser.chromium import Chromium, chromium
+from tests.browser.chromium import Chromium
 from tests.cli.command import Kohort
 from tests.cli.verbs.fleet.test_report_page_in_browser import CONTRASTS, READABLE
+from tests.cli.verbs.fleet.test_report_page_in_browser import browser as browser
 
 ROOT = Path(__file__).parents[2]
 NARROW, WIDE, SCREEN = 500, 1200, 900
@@ -36,12 +36,6 @@ COLORS = """
 Object.fromEntries([...document.querySelectorAll('td, b')]
   .map(cell => [cell.textContent, getComputedStyle(cell).color]))
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Chromium]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

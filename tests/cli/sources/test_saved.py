@@ -40,16 +40,3 @@ def test_an_unknown_field_is_passed_over_and_named(kohort: Kohort, tmp_path: Pat
     file.write_text("kohort: 1\ngroups:\n  g:\n    flavor: vanilla\n")
     said = f"kohort: {file}:4: groups.g.flavor: unknown field, not read\n"
     assert kohort.quick("list --output csv --snapshot", file).succeeded(stderr=said).rows[0]["GROUP"] == "g"
-
-
-def test_names_do_not_steer_the_terminal(kohort: Kohort, tmp_path: Path) -> None:
-    file = tmp_path / "evil.yaml"
-    file.write_text('kohort: 1\ngroups:\n  "\\e[2Jevil": {state: Empty, "\\e[31mfield": 1}\n')
-    for output in ("table", "markdown"):
-        answer = kohort.quick("describe", "\x1b[2Jno", "--snapshot", file, "--output", output)
-        assert answer.status == 3
-        assert "\x1b" not in answer.stdout + answer.stderr
-        answer = kohort.quick("describe", "--all-groups", "--state", "--snapshot", file, "--output", output)
-        assert "\x1b" not in answer.stdout + answer.stderr
-        assert "evil" in answer.stdout
-        assert "field: unknown field" in answer.stderr

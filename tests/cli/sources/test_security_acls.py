@@ -132,16 +132,3 @@ def test_offsets_that_are_hidden_are_not_said_to_be_none(rig: Guarded, reader: s
     named = rig.as_user(reader, f"offsets reset {group} --to-latest --topic {rig.topic}")
     named.assert_said(4, f"{rig.topic}: {missing('DESCRIBE', 'topic')}")
     assert "no such" not in named.stderr
-
-
-def test_members_are_removed_by_who_may_read(rig: Guarded, worker: str) -> None:
-    group = fresh_name("payments")
-    remove = f"members remove {group} --all --execute --yes --output json"
-    rig.secure.allow(worker, "group", group, "DESCRIBE")
-    with rig.offsets.joined(group, rig.topic) as member:
-        refused = rig.as_user(worker, remove)
-        assert (refused.status, refused.document["groups"][0]["removals"][0]["removed"]) == (4, False)
-        assert missing("READ", "group") in refused.stderr
-        assert member in rig.as_user(worker, "describe", group, "--members").stdout
-        rig.secure.allow(worker, "group", group, "READ")
-        assert f"removed 1 member of {group}" in rig.as_user(worker, remove).succeeded().stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.cli.command import Kohort
 from tests.cli.served_data import serving
 from tests.cli.verbs.exporter.scrapes import Exporter, Figures, exporting
+from tests.cli.verbs.serve.test_serve import commit
 from tests.conformance.cluster import Cluster
 from tests.kafka.ports import free_ports
 from tests.kafka.wait import wait_until
@@ -20,16 +21,7 @@ QUICKLY = ("--interval", "1", "--timeout", "2000", "--per", "partition")
 
 async def _commit(cluster: Cluster) -> None:
     for group in ("payments", "refunds"):
-        offsets = [{"partition_index": 0, "committed_offset": 0, "committed_metadata": ""}]
-        answer = await cluster.ask(
-            "OffsetCommit",
-            9,
-            group_id=group,
-            topics=[{"name": "orders", "partitions": offsets}],
-            generation_id_or_member_epoch=-1,
-            member_id="",
-        )
-        assert {one["error_code"] for topic in answer["topics"] for one in topic["partitions"]} == {0}
+        assert await commit(cluster, group, {0: 0}) == [0]
 
 
 def wait_scrape(exporter: Exporter, holds: Callable[[Figures], object], what: str) -> Figures:
@@ -60,7 +52,7 @@ def test_the_last_figures_outlast_a_server(kohort: Kohort, tmp_path: Path) -> No
         served.ask(_commit)
         first = wait_scrape(
             exporter,
-            lambda seen: seen("kohort_group_lag_records", group="payments") == 0,
+            lambda seen: seen("kohort_group_lag_records", group="refunds") == 0,
             "the cluster is read",
         )
         served.kill()

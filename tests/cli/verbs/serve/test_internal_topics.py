@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 
-from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, partition_for
+from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from tests.cli.command import Kohort
+from tests.cli.offset_rig import join
 from tests.cli.served_data import Served, serving
-from tests.kafka.wait import wait_until
 
 GROUP = "the-group"
 PARTITIONS = 5
@@ -24,13 +24,7 @@ def consumer(served: Served, group: str = "reader", **settings: str) -> Consumer
 
 def joined(served: Served) -> Consumer:
     member = consumer(served, GROUP)
-    member.subscribe(["orders"])
-
-    def is_assigned() -> bool:
-        member.poll(0.1)
-        return bool(member.assignment())
-
-    wait_until(is_assigned, "the member has its partition")
+    join(member, "orders")
     return member
 
 
@@ -85,32 +79,3 @@ def test_a_reader_continues_after_each_change_of_the_leader(tmp_path: Path, koho
             assert message.leader_epoch() == epoch
         reader.close()
         member.close()
-
-
-def test_offsets_of_a_transaction_are_read_when_it_is_committed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--topic", "orders:1", transaction_state_log_num_partitions="1") as served:
-        member = joined(served)
-        committed, uncommitted = (
-            consumer(served, isolation_level=f"read_{which}") for which in ("committed", "uncommitted")
-        )
-        _, begin = committed.get_watermark_offsets(PLACE, timeout=20)
-        producer = Producer({"bootstrap.servers": served.bootstrap, "transactional.id": "the-producer"})
-        producer.init_transactions(20)
-
-        def send(offset: int) -> None:
-            producer.begin_transaction()
-            position = TopicPartition("orders", 0, offset)
-            producer.send_offsets_to_transaction([position], member.consumer_group_metadata(), 20)
-
-        send(1)
-        assert committed.get_watermark_offsets(PLACE, timeout=20) == (0, begin)
-        assert uncommitted.get_watermark_offsets(PLACE, timeout=20) == (0, begin + 1)
-        producer.abort_transaction(20)
-        send(2)
-        producer.commit_transaction(20)
-        committed.assign([TopicPartition(PLACE.topic, PLACE.partition, begin)])
-        assert polled(committed).offset() == begin + 2  # after the aborted record and its mark
-        _, states = committed.get_watermark_offsets(TopicPartition(TRANSACTIONS_TOPIC, 0), timeout=20)
-        assert states >= 4
-        for client in (committed, uncommitted, member):
-            client.close()

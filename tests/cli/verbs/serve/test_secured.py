@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 from tests.cli.command import Kohort
 from tests.cli.served_data import Served, serving
-from tests.kafka.members import Members
 from tests.kafka.tool_host import ToolHost
 from tests.wire.client.certificates import make_certificates, need_openssl
 from wire.acls import ResourceType
@@ -119,24 +117,6 @@ def test_who_may_writes_and_reads_and_others_do_not(served: Served, files: Path,
     stranger.produce("orders", b"x", on_delivery=note)
     stranger.flush(PATIENCE_S)
     assert refused == [KafkaError.TOPIC_AUTHORIZATION_FAILED]
-
-
-@pytest.mark.kafka
-def test_java_consumes_what_it_may(served: Served, files: Path, members: Members) -> None:
-    producer = Producer(login(served, files, "orders", "PLAIN"))
-    producer.produce("orders", b"for java", partition=0)
-    assert producer.flush(PATIENCE_S) == 0
-    settings: dict[str, Any] = {
-        name.replace(".", "_"): value for name, value in java_login(files, "orders", "SCRAM-SHA-512").items()
-    }
-    broker: Any = SimpleNamespace(bootstrap=served.bootstrap)
-    for protocol in ("classic", "consumer"):
-        member = members.java(
-            broker, f"orders-java-{protocol}", ["orders"], group_protocol=protocol, **settings
-        )
-        member.wait_assignment({"orders": [0, 1, 2]})
-    refused = members.java(broker, "payments", ["orders"], **settings)
-    assert "GroupAuthorizationException" in str(refused.wait_event("error"))
 
 
 @pytest.mark.kafka

@@ -45,21 +45,3 @@ def test_a_client_reads_all_partitions_and_commits_by_any_broker() -> None:
             committed = consumer.committed([TopicPartition("orders", number) for number in range(6)], 30)
             assert [one.offset for one in committed] == [MESSAGES // 6] * 6
             consumer.close()
-
-
-def test_transactions_end_at_all_leaders() -> None:
-    with serving(None, "--brokers", "3", "--topic", "orders:6") as served:
-        for number in range(6):
-            producer = Producer({"bootstrap.servers": served.bootstrap, "transactional.id": f"t{number}"})
-            producer.init_transactions(30)
-            for ends in (producer.abort_transaction, producer.commit_transaction):
-                producer.begin_transaction()
-                for partition in range(6):
-                    producer.produce("orders", ends.__name__.encode(), partition=partition)
-                ends(30)
-        reading = {"auto.offset.reset": "earliest", "isolation.level": "read_committed"}
-        consumer = Consumer({"bootstrap.servers": served.bootstrap, "group.id": "g", **reading})
-        consumer.subscribe(["orders"])
-        messages = consumer.consume(36, 30)
-        assert [message.value() for message in messages] == [b"commit_transaction"] * 36
-        consumer.close()
