@@ -80,11 +80,6 @@ def test_no_contexts(text: str) -> None:
     assert (contexts.current, dict(contexts.by_name)) == (None, {})
 
 
-def test_json_is_read_too() -> None:
-    text = '{"current": "a", "contexts": {"a": {"bootstrap_server": "[::1]:9092", "timeout_ms": 5}}}'
-    assert read_single(FILE, text).by_name["a"].bootstrap_server == "[::1]:9092"
-
-
 A = "contexts:\n  a:\n    bootstrap_server: k:1\n"
 """The beginning of a file that is all right so far."""
 
