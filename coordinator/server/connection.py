@@ -73,7 +73,6 @@ class Connections:
         await asyncio.gather(*closing, return_exceptions=True)
 
     def _sweep(self) -> None:
-        """Drop the clients that have been idle for too long, and those that stopped within a request."""
         self.limits.drop_stalled()
         for connection in tuple(self._open):
             if connection.quiet_s() > IDLE_S:

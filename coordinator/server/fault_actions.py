@@ -100,7 +100,6 @@ async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
 
 
 async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) -> None:
-    """Replace a static member of a consumer group, which may use either protocol."""
     if member.classic is not None:
         await _join(cluster, group.id, member, "consumer", member.classic)
         return

@@ -71,7 +71,6 @@ class StoredConfigs:
 
 
 def _of_internal_topics(settings: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
-    """The configs that a broker sets for its internal topics (GroupCoordinator, TransactionCoordinator)."""
 
     def counts(name: str) -> str:
         return settings.get(name, BROKER[name].default or "")

@@ -108,7 +108,6 @@ class Transactions:
         self._set_alarm()
 
     def _finish(self, transaction: Transaction) -> None:
-        """Write the markers of a transaction that is decided, then the record that completes it."""
 
         def append() -> None:
             self._write_markers(transaction)

@@ -186,14 +186,12 @@ def evicted(case: DiagnosisCase) -> Iterator[Finding]:
 
 
 def _long_awaited(case: DiagnosisCase, at_ms: int) -> set[str]:
-    """Ids of the members for which a rebalance waited at this observation and at least one before it."""
     before = tuple(seen for seen in case.observations if seen.at_ms <= at_ms)
     waiting = awaited(replace(case, observations=before))
     return {blocking.member for blocking in waiting if blocking.since_ms < at_ms}
 
 
 def _is_back(case: DiagnosisCase, gone: MembershipChange) -> bool:
-    """Whether the member or instance has rejoined, or its client (id and host) has a new member."""
     before = {member.id for at, group in case.seen if at.at_ms == gone.since_ms for member in group.members}
     client = gone.member.client.id, gone.member.client.host
     return any(

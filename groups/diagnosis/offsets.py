@@ -37,7 +37,6 @@ def topic_recreated(case: cases.DiagnosisCase) -> Iterator[Finding]:
 
 
 def _of_another_topic(case: cases.DiagnosisCase) -> set[TopicPartition]:
-    """Partitions whose commit is known to be for an earlier topic of the same name."""
     partitions: set[TopicPartition] = set()
     for partition, commit, _ in cases.committed(case):
         topic, first = case.topics.get(partition[0]), case.first_topics.get(partition[0])

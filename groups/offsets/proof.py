@@ -205,7 +205,6 @@ def _is_distinct(cut: _Cut, originals: Sequence[RecordDigest], read: int) -> boo
 
 
 def _is_consistent(cut: _Cut, matches: Matches, read: int) -> bool:
-    """Whether no unread record is only before the cut, and no read record only after it."""
     before: set[int] = set().union(*matches[: cut.index])
     after: set[int] = set().union(*matches[cut.index :])
     return all(index < read for index in before - after) and all(index >= read for index in after - before)

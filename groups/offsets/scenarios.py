@@ -140,7 +140,6 @@ def _at_end(end: int | None, remark: str | None) -> _Target:
 
 
 def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
-    """Move an offset into the log's range: beyond the end it becomes the end, before the start the start."""
     if end is not None and offset > end:
         return _Target(end, f"{offset} is beyond the end")
     if earliest is not None and offset < earliest:

@@ -107,7 +107,6 @@ def _in(target: StepRound, change: Change) -> Operator:
 
 
 def _in_step(number: int, change: Callable[[MemberScript], MemberScript]) -> Operator:
-    """An operator that starts members with changed scripts in all rounds of a step."""
 
     def changed(action: MemberAction) -> MemberAction:
         return action if action.script is None else replace(action, script=change(action.script))

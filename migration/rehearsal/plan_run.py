@@ -227,7 +227,6 @@ class PlanRun:
         return tuple(action.delayed(by_s) for action, by_s in zip(actions, late_s, strict=False))
 
     def _restart_for_bridge(self, asked: MemberRestart | None) -> bool:
-        """Restart the member that the bridge requests, once for each id; returns whether it was restarted."""
         simulation = self._simulation
         if asked is None or asked.member in self._restarted_for_bridge:
             return False

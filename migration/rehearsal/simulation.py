@@ -268,7 +268,6 @@ class Simulation:
         return sum(len(process.owned - owned.get(name, frozenset())) for name, process in processes)
 
     def _owned(self) -> dict[str, Partitions]:
-        """The partitions in the group as found, by the name of the member that had them."""
         group = self.found.group
         return {self._simulated.members[one.id].name: _places(group, one) for one in group.members}
 
@@ -279,7 +278,6 @@ class Simulation:
 
 
 def _successor(name: str) -> str:
-    """The name of a process that is started while its member's old one still runs."""
     return f"{name}'s successor"
 
 

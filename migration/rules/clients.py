@@ -72,7 +72,6 @@ def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
 
 
 def _contradiction(client: MemberClient) -> tuple[str, str, str] | None:
-    """The declared library, the observed one and how it was observed; None without a contradiction."""
     if client.library is None or client.shown is None or client.shown.name is None:
         return None
     return client.library.name, client.shown.name, client.shown.known_by

@@ -131,7 +131,6 @@ def _in_files(case: Case, key: str) -> set[str]:
 
 
 def _crash_note(case: Case) -> str:
-    """A note on crashes: under the classic protocol a successor can join at once."""
     if case.destination is not Destination.CONSUMER:
         return ""
     session = timeout_now(case, SESSION_TIMEOUT)

@@ -21,7 +21,6 @@ _INTRODUCTION = "librdkafka INTRODUCTION.md, Next Generation Consumer Group Prot
 
 
 def _librdkafka_members(case: Case) -> list[str | None]:
-    """librdkafka members that migrate to the consumer protocol, and do not speak it yet."""
     if case.destination is not Destination.CONSUMER:
         return []
     members = members_by(case, lambda client: client.library.name if client.library else None)

@@ -51,7 +51,6 @@ async def metadata(exchange: Exchange[schemas.MetadataRequest]) -> AnswerFields:
 
 
 def _cluster_operations(exchange: Exchange[schemas.MetadataRequest | schemas.DescribeClusterRequest]) -> int:
-    """The caller's authorized operations on the cluster, none if it may not describe it."""
     if not exchange.request.include_cluster_authorized_operations:
         return NO_OPERATIONS
     if not exchange.allows_cluster(Operation.DESCRIBE):

@@ -7,14 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from coordinator.errors import RequestRefused
-from coordinator.partitions.partition import (
-    EARLIEST,
-    EARLIEST_LOCAL,
-    EARLIEST_PENDING_UPLOAD,
-    LATEST,
-    LATEST_TIERED,
-    MAX_TIMESTAMP,
-)
+from coordinator.partitions import partition as positions
 from coordinator.server.apis.fields import per_partition
 from coordinator.server.apis.leadership import led_partition, refusal, require_ordinary, topic_named
 from coordinator.server.exchange import AnswerFields, Exchange
@@ -30,8 +23,8 @@ if TYPE_CHECKING:
 COMMITTED = 1
 NONE = -1
 SINCE = {
-    LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9,
-    EARLIEST_PENDING_UPLOAD: 11,
+    positions.LATEST: 1, positions.EARLIEST: 1, positions.MAX_TIMESTAMP: 7, positions.EARLIEST_LOCAL: 8,
+    positions.LATEST_TIERED: 9, positions.EARLIEST_PENDING_UPLOAD: 11,
 }  # fmt: skip
 """The first ListOffsets version that knows each special timestamp."""
 NEVER = 1 << 15

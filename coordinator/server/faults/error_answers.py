@@ -54,7 +54,6 @@ class _Error:
 
 
 def _answer(layout: Struct, asked: Struct, request: object, error: _Error) -> tuple[dict[str, object], bool]:
-    """The fields of a struct of the response, and whether one of them has the error."""
     fields = layout.at(error.version)
     answer = {
         snake(field.name): _blank(field.type, field, error.version)
@@ -99,7 +98,6 @@ def _elements(of: Field, asked: Struct, request: object, error: _Error) -> list[
 
 
 def _names(layout: Struct, asked: Struct, request: object, version: int) -> dict[str, object]:
-    """The fields that identify an element: the fields that request and response have in common."""
     known = {field.name for field in asked.at(version) if isinstance(field.type, Scalar)}
     names = {}
     for field in layout.at(version):
