@@ -11,8 +11,7 @@ from typing import TextIO
 
 from cli.render.lines import Line, Role, plain
 
-VARIABLE = "KOHORT_COLOR"
-"""The environment variable with the value of `--color`."""
+VARIABLE = "KOHORT_COLOR"  # The environment variable with the value of `--color`
 
 
 class Color(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import TextIO
@@ -35,29 +35,19 @@ def render_csv(document: Document, stream: TextIO) -> None:
 class CsvWriter:
     def __init__(self, stream: TextIO) -> None:
         self._writer = csv.writer(stream, lineterminator="\n")
-
-    def heading(self, names: Sequence[str]) -> None:
-        self._writer.writerow(names)
+        self.heading: Callable[[Sequence[str]], object] = self._writer.writerow
 
     def rows(self, rows: Iterable[Sequence[Cell]], *first: str) -> None:
         """Write rows for programs; `first` are cells that precede the cells of each row."""
-        before = list(first)
-        self._writer.writerows([*before, *_texts(row)] for row in rows)
-
-
-def _texts(row: Iterable[Cell]) -> list[str]:
-    return [
-        _harmless(cell) if type(cell) is str else str(cell) if type(cell) is int else _text(cell)
-        for cell in row
-    ]
-
-
-def _harmless(text: str) -> str:
-    is_formula = _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
-    return f"'{text}" if is_formula else text
+        self._writer.writerows(
+            [*first, *[str(cell) if type(cell) is int else _text(cell) for cell in row]] for row in rows
+        )
 
 
 def _text(cell: Cell) -> str:
+    if type(cell) is str:
+        is_formula = _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
+        return f"'{cell}" if is_formula else cell
     if cell is None:
         return ""
     return f"{cell / 1000:.3f}" if isinstance(cell, Duration) else cell_text(cell)
@@ -90,14 +80,11 @@ def _shaped(block: Block, shape: Shape) -> Block | None:
     if not shape.columns:
         return table
     places = [index for name in shape.columns if (index := _position(table, name)) is not None]
-    return _narrowed(table, places) if places else None
-
-
-def _narrowed(table: Table, places: Sequence[int]) -> Table:
+    if not places:
+        return None
     columns = tuple(table.columns[index] for index in places)
-    if len(places) == 1:
-        return replace(table, columns=columns, rows=[(row[places[0]],) for row in table.rows])
-    return replace(table, columns=columns, rows=list(map(itemgetter(*places), table.rows)))
+    cells = itemgetter(*places, places[-1])  # the last one twice: with one place, there is no tuple
+    return replace(table, columns=columns, rows=[cells(row)[:-1] for row in table.rows])
 
 
 def _position(table: Table, name: str) -> int | None:
@@ -114,8 +101,7 @@ def _position(table: Table, name: str) -> int | None:
 def _sorted(table: Table, keys: Sequence[SortKey]) -> Sequence[Sequence[Cell]]:
     rows = table.rows
     for key in reversed(keys):
-        index = _position(table, key.column)
-        if index is not None:
+        if (index := _position(table, key.column)) is not None:
             known = [row for row in rows if row[index] is not None]
             unknown = [row for row in rows if row[index] is None]
             known.sort(key=lambda row, index=index: _order(row[index]), reverse=key.is_descending)  # type: ignore[misc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from cli.render.cells import Cell, Duration, duration_cell, quoted_start
@@ -15,9 +15,8 @@ from groups.listing import Problem
 if TYPE_CHECKING:
     from cli.render.lanes import Drawing
 
-T = TypeVar("T")
-FORMAT_VERSION = 1
-"""The `kohort` field of every JSON document."""
+T_co = TypeVar("T_co", covariant=True)
+FORMAT_VERSION = 1  # The `kohort` field of every JSON document
 
 
 _PROSE = frozenset(("FINDING", "REMEDY", "PROBLEM", "SYMPTOM", "ACTION", "PATH", "WHY-NOT", "REPORTED"))
@@ -45,8 +44,7 @@ class Column:
 class Table:
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Cell]]
-    header: bool = True
-    """Whether the headings are printed."""
+    header: bool = True  # Whether the headings are printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +71,7 @@ class Item:
     lead: str
     text: str = ""
     details: tuple[str, ...] = ()
-    role: Role = Role.PLAIN
-    """The role of the label."""
+    role: Role = Role.PLAIN  # The role of the label
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +87,7 @@ class Checklist:
     """Things to do, in order, each with a box to tick."""
 
     items: tuple[str, ...]
-    is_prose: bool = True
-    """Whether words between backticks are code; in names they are not."""
+    is_prose: bool = True  # Whether words between backticks are code; in names they are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +101,7 @@ class Bullets:
 class Plot(Bullets):
     """A plot, which an HTML page draws; other formats list its numbers. `cli.render.plots` makes them."""
 
-    html: Callable[[], Iterator[str]]
-    """The lines of its HTML."""
+    html: Callable[[], Iterator[str]]  # The lines of its HTML
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,45 +117,35 @@ class Picture:
     """A picture, which an HTML page draws, and other formats describe in words."""
 
     text: str
-    drawing: Callable[[], Drawing]
-    """Draws it; called when a page shows it."""
+    drawing: Callable[[], Drawing]  # Draws it; called when a page shows it
 
 
-class _Computed(Generic[T]):
-    """A value that is computed when it is read."""
+class _Computed(Generic[T_co]):
+    """A collection that is computed when it is read; `T_co` is what an iteration returns."""
 
-    def __init__(self, make: Callable[[], T]) -> None:
+    def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
 
     @cached_property
-    def _made(self) -> T:
+    def _made(self) -> Any:
         return self._make()
 
-
-class Deferred(_Computed[Mapping[str, object]], Mapping[str, object]):
-    """Data that are computed when they are read: a table needs none of them."""
-
-    def __getitem__(self, key: str) -> object:
+    def __getitem__(self, key: Any) -> Any:
         return self._made[key]
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[T_co]:
         return iter(self._made)
 
     def __len__(self) -> int:
         return len(self._made)
 
 
-class DeferredRows(_Computed[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]):
+class Deferred(_Computed[str], Mapping[str, object]):
+    """Data that are computed when they are read: a table needs none of them."""
+
+
+class DeferredRows(_Computed[Sequence[Cell]], Sequence[Sequence[Cell]]):
     """Rows that are computed when they are read: a document for programs needs none of them."""
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._made[index]
-
-    def __iter__(self) -> Iterator[Sequence[Cell]]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
 
 
 Block: TypeAlias = Table | Heading | Text | Item | Code | Checklist | Bullets | Plot | Details | Picture
@@ -177,10 +162,8 @@ class Document:
     data: Mapping[str, Any]
     blocks: Sequence[Block]
     errors: tuple[Problem, ...] = ()
-    remarks: tuple[str, ...] = ()
-    """Notices for a person, in addition to the data."""
-    text: Sequence[Block] | None = None
-    """The blocks printed as text, if they are shorter than those of pages."""
+    remarks: tuple[str, ...] = ()  # Notices for a person, in addition to the data
+    text: Sequence[Block] | None = None  # The blocks printed as text, if they are shorter than those of pages
     more: str = IN_A_PIPE
     """How to see ids in full that a terminal shortens; empty if it must not shorten them."""
 
@@ -233,12 +216,9 @@ def _field(heading: str) -> str:
     return name.replace("-", "_").lower() + ("_s" if name in DURATIONS else "")
 
 
-def _cell(item: object, heading: str, value: str | Callable[[object], Cell]) -> Cell:
-    cell: Cell = value(item) if callable(value) else _value(item, value)
+def _cell(item: Any, heading: str, value: str | Callable[[object], Cell]) -> Cell:
+    fields_of = item.__getitem__ if isinstance(item, Mapping) else partial(getattr, item)
+    cell: Cell = fields_of(value) if isinstance(value, str) else value(item)
     if heading.lstrip("#") in DURATIONS and isinstance(cell, int | float) and not isinstance(cell, Duration):
         return duration_cell(cell)
     return cell
-
-
-def _value(item: Any, name: str) -> Any:
-    return item[name] if isinstance(item, Mapping) else getattr(item, name)

@@ -10,18 +10,14 @@ from cli.render.cells import text_width
 from cli.render.document import Column
 from cli.render.lines import CUT, beginning
 
-GAP = 2
-"""Blanks between two columns."""
-PROSE = 30
-"""Minimum width of a longer text."""
+GAP = 2  # Blanks between two columns
+PROSE = 30  # Minimum width of a longer text
 FEW_WORDS, LONGEST_WORD = 3, 40
 """A text of more words than this is a sentence; maximum width that its words get."""
-LEAST_ID = 12
-"""Minimum width of a shortened id, including the mark."""
+LEAST_ID = 12  # Minimum width of a shortened id, including the mark
 LEAST_PROTOCOL = len("cooperative-sticky")
 """Minimum width of assignors and protocols while groups and topics can still be shortened."""
-LEAST_TAIL = 4
-"""Minimum number of columns kept at the end of an id, where generated ids differ."""
+LEAST_TAIL = 4  # Minimum number of columns kept at the end of an id, where generated ids differ
 FEW_SECTIONS = 3
 """Sections of rows that share values; more of them are avoided, even if ids must be shortened."""
 _PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNORS"})
@@ -39,11 +35,6 @@ def column_widths(columns: Sequence[Column], rows: Texts, *, with_heads: bool = 
         max((_head_width(column) if with_heads else 0, *(text_width(row[position]) for row in rows)))
         for position, column in enumerate(columns)
     ]
-
-
-def head_lines(column: Column) -> list[str]:
-    """The lines of a heading: two if it is stacked."""
-    return column.name.split("\n")
 
 
 def stacked_heads(columns: Sequence[Column], rows: Texts) -> tuple[Column, ...]:
@@ -65,7 +56,7 @@ def _stacked(name: str) -> str:
 
 
 def _head_width(column: Column) -> int:
-    return max(map(text_width, head_lines(column)))
+    return max(map(text_width, column.name.split("\n")))
 
 
 def table_width(widths: Collection[int]) -> int:
@@ -175,16 +166,12 @@ def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> lis
     cause many sections are last; of the others, the widest are first. A column can be taken out when its value changes
     at most every other row."""
     widths = column_widths(columns, rows)
-    changes = {
-        position: section_count(rows, [position])
-        for position, column in enumerate(columns)
-        if not column.number
-    }
+    texts = [position for position, column in enumerate(columns) if not column.number]
+    changes = {position: section_count(rows, [position]) for position in texts}
     able = [position for position, count in changes.items() if count <= max(1, len(rows) // 2)]
+    able.sort(key=lambda position: (max(changes[position], FEW_SECTIONS), -widths[position]))
     taken: list[int] = []
-    for position in sorted(
-        able, key=lambda position: (max(changes[position], FEW_SECTIONS), -widths[position])
-    ):
+    for position in able:
         if table_width([w for i, w in enumerate(widths) if i not in taken]) <= width:
             break
         if section_count(rows, [*taken, position]) <= max(1, len(rows) // 2):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from cli.render import document as doc
@@ -10,39 +10,25 @@ from cli.render.cells import Cell, cell_text
 from cli.render.headings import role_of
 from cli.render.lines import Role
 from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
-from groups.listing import Problem
 
 DEEPEST = 6
-BOX = "\N{BALLOT BOX}"
-"""A box to tick."""
+BOX = "\N{BALLOT BOX}"  # A box to tick
 
 
 def render_html(document: doc.Document, stream: TextIO) -> None:
-    stream.write(page_head(_title(document), _style(document)))
+    style = STYLE
+    if any(isinstance(block, doc.Plot) for block in document.blocks):
+        from cli.render.plots import PLOTS_STYLE as style  # noqa: N811
+    headings = (block.text for block in document.blocks if isinstance(block, doc.Heading))
+    stream.write(page_head(next(headings, f"kohort {document.command}"), style))
     if document.errors:
-        stream.writelines(_errors(document.errors))
+        stream.write('<section class="errors" role="alert">\n<h2>Not read</h2>\n<ul>\n')
+        for error in document.errors:
+            stream.write(f"<li>{text_html(error.subject)}: {text_html(error.message)}</li>\n")
+        stream.write("</ul>\n</section>\n")
     for position, block in enumerate(document.blocks):
         stream.writelines(_lines(block, position))
     stream.write(PAGE_END)
-
-
-def _style(document: doc.Document) -> str:
-    if not any(isinstance(block, doc.Plot) for block in document.blocks):
-        return STYLE
-    from cli.render.plots import PLOTS_STYLE
-
-    return PLOTS_STYLE
-
-
-def _title(document: doc.Document) -> str:
-    headings = [block.text for block in document.blocks if isinstance(block, doc.Heading)]
-    return headings[0] if headings else f"kohort {document.command}"
-
-
-def _errors(errors: Sequence[Problem]) -> Iterator[str]:
-    yield '<section class="errors" role="alert">\n<h2>Not read</h2>\n<ul>\n'
-    yield from (f"<li>{text_html(error.subject)}: {text_html(error.message)}</li>\n" for error in errors)
-    yield "</ul>\n</section>\n"
 
 
 def _lines(block: doc.Block, position: int | str) -> Iterator[str]:
@@ -74,7 +60,11 @@ def _lines(block: doc.Block, position: int | str) -> Iterator[str]:
             yield f'<li><label><input type="checkbox"><span>{write(item)}</span></label></li>\n'
         yield "</ul>\n"
     elif isinstance(block, doc.Picture):
-        yield from _figure(block, position)
+        from cli.render.lanes import draw
+
+        yield "<figure>\n"
+        yield from draw(block.drawing(), f"p{position}")
+        yield f"<figcaption>{prose_html(block.text)}</figcaption>\n</figure>\n"
     else:
         yield from _table(block)
 
@@ -95,14 +85,6 @@ def _role(role: Role, *others: str) -> str:
     """The `class` attribute of a role, a space before it; empty for plain text."""
     classes = [*others, *([] if role is Role.PLAIN else [role.name.lower()])]
     return f' class="{" ".join(classes)}"' if classes else ""
-
-
-def _figure(picture: doc.Picture, position: int | str) -> Iterator[str]:
-    from cli.render.lanes import draw
-
-    yield "<figure>\n"
-    yield from draw(picture.drawing(), f"p{position}")
-    yield f"<figcaption>{prose_html(picture.text)}</figcaption>\n</figure>\n"
 
 
 def _table(table: doc.Table) -> Iterator[str]:

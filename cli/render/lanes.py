@@ -11,8 +11,7 @@ from typing import TypeVar
 from cli.render.page import COLORS, DRAWING, KINDS, shortened_to, text_html
 
 WIDTH = 1000
-LETTER = 6.3
-"""The approximate width of a letter, in the units of a drawing."""
+LETTER = 6.3  # The approximate width of a letter, in the units of a drawing
 AWAY, NONE = "away", "none"
 """Styles: hatched for absent or unknown things, and the style of partitions without an owner."""
 _HATCH = (
@@ -20,8 +19,7 @@ _HATCH = (
     '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>\n'
 )
 MOST_MARKS = 10
-_MARGIN = 8
-"""The margin between a lane's name and the axis."""
+_MARGIN = 8  # The margin between a lane's name and the axis
 _Value = TypeVar("_Value")
 
 
@@ -29,12 +27,10 @@ _Value = TypeVar("_Value")
 class Axis:
     """A horizontal axis of column numbers or times. Values outside its range are drawn at its ends."""
 
-    left: float
-    """The x coordinate of its start; names of lanes are to the left of it."""
+    left: float  # The x coordinate of its start; names of lanes are to the left of it
     start: float = 0.0
     end: float
-    unit: float
-    """The width of a column, or of a unit of time."""
+    unit: float  # The width of a column, or of a unit of time
 
     def x(self, at: float) -> float:
         return self.left + (min(max(at, self.start), self.end) - self.start) * self.unit
@@ -47,10 +43,8 @@ class Label:
     text: str
     _: KW_ONLY
     y: float
-    at: float | None = None
-    """The value on the axis; None means before the axis."""
-    shift: float = 0.0
-    """The distance to the right of `at`."""
+    at: float | None = None  # The value on the axis; None means before the axis
+    shift: float = 0.0  # The distance to the right of `at`
     style: str = "end"
     title: str = ""
 
@@ -63,11 +57,9 @@ class Box:
     end: float
     style: str
     title: str = ""
-    top: float = 0.0
-    """The distance from the top of the lane."""
+    top: float = 0.0  # The distance from the top of the lane
     height: float
-    gap: float = 0.0
-    """The space left at both ends."""
+    gap: float = 0.0  # The space left at both ends
     bars: tuple[Box, ...] = ()
     texts: tuple[Label, ...] = ()
 
@@ -79,19 +71,16 @@ class Lane:
     height: float
     texts: Sequence[Label] = ()
     spans: Sequence[Box] = ()
-    rules: Sequence[float] = ()
-    """Values at which dashed lines start in this lane."""
+    rules: Sequence[float] = ()  # Values at which dashed lines start in this lane
     rule_height: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
     title: str
-    text: str = ""
-    """A description in words."""
+    text: str = ""  # A description in words
     axis: Axis
-    legend: Sequence[tuple[str, str]] = ()
-    """Styles and their meaning."""
+    legend: Sequence[tuple[str, str]] = ()  # Styles and their meaning
     lanes: Sequence[Lane] = field(default_factory=tuple)
     top: float = 4.0
 
@@ -110,8 +99,7 @@ def runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
 
 def round_places(start_ms: int, end_ms: int) -> Iterator[int]:
     """Round times for the marks of an axis, in ms, at most `MOST_MARKS`."""
-    # 100 ms, 200 ms, 500 ms, 1 s, …
-    round_steps = (lead * 10**power for power in count(2) for lead in (1, 2, 5))
+    round_steps = (lead * 10**power for power in count(2) for lead in (1, 2, 5))  # 100 ms, 200 ms, 500 ms, …
     step = next(step for step in round_steps if (end_ms - start_ms) / step <= MOST_MARKS)
     yield from range(-(-start_ms // step) * step, end_ms + 1, step)
 
@@ -133,23 +121,18 @@ def shortened(name: str, width: float) -> str:
     return shortened_to(name, int(width / LETTER))
 
 
-def draw(drawing: Drawing, name: str) -> Iterator[str]:
-    """The lines of the `svg` element; `name` makes its ids distinct from those of other drawings on the page."""
-    yield from _lines(drawing, name, "")
-
-
 def draw_file(drawing: Drawing) -> Iterator[str]:
     """The lines of a separate file, with the styles of a page, light and dark."""
-    head, *rest = _lines(drawing, "drawing", 'xmlns="http://www.w3.org/2000/svg" ')
+    head, *rest = draw(drawing, "drawing", 'xmlns="http://www.w3.org/2000/svg" ')
     yield head
     yield f"<style>{COLORS}{DRAWING}{KINDS}</style>\n"
     yield '<rect class="paper" width="100%" height="100%"/>\n'
     yield from rest
 
 
-def _lines(drawing: Drawing, name: str, namespace: str) -> Iterator[str]:
-    y = drawing.top
-    body, y = _legend(drawing.legend, y)
+def draw(drawing: Drawing, name: str, namespace: str = "") -> Iterator[str]:
+    """The lines of the `svg` element; `name` makes its ids distinct from those of other drawings on the page."""
+    body, y = _legend(drawing.legend, drawing.top)
     for lane in drawing.lanes:
         body += _lane(lane, drawing.axis, y)
         y += lane.height
@@ -190,10 +173,8 @@ def _span(span: Box, axis: Axis, y: float) -> str:
     title = f"<title>{text_html(span.title)}</title>" if span.title else ""
     x = axis.x(span.start) + span.gap
     width = max(axis.x(span.end) - span.gap - x, 0.5)
-    box = (
-        f'<rect class="{span.style}" x="{x:.1f}" y="{y + span.top:.1f}" width="{width:.1f}" '
-        f'height="{span.height:.1f}"'
-    )
+    place = f'x="{x:.1f}" y="{y + span.top:.1f}" width="{width:.1f}" height="{span.height:.1f}"'
+    box = f'<rect class="{span.style}" {place}'
     if not span.bars and not span.texts:
         return f"{box}>{title}</rect>\n" if title else f"{box}/>"
     inner = [_span(bar, axis, y) for bar in span.bars] + [_text(text, axis, y) for text in span.texts]

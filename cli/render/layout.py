@@ -5,6 +5,7 @@ column below their rows. As a last resort, each row becomes a record with a line
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TypeAlias
@@ -15,14 +16,10 @@ from cli.render.cells import MISSING, cell_text, safe_text, text_width
 from cli.render.headings import role_of
 from cli.render.lines import Line, Piece, Role, folded
 
-TEXT_WIDTH = 80
-"""Width of paragraphs in a pipe."""
-READABLE_WIDTH = 100
-"""Maximum width of paragraphs on a terminal."""
-SCREENFUL = 200
-"""The most rows that a person may read: a longer table is not fitted to the width."""
-LEAST_VALUE = 12
-"""Minimum width of the values of a record."""
+TEXT_WIDTH = 80  # Width of paragraphs in a pipe
+READABLE_WIDTH = 100  # Maximum width of paragraphs on a terminal
+SCREENFUL = 200  # The most rows that a person may read: a longer table is not fitted to the width
+LEAST_VALUE = 12  # Minimum width of the values of a record
 _LISTED = (doc.Bullets, doc.Checklist, doc.Code, doc.Item)
 """Blocks that form a list with the block after them."""
 _GAP = " " * fit.GAP
@@ -74,10 +71,9 @@ def block_lines(block: doc.Block, width: int) -> Iterator[Line]:
         for detail in block.details:
             lines = wrap(safe_text(detail), width - 2, break_long_words=False, break_on_hyphens=False)
             yield from ((Piece(f"  {line}"),) for line in lines)
-    elif isinstance(block, doc.Text):
-        yield from folded(safe_text(block.text), width, block.role, indent=0, breaks=False) or [()]
-    elif isinstance(block, doc.Picture):
-        yield from folded(safe_text(block.text), width, indent=0, breaks=False)
+    elif isinstance(block, doc.Text | doc.Picture):
+        role = block.role if isinstance(block, doc.Text) else Role.PLAIN
+        yield from folded(safe_text(block.text), width, role, indent=0, breaks=False) or [()]
     elif isinstance(block, doc.Code):
         role = Role.STRONG if block.language == "sh" else Role.PLAIN
         yield from ((Piece("    "), Piece(safe_text(line), role)) for line in block.lines)
@@ -124,7 +120,7 @@ def table_lines(table: doc.Table, pieces: Texts, width: int, *, whole: bool) -> 
         for heads, rows in candidates:
             taken = fit.repeating_columns(heads, rows, width) if takes else []
             rest = [position for position in range(len(columns)) if position not in taken]
-            left = [heads[position] for position in rest]
+            left = tuple(heads[position] for position in rest)
             inner = [[row[position] for position in rest] for row in texts]
             if rows is not texts:
                 room = width + (fit.foldable_width(left, inner) if folds else 0)
@@ -134,25 +130,19 @@ def table_lines(table: doc.Table, pieces: Texts, width: int, *, whole: bool) -> 
                 cells = _with_texts([[row[position] for position in rest] for row in pieces], inner)
                 shared = [[row[position] for position in taken] for row in pieces]
                 names = [columns[position].name for position in taken]
-                lines = list(_sections(names, shared, left, cells, widths, with_heads=table.header))
+                lines = list(_sections(names, shared, replace(table, columns=left, rows=()), cells, widths))
                 fitting.append((fit.section_count(texts, taken), lines, rows is not texts))
         if fitting:
             _, lines, is_short = min(fitting, key=lambda candidate: max(candidate[0], fit.FEW_SECTIONS))
             return lines, is_short
-    if (noted := _noted_rows(columns, pieces, texts, width, with_heads=table.header)) is not None:
+    if (noted := _noted_rows(table, pieces, width)) is not None:
         return noted
     return list(_records(columns, pieces, width)), False
 
 
-def _noted_rows(
-    columns: Sequence[doc.Column],
-    pieces: Texts,
-    texts: Sequence[Sequence[str]],
-    width: int,
-    *,
-    with_heads: bool,
-) -> tuple[list[Line], bool] | None:
+def _noted_rows(table: doc.Table, pieces: Texts, width: int) -> tuple[list[Line], bool] | None:
     """Rows with the sentences of their last column below them; None if that does not help."""
+    columns, texts = table.columns, [[piece.text for piece in row] for row in pieces]
     left, whole = columns[:-1], [row[:-1] for row in texts]
     if not any(fit.is_sentence(row[-1]) for row in texts) or any(
         fit.is_sentence(text) for row in whole for text in row
@@ -164,7 +154,7 @@ def _noted_rows(
         return None
     cells = _with_texts([row[:-1] for row in pieces], short)
     name = Piece(f"  {columns[-1].name}", Role.HEADING)
-    lines = [*column_lines(left, [], widths), (name,)] if with_heads else []
+    lines = [*column_lines(left, [], widths), (name,)] if table.header else []
     for row, cell in zip(pieces, cells, strict=True):
         lines += column_lines(left, [cell], widths, with_heads=False)
         if row[-1].text != MISSING:
@@ -191,8 +181,7 @@ def column_lines(
         texts = [[piece.text for piece in row] for row in rows]
         widths = fit.column_widths(columns, texts, with_heads=with_heads)
     if with_heads:
-        heads = zip_longest(*(fit.head_lines(column) for column in columns), fillvalue="")
-        for names in heads:
+        for names in zip_longest(*(column.name.split("\n") for column in columns), fillvalue=""):
             yield _row(columns, widths, [Piece(name, Role.HEADING) for name in names])
     for row in rows:
         texts = [_folded_cell(piece.text, width) for piece, width in zip(row, widths, strict=True)]
@@ -227,25 +216,18 @@ def _folded_cell(text: str, width: int) -> list[str]:
 
 
 def _sections(
-    names: Sequence[str],
-    shared: Texts,
-    columns: Sequence[doc.Column],
-    rows: Texts,
-    widths: Sequence[int],
-    *,
-    with_heads: bool,
+    names: Sequence[str], shared: Texts, table: doc.Table, rows: Texts, widths: Sequence[int]
 ) -> Iterator[Line]:
     """Consecutive rows below the cells of `shared` that they share, labeled with `names`; all columns are aligned."""
     name_width = max(map(text_width, names), default=0)
-    both = zip(shared, rows, strict=True)
-    sections = groupby(both, key=lambda pair: [piece.text for piece in pair[0]])
+    sections = groupby(zip(shared, rows, strict=True), key=lambda pair: [piece.text for piece in pair[0]])
     for number, (_, section) in enumerate(sections):
         values, inner = zip(*section, strict=True)
         if number:
             yield ()
         for name, value in zip(names, values[0], strict=True):
             yield (Piece(f"{name:{name_width}}", Role.HEADING), Piece(_GAP), value)
-        yield from column_lines(columns, inner, widths, with_heads=with_heads)
+        yield from column_lines(table.columns, inner, widths, with_heads=table.header)
 
 
 def _records(columns: Sequence[doc.Column], rows: Texts, width: int) -> Iterator[Line]:

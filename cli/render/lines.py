@@ -8,21 +8,18 @@ from typing import NamedTuple, TypeAlias
 
 from cli.render.cells import text_width
 
-CUT = "…"
-"""Marks the end of a line that is cut off, or the missing middle of a text."""
+CUT = "…"  # Marks the end of a line that is cut off, or the missing middle of a text
 
 
 class Role(Enum):
     PLAIN = auto()
     HEADING = auto()
-    STRONG = auto()
-    """Text to type, or to emphasize without a warning."""
+    STRONG = auto()  # Text to type, or to emphasize without a warning
     FAINT = auto()
     GOOD = auto()
     WARNING = auto()
     BAD = auto()
-    CHANGED = auto()
-    """Changed since the screen was last drawn."""
+    CHANGED = auto()  # Changed since the screen was last drawn
 
 
 class Piece(NamedTuple):

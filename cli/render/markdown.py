@@ -4,7 +4,7 @@ no `#1` in them: backslashes do not prevent those links, code spans do."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from cli.render import document as doc
@@ -27,7 +27,6 @@ _OUTER_BLANKS = re.compile("^ +| +$")
 
 
 def render_markdown(document: doc.Document, stream: TextIO) -> None:
-    """Write GitHub-flavored Markdown; an empty line separates blocks."""
     for position, block in enumerate(document.blocks):
         if position:
             stream.write("\n")
@@ -39,21 +38,18 @@ def text_markdown(text: str) -> str:
     return text if text.isalnum() else _with_blanks(_escaped(safe_text(text)))
 
 
-def prose_markdown(text: str) -> str:
-    """A sentence in a line; words between backticks are code."""
-    parts = (_code_span(part) if is_code else _escaped(part) for part, is_code in prose_parts(text))
+def prose_markdown(text: str, bar: str = "|") -> str:
+    """A sentence in a line; words between backticks are code, in which `bar` is written for each `|`."""
+    parts = (
+        _code_span(part).replace("|", bar) if is_code else _escaped(part)
+        for part, is_code in prose_parts(text)
+    )
     return _with_blanks("".join(parts))
 
 
 def _prose_cell(text: str) -> str:
     """A sentence in a table, where a backslash precedes each `|`, also in code."""
-    if "\\|" in text:
-        return text_markdown(text)
-    parts = (
-        _code_span(part).replace("|", "\\|") if is_code else _escaped(part)
-        for part, is_code in prose_parts(text)
-    )
-    return _with_blanks("".join(parts))
+    return text_markdown(text) if "\\|" in text else prose_markdown(text, "\\|")
 
 
 def _paragraph(text: str) -> str:
@@ -117,13 +113,13 @@ def _lines(block: doc.Block) -> Iterator[str]:
 
 def _table(table: doc.Table) -> Iterator[str]:
     if table.header:
-        yield _row([text_markdown(column.name) for column in table.columns])
-        yield _row(["---:" if column.number else "---" for column in table.columns])
+        yield _row(text_markdown(column.name) for column in table.columns)
+        yield _row("---:" if column.number else "---" for column in table.columns)
     writers = [_prose_cell if column.is_prose else text_markdown for column in table.columns]
     for row in table.rows:
-        texts = [cell_text(cell, column.name) for column, cell in zip(table.columns, row, strict=True)]
-        yield _row([write(text) for write, text in zip(writers, texts, strict=True)])
+        cells = zip(writers, table.columns, row, strict=True)
+        yield _row(write(cell_text(cell, column.name)) for write, column, cell in cells)
 
 
-def _row(cells: list[str]) -> str:
+def _row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"

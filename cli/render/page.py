@@ -141,8 +141,7 @@ KINDS = with_literals(
     )
 )
 """`k0` to `k7` color the parts of a picture, `t0` to `t7` their background."""
-STYLE = COLORS + with_literals(_PAGE) + DRAWING + _PAPER + KINDS
-"""The whole style sheet."""
+STYLE = COLORS + with_literals(_PAGE) + DRAWING + _PAPER + KINDS  # The whole style sheet
 
 
 def page_head(title: str, style: str) -> str:

@@ -12,12 +12,9 @@ from cli.render.page import STYLE, shortened_to, text_html, with_literals
 
 WIDEST_COLUMN = 0.15
 """The maximum width of a column, as a share of the plot's width, over which few columns are spread."""
-MOST_PARTED = 48
-"""The most columns with gaps between them."""
-LABELS = 6
-"""Maximum number of labels below the columns."""
-LONGEST_NAME = 80
-"""Maximum length of a name that comes from a cluster; JSON contains all of it."""
+MOST_PARTED = 48  # The most columns with gaps between them
+LABELS = 6  # Maximum number of labels below the columns
+LONGEST_NAME = 80  # Maximum length of a name that comes from a cluster; JSON contains all of it
 
 _PLOTS = """\
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(max(9rem, 20%), 1fr)); gap: .75rem; }
@@ -60,8 +57,7 @@ td:not(.n) { min-width: 7rem; overflow-wrap: anywhere; }
   .figures li, .bars > *, .legend { break-inside: avoid; }
 }
 """
-PLOTS_STYLE = STYLE + with_literals(_PLOTS)
-"""The style sheet of a page with plots."""
+PLOTS_STYLE = STYLE + with_literals(_PLOTS)  # The style sheet of a page with plots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +67,7 @@ class Series:
     name: str
     style: str
     values: Sequence[float]
-    total: str
-    """The sum shown in the legend."""
+    total: str  # The sum shown in the legend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,10 +206,7 @@ def _scale(most: float) -> tuple[float, float]:
     tick = 1.0
     while most / tick > 50:
         tick *= 10
-    for factor in (1, 2, 5, 10):
-        if most / (tick * factor) <= 5:
-            tick *= factor
-            break
+    tick *= next(factor for factor in (1, 2, 5, 10) if most / (tick * factor) <= 5)
     return tick * max(1, -(-most // tick)), tick
 
 

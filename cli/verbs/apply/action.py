@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,24 +22,13 @@ from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.verbs.apply.desired import DesiredGroup, DesiredGroups, read_desired
-from cli.verbs.config.action import (
-    ConfigChange,
-    change_of_settings,
-    check_names,
-    not_live,
-    note_other_types,
-    settings_of,
-)
+from cli.verbs.config import action as config
+from cli.verbs.config.action import ConfigChange
 from cli.verbs.delete.action import GroupDeletions
 from cli.verbs.internal_topics import with_internal_topics
+from cli.verbs.offsets import facts
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
-from cli.verbs.offsets.facts import (
-    FoundGroups,
-    PartitionCounts,
-    find_groups,
-    notify_new_groups,
-    notify_redelivery,
-)
+from cli.verbs.offsets.facts import FoundGroups, PartitionCounts
 from cli.waiting import wait_until_empty
 from groups.counts import counted
 from groups.model import NOTHING_COMMITTED, Group, Problem, TopicPartition, partition_name
@@ -135,12 +125,9 @@ class DesiredStateChange:
 
     def document(self) -> Document:
         data = self._data()
-        return Document(
-            command="apply",
-            data={"executed": self.executed, "groups": data},
-            blocks=[_table(data, executed=self.executed)],
-            errors=self.errors,
-        )
+        blocks = [_table(data, executed=self.executed)]
+        shown = {"executed": self.executed, "groups": data}
+        return Document(command="apply", data=shown, blocks=blocks, errors=self.errors)
 
     def _data(self) -> list[_Row]:
         settings: dict[str, list[_Row]] = {}
@@ -170,12 +157,9 @@ class DesiredStateChange:
 
 def _table(data: Sequence[_Row], *, executed: bool) -> Table:
     rows = list(_rows(data))
-    shown = [0, 1, 2, 3, *[4] * any(row[4] for row in rows), *[5] * executed]
-    headings = columns("GROUP", "SUBJECT", "CURRENT", "NEW", "REMARK", "APPLIED")
-    return Table(
-        columns=tuple(headings[position] for position in shown),
-        rows=[[row[position] for position in shown] for row in rows],
-    )
+    shown = [True, True, True, True, any(row[4] for row in rows), executed]
+    headings = compress(columns("GROUP", "SUBJECT", "CURRENT", "NEW", "REMARK", "APPLIED"), shown)
+    return Table(columns=tuple(headings), rows=[list(compress(row, shown)) for row in rows])
 
 
 def _rows(data: Sequence[_Row]) -> Iterator[tuple[Cell, ...]]:
@@ -185,14 +169,9 @@ def _rows(data: Sequence[_Row]) -> Iterator[tuple[Cell, ...]]:
         for change in group["settings"]:
             yield name, change["name"], change["before"], change["after"], "", answers[change["applied"]]
         for change in group["offsets"]:
-            yield (
-                name,
-                partition_name((change["topic"], change["partition"])),
-                change["before"],
-                "none" if change["after"] is None else change["after"],
-                change["remark"] or "",
-                answers[change["applied"]],
-            )
+            partition = partition_name((change["topic"], change["partition"]))
+            new = "none" if change["after"] is None else change["after"]
+            yield name, partition, change["before"], new, change["remark"] or "", answers[change["applied"]]
         if group["delete"]:
             yield name, "the group", group["state"], "deleted", "", answers[group["deleted"]]
 
@@ -217,7 +196,7 @@ def apply_file(
 
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:
     """Compare a source with a file; everything is read and validated before anything is changed."""
-    read = find_groups(source, [entry.group for entry in desired.groups], named=True)
+    read = facts.find_groups(source, [entry.group for entry in desired.groups], named=True)
     groups = {group.id: group for group in read.groups}
     entries = [entry for entry in desired.groups if entry.group in groups]
     # No internal topics of streams groups are deleted; a notice names those that stay.
@@ -242,8 +221,8 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
         ),
         deletions=GroupDeletions(plans=deletions, writer=writer),
     )
-    notify_new_groups(offsets)
-    notify_redelivery(offsets)
+    facts.notify_new_groups(offsets)
+    facts.notify_redelivery(offsets)
     if application.is_empty and not application.errors:
         notice(f"no differences: {counted(len(desired.groups), 'group')} as in {desired.file}")
     return application
@@ -256,18 +235,20 @@ def _settings(
     if not settings_by_group:
         return None
     if not isinstance(source, LiveSource):
-        raise not_live(source)
-    settings = settings_of(source)
+        raise config.not_live(source)
+    settings = config.settings_of(source)
     configs = settings.read(list(settings_by_group))
     for group, names in settings_by_group.items():
         for name in names:
             try:
-                check_names([name], configs[group])
+                config.check_names([name], configs[group])
             except UsageError as error:
                 raise desired.error(str(error), "groups", group, "settings", name) from None
     known = {group: names for group, names in settings_by_group.items() if group in groups}
-    change = change_of_settings(settings, known, configs, command="apply")
-    note_other_types(change.plans, {name: group.type for name, group in groups.items() if read.exists(group)})
+    change = config.change_of_settings(settings, known, configs, command="apply")
+    config.note_other_types(
+        change.plans, {name: group.type for name, group in groups.items() if read.exists(group)}
+    )
     return change
 
 

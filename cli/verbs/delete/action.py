@@ -42,13 +42,9 @@ class GroupDeletions(CommittedChange[PlannedChange]):
 
     @property
     def question(self) -> str:
-        plans_to_apply = self.plans_to_apply
-        what = (
-            f"the group {shown_id(plans_to_apply[0].group)}"
-            if len(plans_to_apply) == 1
-            else f"{len(plans_to_apply)} groups"
-        )
-        topics = topics_in_question(plans_to_apply)
+        plans = self.plans_to_apply
+        what = f"the group {shown_id(plans[0].group)}" if len(plans) == 1 else f"{len(plans)} groups"
+        topics = topics_in_question(plans)
         more = f" and {topics}" if topics else ""
         return f"delete {what} with all committed offsets{more}; this cannot be undone"
 
@@ -77,19 +73,12 @@ class GroupDeletions(CommittedChange[PlannedChange]):
         yield from delete_topics_of(self, writer)
 
     def document(self) -> Document:
-        groups = [plan.described for plan in self.plans]
-        lags = self.lags
-        rows = [
-            (
-                group.id,
-                group.type.value.capitalize(),
-                group.state.value,
-                len(group.members),
-                _offsets(group),
-                *(() if lags is None else (*last_use_cells(last_use(group)), lags.get(group.id))),
-            )
-            for group in groups
-        ]
+        groups, lags = [plan.described for plan in self.plans], self.lags
+        rows = []
+        for group in groups:
+            used = () if lags is None else (*last_use_cells(last_use(group)), lags.get(group.id))
+            kind, state = group.type.value.capitalize(), group.state.value
+            rows.append((group.id, kind, state, len(group.members), _offsets(group), *used))
         more = [] if lags is None else [*LAST_USE, "#LAG"]
         table = Table(columns=columns("GROUP", "TYPE", "STATE", "##MEMBERS", "##OFFSETS", *more), rows=rows)
         data = {"executed": self.outcome is not None, "groups": [self._data(plan) for plan in self.plans]}
@@ -98,15 +87,11 @@ class GroupDeletions(CommittedChange[PlannedChange]):
         return Document(command="delete", data=data, blocks=blocks, errors=tuple(self.errors))
 
     def _data(self, plan: PlannedChange) -> dict[str, object]:
-        return {
-            **group_fields(plan.described),
-            "offsets": _offsets(plan.described),
-            "applicable": plan.applicable,
-            "deleted": self.applied(plan.group),
-            **({} if self.lags is None else last_use_data(last_use(plan.described))),
-            **({} if self.lags is None else {"lag": self.lags.get(plan.group)}),
-            **topics_data(self, plan),
-        }
+        group, used = plan.described, dict[str, object]()
+        if self.lags is not None:
+            used = {**last_use_data(last_use(group)), "lag": self.lags.get(plan.group)}
+        done = {"applicable": plan.applicable, "deleted": self.applied(plan.group)}
+        return {**group_fields(group), "offsets": _offsets(group), **done, **used, **topics_data(self, plan)}
 
 
 def _offsets(group: Group) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -20,14 +20,12 @@ from cli.selection import (
     opened_for_change,
     with_close_names,
 )
-from cli.sources.source import Source
-from cli.sources.writer import ClusterWriter
 from cli.verbs.offsets.change import OffsetsDeletions
 from cli.verbs.offsets.facts import all_places, find_groups, left_out, parse_scopes
 from cli.waiting import wait_until_empty
 from groups.counts import counted
 from groups.listing import Cause
-from groups.model import NOTHING_COMMITTED, Group, GroupType, Problem, TopicPartition
+from groups.model import NOTHING_COMMITTED, Group, Problem, TopicPartition
 from groups.offsets.model import TopicScope, committed_in
 from groups.offsets.offsets_csv import write_offsets
 from groups.offsets.plan import plan_offsets_deletion
@@ -47,53 +45,22 @@ def delete_offsets(
         chosen, problems = choose_groups(groups, selection)
         types, named = group_filter(selection).types, bool(selection.groups)
         wait_until_empty(groups, chosen, consent, leaving_out=left_out(types, named=named))
-        change = plan_deletions(
-            groups,
-            chosen,
-            scopes,
-            all_topics=all_topics,
-            named=named,
-            types=types,
-            problems=problems,
-            writer=writer,
+        if all_topics == bool(scopes):
+            raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
+        read = find_groups(groups, chosen, named=named, types=types)
+        absent = (
+            Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
+            for name in sorted(read.absent)
         )
-        carry_out(change, consent, output)
-
-
-def plan_deletions(
-    source: Source,
-    names: Sequence[str],
-    scopes: Sequence[TopicScope],
-    *,
-    all_topics: bool,
-    named: bool,
-    types: Collection[GroupType],
-    problems: tuple[Problem, ...],
-    writer: ClusterWriter | None,
-) -> OffsetsDeletions:
-    """Plan the deletion of offsets of topics; a group without such offsets is left out unless it is named."""
-    if all_topics == bool(scopes):
-        raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
-    read = find_groups(source, names, named=named, types=types)
-    absent = (
-        Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
-        for name in sorted(read.absent)
-    )
-    missing = with_close_names(source, tuple(absent))
-    plans = [
-        plan_offsets_deletion(
-            group, _topics_of(group) if all_topics else scopes, read.problems.get(group.id, ())
-        )
-        for group in read.groups
-        if read.exists(group)
-    ]
-    if not named:
-        plans = [plan for plan in plans if plan.offsets]
-    return OffsetsDeletions(plans=tuple(plans), problems=(*problems, *missing, *read.others), writer=writer)
-
-
-def _topics_of(group: Group) -> list[TopicScope]:
-    return [TopicScope(topic) for topic in sorted({topic for topic, _ in all_places(group)})]
+        plans = []
+        for group in filter(read.exists, read.groups):
+            if all_topics:
+                scopes = tuple(map(TopicScope, sorted({topic for topic, _ in all_places(group)})))
+            plan = plan_offsets_deletion(group, scopes, read.problems.get(group.id, ()))
+            if named or plan.offsets:  # a group without such offsets is left out unless it is named
+                plans.append(plan)
+        problems = (*problems, *with_close_names(groups, tuple(absent)), *read.others)
+        carry_out(OffsetsDeletions(plans=tuple(plans), problems=problems, writer=writer), consent, output)
 
 
 def export_offsets(

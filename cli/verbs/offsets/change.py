@@ -55,11 +55,7 @@ def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
 
 
 def _flat(outcome: Mapping[str, Mapping[TopicPartition, Failed | None]]) -> Outcome:
-    return {
-        (group, partition): failed
-        for group, places in outcome.items()
-        for partition, failed in places.items()
-    }
+    return {(group, place): failed for group, places in outcome.items() for place, failed in places.items()}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,21 +76,19 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         yield _flat(writer.alter_share_offsets(self._changes(share)))
         yield from delete_topics_of(self, writer)
 
-    def _changes(self, plans: Iterable[GroupChange]) -> dict[str, Sequence[OffsetChange]]:
-        sent = {
-            plan.group: [change for change in plan.changes if (plan.group, change.place) not in self.blocked]
-            for plan in plans
-        }
-        return {group: changes for group, changes in sent.items() if changes}
+    def _changes(self, plans: Iterable[GroupChange]) -> Mapping[str, Sequence[OffsetChange]]:
+        sent: dict[str, list[OffsetChange]] = {}
+        for plan in plans:
+            for change in plan.changes:
+                if (plan.group, change.place) not in self.blocked:
+                    sent.setdefault(plan.group, []).append(change)
+        return sent
 
     def document(self) -> Document:
         groups = [self._group_data(plan) for plan in self.plans]
-        return Document(
-            command=self.command,
-            data={**self.facts, "executed": self.outcome is not None, "groups": groups},
-            blocks=[self.table(), *topic_tables(self.plans)],
-            errors=merged(self.errors),
-        )
+        data = {**self.facts, "executed": self.outcome is not None, "groups": groups}
+        blocks = [self.table(), *topic_tables(self.plans)]
+        return Document(command=self.command, data=data, blocks=blocks, errors=merged(self.errors))
 
     def _group_data(self, plan: GroupChange) -> dict[str, object]:
         return {
@@ -138,27 +132,17 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
         rows = [(plan.group, *partition, offset) for plan in self.plans for partition, offset in plan.offsets]
         table = Table(columns=columns("GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET"), rows=rows)
         parts = [(plan.group, partition) for plan in self.plans for partition, _ in plan.offsets]
-        return Document(
-            command="offsets delete",
-            data={"executed": self.outcome is not None, "groups": [self._data(plan) for plan in self.plans]},
-            blocks=[self.with_states(table, parts)],
-            errors=merged(self.errors),
-        )
+        data = {"executed": self.outcome is not None, "groups": [self._data(plan) for plan in self.plans]}
+        blocks = [self.with_states(table, parts)]
+        return Document(command="offsets delete", data=data, blocks=blocks, errors=merged(self.errors))
 
     def _data(self, plan: OffsetsDeletion) -> dict[str, object]:
-        return {
-            **group_fields(plan.described),
-            "applicable": plan.applicable,
-            "offsets": [
-                {
-                    "topic": place[0],
-                    "partition": place[1],
-                    "committed": offset,
-                    "deleted": self.applied(plan.group, place),
-                }
-                for place, offset in plan.offsets
-            ],
-        }
+        deleted = ((place, offset, self.applied(plan.group, place)) for place, offset in plan.offsets)
+        offsets = [
+            {"topic": topic, "partition": partition, "committed": offset, "deleted": applied}
+            for (topic, partition), offset, applied in deleted
+        ]
+        return {**group_fields(plan.described), "applicable": plan.applicable, "offsets": offsets}
 
 
 def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -104,13 +104,9 @@ def copy_request(
                 raise UsageError(f"--map {pair!r}: {name!r} is {wrong}")
         if renamed.setdefault(topic, there) != there:
             raise UsageError(f"--map maps {topic} to two topics: {renamed[topic]} and {there}")
+    names, search = TopicNames(prefix=copy.topic_prefix or "", renamed=renamed), copy.search or _SEARCHED
     return CopyRequest(
-        origin=origin,
-        target=target,
-        scopes=scopes,
-        names=TopicNames(prefix=copy.topic_prefix or "", renamed=renamed),
-        search=copy.search or _SEARCHED,
-        unproved=copy.unproved,
+        origin=origin, target=target, scopes=scopes, names=names, search=search, unproved=copy.unproved
     )
 
 
@@ -121,9 +117,8 @@ def plan_cluster_clone(
     reader, copies = _records_of(source), _records_of(target)
     clusters = [client.metadata([]) for client in (reader, copies)]
     ids = [cluster.cluster_id for cluster in clusters]
-    shared = {broker.address for broker in clusters[0].brokers}.intersection(
-        broker.address for broker in clusters[1].brokers
-    )
+    addresses = [{broker.address for broker in cluster.brokers} for cluster in clusters]
+    shared = addresses[0] & addresses[1]
     # Clusters created from copies of the same disks have the same id.
     if ids[0] == ids[1] and shared and request.origin == request.target and request.names == TopicNames():
         raise UsageError(f"{source.name} and {target.name} are the same cluster, and the group is the same")
@@ -135,25 +130,18 @@ def plan_cluster_clone(
     for topic in sorted(request.names.renamed.keys() - {topic for topic, _ in places}):
         notice(f"--map {topic}: {request.origin} has committed nothing there")
     pairs = _PartitionPairs(
-        originals=group_facts.PartitionCounts(source),
-        copies=group_facts.PartitionCounts(target),
-        names=request.names,
+        group_facts.PartitionCounts(source), group_facts.PartitionCounts(target), request.names
     )
     pairs.find(places, request.target)
     copied = OffsetCopier(source, target, reader, copies, request).prove(original, pairs.places)
+    missing = (*pairs.missing, *copied.problems)
     plans = tuple(
         plan_cluster_copy(
-            original,
-            group,
-            copied.proved,
-            request.names,
-            copied.positions,
-            unproved=request.unproved,
-            refused=pairs.refused,
-            **read.facts(group, (*pairs.missing, *copied.problems)),
+            original, group, copied.proved, request.names, copied.positions, unproved=request.unproved,
+            refused=pairs.refused, **read.facts(group, missing),
         )
         for group in read.groups
-    )
+    )  # fmt: skip
     group_facts.notify_new_groups(plans)
     group_facts.notify_kept_offsets(
         read.groups, {request.names.in_target(partition) for partition in pairs.places}
@@ -191,7 +179,7 @@ def _records_of(source: Source) -> KafkaClient:
     return source.client
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class _PartitionPairs:
     """The partitions of both clusters."""
 
@@ -205,24 +193,18 @@ class _PartitionPairs:
 
     def find(self, committed: Iterable[TopicPartition], group: str) -> None:
         places, missing = self.originals.existing(committed)
-        there, absent = self.copies.existing(map(self.names.in_target, places))
+        in_target = self.names.in_target
+        there, absent = self.copies.existing(map(in_target, places))
+        topics = dict.fromkeys(topic for topic, _ in places)
         unequal = [
-            topic
-            for topic in dict.fromkeys(topic for topic, _ in places)
-            if None not in (counts := self._counts(topic)) and len(set(counts)) > 1
+            topic for topic in topics if None not in (counts := self._counts(topic)) and len(set(counts)) > 1
         ]
-        self.places = [
-            partition
-            for partition in places
-            if self.names.in_target(partition) in there and partition[0] not in unequal
-        ]
-        self.missing = (
-            *missing,
-            *(
-                Problem(subject=f"{problem.subject} in the target", message=problem.message)
-                for problem in absent
-                if not problem.subject.startswith(tuple(f"{topic}-" for topic in unequal))
-            ),
+        self.places = [place for place in places if in_target(place) in there and place[0] not in unequal]
+        prefixes = tuple(f"{topic}-" for topic in unequal)
+        self.missing = missing + tuple(
+            Problem(subject=f"{problem.subject} in the target", message=problem.message)
+            for problem in absent
+            if not problem.subject.startswith(prefixes)
         )
         why = (
             "records with the same key may be in another partition; reset this topic by time instead "
@@ -230,12 +212,12 @@ class _PartitionPairs:
         )
         for topic in unequal:
             numbers = "{} partitions in the source and {} in the target".format(*self._counts(topic))
-            subject = f"{group}, {self.names.in_target((topic, 0))[0]}"
+            subject = f"{group}, {in_target((topic, 0))[0]}"
             self.refused += (Problem(subject=subject, message=f"{numbers}: {why}"),)
 
     def _counts(self, topic: str) -> tuple[int | None, int | None]:
         copy, _ = self.names.in_target((topic, 0))
-        return self.originals.count(topic), self.copies.count(copy)
+        return self.originals.counts.get(topic), self.copies.counts.get(copy)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -250,21 +232,13 @@ class ClusterCopy(OffsetsChange):
         data = OffsetsChange.change_data(self, group, change)
         if not isinstance(change, CopiedOffset):
             return data
+        data |= {**fields(change, "source_topic", "source_offset"), "source_time": change.time_ms}
         proof = change.proof
-        return {
-            **data,
-            **fields(change, "source_topic", "source_offset"),
-            "source_time": change.time_ms,
-            "proof": proof.verdict.value,
-            **fields(proof, "records", "twice", "skipped"),
-        }
+        return {**data, "proof": proof.verdict.value, **fields(proof, "records", "twice", "skipped")}
 
     def table(self) -> Table:
-        rows = [
-            {**self.change_data(plan.group, change), "group": plan.group}
-            for plan in self.plans
-            for change in plan.changes
-        ]
+        changes = [(plan.group, change) for plan in self.plans for change in plan.changes]
+        rows = [{**self.change_data(group, change), "group": group} for group, change in changes]
         renamed = any(row["source_topic"] != row["topic"] for row in rows)
         remarked = any(row["remark"] for row in rows)
         return table_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from cli.sources.live_answers import READING_RECORDS
@@ -75,18 +75,13 @@ class OffsetCopier:
         around = problems.kept(record_windows(self.originals, requests), "in the source")
         logs = self._logs(offsets, around, ends, problems)
         proofs = self._proofs(offsets, around, logs, problems)
-        return CopyResult(
-            proved={
-                partition: proving.ProvedOffset(
-                    proof=proof,
-                    time_ms=_time_of(around[partition]),
-                    lost=max(begins.earliest[partition] - offsets[partition], 0),
-                )
-                for partition, proof in sorted(proofs.items())
-            },
-            positions=ends,
-            problems=problems.all,
-        )
+        proved = {}
+        for partition, proof in sorted(proofs.items()):
+            lost = max(begins.earliest[partition] - offsets[partition], 0)
+            proved[partition] = proving.ProvedOffset(
+                proof=proof, time_ms=_time_of(around[partition]), lost=lost
+            )
+        return CopyResult(proved=proved, positions=ends, problems=tuple(problems.found.values()))
 
     def _logs(
         self,
@@ -133,15 +128,14 @@ class OffsetCopier:
             windows |= self._target_windows(starts, around, depth, problems)
             pending = [partition for partition in pending if partition in windows]
             for partition in pending:
-                proofs[partition] = proving.prove(
-                    around[partition], windows[partition], logs[partition], offset=offsets[partition]
-                )
-            unsure = [place for place in pending if proofs[place].verdict is not proving.ProofVerdict.PROVED]
-            pending = []  # those of which the target was not read as far as is useful
-            for partition in unsure:
-                target = windows[partition]
-                if not target.to_end or (_is_late(around[partition]) and not target.from_start):
-                    pending.append(partition)
+                window, target, log = around[partition], windows[partition], logs[partition]
+                proofs[partition] = proving.prove(window, target, log, offset=offsets[partition])
+            pending = [  # those of which the target was not read as far as is useful
+                place
+                for place in pending
+                if proofs[place].verdict is not proving.ProofVerdict.PROVED
+                and not (windows[place].to_end and (windows[place].from_start or not _is_late(around[place])))
+            ]
         unsure = [partition for partition, proof in proofs.items() if proof.verdict in _MAY_BE_COMPACTED]
         wider = self._wider({partition: around[partition] for partition in unsure}, windows, logs, offsets)
         for partition, window in wider.items():
@@ -161,14 +155,10 @@ class OffsetCopier:
         """Records of the target by partition of the source, `depth` of them after each start.
         As many before it if a broker set the time in the source, which is later than the producer's."""
         copies = {self.request.names.in_target(partition): partition for partition in starts}
-        requests = {
-            copy: WindowRequest(
-                offset=starts[partition],
-                before=depth if _is_late(around[partition]) else _AROUND,
-                after=depth,
-            )
-            for copy, partition in copies.items()
-        }
+        requests = {}
+        for copy, place in copies.items():
+            before = depth if _is_late(around[place]) else _AROUND
+            requests[copy] = WindowRequest(offset=starts[place], before=before, after=depth)
         windows = problems.kept(record_windows(self.copies, requests), "in the target")
         return {copies[copy]: window for copy, window in windows.items()}
 
@@ -206,17 +196,16 @@ def _is_late(window: RecordWindow) -> bool:
     return key is not None and key.is_append_time
 
 
+@dataclass(frozen=True, slots=True)
 class _Problems:
-    """Reasons why partitions have no new offset, by partition."""
+    """Reasons why partitions have no new offset, by partition and message."""
 
-    def __init__(self, group: str) -> None:
-        self._group = group
-        self._found: dict[tuple[TopicPartition, str], Problem] = {}
+    group: str
+    found: dict[tuple[TopicPartition, str], Problem] = field(default_factory=dict)
 
     def add(self, partition: TopicPartition, message: str) -> None:
-        """Add a message, unless the partition has it already."""
-        subject = f"{self._group}, {partition_name(partition)}"
-        self._found.setdefault((partition, message), Problem(subject=subject, message=message))
+        subject = f"{self.group}, {partition_name(partition)}"
+        self.found.setdefault((partition, message), Problem(subject=subject, message=message))
 
     def kept(self, answers: Answers[TopicPartition, T], where: str) -> Mapping[TopicPartition, T]:
         """The found results; failures are added to the problems."""
@@ -224,10 +213,6 @@ class _Problems:
             message = with_missing_operations(failure.name, failure.message, READING_RECORDS)
             self.add(partition, f"{where}: {message}")
         return answers.found
-
-    @property
-    def all(self) -> tuple[Problem, ...]:
-        return tuple(self._found.values())
 
 
 def _usable(

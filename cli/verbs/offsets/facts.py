@@ -16,23 +16,14 @@ from cli.sources.source import Source
 from groups.counts import first_names
 from groups.listing import MALFORMED, shown_id
 from groups.model import Cause, Group, GroupType, Problem, TopicPartition
-from groups.offsets.model import (
-    GroupChange,
-    TopicScope,
-    committed_places,
-    existing,
-    places_in,
-    split_scopes,
-    unknown_topic,
-)
+from groups.offsets import model
+from groups.offsets.model import GroupChange, TopicScope, committed_places
 from groups.offsets.plan import absent, is_active
 from groups.transactions import pending_remedy, pending_text
 from wire.suggestion import SIMILAR, did_you_mean
 
 
 class PlanFacts(TypedDict):
-    """Facts for a group's plan."""
-
     exists: bool
     problems: tuple[Problem, ...]
 
@@ -83,26 +74,23 @@ def find_groups(
     groups = {group.id: group for group in read.items}
     gone = frozenset(problem.subject for problem in read.problems if problem.cause is Cause.ABSENT)
     gone = gone - groups.keys() if named else frozenset()
-    kept = [groups.get(name) or absent(name, new) for name in names if name in groups or name in gone]
-    unmeant = left_out(types, named=named)
-    for group in kept:
-        if group.type in unmeant:
+    kept: list[Group] = []
+    for group in [groups.get(name) or absent(name, new) for name in names if name in groups or name in gone]:
+        if group.type in left_out(types, named=named):
             kind = group.type.value
             notice(f"{shown_id(group.id)} is skipped: it is a {kind} group; name it, or add --type {kind}")
-    kept = [group for group in kept if group.type not in unmeant]
-    problems = without_deleted_groups(read.problems, named=named)
-    for problem in problems:  # changes of offsets do not depend on what members sent
-        if problem.error == MALFORMED:
-            notice(f"{problem.subject}: {problem.message}")
+        else:
+            kept.append(group)
     of_groups: dict[str, tuple[Problem, ...]] = {}
     others: list[Problem] = []
     ids = {group.id for group in kept}
-    for problem in problems:
-        if problem.error != MALFORMED:
-            if problem.group is None or problem.group not in ids:
-                others.append(problem)
-            elif problem.group not in gone:  # a missing group is not a problem here
-                of_groups[problem.group] = (*of_groups.get(problem.group, ()), problem)
+    for problem in without_deleted_groups(read.problems, named=named):
+        if problem.error == MALFORMED:  # changes of offsets do not depend on what members sent
+            notice(f"{problem.subject}: {problem.message}")
+        elif problem.group is None or problem.group not in ids:
+            others.append(problem)
+        elif problem.group not in gone:  # a missing group is not a problem here
+            of_groups[problem.group] = (*of_groups.get(problem.group, ()), problem)
     return FoundGroups(groups=tuple(kept), absent=gone, problems=of_groups, others=tuple(others))
 
 
@@ -113,7 +101,7 @@ class PartitionCounts:
     source: Source
     problems: tuple[Problem, ...] = ()
     ids: dict[str, UUID] = field(default_factory=dict)  # The topics' ids, as far as they are known
-    _counts: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)  # Numbers of partitions of the requested topics
     _asked: set[str] = field(default_factory=set)
     _unread: set[str] = field(default_factory=set)  # Topics that may exist, but that could not be read
 
@@ -121,7 +109,7 @@ class PartitionCounts:
         """The partitions that scopes select."""
         self._ask({scope.topic for scope in scopes})
         read = [scope for scope in scopes if scope.topic not in self._unread]
-        places, problems = places_in(read, self._counts)
+        places, problems = model.places_in(read, self.counts)
         return places, tuple(map(self._with_close_name, problems))
 
     def existing(
@@ -131,17 +119,13 @@ class PartitionCounts:
         partitions = list(places)
         self._ask({topic for topic, _ in partitions})
         read = [partition for partition in partitions if partition[0] not in self._unread]
-        return existing(read, self._counts)
+        return model.existing(read, self.counts)
 
     def _with_close_name(self, problem: Problem) -> Problem:
-        if problem != unknown_topic(problem.subject):
+        if problem != model.unknown_topic(problem.subject):
             return problem
         known = [topic.name for topic in self.source.topics(None, end_offsets=False).items]
         return replace(problem, message=problem.message + did_you_mean(problem.subject, known, SIMILAR))
-
-    def count(self, topic: str) -> int | None:
-        """The number of partitions of a topic that has already been requested."""
-        return self._counts.get(topic)
 
     def _ask(self, names: set[str]) -> None:
         new = names - self._asked
@@ -149,7 +133,7 @@ class PartitionCounts:
             return
         self._asked |= new
         read = self.source.topics(new, end_offsets=False)
-        self._counts |= {topic.name: topic.partitions for topic in read.items}
+        self.counts |= {topic.name: topic.partitions for topic in read.items}
         self.ids |= {topic.name: topic.id for topic in read.items if topic.id is not None}
         self.problems += read.problems
         self._unread |= new.intersection(name for problem in read.problems for name in problem.topics)
@@ -180,7 +164,7 @@ def committed_original(source: Source, name: str) -> Group:
 def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
     """The values of `--topic`; UsageError for an invalid one."""
     try:
-        return tuple(scope for text in texts or () for scope in split_scopes(text))
+        return tuple(scope for text in texts or () for scope in model.split_scopes(text))
     except ValueError as error:
         raise UsageError(f"--topic {error}") from None
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from cli.changing import carry_out
 from cli.consent import EmptyGroupConsent
@@ -67,9 +67,9 @@ def import_offsets(
     request, groups = ResetRequest(name="from-file", file=offsets), _groups_of(offsets, names)
     with opened_for_change(source, execute=consent.execute) as (cluster, writer):
         wait_until_empty(cluster, groups, consent)
-        command, facts = "offsets import", {"file": str(file)}
+        facts = {"file": str(file)}
         change = plan_resets(
-            cluster, request, groups, named=True, writer=writer, command=command, facts=facts
+            cluster, request, groups, named=True, writer=writer, command="offsets import", facts=facts
         )
         carry_out(change, consent, output)
 
@@ -90,14 +90,22 @@ def reset_request(
     options: Mapping[str, object], scopes: tuple[TopicScope, ...], *, all_topics: bool
 ) -> ResetRequest:
     """Check the options of a reset, by name; options that were not given are False or None."""
-    scenarios = [name for name, value in options.items() if value is not None and value is not False]
-    if len(scenarios) != 1:
+    chosen = [name for name, value in options.items() if value is not None and value is not False]
+    if len(chosen) != 1:
         names = [f"--{name}" for name in options]
-        both = " and ".join(f"--{name}" for name in scenarios)
-        why = f"{both} cannot be used together:" if scenarios else "the new offset is missing:"
+        both = " and ".join(f"--{name}" for name in chosen)
+        why = f"{both} cannot be used together:" if chosen else "the new offset is missing:"
         raise UsageError(f"{why} give one of {', '.join(names[:-1])} and {names[-1]}")
-    (name,) = scenarios
-    _check_scope(name, scopes, all_topics=all_topics)
+    (name,) = chosen
+    if scopes and all_topics:
+        raise UsageError("--topic and --all-topics cannot be used together")
+    if name == "from-file" and (scopes or all_topics):
+        raise UsageError("--from-file names the partitions itself; leave --topic and --all-topics out")
+    if name not in ("from-file", "to-group") and not scopes and not all_topics:
+        raise UsageError(
+            "no partitions are selected: add --topic TOPIC[:0,1] (repeatable), or --all-topics for every topic "
+            "with committed offsets"
+        )
     made = _MAKERS[name](options[name])
     field = "file" if isinstance(made, OffsetFile) else "group" if isinstance(made, str) else "scenario"
     of_kind: dict[str, Any] = {field: made}
@@ -113,18 +121,6 @@ def _groups_of(file: OffsetFile, named: Sequence[str]) -> list[str]:
     if strangers:
         raise UsageError(f"the file has no offsets for {strangers[0]}")
     return list(dict.fromkeys(named)) or sorted(file.by_group)
-
-
-def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -> None:
-    if scopes and all_topics:
-        raise UsageError("--topic and --all-topics cannot be used together")
-    if name == "from-file" and (scopes or all_topics):
-        raise UsageError("--from-file names the partitions itself; leave --topic and --all-topics out")
-    if name not in ("from-file", "to-group") and not scopes and not all_topics:
-        raise UsageError(
-            "no partitions are selected: add --topic TOPIC[:0,1] (repeatable), or --all-topics for every topic "
-            "with committed offsets"
-        )
 
 
 def _ago(text: str) -> targets.ToTime:
@@ -190,10 +186,17 @@ def plan_resets(
     topics = group_facts.PartitionCounts(source)
     scoped = [(group, *_places(request, scenario, group, topics)) for group in read.groups]
     union = sorted({partition for _, places, _ in scoped for partition in places})
-    scoped = _with_pending(source, scoped)
+    # Also read offsets in open transactions of partitions for which nothing was committed before.
+    bare = {
+        group.id: set(places) - set(committed_places(group.offsets or {}))
+        for group, places, _ in scoped
+        if group.pending is not None
+    }
+    asked = [group for group in read.groups if bare.get(group.id)]
+    pending = {group.id: group for group in source.with_pending_offsets(asked, bare)} if asked else {}
     positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, targets.ToTime) else None)
     plans = tuple(
-        plan_reset(group, scenario, places, positions, **read.facts(group, missing))
+        plan_reset(pending.get(group.id, group), scenario, places, positions, **read.facts(group, missing))
         for group, places, missing in scoped
     )
     if internal_topics is not None:
@@ -201,29 +204,11 @@ def plan_resets(
     group_facts.notify_new_groups(plans)
     group_facts.notify_redelivery(plans)
     group_facts.notify_pending(plans, time.time_ns() // 1_000_000)
+    problems = (*problems, *read.others, *topics.problems)
+    facts = {"scenario": request.name} if facts is None else facts
     return OffsetsChange(
-        command=command,
-        plans=plans,
-        problems=(*problems, *read.others, *topics.problems),
-        facts={"scenario": request.name} if facts is None else facts,
-        writer=writer,
-        topic_ids=topics.ids,
+        command=command, plans=plans, problems=problems, facts=facts, writer=writer, topic_ids=topics.ids
     )
-
-
-_Scoped: TypeAlias = list[tuple[Group, Sequence[TopicPartition], tuple[Problem, ...]]]
-
-
-def _with_pending(source: Source, scoped: _Scoped) -> _Scoped:
-    """Groups with offsets in open transactions, also of partitions for which nothing was committed before."""
-    bare = {
-        group.id: set(places) - set(committed_places(group.offsets or {}))
-        for group, places, _ in scoped
-        if group.pending is not None
-    }
-    asked = [group for group, _, _ in scoped if bare.get(group.id)]
-    with_pending = {group.id: group for group in source.with_pending_offsets(asked, bare)} if asked else {}
-    return [(with_pending.get(group.id, group), places, problems) for group, places, problems in scoped]
 
 
 def _places(

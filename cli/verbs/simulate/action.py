@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from coordinator.errors import InvalidSetting
 from coordinator.simulation import random_scenario
 from coordinator.simulation.broken_rules import BROKEN_RULES
 from coordinator.simulation.result import RunResult
-from coordinator.simulation.run import LIMIT, run
+from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import (
@@ -145,33 +144,6 @@ def variants_of(protocol: str) -> tuple[Variant, ...]:
     return _COMPARED if protocol == ALL else (Variant(protocol),)
 
 
-def request_of(
-    source: ScenarioSource,
-    protocol: str,
-    *,
-    first: int,
-    count: int,
-    limit: int | None,
-    jobs: int | None,
-    settings: Sequence[str] = (),
-    break_rule: str | None = None,
-) -> PlayRequest:
-    """The request of the options."""
-    check_rule(break_rule)
-    request = PlayRequest(
-        source=source,
-        variants=variants_of(protocol),
-        seeds=range(first, first + count),
-        limit=limit or LIMIT,
-        processes=jobs or len(os.sched_getaffinity(0)),
-        settings=settings_of(settings),
-        break_rule=break_rule,
-    )
-    for variant in request.variants if request.settings else ():
-        check_settings(source, request.settings, variant, first)
-    return request
-
-
 def check_rule(name: str | None) -> None:
     """:raises UsageError: there is no safety rule of that name"""
     if name is not None and name not in BROKEN_RULES:
@@ -225,12 +197,12 @@ def carry_out(request: PlayRequest) -> SimulationResult:
                         request.scenario_of(seed), seed,
                         variant=variant, limit=request.limit, break_rule=request.break_rule,
                     )  # fmt: skip
-                if interrupts.came:  # Ctrl-C has stopped the run itself
+                if interrupts:  # Ctrl-C has stopped the run itself
                     break
         except KeyboardInterrupt:
             for runs in simulated.runs:
                 _show_one(request, runs)
-        simulated.is_interrupted = interrupts.came
+        simulated.is_interrupted = bool(interrupts)
         return simulated
 
 
@@ -246,26 +218,20 @@ def _run(request: PlayRequest, variant: Variant, seed: int) -> RunResult:
     )
 
 
-class _Interrupts:
-    """Whether Ctrl-C was pressed."""
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Handle Ctrl-C as Python does, and record its signals."""
+    noted: list[int] = []
 
-    def __init__(self) -> None:
-        self.came = False
-
-    def note(self, number: int, frame: FrameType | None) -> None:
-        """Handle Ctrl-C as Python does, and record it."""
-        self.came = True
+    def note(number: int, frame: FrameType | None) -> None:
+        noted.append(number)
         signal.default_int_handler(number, frame)
 
-
-@contextmanager
-def _interrupts() -> Iterator[_Interrupts]:
-    interrupts = _Interrupts()
     former = signal.getsignal(signal.SIGINT)
     if former is not signal.SIG_IGN:  # a background job ignores Ctrl-C
-        signal.signal(signal.SIGINT, interrupts.note)
+        signal.signal(signal.SIGINT, note)
     try:
-        yield interrupts
+        yield noted
     finally:
         signal.signal(signal.SIGINT, former)
 

@@ -5,7 +5,8 @@ the only information."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -78,13 +79,12 @@ def in_words(result: RunResult) -> str:
 def _drawing(results: Sequence[RunResult]) -> draw.Drawing:
     scenario = results[0].scenario
     axis = axis_of(0.0, max(result.ended_s for result in results))
-    return draw.Drawing(
-        title=f"{scenario.name}: owners",
-        text=" ".join(f"{_protocol(result)}: {in_words(result)}" for result in results),
-        axis=axis,
-        legend=LEGEND,
-        lanes=list(chain.from_iterable(_lanes(result, axis) for result in results)),
-    )
+    lanes: list[draw.Lane] = []
+    for result in results:
+        lanes.append(title_lane(f"{_protocol(result)}: {costs_in_words(result)}", axis))
+        lanes += member_lanes(result, axis)
+    text = " ".join(f"{_protocol(result)}: {in_words(result)}" for result in results)
+    return draw.Drawing(title=f"{scenario.name}: owners", text=text, axis=axis, legend=LEGEND, lanes=lanes)
 
 
 def axis_of(start_s: float, end_s: float) -> draw.Axis:
@@ -97,16 +97,10 @@ def _protocol(result: RunResult) -> str:
     return "as written" if result.variant is Variant.AS_WRITTEN else result.variant.value
 
 
-def _lanes(result: RunResult, axis: draw.Axis) -> Iterator[draw.Lane]:
-    yield title_lane(f"{_protocol(result)}: {costs_in_words(result)}", axis)
-    yield from member_lanes(result, axis)
-
-
 def title_lane(title: str, axis: draw.Axis) -> draw.Lane:
     """The title of the lanes below it."""
-    return draw.Lane(
-        height=20, texts=(draw.Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),)
-    )
+    label = draw.Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong")
+    return draw.Lane(height=20, texts=(label,))
 
 
 def costs_in_words(costs: Costs) -> str:
@@ -122,57 +116,42 @@ def member_lanes(result: RunResult, axis: draw.Axis) -> Iterator[draw.Lane]:
     """The events of the world, a lane for each member, and the seconds."""
     members = sorted({*result.scenario.members, *(stay.member for stay in result.presence)})
     drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
-    marks = list(draw.round_places(int(axis.start * 1000), int(axis.end * 1000)))
-    world = _world(result, axis)
-    yield draw.Lane(
-        height=0, rules=[ms / 1000 for ms in marks], rule_height=sum(lane.height for lane in (world, *drawn))
-    )
-    yield world
-    yield from drawn
-    times = [draw.Label(f"{ms / 1000:g} s", y=12, at=ms / 1000, style="faint middle") for ms in marks]
+    marks = [ms / 1000 for ms in draw.round_places(int(axis.start * 1000), int(axis.end * 1000))]
+    lanes = [_world(result, axis), *drawn]
+    yield draw.Lane(height=0, rules=marks, rule_height=sum(lane.height for lane in lanes))
+    yield from lanes
+    times = [draw.Label(f"{seconds:g} s", y=12, at=seconds, style="faint middle") for seconds in marks]
     yield draw.Lane(height=16, texts=times)
     if (more := len(members) - MOST_LANES) > 0:
-        yield draw.Lane(
-            height=16, texts=(draw.Label(f"{more:,} more members", y=12, at=axis.start, style="faint"),)
-        )
+        rest = draw.Label(f"{more:,} more members", y=12, at=axis.start, style="faint")
+        yield draw.Lane(height=16, texts=(rest,))
     yield draw.Lane(height=10)
 
 
 def _world(result: RunResult, axis: draw.Axis) -> draw.Lane:
     """Events of the coordinator, the network and the topics, and broken invariants."""
-    spans = [
-        draw.Box(
-            start=event.at, end=event.at + event.for_s, style=draw.AWAY, top=1, height=14,
-            title=f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}",
-        )
+    away = [
+        (event.at, event.at + event.for_s, f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}")
         for event in result.scenario.events
         if isinstance(event, FailCoordinator)
-    ]  # fmt: skip
+    ]
     for cut in result.scenario.faults.partitions:
         lost = "requests and no answers" if cut.direction is Direction.BOTH else cut.direction.value
-        title = f"no {lost} of {', '.join(cut.members)}"
-        spans.append(
-            draw.Box(start=cut.start_s, end=cut.end_s, style=draw.AWAY, title=title, top=1, height=14)
-        )
+        away.append((cut.start_s, cut.end_s, f"no {lost} of {', '.join(cut.members)}"))
+    spans = [
+        draw.Box(start=start, end=end, style=draw.AWAY, title=title, top=1, height=14)
+        for start, end, title in away
+    ]
+    for violation in result.violations:
+        at, title = violation.at_s, f"{violation.invariant} does not hold: {violation.message}"
+        spans.append(draw.Box(start=at, end=at + 2 / axis.unit, style=draw.NONE, title=title, height=16))
     marks = sorted(_marks(result), key=lambda mark: mark[0])
     ends = [*(at for at, *_ in marks[1:]), axis.end][: len(marks)]
-    texts = [
-        draw.Label(
-            draw.fitting(text, axis.x(end) - axis.x(at) - 4), y=12, at=at, shift=2, style=style, title=title
-        )
-        for (at, text, title, style), end in zip(marks, ends, strict=True)
-    ]
-    broken = [
-        draw.Box(
-            start=violation.at_s,
-            end=violation.at_s + 2 / axis.unit,
-            style=draw.NONE,
-            title=f"{violation.invariant} does not hold: {violation.message}",
-            height=16,
-        )
-        for violation in result.violations
-    ]
-    return draw.Lane(height=18, texts=(draw.Label("world", y=12), *texts), spans=[*spans, *broken])
+    texts = [draw.Label("world", y=12)]
+    for (at, text, title, style), end in zip(marks, ends, strict=True):
+        short = draw.fitting(text, axis.x(end) - axis.x(at) - 4)
+        texts.append(draw.Label(short, y=12, at=at, shift=2, style=style, title=title))
+    return draw.Lane(height=18, texts=texts, spans=spans)
 
 
 def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
@@ -192,19 +171,13 @@ def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
 def _member(member: str, result: RunResult, axis: draw.Axis) -> draw.Lane:
     owned = [owner for owner in result.owners if owner.member == member]
     rows = _in_rows(owned)
-    height = len(rows) * ROW if len(rows) <= MOST_ROWS else CROWD
-    height = max(height, ROW)
-    spans = [
-        draw.Box(
-            start=stay.start_s,
-            end=stay.end_s,
-            style="box",
-            title=f"{member} runs from {stay.start_s:g} s to {stay.end_s:g} s",
-            height=height + MARKS,
-        )
-        for stay in result.presence
-        if stay.member == member
-    ]
+    height = max(len(rows) * ROW, ROW) if len(rows) <= MOST_ROWS else CROWD
+    spans: list[draw.Box] = []
+    for stay in result.presence:
+        if stay.member == member:
+            start, end = stay.start_s, stay.end_s
+            title = f"{member} runs from {start:g} s to {end:g} s"
+            spans.append(draw.Box(start=start, end=end, style="box", title=title, height=height + MARKS))
     if len(rows) <= MOST_ROWS:
         for number, row in enumerate(rows):
             for owner in row:
@@ -212,15 +185,13 @@ def _member(member: str, result: RunResult, axis: draw.Axis) -> draw.Lane:
     else:
         spans += _counts(member, owned, len(rows))
     spans += [_callback(made, height, axis) for made in result.callbacks if made.member == member]
-    errors = [
-        draw.Label(
-            "!", y=height / 2 + 5, at=error.at_s, style="strong", title=f"{error.error}: {error.message}"
-        )
-        for error in result.thrown
-        if error.member == member
-    ]
-    name = draw.Label(draw.shortened(member, LEFT - 12), y=height / 2 + 5, title=member)
-    return draw.Lane(height=height + MARKS + 5, texts=(name, *errors), spans=spans)
+    y = height / 2 + 5
+    texts = [draw.Label(draw.shortened(member, LEFT - 12), y=y, title=member)]
+    for error in result.thrown:
+        if error.member == member:
+            title = f"{error.error}: {error.message}"
+            texts.append(draw.Label("!", y=y, at=error.at_s, style="strong", title=title))
+    return draw.Lane(height=height + MARKS + 5, texts=texts, spans=spans)
 
 
 def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
@@ -239,30 +210,17 @@ def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
 
 def _partition(owned: Ownership, top: float, axis: draw.Axis) -> Iterator[draw.Box]:
     """A bar, hatched from the time when the coordinator has removed the member."""
-    name = f"{owned.topic} {owned.partition}"
-    title = f"{owned.member} owns {name} from {owned.start_s:g} s to {owned.end_s:g} s"
-    text = draw.fitting(name, axis.x(owned.end_s) - axis.x(owned.start_s) - 6)
+    start, end, name = owned.start_s, owned.end_s, f"{owned.topic} {owned.partition}"
+    title = f"{owned.member} owns {name} from {start:g} s to {end:g} s"
+    text = draw.fitting(name, axis.x(end) - axis.x(start) - 6)
+    texts = (draw.Label(text, y=top + ROW - 4, at=start, shift=3, style=""),) if text else ()
     kind = owned.partition % KINDS_COUNT
-    strip = draw.Box(start=owned.start_s, end=owned.end_s, style=f"k{kind}", top=top + ROW - 3, height=2)
-    yield draw.Box(
-        start=owned.start_s,
-        end=owned.end_s,
-        style=f"t{kind}",
-        title=title,
-        top=top + 1,
-        height=ROW - 2,
-        bars=(strip,),
-        texts=(draw.Label(text, y=top + ROW - 4, at=owned.start_s, shift=3, style=""),) if text else (),
-    )
-    if owned.zombie_from_s is not None:
-        yield draw.Box(
-            start=max(owned.zombie_from_s, owned.start_s),
-            end=owned.end_s,
-            style=draw.AWAY,
-            title=f"{title}; removed from the group at {owned.zombie_from_s:g} s",
-            top=top + 1,
-            height=ROW - 2,
-        )
+    strip = draw.Box(start=start, end=end, style=f"k{kind}", top=top + ROW - 3, height=2)
+    bar = draw.Box(start=start, end=end, style=f"t{kind}", title=title, top=top + 1, height=ROW - 2)
+    yield replace(bar, bars=(strip,), texts=texts)
+    if (removed := owned.zombie_from_s) is not None:
+        title = f"{title}; removed from the group at {removed:g} s"
+        yield replace(bar, start=max(removed, start), style=draw.AWAY, title=title)
 
 
 def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[draw.Box]:
@@ -278,13 +236,7 @@ def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[draw
 
 def _callback(made: CallbackCall, top: float, axis: draw.Axis) -> draw.Box:
     """A mark: revocations before their time and assignments after it, so that neither hides the other."""
-    width = MARK_WIDTH / axis.unit
+    width, style = MARK_WIDTH / axis.unit, _CALLBACK_STYLES[made.kind]
     start = made.at_s if made.kind is CallbackKind.ASSIGNED else made.at_s - width
-    return draw.Box(
-        start=start,
-        end=start + width,
-        style=_CALLBACK_STYLES[made.kind],
-        title=f"{made.member}: {made.kind.value} {partition_text(made.partitions)} at {made.at_s:g} s",
-        top=top + 1,
-        height=MARKS - 2,
-    )
+    title = f"{made.member}: {made.kind.value} {partition_text(made.partitions)} at {made.at_s:g} s"
+    return draw.Box(start=start, end=start + width, style=style, title=title, top=top + 1, height=MARKS - 2)

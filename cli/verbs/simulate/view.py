@@ -7,6 +7,7 @@ from dataclasses import asdict
 from operator import itemgetter
 
 from cli.render import document as documents
+from cli.render.cells import Cell
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
@@ -40,17 +41,11 @@ def listing_document() -> documents.Document:
 def simulation_document(simulated: SimulationResult, *, story: bool) -> documents.Document:
     """A row per protocol; `story` adds the events of the shown runs."""
     request = simulated.request
+    shown = ((runs.shown, runs) for runs in simulated.runs if runs.shown is not None)
+    data = [_run_data(result, runs, request.seeds, story=story) for result, runs in shown]
     return documents.Document(
         command="simulate",
-        data={
-            "scenario": request.source.name,
-            "seed": request.seeds[0],
-            "runs": [
-                _run_data(runs.shown, runs, request.seeds, story=story)
-                for runs in simulated.runs
-                if runs.shown is not None
-            ],
-        },
+        data={"scenario": request.source.name, "seed": request.seeds[0], "runs": data},
         blocks=list(_blocks(simulated, story=story)),
         remarks=tuple(_remarks(simulated)),
     )
@@ -79,19 +74,16 @@ def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[documents.B
 
 def _table(simulated: SimulationResult) -> documents.Table:
     """A row per protocol; with several seeds two rows, for the median and the worst value of each figure."""
-    if len(simulated.request.seeds) == 1:
-        rows = [
-            [runs.variant.value, *documents.cells_of(asdict(played.costs))]
-            for runs in simulated.runs
-            for played in runs.played
-        ]
-        return documents.Table(columns=documents.columns("PROTOCOL", *_COLUMNS), rows=rows)
-    rows = []
+    rows: list[list[Cell]] = []
+    one_seed = len(simulated.request.seeds) == 1
     for runs in simulated.runs:
-        if runs.played:
-            middle, worst = median_and_worst([played.costs for played in runs.played])
-            rows.append([runs.variant.value, len(runs.played), "median", *documents.cells_of(asdict(middle))])
-            rows.append([runs.variant.value, len(runs.played), "worst", *documents.cells_of(asdict(worst))])
+        played = len(runs.played)
+        costs = median_and_worst([run.costs for run in runs.played]) if played else ()
+        for name, figures in zip(("median", "worst"), costs, strict=False):
+            about: list[Cell] = [] if one_seed else [played, name]
+            rows.append([runs.variant.value, *about, *documents.cells_of(asdict(figures))])
+    if one_seed:  # its costs are the median and the worst
+        return documents.Table(columns=documents.columns("PROTOCOL", *_COLUMNS), rows=rows[::2])
     return documents.Table(columns=documents.columns("PROTOCOL", "#SEEDS", "FIGURES", *_COLUMNS), rows=rows)
 
 
@@ -100,9 +92,7 @@ def _violations(
 ) -> Iterator[documents.Block]:
     """The violations of the shrunk run if there is one: it is a shorter story of the same invariant."""
     shown = runs.shrunk or result
-    violation = next(
-        (violation for violation in shown.violations if not violation.known), shown.violations[0]
-    )
+    violation = min(shown.violations, key=lambda violation: bool(violation.known))
     yield documents.Text(
         f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}"
         f"{f' (a known weakness of the rules of Kafka: {violation.known})' if violation.known else ''}."
@@ -113,27 +103,18 @@ def _violations(
     yield documents.Code((*first, *lines[-MOST_LINES:]), language="text")
     more = len(shown.violations) - 1
     also = f" {counted(more, 'more violation')} followed." if more > 0 else ""
-    yield documents.Text(f"To replay all of it: `{replay(simulated, result)}`.{also}")
+    request, rule = simulated.request, simulated.request.break_rule
+    replay = replay_command(
+        request.source.called, result.seed, variant=result.variant, settings=request.settings, break_rule=rule
+    )
+    yield documents.Text(f"To replay all of it: `{replay}`.{also}")
     if runs.shrunk is not None:
         kept, all_ = len(runs.shrunk.scenario.events), len(result.scenario.events)
-        rule = simulated.request.break_rule
         yield documents.Text(
             f"These are the events of {kept} of the scenario's {counted(all_, 'event')}; this file breaks "
             f"{violation.invariant} with `--seed {runs.shrunk.seed}{f' --break {rule}' if rule else ''}`:"
         )
         yield documents.Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
-
-
-def replay(simulated: SimulationResult, result: RunResult) -> str:
-    """The command that plays a run again."""
-    request = simulated.request
-    return replay_command(
-        request.source.called,
-        result.seed,
-        variant=result.variant,
-        settings=request.settings,
-        break_rule=request.break_rule,
-    )
 
 
 def _lines(story: Sequence[StoryEntry]) -> Iterator[str]:
@@ -147,10 +128,8 @@ def _remarks(simulated: SimulationResult) -> Iterator[str]:
         if runs.failing and len(request.seeds) > 1:
             broke = f"{len(runs.failing):,} of {counted(len(runs.played), 'seed')} broke an invariant"
             if runs.unexplained:
-                explained = len(runs.failing) - len(runs.unexplained)
-                others = (
-                    f", {explained:,} by known weaknesses of Kafka's rules; the others" if explained else ""
-                )
+                known = len(runs.failing) - len(runs.unexplained)
+                others = f", {known:,} by known weaknesses of Kafka's rules; the others" if known else ""
                 yield f"{runs.variant.value}: {broke}{others}: {_named(runs.unexplained)}"
             else:
                 yield f"{runs.variant.value}: {broke}, by known weaknesses of Kafka's rules: {_named(runs.failing)}"
@@ -213,13 +192,8 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
 
 def _violation(violation: Violation) -> dict[str, object]:
     known, story = violation.known or None, list(violation.story)
-    return {
-        "invariant": violation.invariant,
-        "at": violation.at_s,
-        "message": violation.message,
-        "known": known,
-        "story": story,
-    }
+    at = {"invariant": violation.invariant, "at": violation.at_s}
+    return {**at, "message": violation.message, "known": known, "story": story}
 
 
 def _partitions(partitions: Partitions) -> dict[str, list[int]]:

@@ -34,12 +34,7 @@ def event_lines(
     for _, alike in groupby(shown, key=_grouping_key):
         together = list(alike)
         first = together[0]
-        yield first.at_ms, first.event.group, _text(together, labels)
-
-
-def text_of_event(observed: ObservedEvent, labels: Mapping[str, str]) -> str:
-    """The text of one event, without its time and group."""
-    return _text([observed], labels)
+        yield first.at_ms, first.event.group, text_of_events(together, labels)
 
 
 def clock_text(ms: int) -> str:
@@ -55,11 +50,8 @@ def ranges_text(numbers: Sequence[int]) -> str:
     """Ascending numbers; runs of three or more are shortened: `0-3,7,9`."""
     parts: list[str] = []
     for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
-        values = [value for _, value in run]
-        if len(values) > 2:
-            parts.append(f"{values[0]}-{values[-1]}")
-        else:
-            parts += map(str, values)
+        values = [str(value) for _, value in run]
+        parts += [f"{values[0]}-{values[-1]}"] if len(values) > 2 else values
     return ",".join(parts)
 
 
@@ -107,7 +99,8 @@ def _grouping_key(observed: ObservedEvent) -> tuple[object, ...]:
     return event.kind, event.group, event.before, event.after
 
 
-def _text(together: Sequence[ObservedEvent], labels: Mapping[str, str]) -> str:
+def text_of_events(together: Sequence[ObservedEvent], labels: Mapping[str, str]) -> str:
+    """The text of one event, or of several similar ones, without the time and group."""
     first = together[0]
     event = first.event
     if event.topic is not None and event.kind in _OFFSETS:
@@ -125,8 +118,7 @@ def _text(together: Sequence[ObservedEvent], labels: Mapping[str, str]) -> str:
         return f"{who} {'reads' if len(together) == 1 else 'read'} {topics}"
     if event.kind is EventKind.ASSIGNOR_CHANGED and event.before is None:
         return f"the assignor is {event.after}"
-    text = _TEXTS[event.kind]
-    return text.format(who=who, before=_value(event.before), after=_value(event.after))
+    return _TEXTS[event.kind].format(who=who, before=_value(event.before), after=_value(event.after))
 
 
 _OFFSETS = (EventKind.OFFSETS_COMMITTED, EventKind.OFFSETS_SET_BACK, EventKind.OFFSETS_DELETED)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import TypeAlias
 
 from groups.model import Group, GroupType, Member, Offsets
@@ -68,13 +69,10 @@ def merge_observed(before: Group | None, after: Group | None) -> Group | None:
         return after
     known = {member.id: member for member in before.members}
     static = {member.instance: member for member in before.members if member.instance}
-    members = tuple(
-        _completed(known.get(member.id) or static.get(member.instance or ""), member)
-        for member in after.members
-    )
+    earlier = [known.get(member.id) or static.get(member.instance or "") for member in after.members]
     return replace(
         after,
-        members=members,
+        members=tuple(map(_completed, earlier, after.members)),
         protocol=after.protocol or before.protocol,
         coordinator=after.coordinator or before.coordinator,
         generation=before.generation if after.generation is None else after.generation,
@@ -94,7 +92,9 @@ def events(before: Group | None, after: Group | None) -> tuple[WatchEvent, ...]:
         kind, state = after.type.value, after.state.value
         happened.append(WatchEvent(kind=EventKind.GROUP_APPEARED, group=after.id, before=kind, after=state))
         before = Group(id=after.id, type=after.type, state=after.state)
-    happened += _of_group(before, after)
+    happened += _changed(after, EventKind.TYPE_CHANGED, before.type.value, after.type.value)
+    happened += _changed(after, EventKind.COORDINATOR_MOVED, _node(before), _node(after))
+    happened += _changed(after, EventKind.ASSIGNOR_CHANGED, before.protocol, after.protocol)
     renamed = _replaced(before, after)
     happened += _of_members(before, after, renamed)
     happened += _of_epochs(before, after, renamed)
@@ -145,12 +145,6 @@ def _completed_offsets(before: Offsets | None, after: Offsets | None) -> Offsets
         }
         for topic, partitions in after.items()
     }
-
-
-def _of_group(before: Group, after: Group) -> Iterator[WatchEvent]:
-    yield from _changed(after, EventKind.TYPE_CHANGED, before.type.value, after.type.value)
-    yield from _changed(after, EventKind.COORDINATOR_MOVED, _node(before), _node(after))
-    yield from _changed(after, EventKind.ASSIGNOR_CHANGED, before.protocol, after.protocol)
 
 
 def _changed(
@@ -218,11 +212,8 @@ def _epoch(group: Group) -> int | None:
 
 def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
     """Events of partitions; partitions of a topic with the same change share one event."""
-    was = {
-        partition: tuple(sorted(renamed.get(member, member) for member in ids))
-        for partition, ids in owners_of(before).items()
-    }
-    now = owners_of(after)
+    was, now = owners_of(before), owners_of(after)
+    was = {place: tuple(sorted(renamed.get(name, name) for name in ids)) for place, ids in was.items()}
     changes: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[int]] = {}
     for partition in sorted(was.keys() | now.keys()):
         old, new = was.get(partition, ()), now.get(partition, ())
@@ -231,19 +222,12 @@ def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> I
     first, last = _epoch(before), _epoch(after)
     is_known = first is not None and last is not None and before.type is after.type
     epochs = max((last or 0) - (first or 0), 0) if is_known else None
+    event = partial(WatchEvent, group=after.id, epochs=epochs)
     for kind in (EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED):
         for (topic, old, new), numbers in changes.items():
             taken = EventKind.PARTITIONS_MOVED if old else EventKind.PARTITIONS_ASSIGNED
             if (taken if new else EventKind.PARTITIONS_LOST) is kind:
-                yield WatchEvent(
-                    kind=kind,
-                    group=after.id,
-                    topic=topic,
-                    partitions=tuple(numbers),
-                    before=old,
-                    after=new,
-                    epochs=epochs,
-                )
+                yield event(kind=kind, topic=topic, partitions=tuple(numbers), before=old, after=new)
 
 
 def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[WatchEvent]:
@@ -252,14 +236,11 @@ def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[WatchEv
         was, now = old.get(partition), new.get(partition)
         if was == now:
             continue
-        if now is None:
-            kind = EventKind.OFFSETS_DELETED
-        elif was is not None and now < was:
-            kind = EventKind.OFFSETS_SET_BACK
-        else:
-            kind = EventKind.OFFSETS_COMMITTED
+        back = was is not None and now is not None and now < was
+        kind = EventKind.OFFSETS_SET_BACK if back else EventKind.OFFSETS_COMMITTED
+        kind, topic = EventKind.OFFSETS_DELETED if now is None else kind, partition[0]
         yield WatchEvent(
-            kind=kind, group=group, topic=partition[0], partitions=(partition[1],), before=was, after=now
+            kind=kind, group=group, topic=topic, partitions=(partition[1],), before=was, after=now
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TypeAlias
 
 from cli.errors import CommandError
@@ -35,12 +36,8 @@ class LiveFeed:
 
     @property
     def header(self) -> Header:
-        return Header(
-            at_ms=self._started_ms,
-            groups=self._groups,
-            source=self._name,
-            every_ms=round(self._every_s * 1000),
-        )
+        every_ms = round(self._every_s * 1000)
+        return Header(at_ms=self._started_ms, groups=self._groups, source=self._name, every_ms=every_ms)
 
     @property
     def title(self) -> str:
@@ -63,41 +60,26 @@ class LiveFeed:
                 self._opened.close()
                 failures += 1
                 failure = retry_text(error)
-                observation = WatchObservation(
-                    asked_ms=asked_ms,
-                    at_ms=_now_ms(),
-                    problems=(Problem(subject=self._name, message=str(error)),),
-                )
-            pause = pause_s(self._every_s, failures)
-            yield TimedObservation(
-                observation=observation, pause_s=max(started + pause - time.monotonic(), 0.0), failure=failure
-            )
+                problems = (Problem(subject=self._name, message=str(error)),)
+                observation = WatchObservation(asked_ms=asked_ms, at_ms=_now_ms(), problems=problems)
+            pause = max(started + pause_s(self._every_s, failures) - time.monotonic(), 0.0)
+            yield TimedObservation(observation=observation, pause_s=pause, failure=failure)
 
 
 class ReplayFeed:
     """Replays a recording, `speed` times as fast; None means without waiting."""
 
     def __init__(self, recording: Recording, name: str, speed: float | None) -> None:
-        self._recording, self._name, self._speed = recording, name, speed
-
-    @property
-    def header(self) -> Header:
-        return self._recording.header
-
-    @property
-    def title(self) -> str:
-        return f"recorded in {self._name}; Ctrl-C stops"
+        self._recording, self._speed = recording, speed
+        self.header, self.title = recording.header, f"recorded in {name}; Ctrl-C stops"
 
     def observations(self) -> Iterator[TimedObservation]:
         observations = self._recording.observations
-        for position, observation in enumerate(observations):
-            following = (
-                observations[position + 1].at_ms if position + 1 < len(observations) else observation.at_ms
-            )
-            pause = 0.0 if self._speed is None else max(following - observation.at_ms, 0) / 1000 / self._speed
-            failure = (
-                "" if observation.groups else "; ".join(problem.message for problem in observation.problems)
-            )
+        for observation, following in zip_longest(observations, observations[1:]):
+            gap_ms = max(following.at_ms - observation.at_ms, 0) if following else 0
+            pause = 0.0 if self._speed is None else gap_ms / 1000 / self._speed
+            failed = () if observation.groups else observation.problems
+            failure = "; ".join(problem.message for problem in failed)
             yield TimedObservation(observation=observation, pause_s=pause, failure=failure)
 
 

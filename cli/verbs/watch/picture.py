@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -85,9 +85,8 @@ def stories(recording: Recording) -> list[OwnershipHistory]:
         state, _ = state.step(observation)
         for name, watched in state.groups.items():
             is_observed = name in observation.groups
-            states.setdefault(name, ValueHistory()).at(
-                observation.at_ms, _state(watched) if is_observed else UNKNOWN
-            )
+            known = "no such group" if watched.shown is None else watched.shown.state.value
+            states.setdefault(name, ValueHistory()).at(observation.at_ms, known if is_observed else UNKNOWN)
             of_group = tracks.setdefault(name, {})
             owners = _owners(watched, state.labels) if is_observed else {}
             for partition in watched.wanted | of_group.keys():
@@ -99,10 +98,8 @@ def stories(recording: Recording) -> list[OwnershipHistory]:
 def picture_lines(recording: Recording) -> Iterator[str]:
     histories = stories(recording)
     start_ms, end_ms = recording.observations[0].at_ms, _end_ms(recording)
-    every = (
-        f", observed every {duration_text(recording.header.every_ms)}" if recording.header.every_ms else ""
-    )
-    last_ms = recording.observations[-1].at_ms
+    every_ms, last_ms = recording.header.every_ms, recording.observations[-1].at_ms
+    every = f", observed every {duration_text(every_ms)}" if every_ms else ""
     text = (
         f"{clock_text(start_ms)} to {clock_text(last_ms)} UTC{every}; what changed, did so before its border"
     )
@@ -112,44 +109,33 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     lanes = [draw.Lane(height=20, texts=(draw.Label(text, y=8, at=start_ms, style="faint"),))]
     for story in histories:
         lanes += _lanes(story, axis)
-    yield from draw.draw_file(
-        draw.Drawing(
-            title=f"{', '.join(story.group for story in histories)}: who owned what",
-            text=text,
-            axis=axis,
-            legend=((draw.NONE, "no owner"), (draw.AWAY, "not shown")),
-            lanes=lanes,
-        )
-    )
+    title = f"{', '.join(story.group for story in histories)}: who owned what"
+    legend = (draw.NONE, "no owner"), (draw.AWAY, "not shown")
+    return draw.draw_file(draw.Drawing(title=title, text=text, axis=axis, legend=legend, lanes=lanes))
 
 
 def _lanes(story: OwnershipHistory, axis: draw.Axis) -> Iterator[draw.Lane]:
     """The lanes of a group: its state, its partitions with the times below, and a note on omitted ones."""
     kinds = _kinds(story)
     yield draw.Lane(height=22, texts=(draw.Label(story.group, y=14, style="strong"),))
-    states = [
-        _span(run, draw.AWAY if run.value == UNKNOWN else "box", run.value or "", story.group, axis)
-        for run in story.states
-    ]
+    states = []
+    for run in story.states:
+        style = draw.AWAY if run.value == UNKNOWN else "box"
+        states.append(_span(run, style, run.value or "", story.group, axis))
     yield draw.Lane(height=HEIGHT + 4, texts=(draw.Label("state", y=14),), spans=states)
     marks = list(draw.round_places(int(axis.start), int(axis.end)))
     yield draw.Lane(height=0, rules=marks, rule_height=HEIGHT * len(story.lanes))
     for lane in story.lanes:
-        label = _label(lane.places)
-        name = draw.Label(draw.shortened(label, LEFT - 12), y=14, title=label + _without_owner(lane))
-        spans = []
-        for run in lane.runs:
-            if run.value is None:
-                spans.append(_span(run, draw.NONE, "", f"{label}: no owner", axis))
-            elif run.value == UNKNOWN:
-                spans.append(_span(run, draw.AWAY, "", f"{label}: not shown", axis))
-            else:
-                spans.append(_span(run, f"t{kinds[run.value]}", run.value, f"{label}: {run.value}", axis))
+        label, gap_ms = _label(lane.places), lane.without_owner_ms
+        without = f", {duration_text(gap_ms)} without an owner" if gap_ms else ""
+        name = draw.Label(draw.shortened(label, LEFT - 12), y=14, title=label + without)
+        shown = {None: (draw.NONE, "", "no owner"), UNKNOWN: (draw.AWAY, "", "not shown")}
+        shown |= {owner: (f"t{kind}", owner, owner) for owner, kind in kinds.items()}
+        values = [(run, *shown[run.value]) for run in lane.runs]
+        spans = [_span(run, style, text, f"{label}: {title}", axis) for run, style, text, title in values]
         yield draw.Lane(height=HEIGHT, texts=(name,), spans=spans)
-    times = [
-        draw.Label(clock_text(ms)[: -4 if ms % 1000 == 0 else None], y=12, at=ms, style="faint middle")
-        for ms in marks
-    ]
+    clocks = [(ms, clock_text(ms)[: -4 if ms % 1000 == 0 else None]) for ms in marks]
+    times = [draw.Label(clock, y=12, at=ms, style="faint middle") for ms, clock in clocks]
     yield draw.Lane(height=16, texts=times)
     if story.left_out:
         rest = f"{story.left_out:,} more partitions, which changed less"
@@ -159,23 +145,13 @@ def _lanes(story: OwnershipHistory, axis: draw.Axis) -> Iterator[draw.Lane]:
 
 def _span(run: Run, style: str, label: str, title: str, axis: draw.Axis) -> draw.Box:
     """A box; an owner's box has a colored strip below, so that owners are easy to distinguish."""
-    lasted = duration_text(max(run.end_ms - run.start_ms, 0))
-    strip = draw.Box(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
-    text = draw.fitting(label, axis.x(run.end_ms) - axis.x(run.start_ms) - 6)
-    return draw.Box(
-        start=run.start_ms,
-        end=run.end_ms,
-        style=style,
-        title=f"{title}, from {clock_text(run.start_ms)} for {lasted}",
-        top=1,
-        height=HEIGHT - 3,
-        bars=(strip,) if style.startswith("t") else (),
-        texts=(draw.Label(text, y=13, at=run.start_ms, shift=3, style=""),) if text else (),
-    )
-
-
-def _state(watched: WatchedGroup) -> str:
-    return "no such group" if watched.shown is None else watched.shown.state.value
+    start, end = run.start_ms, run.end_ms
+    title = f"{title}, from {clock_text(start)} for {duration_text(max(end - start, 0))}"
+    strip = draw.Box(start=start, end=end, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
+    text = draw.fitting(label, axis.x(end) - axis.x(start) - 6)
+    texts = (draw.Label(text, y=13, at=start, shift=3, style=""),) if text else ()
+    bar = draw.Box(start=start, end=end, style=style, title=title, top=1, height=HEIGHT - 3, texts=texts)
+    return replace(bar, bars=(strip,)) if style.startswith("t") else bar
 
 
 def _owners(watched: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
@@ -184,11 +160,8 @@ def _owners(watched: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str
         return {}
     if not owners_are_shown(watched.shown):
         return dict.fromkeys(owners_of(watched.merged), UNKNOWN)
-    owners = owners_of(watched.shown)
-    return {
-        partition: ", ".join(labels.get(member, member) for member in ids)
-        for partition, ids in owners.items()
-    }
+    owners = owners_of(watched.shown).items()
+    return {place: ", ".join(labels.get(member, member) for member in ids) for place, ids in owners}
 
 
 def _end_ms(recording: Recording) -> int:
@@ -206,25 +179,15 @@ def _story(
     lanes = [OwnershipLane(places=tuple(places), runs=runs) for runs, places in together.items()]
     drawn = sorted(lanes, key=lambda lane: (-len(lane.runs), lane.places))[:MOST_LANES]
     count = sum(len(lane.places) for lane in lanes) - sum(len(lane.places) for lane in drawn)
-    return OwnershipHistory(
-        group=name,
-        states=state.runs(end_ms),
-        lanes=tuple(sorted(drawn, key=lambda lane: lane.places)),
-        left_out=count,
-    )
+    drawn.sort(key=lambda lane: lane.places)
+    return OwnershipHistory(group=name, states=state.runs(end_ms), lanes=tuple(drawn), left_out=count)
 
 
-def _kinds(story: OwnershipHistory) -> dict[Owner, int]:
+def _kinds(story: OwnershipHistory) -> dict[str, int]:
     """A color for each owner, in order of appearance."""
-    owners = dict.fromkeys(run.value for lane in story.lanes for run in lane.runs)
-    return {
-        owner: number % KINDS_COUNT
-        for number, owner in enumerate(owner for owner in owners if owner not in (None, UNKNOWN))
-    }
-
-
-def _without_owner(lane: OwnershipLane) -> str:
-    return f", {duration_text(lane.without_owner_ms)} without an owner" if lane.without_owner_ms else ""
+    values = dict.fromkeys(run.value for lane in story.lanes for run in lane.runs)
+    owners = [owner for owner in values if owner is not None and owner != UNKNOWN]
+    return {owner: number % KINDS_COUNT for number, owner in enumerate(owners)}
 
 
 def _label(places: Sequence[Place]) -> str:

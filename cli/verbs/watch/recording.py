@@ -13,7 +13,7 @@ from typing import IO, Any, TextIO, TypeAlias
 
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
-from cli.verbs.watch.event_text import text_of_event
+from cli.verbs.watch.event_text import text_of_events
 from cli.verbs.watch.state import ObservedEvent, WatchObservation, lags_of
 from groups.lag import total_lag
 from groups.model import PendingOffsets, Problem
@@ -61,24 +61,20 @@ def observation_document(observation: WatchObservation) -> dict[str, object]:
         for name, group in observation.groups.items()
         if group is not None
     }
+    lags, pending = {}, {}
+    for name, group in there.items():
+        topics = sorted(group.offsets or {})
+        lags[name] = {topic: total_lag(lags_of(observation, group, topic).values()) for topic in topics}
+        if group.pending is not None:
+            pending[name] = {topic: list(numbers) for topic, numbers in group.pending.partitions.items()}
     tree = snapshot_tree(Snapshot(groups=there, topics=observation.topics))
     return {
         **_begin("observation", observation.at_ms),
         "asked": format_moment(observation.asked_ms),
         "groups": {name: tree["groups"].get(name) for name in observation.groups},
         "topics": tree["topics"],
-        "lag": {
-            name: {
-                topic: total_lag(lags_of(observation, group, topic).values())
-                for topic in sorted(group.offsets or {})
-            }
-            for name, group in there.items()
-        },
-        "pending": {
-            name: {topic: list(numbers) for topic, numbers in group.pending.partitions.items()}
-            for name, group in there.items()
-            if group.pending is not None
-        },
+        "lag": lags,
+        "pending": pending,
         "errors": [fields(problem, "subject", "message") for problem in observation.problems],
     }
 
@@ -86,9 +82,6 @@ def observation_document(observation: WatchObservation) -> dict[str, object]:
 def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[str, object]:
     """A line for an event; `cli.verbs.watch.events.EventKind` describes `before` and `after` of each kind."""
     event, span = observed.event, observed.span
-    before, after = (
-        list(value) if isinstance(value, tuple) else value for value in (event.before, event.after)
-    )
     return {
         **_begin("event", observed.at_ms),
         "since": format_moment(observed.since_ms),
@@ -98,11 +91,11 @@ def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[s
         "label": labels.get(event.member or ""),
         "topic": event.topic,
         "partitions": list(event.partitions),
-        "before": before,
-        "after": after,
+        "before": list(event.before) if isinstance(event.before, tuple) else event.before,
+        "after": list(event.after) if isinstance(event.after, tuple) else event.after,
         "epochs": event.epochs,
         "duration_ms": span and {"least": span.least_ms, "most": span.most_ms},
-        "text": text_of_event(observed, labels),
+        "text": text_of_events([observed], labels),
     }
 
 

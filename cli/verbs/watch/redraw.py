@@ -139,9 +139,8 @@ def escaped(lines: Sequence[Line], width: int, codes: Mapping[Role, str] = CODES
 
 def changed_document_lines(document: Document, before: Document | None, width: int) -> Iterator[Line]:
     """The lines of a document; cells that are new since `before` are marked."""
-    earlier = iter(
-        [] if before is None else [block for block in before.text_blocks if isinstance(block, Table)]
-    )
+    blocks = [] if before is None else before.text_blocks
+    earlier = iter([block for block in blocks if isinstance(block, Table)])
     return document_lines(document, width, lambda table: marked(table, next(earlier, None)))
 
 

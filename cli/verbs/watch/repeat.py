@@ -104,12 +104,8 @@ class _ScreenOutput:
         document = self._shown
         if document is None:
             return []
-        head: list[Line] = [
-            (
-                Piece(f"kohort {document.command}", Role.HEADING),
-                Piece(f"  {self._at}, every {seconds_text(self._seconds)}; Ctrl-C stops", Role.FAINT),
-            )
-        ]
+        when = f"  {self._at}, every {seconds_text(self._seconds)}; Ctrl-C stops"
+        head: list[Line] = [(Piece(f"kohort {document.command}", Role.HEADING), Piece(when, Role.FAINT))]
         for text in filter(None, (self._failure, *_printed(document))):
             head += folded(safe_text(text), width, Role.BAD)
         head = [*shortened(head, max(height // 2, 1)), ()]
@@ -126,7 +122,11 @@ class _PipeOutput:
         self._reported: frozenset[str] = frozenset()
 
     def show(self, document: Document, at_ms: int) -> None:
-        self._report_new(document)
+        printed = _printed(document)
+        for text in printed:
+            if text not in self._reported:  # problems are printed once while they last
+                notice(text)
+        self._reported = frozenset(printed)
         at = format_moment(at_ms)
         write_next(lambda stream: self._write(document, at, stream))
 
@@ -135,14 +135,6 @@ class _PipeOutput:
 
     def wait(self, seconds: float) -> None:
         time.sleep(seconds)
-
-    def _report_new(self, document: Document) -> None:
-        """Print the problems that were not printed last time."""
-        printed = _printed(document)
-        for text in printed:
-            if text not in self._reported:
-                notice(text)
-        self._reported = frozenset(printed)
 
     def _write(self, document: Document, at: str, stream: TextIO) -> None:
         if self._output is OutputFormat.JSON:

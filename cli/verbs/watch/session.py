@@ -38,7 +38,7 @@ def watch_groups(options: WatchOptions, source: SourceOptions) -> None:
 
 
 def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
-    until = _until(options)
+    until = None if options.until is None else Until.parse(options.until)
     if options.speed is not None or options.svg is not None:
         raise UsageError("--speed and --svg are for recordings: they need --replay")
     if not (options.groups or options.chooses):
@@ -52,27 +52,20 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
         raise UsageError("--force overwrites a file: it needs --record")
     with ExitStack() as stack:
         opened = stack.enter_context(ReusableSource(source))
-        groups = _watched(opened, options)
+        groups: Sequence[str] = tuple(dict.fromkeys(options.groups or ()))
+        if options.chooses:  # groups that appear later are not added
+            groups, problems = choose_groups(opened.get(), options)
+            for problem in problems:
+                notice(f"{problem.subject}: {problem.message}")
+            if not groups:
+                raise CommandError("there is no group to watch")
         return _watch(options, until, LiveFeed(opened, groups, options.every), stack)
 
 
-def _watched(opened: ReusableSource, options: WatchOptions) -> Sequence[str]:
-    """The named groups, else the groups selected at the start; groups that appear later are not added."""
-    if not options.chooses:
-        return tuple(dict.fromkeys(options.groups or ()))
-    chosen, problems = choose_groups(opened.get(), options)
-    for problem in problems:
-        notice(f"{problem.subject}: {problem.message}")
-    if not chosen:
-        raise CommandError("there is no group to watch")
-    return chosen
-
-
 def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) -> ExitStatus:
-    until = _until(options)
-    if source.place is None and any(
-        source.sources.values()
-    ):  # a current context does not apply to a recording
+    until = None if options.until is None else Until.parse(options.until)
+    # A current context does not apply to a recording.
+    if source.place is None and any(source.sources.values()):
         raise UsageError("--replay shows a recording: it cannot be used with another source")
     if options.chooses:
         raise UsageError("--replay shows the recorded groups, all or those that are named: leave filters out")
@@ -93,16 +86,11 @@ def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) ->
         return _watch(options, until, ReplayFeed(recording, str(file), speed), stack)
 
 
-def _until(options: WatchOptions) -> Until | None:
-    return None if options.until is None else Until.parse(options.until)
-
-
 def _sink(options: WatchOptions, write: Write, feed: Feed, stack: ExitStack) -> Sink:
-    if options.output is StreamOutput.JSON:
-        return JsonSink(write, feed)
     if _is_drawn(options):
         return ScreenSink(feed, stack, commits=options.commits)
-    return LinesSink(write, commits=options.commits)
+    is_json = options.output is StreamOutput.JSON
+    return JsonSink(write, feed) if is_json else LinesSink(write, commits=options.commits)
 
 
 def _is_drawn(options: WatchOptions) -> bool:
@@ -172,10 +160,8 @@ class Until:
     def is_met(self, state: WatchState) -> bool:
         """Whether the condition holds for every group in the last observation, and has held for the required time."""
         last = state.last
-        if last is None or not last.groups or last.groups.keys() != state.groups.keys():
-            self._since_ms = None
-            return False
-        if not all(map(self._holds, last.groups.values())):
+        observed = last is not None and last.groups and last.groups.keys() == state.groups.keys()
+        if last is None or not observed or not all(map(self._holds, last.groups.values())):
             self._since_ms = None
             return False
         if self._since_ms is None:

@@ -9,7 +9,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TextIO, TypeAlias
+from itertools import starmap
+from typing import NamedTuple, TextIO, TypeAlias
 
 from cli.output import notice, write_out
 from cli.render.cells import safe_text
@@ -23,13 +24,7 @@ from cli.verbs.watch.event_text import clock_text, epoch_words, event_lines, pla
 from cli.verbs.watch.feeds import Feed, TimedObservation
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
 from cli.verbs.watch.redraw import Screen, marked, shortened
-from cli.verbs.watch.state import (
-    ObservedEvent,
-    WatchedGroup,
-    WatchState,
-    owners_are_shown,
-    topic_lags,
-)
+from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown, topic_lags
 from groups.counts import counted
 from groups.listing import shown_id
 from groups.model import Group, GroupState, GroupType, Partitions
@@ -66,8 +61,7 @@ class ScreenSink(Sink):
         self._screen = stack.enter_context(Screen(sys.stdout))
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
-        for at_ms, group, text in event_lines(happened, state.labels, commits=self._commits):
-            self._log.append(LogLine(at_ms=at_ms, group=group, text=text))
+        self._log.extend(starmap(LogLine, event_lines(happened, state.labels, commits=self._commits)))
         self._failing_since = (self._failing_since or time.monotonic()) if timed.failure else None
         self._failure = timed.failure
         self._shown = replace(self._shown, state=state, before=self._shown.state, log=tuple(self._log))
@@ -131,12 +125,10 @@ class JsonSink(Sink):
     """Prints observations and the events between them, one document per line."""
 
     def __init__(self, write: Write, feed: Feed) -> None:
-        self._write = write
-        self._header: str | None = line_of(header_document(feed.header))
+        self._write, self._header = write, [line_of(header_document(feed.header))]
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
-        lines = [*filter(None, [self._header])]
-        self._header = None
+        lines, self._header = self._header, []
         lines += [line_of(event_document(observed, state.labels)) for observed in happened]
         lines.append(line_of(observation_document(timed.observation)))
         self._write(lambda stream: stream.writelines(lines))
@@ -159,8 +151,7 @@ MOST_OF_A_PROBLEM = 3  # Maximum number of lines of a problem
 _SETTLED = (GroupState.STABLE, GroupState.EMPTY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogLine:
+class LogLine(NamedTuple):
     at_ms: int
     group: str
     text: str
@@ -209,12 +200,10 @@ def _head(shown: View, width: int) -> Iterator[Line]:
     last = shown.state.last
     at = format_moment(last.at_ms) if last else ""
     yield (Piece("kohort watch  ", Role.HEADING), Piece(f"{at}  {safe_text(shown.title)}", Role.FAINT))
-    if shown.problem:
-        yield from folded(safe_text(shown.problem), width, Role.BAD)[:MOST_OF_A_PROBLEM]
-    elif last is not None:
-        for problem in last.problems[:2]:
-            text = safe_text(f"{problem.subject}: {problem.message}")
-            yield from folded(text, width, Role.BAD)[:MOST_OF_A_PROBLEM]
+    problems = last.problems[:2] if last else ()
+    texts = [f"{problem.subject}: {problem.message}" for problem in problems]
+    for text in [shown.problem] if shown.problem else texts:
+        yield from folded(safe_text(text), width, Role.BAD)[:MOST_OF_A_PROBLEM]
     yield ()
 
 
@@ -260,16 +249,14 @@ def _state_lines(group: Group, before: Group | None, partitions: int, width: int
         Piece(group.state.value, role),
         Piece(safe_text("".join(f"  {text}" for text in printed))),
     )
-    if line_width((name, *rest)) <= width:
-        yield (name, *rest)
-    else:
-        yield (name,)
-        yield rest
+    yield from [(name, *rest)] if line_width((name, *rest)) <= width else [(name,), rest]
 
 
 def _members_table(group: Group, width: int) -> Table:
     """The partitions that each member owns, gains and must revoke; the longest cells are last, where lines are cut."""
     inspected = inspect(group)
+    known = ((member.id, member.owned) for member in group.members if member.owned is not None)
+    counts = {name: sum(map(len, owned.values())) for name, owned in known}
     has_targets = any(member.member.target is not None for member in inspected.members)
     names = short_names((member.label for member in inspected.members), _most_of_a_name(width))
     return table_of(
@@ -277,15 +264,11 @@ def _members_table(group: Group, width: int) -> Table:
         ("MEMBER", lambda member: names[member.label]),
         ("PROTOCOL", lambda member: member.member.protocol and member.member.protocol.value),
         ("#CURRENT-EPOCH", "epoch"),
-        ("##PARTITIONS", lambda member: _count(member.member.owned)),
+        ("##PARTITIONS", lambda member: counts.get(member.member.id)),
         *[("GAINS", lambda member: _without(member.member.target, member.member.owned))] * has_targets,
         *[("REVOKES", lambda member: _without(member.member.owned, member.member.target))] * has_targets,
         ("CURRENT-ASSIGNMENT", lambda member: places_text(member.member.owned or {}) or None),
     )
-
-
-def _count(owned: Partitions | None) -> int | None:
-    return None if owned is None else sum(map(len, owned.values()))
 
 
 def _without(partitions: Partitions | None, others: Partitions | None) -> str | None:
