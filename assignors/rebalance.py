@@ -58,7 +58,7 @@ def run_rebalances(
 ) -> RebalanceSeries:
     """The rebalances from the current owners until the group settles. Members in `eager` (all under an eager assignor;
     after the first of two bounces those that also list an eager one, KIP-429) revoke everything before each rebalance,
-    and cause no further one. :raises AssignorFailedError: in the first rebalance"""
+    and cause no further one. Raises AssignorFailedError: in the first rebalance."""
     rebalances: list[Rebalance] = []
     undetermined: dict[Undetermined, None] = {}
     owners = owners_in(before)
@@ -131,7 +131,7 @@ def _next_round(spec: GroupSpec, assignment: Mapping[str, Partitions], eager: Co
 
 def elect(lists: Sequence[Sequence[str]]) -> str:
     """The group's assignor: every member votes for its first one that all support; a tie is decided by the order of a
-    Java HashMap (ClassicGroup.selectProtocol). :raises NoCommonProtocolError: none is in all lists"""
+    Java HashMap (ClassicGroup.selectProtocol). Raises NoCommonProtocolError: none is in all lists."""
     candidates = set(lists[0]).intersection(*lists[1:]) if lists else set()
     if not candidates:
         raise NoCommonProtocolError("the members support no assignor in common")

@@ -55,7 +55,7 @@ def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:
 
 
 def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
-    """The assignor of that name. `leader` counts on the client side: None means Java. :raises UnknownAssignorError:"""
+    """The assignor of that name. `leader` counts on the client side: None means Java. Raises UnknownAssignorError."""
     for assignor in BUILT_IN:
         if assignor.name == name and _fits(assignor, side, leader):
             return assignor
@@ -75,8 +75,9 @@ STREAMS = "stream"
 
 
 def rebalance_protocol(names: Sequence[str], leader: Leader | None = None) -> RebalanceProtocol:
-    """The highest protocol that all assignors of a list support; an unknown one is assumed to be eager. :raises
-    NoCommonProtocolError: none, for which Java and librdkafka refuse to construct the consumer (ConsumerCoordinator)"""
+    """The highest protocol that all assignors of a list support; an unknown one is assumed to be eager. Raises
+    NoCommonProtocolError: none, for which Java and librdkafka refuse to construct the consumer
+    (ConsumerCoordinator)."""
     if not names:
         raise NoCommonProtocolError("a member needs at least one assignor")
     common = frozenset.intersection(*(_protocols_of(name, leader) for name in names))

@@ -55,7 +55,7 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
 
 
 def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
-    """An assignment from names; members left out get nothing. :raises RuleBrokenError: unknown names"""
+    """An assignment from names; members left out get nothing. Raises RuleBrokenError: unknown names."""
     member_index = {member.id: i for i, member in enumerate(group.spec.members)}
     rows: list[list[int]] = [[] for _ in group.spec.members]
     for member, topics in named.items():

@@ -189,7 +189,7 @@ class ClusterChange(Change, ABC, Generic[P]):
         return replace(table, columns=(*table.columns, heading), rows=rows)
 
     def apply(self) -> None:
-        """Send the change. :raises WireError: :raises CommandError: nothing could be sent"""
+        """Send the change. Raises WireError. Raises CommandError: nothing could be sent."""
         from cli.sources.writer import Failed
         from wire.client.steps import Deadline
 
@@ -356,9 +356,12 @@ def _made(change: Change, stop: stopping.Stop) -> Document:
 def group_fields(group: Group, **more: object) -> dict[str, object]:
     """The document's fields of a group to change, with `more` before its members."""
     return {
-        "group": group.id, "type": group.type.value, "state": group.state.value, **more,
+        "group": group.id,
+        "type": group.type.value,
+        "state": group.state.value,
+        **more,
         "members": [member.id for member in group.members],
-    }  # fmt: skip
+    }
 
 
 def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:

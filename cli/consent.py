@@ -26,9 +26,14 @@ class ConsentOptions:
         bool, _consent("--execute", "Make the change; without this option it is only shown.")
     ] = False
     yes: Annotated[bool, _consent("--yes -y", "With --execute: do not ask for confirmation.")] = False
-    confirm: Annotated[str | None, _consent(
-        "--confirm", "With --execute: name of the protected context, instead of typing it when asked.", "CONTEXT",
-    )] = None  # fmt: skip
+    confirm: Annotated[
+        str | None,
+        _consent(
+            "--confirm",
+            "With --execute: name of the protected context, instead of typing it when asked.",
+            "CONTEXT",
+        ),
+    ] = None
     place: SourceOrigin | None = None  # Not an option: the source to change, if no option names it
     wait_empty: str | None = None  # An option only of changes that require groups without members
 
@@ -42,9 +47,12 @@ class ConsentOptions:
 class EmptyGroupConsent(ConsentOptions):
     """Consent to a change of groups without members."""
 
-    wait_empty: Annotated[str | None, _consent(
-        "--wait-empty", "With --execute: wait up to this long for members to leave: 60s, 5m.", "DURATION",
-    )] = None  # fmt: skip
+    wait_empty: Annotated[
+        str | None,
+        _consent(
+            "--wait-empty", "With --execute: wait up to this long for members to leave: 60s, 5m.", "DURATION"
+        ),
+    ] = None
 
 
 def check_consent(consent: ConsentOptions) -> None:

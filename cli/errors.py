@@ -36,9 +36,12 @@ class UsageError(CommandError):
 
 
 _ROOTS = (
-    ("assignors.errors", "AssignorError"), ("wire.errors", "WireError"), ("groups.trees", "GroupsError"),
-    ("coordinator.errors", "CoordinatorError"), ("pipeline.errors", "PipelineError"),
-)  # fmt: skip
+    ("assignors.errors", "AssignorError"),
+    ("wire.errors", "WireError"),
+    ("groups.trees", "GroupsError"),
+    ("coordinator.errors", "CoordinatorError"),
+    ("pipeline.errors", "PipelineError"),
+)
 """The base classes of the errors that packages report to users. A class exists only if its module is loaded."""
 
 

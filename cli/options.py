@@ -53,25 +53,39 @@ class NamedSource:
     embedded: Annotated[
         Path | None, _source("--embedded", "The embedded coordinator's data directory (the default).", "DIR")
     ] = None
-    log_dirs: Annotated[list[Path] | None, _source(
-        "--log-dir", "A broker's log directory (its __consumer_offsets-N), read only; repeatable.", "DIR",
-    )] = None  # fmt: skip
-    as_of: Annotated[str | None, _source(
-        "--as-of",
-        "With --log-dir: state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or 15m ago as 15m.",
-        "TIME",
-    )] = None  # fmt: skip
-    topics_file: Annotated[Path | None, _source(
-        "--topics", "With --log-dir: topic ids and names, from kafka-topics --describe or a snapshot.", "FILE",
-    )] = None  # fmt: skip
+    log_dirs: Annotated[
+        list[Path] | None,
+        _source(
+            "--log-dir", "A broker's log directory (its __consumer_offsets-N), read only; repeatable.", "DIR"
+        ),
+    ] = None
+    as_of: Annotated[
+        str | None,
+        _source(
+            "--as-of",
+            "With --log-dir: state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or 15m ago as 15m.",
+            "TIME",
+        ),
+    ] = None
+    topics_file: Annotated[
+        Path | None,
+        _source(
+            "--topics",
+            "With --log-dir: topic ids and names, from kafka-topics --describe or a snapshot.",
+            "FILE",
+        ),
+    ] = None
 
     @property
     def sources(self) -> dict[str, object]:
         """The values of the options that name a source, by option; None if one was not given."""
         return {
-            "--bootstrap-server": self.bootstrap_server, "--command-config": self.command_config,
-            "--snapshot": self.snapshot, "--embedded": self.embedded, "--log-dir": self.log_dirs or None,
-        }  # fmt: skip
+            "--bootstrap-server": self.bootstrap_server,
+            "--command-config": self.command_config,
+            "--snapshot": self.snapshot,
+            "--embedded": self.embedded,
+            "--log-dir": self.log_dirs or None,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +93,15 @@ class SourceOptions(NamedSource):
     context: Annotated[
         str | None, _source("--context", "Context to use; kohort context list shows all.", "NAME")
     ] = None
-    timeout_ms: Annotated[int, _source(
-        "--timeout", "Maximum time to wait for the live cluster: 30s, or a number of milliseconds.", "DURATION",
-        parser=duration_parser("ms", *TIMEOUT_BOUNDS_S),
-    )] = 30_000  # fmt: skip
+    timeout_ms: Annotated[
+        int,
+        _source(
+            "--timeout",
+            "Maximum time to wait for the live cluster: 30s, or a number of milliseconds.",
+            "DURATION",
+            parser=duration_parser("ms", *TIMEOUT_BOUNDS_S),
+        ),
+    ] = 30_000
     place: SourceOrigin | None = None  # Not an option: the origin of a source that no option names
     timeout_is_chosen: bool = False  # Not an option: whether an option, variable or context sets it
 
@@ -111,10 +130,16 @@ class TargetClusterOptions:
         list[str] | None,
         _target("--map", "Name of a topic in the target cluster; repeatable.", "SOURCE=TARGET"),
     ] = None
-    search: Annotated[int | None, _target(
-        "--search", "Maximum number of records to search per target partition; 10000 by default.", "N", min=1,
-        max=10_000_000,
-    )] = None  # fmt: skip
+    search: Annotated[
+        int | None,
+        _target(
+            "--search",
+            "Maximum number of records to search per target partition; 10000 by default.",
+            "N",
+            min=1,
+            max=10_000_000,
+        ),
+    ] = None
     unproved: Annotated[
         bool, _target("--unproved", "Also set offsets that the target's records do not prove.")
     ] = False
@@ -164,11 +189,15 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatOptions:
-    watch: Annotated[float | None, option(
-        "--watch",
-        "Repeat at this interval, 5s or seconds, until Ctrl-C; a terminal is redrawn in place, changes marked.",
-        "DURATION", parser=duration_parser("s", 0.1, 86_400),
-    )] = None  # fmt: skip
+    watch: Annotated[
+        float | None,
+        option(
+            "--watch",
+            "Repeat at this interval, 5s or seconds, until Ctrl-C; a terminal is redrawn in place, changes marked.",
+            "DURATION",
+            parser=duration_parser("s", 0.1, 86_400),
+        ),
+    ] = None
 
 
 _selection = partial(option, rich_help_panel=SELECTION_PANEL)
@@ -196,23 +225,32 @@ class SelectionOptions:
     states: Annotated[
         list[str] | None, _selection("--state", "Only these states: Stable, Empty, …", "STATE,…")
     ] = None
-    protocols: Annotated[list[str] | None, _selection(
-        "--protocol", "Only these protocol types or assignors: consumer, connect, range, …", "PROTOCOL,…",
-    )] = None  # fmt: skip
-    topics: Annotated[list[str] | None, _selection(
-        "--topic",
-        "Only groups that read this topic: a member owns it or subscribes to it, or offsets are committed.",
-        "TOPIC,…",
-    )] = None  # fmt: skip
+    protocols: Annotated[
+        list[str] | None,
+        _selection(
+            "--protocol", "Only these protocol types or assignors: consumer, connect, range, …", "PROTOCOL,…"
+        ),
+    ] = None
+    topics: Annotated[
+        list[str] | None,
+        _selection(
+            "--topic",
+            "Only groups that read this topic: a member owns it or subscribes to it, or offsets are committed.",
+            "TOPIC,…",
+        ),
+    ] = None
 
     unused_for: str | None = None  # An option only of the commands that list and delete groups
 
     @property
     def filters(self) -> dict[str, list[str]]:
         filters = {
-            "--type": self.types, "--state": self.states, "--protocol": self.protocols, "--topic": self.topics,
+            "--type": self.types,
+            "--state": self.states,
+            "--protocol": self.protocols,
+            "--topic": self.topics,
             "--unused-for": None if self.unused_for is None else [self.unused_for],
-        }  # fmt: skip
+        }
         return {name: values for name, values in filters.items() if values}
 
     @property
@@ -221,9 +259,12 @@ class SelectionOptions:
         return self.all_groups or self.match is not None or bool(self.filters)
 
 
-UnusedFor = Annotated[str | None, _selection(
-    "--unused-for", "Only groups without members, unused for at least this long: 30d, 12h.", "DURATION",
-)]  # fmt: skip
+UnusedFor = Annotated[
+    str | None,
+    _selection(
+        "--unused-for", "Only groups without members, unused for at least this long: 30d, 12h.", "DURATION"
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,14 +296,23 @@ _INTERNAL_TOPICS = "Internal topics of streams groups"
 class InternalTopicOptions:
     """The internal topics of streams groups that are deleted with a change."""
 
-    delete_all_internal_topics: Annotated[bool, option(
-        "--delete-all-internal-topics", "Also delete changelog and repartition topics of streams groups.",
-        rich_help_panel=_INTERNAL_TOPICS,
-    )] = False  # fmt: skip
-    delete_internal_topic: Annotated[list[str] | None, option(
-        "--delete-internal-topic", "Also delete this changelog or repartition topic; repeatable.", "TOPIC",
-        rich_help_panel=_INTERNAL_TOPICS,
-    )] = None  # fmt: skip
+    delete_all_internal_topics: Annotated[
+        bool,
+        option(
+            "--delete-all-internal-topics",
+            "Also delete changelog and repartition topics of streams groups.",
+            rich_help_panel=_INTERNAL_TOPICS,
+        ),
+    ] = False
+    delete_internal_topic: Annotated[
+        list[str] | None,
+        option(
+            "--delete-internal-topic",
+            "Also delete this changelog or repartition topic; repeatable.",
+            "TOPIC",
+            rich_help_panel=_INTERNAL_TOPICS,
+        ),
+    ] = None
 
 
 def with_value(

@@ -94,7 +94,7 @@ def write_line(text: str) -> bool:
 
 
 def report(text: str) -> None:
-    """Print a line that says what was done to stdout, or to stderr if its reader has left. :raises CommandError:"""
+    """Print a line that says what was done to stdout, or to stderr if its reader has left. Raises CommandError."""
     written = False
     try:
         written = write_line(text)
@@ -104,7 +104,7 @@ def report(text: str) -> None:
 
 
 def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:
-    """Write a file of texts at once. :raises CommandError: :raises UsageError: a `new` one exists"""
+    """Write a file of texts at once. Raises CommandError. Raises UsageError: a `new` one exists."""
     try:
         replace_file(file, parts, newline=newline, new=new)
     except FileExistsError:
@@ -114,7 +114,7 @@ def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: 
 
 
 def write_out(write: Callable[[TextIO], object]) -> bool:
-    """Write to stdout; False if the reader has closed the pipe (`| head`), which is no error. :raises CommandError:"""
+    """Write to stdout; False if the reader has closed the pipe (`| head`), which is no error. Raises CommandError."""
     if sys.stdout is None:
         raise CommandError("standard output is closed")
     try:

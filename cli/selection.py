@@ -59,7 +59,7 @@ def opened(options: SourceOptions) -> Iterator[Source]:
 def opened_for_change(
     options: SourceOptions, *, execute: bool
 ) -> Iterator[tuple[Source, ClusterWriter | None]]:
-    """The source that the options name, and its writer if a change is made. :raises UsageError: it can only be read"""
+    """The source that the options name, and its writer if a change is made. Raises UsageError: it can only be read."""
     if not execute:
         with opened(options) as source:
             yield source, None

@@ -21,15 +21,21 @@ _OPTIONS = {
     **{f"--{name}": f"--output {name}" for name in _FORMATS},
     **dict.fromkeys(("--broker", "--brokers", "--broker-list", "--server", "-s"), "--bootstrap-server"),
     **dict.fromkeys(("--config", "--consumer-config", "-c"), "--command-config"),
-    **dict.fromkeys(("-w", "--interval"), "--watch"), **dict.fromkeys(("-a", "--all"), "--all-groups"),
-    **dict.fromkeys(("-y", "--force", "--no-confirm"), "--yes"), "-t": "--topic", "--no-color": "--color never",
-}  # fmt: skip
+    **dict.fromkeys(("-w", "--interval"), "--watch"),
+    **dict.fromkeys(("-a", "--all"), "--all-groups"),
+    **dict.fromkeys(("-y", "--force", "--no-confirm"), "--yes"),
+    "-t": "--topic",
+    "--no-color": "--color never",
+}
 """Names in other tools, and what they are called here."""
 _GROUP_OPTIONS = ("--group", "--groups", "--group-id", "-g")
 _ACTIONS = {
-    "--list": "list", "--describe": "describe", "--delete": "delete", "--reset-offsets": "offsets reset",
+    "--list": "list",
+    "--describe": "describe",
+    "--delete": "delete",
+    "--reset-offsets": "offsets reset",
     "--delete-offsets": "offsets delete",
-}  # fmt: skip
+}
 """Actions of Kafka's tool, and the commands for them."""
 COMMANDS = {
     **dict.fromkeys(("lag", "lags", "show", "info", "state", "members", "offset"), "describe"),

@@ -31,7 +31,7 @@ def wait_until_empty(
     """Wait until no group has members, at most as long as the options allow; each change is printed as a notice. Groups
     of the types `leaving_out` are ignored. Returns whether it had to wait: then the groups have changed. Dead counts as
     Empty: some brokers report no other state of a group without members. A cluster that does not answer is waited for
-    too. :raises WireError: the cluster refuses, or does not answer when the time is up"""
+    too. Raises WireError: the cluster refuses, or does not answer when the time is up."""
     if consent.wait_empty is None or not groups:
         return False
     wait_s = milliseconds(consent.wait_empty, "--wait-empty") / 1000

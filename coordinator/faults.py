@@ -110,7 +110,7 @@ class ChangeTopic(_Event):
         return self.delete or self.recreate is not None
 
     def check(self) -> None:
-        """:raises Malformed: the name is invalid, or there is not exactly one change"""
+        """Raises Malformed: the name is invalid, or there is not exactly one change."""
         if (wrong := wrong_topic_name(self.topic)) is not None:
             raise Malformed(wrong, "topic")
         if (self.partitions, self.create, self.recreate, self.delete or None).count(None) != 3:

@@ -1,9 +1,21 @@
 """Lag: the number of records that a group has not read, according to one rule for every table, graph and document.
 
-It is Kafka's figure (`ConsumerGroupCommand.getLag`): log end less committed offset, negative beyond the end (0 in a
-sum); a lag that the coordinator counts takes precedence. Verdicts use what can be read instead (`readable`): no
-deleted or aborted records, markers or gaps. Offsets alone give bounds; a `NextRecord` shows whether there is a record
-at all.
+It is Kafka's figure. Whatever is judged uses what can be read instead (`readable`): lag times, progress.
+
+The lag of a partition is its log end offset less the committed offset. It is unknown if either is unknown or nothing
+is committed (null, or -1 from brokers before 2.1). A lag that the coordinator counts takes precedence: the offset of
+a share group is its start offset, not its progress. An offset committed beyond the end has a negative lag, as
+kafka-consumer-groups prints it; in a sum it counts as 0, so that it does not hide the lag of other partitions.
+
+Kafka's tool (`ConsumerGroupCommand.getLag`) has the same rule. It has no counted lag, because it shows no share
+groups.
+
+What can be read. Not every offset is a record that a consumer gets: records before the log start are deleted,
+transaction markers and the gaps of compaction are no records, records of aborted transactions are not returned to
+consumers with `isolation.level=read_committed`, and records from the last stable offset on not yet. No broker shows
+the isolation level of a consumer, so nothing counts as readable that `read_committed` does not return. `readable`
+computes with offsets alone, which gives bounds; a `NextRecord`, which costs a fetch, shows whether there is a record
+at all. Offsets of a log are its start, last stable offset and end (high watermark).
 """
 
 from __future__ import annotations

@@ -1,9 +1,41 @@
 """The progress of a group: rates, time to catch up, and a verdict per partition, from readings at known times.
 
-The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules") with corrections: an offset back at its earlier
-value is no REWIND, only zero lag at the last reading is OK, STALLED and STOPPED count from the first reading with
-records to read, and lag is measured against the log end at the reading. Too few readings are `Trend.UNKNOWN`. A
-committed offset is up to a commit interval old: a lag of at most the records produced in one counts as caught up.
+The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules", and `core/internal/evaluator`), which examine
+how offsets move instead of comparing lag with a number. The rules differ where Burrow's were wrong for its users:
+
+1. **None** (not known): the committed offset and lag are not known in two readings, unless one reading contains the
+   time since which records have been waiting (`waiting_since_ms`).
+2. **REWIND**: the committed offset is lower than it was before. Burrow checks that only if lag is never zero, and
+   keeps the verdict; here lag does not matter, and an offset that has reached its earlier value again is no rewind.
+3. **OK**: no record is left to read at the last reading. In Burrow, zero lag anywhere in its window is OK, so that a
+   consumer that stops after catching up stays OK while lag grows. Here only the last reading counts as caught up.
+4. **STALLED**, **STOPPED**: there were records to read and the committed offset did not move for three commit
+   intervals; a member owns the partition (STALLED), or no member does (STOPPED). The time counts from the first reading
+   with records to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the
+   first record after the silence as a stop before its consumer could commit it. Burrow distinguishes the two verdicts
+   by whether commits arrive, which no broker API shows.
+5. **WARN**: the offset moves, and lag grows (`Trend.GROWS`). In Burrow, a single drop in its window is OK, while small
+   and steady lag is a warning. Here lag is measured against the log end at each reading; Burrow uses the log end at the
+   time of the commit, so that its lag does not grow when commits stop.
+6. **OK** otherwise.
+
+Lag grows in one of two ways, of which the first needs a few seconds only:
+
+- *In time*, if it is known when the two offsets were committed and when the records after them were written. The offset
+  moves more slowly than records are produced now, and more slowly than the clock, from the time of one record to that
+  of the other; and of the unread records, more than are produced in three commit intervals would be left if the
+  consumer had read at this rate since the oldest was written. A burst fails the first or the last, a consumer that
+  reads records an hour late on purpose the second, a group that commits once a minute the last.
+- *In records*, by more than ten and by more than is produced in a commit interval (in three intervals if lag was zero
+  before), in two commit intervals at least. The lowest lag in the later half of the readings is compared with the
+  lowest lag in the earlier half, because lag goes up and down with each commit, and more is produced than read in both
+  halves: a burst is not a trend. If only two readings are known, it is one as long as its oldest record is young.
+
+Otherwise it shrinks, or it is steady, or the readings are too few to distinguish that (`Trend.UNKNOWN`): an offset
+moves once in a commit interval, so that the same rates look like growth or not, depending on when they were read.
+
+A committed offset is always up to a commit interval old. Therefore a lag of at most the records produced in one
+interval counts as caught up (`catch_up_s` 0).
 """
 
 from __future__ import annotations

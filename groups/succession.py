@@ -1,9 +1,30 @@
-"""The leader of a classic group, and its successor when the leader leaves: the first member in a Java HashMap's order.
+"""The leader of a classic group, and its successor when the leader leaves.
 
-If a static leader misses a rebalance, the first that has joined leads; if it rejoins, its new id does. The order
-depends on the length of the map's array, which grows with the group, never shrinks, and is created again when a broker
-loads the group; if a source did not keep the order, every length is tried. Members of one bin are in the order of
-joining. Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
+Theory of operation. A broker keeps the members of a classic group in a Java HashMap, and whenever it needs a leader it
+takes the first member in the map's order. A member becomes the leader in these cases:
+
+- a group without members: the first member to join leads;
+- the leader is removed (it leaves, its session expires, or it misses a rebalance and is dynamic): the first of the
+  remaining members leads, whether it has joined the rebalance already or not;
+- the leader is static and misses a rebalance: it remains a member, and the first member that has joined leads;
+- a static leader rejoins under a new member id: the new id leads, so a restart does not change the leader;
+- the last member of the consumer protocol leaves: the first classic member in the order of the consumer group's map
+  leads;
+- the coordinator moves or restarts: the recorded leader still leads.
+
+Members that join before the leader is removed count: if a leader dies without LeaveGroup, the process started in its
+place may succeed it. A leader that sends LeaveGroup is removed at once.
+
+Therefore a dynamic leader leads as long as it is a member. If the leader in the record is no longer a member, a
+rebalance is in progress (or the record was read at another time than the rest): the leader is known once the group is
+Stable.
+
+The map's order depends on the length of its array, which grows with the group, never shrinks, and is created again (for
+the current number of members) when another broker loads the group, or the same broker after a restart. Members of
+one bin are in the order in which they joined. Usually none of that is needed: DescribeGroups and the group's record
+list the members in the map's order. If a source did not keep that order, every possible length of the array is tried.
+
+Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
 GroupMetadataManager.replay, completeClassicGroupJoin, describeGroups. Tested on 4.3.1.
 """
 

@@ -1,7 +1,22 @@
 """The waits of each member of a group in a rebalance, from the data that a broker shows; and the labels of members.
 
-A classic member of a consumer group revokes, advances and takes partitions by rejoining when a heartbeat requests it.
-In PreparingRebalance a broker does not show who has joined, but a member that is newer than the last rebalance has.
+Theory of operation, consumer groups (KIP-848). A member reconciles with the target assignment of an epoch in steps:
+it revokes partitions that are no longer in its target, then its epoch becomes the target's, then it gets partitions
+that others have revoked. The assignment that a broker shows for a member includes the partitions that it must still
+revoke. If the epoch of the target is known, this means:
+
+- the member has partitions outside its target: it must revoke them, whatever its epoch;
+- its epoch is older, but it has nothing to revoke: its next heartbeat (or JoinGroup) brings it to the target's epoch;
+- its target has more partitions: another member still owns them, or it gets them with the next heartbeat (or
+JoinGroup);
+- the group's epoch is ahead of the target's: the broker must still compute a new target.
+
+A member that speaks the classic protocol does all this by rejoining when a heartbeat response requests it.
+
+Classic groups. In PreparingRebalance the coordinator waits for members to join and does not show which have. A member
+that joined after the last finished rebalance has joined this one, or one that was aborted. In CompletingRebalance
+all have joined, and the group waits for the leader's assignment.
+
 Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumerGroupDescribeMember,
 GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup. Tested on 4.3.1.
 """

@@ -63,7 +63,7 @@ _READERS = {
 
 
 def check_kind(tree: object, kind: str) -> None:
-    """Refuse a file of another kind. :raises Malformed: names that kind and the command or option that reads it"""
+    """Refuse a file of another kind. Raises Malformed: names that kind and the command or option that reads it."""
     actual = _kind_of(tree)
     if actual not in (None, kind):
         raise Malformed(f"this is a {actual}, not a {kind}: {_READERS[actual]}")
@@ -80,7 +80,7 @@ def _kind_of(tree: object) -> str | None:
 
 
 def check_format(tree: object, newest: int, kind: str) -> None:
-    """Check that a tree is a file of this `kind` with `kohort: N`, N at most `newest`. :raises Malformed: if not"""
+    """Check that a tree is a file of this `kind` with `kohort: N`, N at most `newest`. Raises Malformed: if not."""
     check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
         raise Malformed(f"missing: this is not a {kind}; one starts with `kohort: {newest}`", "kohort")
@@ -88,7 +88,7 @@ def check_format(tree: object, newest: int, kind: str) -> None:
 
 
 def check_newest(tree: Mapping[str, object], newest: int) -> None:
-    """Check that the format of a file is known. :raises Malformed: it is newer, or not a number"""
+    """Check that the format of a file is known. Raises Malformed: it is newer, or not a number."""
     try:
         version = Trees().read(Annotated[int, Between(1, INT64)], tree["kohort"])
     except Malformed as error:

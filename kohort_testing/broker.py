@@ -183,8 +183,8 @@ class KohortBroker(_Ended):
         topics: Mapping[str, int] | None = None,
         config: Mapping[str, object] | None = None,
     ) -> None:
-        """`topics`: partitions by name; `config`: the broker's settings. :raises KohortBrokerError: it does not
-        start"""
+        """`topics`: partitions by name; `config`: the broker's settings. Raises KohortBrokerError: it does not
+        start."""
         words = ["--listen", f"{HOST}:0"]
         if brokers != 1:
             words += ["--brokers", str(brokers)]
@@ -213,7 +213,7 @@ class KohortBroker(_Ended):
         self.fault = Faults(self._ask)
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
-        """Create a topic. :raises KohortBrokerError: it already exists"""
+        """Create a topic. Raises KohortBrokerError: it already exists."""
         self.fault.create(name, partitions)
 
     def produce(
@@ -238,7 +238,7 @@ class KohortBroker(_Ended):
 
     def rebalance(self, group: str) -> AdditionalConsumer:
         """Add a consumer to a group, similar to its members, which commits nothing and leaves at the end of the block.
-        :raises KohortBrokerError: the group has no members"""
+        Raises KohortBrokerError: the group has no members."""
         return AdditionalConsumer(self._ask, self._ask("join", group=group))
 
     def wait_until(
@@ -249,7 +249,7 @@ class KohortBroker(_Ended):
         polling: Callable[[], object] | None = None,
         why: Callable[[], str] = lambda: "the condition is not met",
     ) -> None:
-        """Wait until a condition is true; `polling` polls your consumers meanwhile. :raises NotInTime:"""
+        """Wait until a condition is true; `polling` polls your consumers meanwhile. Raises NotInTime."""
         end = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > end:
@@ -268,7 +268,7 @@ class KohortBroker(_Ended):
         polling: Callable[[], object] | None = None,
     ) -> GroupState:
         """Wait until a group is settled with `members` members; returns it. A member may still be about to call its
-        listener. :raises NotInTime: after `timeout` seconds, with the group's last state"""
+        listener. Raises NotInTime: after `timeout` seconds, with the group's last state."""
 
         def is_settled() -> bool:
             state = self.group(group)
@@ -303,7 +303,7 @@ class KohortBroker(_Ended):
             self._process.stdout.close()
 
     def _ask(self, do: str, **what: object) -> Any:
-        """The answer of the process. :raises KohortBrokerError: it refuses, or has exited"""
+        """The answer of the process. Raises KohortBrokerError: it refuses, or has exited."""
         if self._process.stdin is None:
             raise RuntimeError("the process has a standard input")
         request = json.dumps({"do": do, "bootstrap": self.bootstrap_servers, **what})

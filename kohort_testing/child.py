@@ -185,9 +185,12 @@ class JoinedConsumer:
         from confluent_kafka import Consumer
 
         config: dict[str, object] = {
-            "bootstrap.servers": bootstrap, "client.id": _client(), "group.id": group.id,
-            "enable.auto.commit": False, "auto.offset.reset": "earliest",
-        }  # fmt: skip
+            "bootstrap.servers": bootstrap,
+            "client.id": _client(),
+            "group.id": group.id,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+        }
         if group.type.value == "consumer":
             config["group.protocol"] = "consumer"
         else:

@@ -28,11 +28,27 @@ OFFSET_RESET = "auto.offset.reset"
 AUTO_COMMIT = "enable.auto.commit"
 AUTO_COMMIT_INTERVAL = "auto.commit.interval.ms"
 
-KEPT = frozenset({
-    STRATEGY, PROTOCOL, REMOTE_ASSIGNOR, LOCAL_ASSIGNORS, SESSION_TIMEOUT, HEARTBEAT_INTERVAL, MAX_IDLE,
-    MAX_POLL_INTERVAL, METADATA_MAX_AGE, OFFSET_RESET, AUTO_COMMIT, AUTO_COMMIT_INTERVAL, OVERRIDE_POLICY,
-    "group.protocol.type", "group.id", "group.instance.id", "client.rack",
-})  # fmt: skip
+KEPT = frozenset(
+    {
+        STRATEGY,
+        PROTOCOL,
+        REMOTE_ASSIGNOR,
+        LOCAL_ASSIGNORS,
+        SESSION_TIMEOUT,
+        HEARTBEAT_INTERVAL,
+        MAX_IDLE,
+        MAX_POLL_INTERVAL,
+        METADATA_MAX_AGE,
+        OFFSET_RESET,
+        AUTO_COMMIT,
+        AUTO_COMMIT_INTERVAL,
+        OVERRIDE_POLICY,
+        "group.protocol.type",
+        "group.id",
+        "group.instance.id",
+        "client.rack",
+    }
+)
 """The settings whose values are kept, for rules and rehearsals. None of them is secret."""
 
 _LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

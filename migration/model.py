@@ -85,9 +85,20 @@ class OthersAlso:
 
 
 Condition: TypeAlias = Annotated[
-    TypeIs | StateIn | ProtocolIs | MemberCount | Speaking | Replaced | NoUserData | Precedes | Leads | Absent
-    | Present | OthersAlso, Tagged("check"),
-]  # fmt: skip
+    TypeIs
+    | StateIn
+    | ProtocolIs
+    | MemberCount
+    | Speaking
+    | Replaced
+    | NoUserData
+    | Precedes
+    | Leads
+    | Absent
+    | Present
+    | OthersAlso,
+    Tagged("check"),
+]
 
 
 class Destination(Enum):

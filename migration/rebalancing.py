@@ -47,10 +47,10 @@ def rebalance_classic(
     joined: Collection[str],
     timing: HeartbeatTiming,
 ) -> RebalanceOutcome:
-    """All members of a classic group rejoin, cooperative ones as often as necessary. `joined` are ids of new
-    members: they do not wait for a notification. `latest` contains the last owners of each partition, and is
-    updated. :raises UnknownAssignorError, NoCommonProtocolError: no assignor can compute it. :raises
-    AssignorFailedError: the real assignor would throw"""
+    """All members of a classic group rejoin, cooperative ones as often as necessary. `joined` are ids of new members:
+    they do not wait for a notification. `latest` contains the last owners of each partition, and is updated. Raises
+    UnknownAssignorError or NoCommonProtocolError: no assignor can compute it. Raises AssignorFailedError: the real
+    assignor would throw."""
     name = elected_assignor(group)
     assignor = find(name, Side.CLIENT, leader)
     group = replace(group, type=GroupType.CLASSIC, protocol=name)

@@ -81,9 +81,9 @@ class Walk:
         return self._settled_group(0, RebalanceOutcome(group=self._group, rebalances=0, moved=0, waits=()))
 
     def walk(self, rollout: Rollout) -> Iterator[SettledGroup]:
-        """The settled groups after each stop and start of the walked rounds. :raises LookupError: the rollout names
-        a member that does not exist, or an assignor is unknown. :raises NoCommonProtocolError, AssignorFailedError:
-        the rebalance would fail"""
+        """The settled groups after each stop and start of the walked rounds. Raises LookupError: the rollout names a
+        member that does not exist, or an assignor is unknown. Raises NoCommonProtocolError or AssignorFailedError: the
+        rebalance would fail."""
         self._step += 1
         if rollout.start is not None and rollout.start.protocol is MemberProtocol.CONSUMER:
             self._remote_assignor = rollout.start.remote_assignor or self._remote_assignor

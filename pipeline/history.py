@@ -106,12 +106,11 @@ def run_history(
     *,
     progress: Callable[[HistoryProgress], None] = lambda _: None,
 ) -> HistoryRun:
-    """Decode the records that `out` does not have yet, and update all tables. `out` is a directory of tables
-    written by Kohort, or empty, or missing; a failure leaves its tables unchanged. Records are identified by
-    partition of `__consumer_offsets` and offset: those that the tables have are not read again, from any copy or
-    the live topic, and those that compaction has since removed are kept. :raises NotATableStore: `out` contains
-    something else :raises StoreInUse: :raises DifferentClusters: :raises FileNotFoundError: a path does not
-    exist"""
+    """Decode the records that `out` does not have yet, and update all tables. `out` is a directory of tables written by
+    Kohort, or empty, or missing; a failure leaves its tables unchanged. Records are identified by partition of
+    `__consumer_offsets` and offset: those that the tables have are not read again, from any copy or the live topic, and
+    those that compaction has since removed are kept. Raises NotATableStore: `out` contains something else. Raises
+    StoreInUse. Raises DifferentClusters. Raises FileNotFoundError: a path does not exist."""
     progress(HistoryProgress(step=HistoryStep.LIST))
     cluster = cluster_of(sources.paths) if isinstance(sources, Logs) else sources.cluster
     with opened_store(spark, out) as store:
@@ -137,7 +136,7 @@ def run_history(
 
 
 def cluster_of(paths: Iterable[str]) -> str | None:
-    """The cluster of local log directories, if they contain its id. :raises DifferentClusters: they have several"""
+    """The cluster of local log directories, if they contain its id. Raises DifferentClusters: they have several."""
     clusters = clusters_of(paths)
     if len(clusters) > 1:
         places = " and ".join(f"{path} is of {cluster}" for cluster, path in clusters.items())

@@ -45,8 +45,8 @@ def jvm(
 ) -> Iterator[Gateway]:
     """The JVM of a driver, which is stopped at the end together with all Python workers that it started. `conf`,
     Spark's settings, is passed in a file that only the user can read, in `scratch`, a directory of the caller's.
-    `environment`: variables in addition to those of this process. `verbose`: the JVM's output goes to standard
-    error. :raises MissingSpark: the JVM exited before it could be reached; the message says why"""
+    `environment`: variables in addition to those of this process. `verbose`: the JVM's output goes to standard error.
+    Raises MissingSpark: the JVM exited before it could be reached; the message says why."""
     connection, log = scratch / _CONNECTION, scratch / _LOG
     (scratch / _PROPERTIES).write_text(properties(conf), encoding="utf-8")
     home = spark_home()
@@ -76,7 +76,7 @@ def jvm(
 
 
 def spark_home() -> Path:
-    """The directory of Spark's scripts: SPARK_HOME, or pyspark's. :raises MissingSpark: it is of another version"""
+    """The directory of Spark's scripts: SPARK_HOME, or pyspark's. Raises MissingSpark: it is of another version."""
     import pyspark
 
     named = os.environ.get("SPARK_HOME")
@@ -145,15 +145,14 @@ class MissingSpark(PipelineError):
 
 
 def check_spark() -> None:
-    """Check all that a session needs, in some 0.2 s. :raises MissingSpark: the extra or a suitable Java is
-    missing"""
+    """Check all that a session needs, in some 0.2 s. Raises MissingSpark: the extra or a suitable Java is missing."""
     check_extra()
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # otherwise spark-submit has started the JVM
         _check_java(_java())
 
 
 def check_extra() -> None:
-    """:raises MissingSpark: the packages of the extra are not installed"""
+    """Raises MissingSpark: the packages of the extra are not installed."""
     missing = [name for name in MODULES["spark"] if find_spec(name) is None]
     if missing:
         raise MissingSpark(

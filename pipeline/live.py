@@ -49,9 +49,9 @@ _STREAM_DEFAULTS: Mapping[str, str] = {**_DEFAULTS, "maxOffsetsPerTrigger": "500
 
 def live_reading(spark: SparkSession, bootstrap: str, options: Mapping[str, str] | None = None) -> LogReader:
     """All records that the topic has now, decoded. Computations end where the topic ended at the call. `bootstrap`:
-    servers as host:port, separated by commas; `options` are those of Spark's Kafka source, with the prefix `kafka.`
-    its client's (`client_options`). :raises MissingKafkaSource: the session has no jars of the Kafka source :raises
-    ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic"""
+    servers as host:port, separated by commas; `options` are those of Spark's Kafka source, with the prefix `kafka.` its
+    client's (`client_options`). Raises MissingKafkaSource: the session has no jars of the Kafka source. Raises
+    ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic."""
     asked = {**_DEFAULTS, **(options or {}), cluster.BOOTSTRAP: bootstrap}
     topic = cluster.offsets_topic(spark, asked)
     raw = _records(batch_of(spark, topic, asked))

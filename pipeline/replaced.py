@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
-    """The current run in a directory for tables of a kind, 0 before the first. `options` are Hadoop's. :raises
-    NotATableStore: it contains something else"""
+    """The current run in a directory for tables of a kind, 0 before the first. `options` are Hadoop's. Raises
+    NotATableStore: it contains something else."""
     system, inside = opened(absolute(out), options)
     entries = system.get_file_info(fs.FileSelector(inside, allow_not_found=True))
     names = {entry.base_name for entry in entries}
@@ -47,7 +47,7 @@ class ReplacedTables:
     def __init__(
         self, spark: SparkSession, out: str | None, kind: str, schemas: Mapping[str, StructType]
     ) -> None:
-        """:raises NotATableStore: `out` contains something else"""
+        """Raises NotATableStore: `out` contains something else."""
         self._spark, self._out, self._kind, self._schemas = spark, out, kind, schemas
         self._options = hadoop_options(spark)
         if out is not None:
@@ -65,7 +65,7 @@ class ReplacedTables:
 def write_tables(
     tables: Mapping[str, DataFrame], out: str, kind: str, options: Mapping[str, str]
 ) -> dict[str, str]:
-    """Write the tables; returns the path of each. :raises NotATableStore: `out` contains something else"""
+    """Write the tables; returns the path of each. Raises NotATableStore: `out` contains something else."""
     before = check_directory(out, kind, options)
     path = absolute(out)
     system, inside = opened(path, options)

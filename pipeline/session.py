@@ -87,8 +87,8 @@ class SessionSettings:
 def session(settings: SessionSettings) -> Iterator[SparkSession]:
     """A session that is always stopped at the end, with its JVM, workers and temporary files. Meanwhile SIGTERM and
     SIGHUP raise SystemExit, to end it properly, as Ctrl-C does. An existing session of this process, or of
-    `spark-submit`, is used: `master` must then be None or the same. :raises MissingSpark: the extra or Java is
-    missing, or the JVM did not start"""
+    `spark-submit`, is used: `master` must then be None or the same. Raises MissingSpark: the extra or Java is missing,
+    or the JVM did not start."""
     check_spark()
     _refuse_connect(settings)
     silenced = nullcontext() if settings.verbose else _py4j_silenced()

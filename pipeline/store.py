@@ -76,7 +76,7 @@ class Catalog:
 
     @classmethod
     def from_json(cls, text: str, where: str) -> Catalog:
-        """Parse the file. :raises NotATableStore: it is another file, or of an unknown version"""
+        """Parse the file. Raises NotATableStore: it is another file, or of an unknown version."""
         try:
             tree = json.loads(text)
             if tree["format"] != FORMAT:
@@ -121,14 +121,14 @@ class StoreInUse(PipelineError):
 
 
 def read(spark: SparkSession, out: str, table: str) -> DataFrame:
-    """One of the tables, in the columns of its schema. :raises NotATableStore: `out` has no tables of Kohort"""
+    """One of the tables, in the columns of its schema. Raises NotATableStore: `out` has no tables of Kohort."""
     catalog = read_catalog(spark, out)
     runs = catalog.tables[table].runs if table in catalog.tables else ()
     return Store(spark, out, catalog).frame(table, runs)
 
 
 def read_catalog(spark: SparkSession, out: str) -> Catalog:
-    """The content of `tables.json`. :raises NotATableStore: `out` contains no tables of Kohort"""
+    """The content of `tables.json`. Raises NotATableStore: `out` contains no tables of Kohort."""
     out = absolute(out)
     catalog = _catalog(out, hadoop_options(spark))
     if catalog is None:
@@ -138,8 +138,8 @@ def read_catalog(spark: SparkSession, out: str) -> Catalog:
 
 @contextmanager
 def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
-    """The tables in `out`, for writing; it may be empty or missing. :raises NotATableStore: it contains something
-    else :raises StoreInUse:"""
+    """The tables in `out`, for writing; it may be empty or missing. Raises NotATableStore: it contains something else.
+    Raises StoreInUse."""
     out = absolute(out)
     options = hadoop_options(spark)
     catalog = _catalog(out, options)

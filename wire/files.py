@@ -10,7 +10,7 @@ MEBIBYTE = 2**20
 
 
 def read_bounded(file: Path | BinaryIO, most: int) -> bytes:
-    """The content of at most `most` bytes of a file, pipe or stream. :raises OSError: unreadable or longer"""
+    """The content of at most `most` bytes of a file, pipe or stream. Raises OSError: unreadable or longer."""
     if isinstance(file, Path):
         with _openable(file).open("rb") as stream:
             return read_bounded(stream, most)
@@ -22,7 +22,7 @@ def read_bounded(file: Path | BinaryIO, most: int) -> bytes:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file of a log. :raises OSError: it cannot be read, or is a pipe or a device, which may have no end"""
+    """Open a file of a log. Raises OSError: it cannot be read, or is a pipe or a device, which may have no end."""
     descriptor = os.open(_openable(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
@@ -34,7 +34,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_regular(path: Path) -> bytes:
-    """The content of a file of a log. :raises OSError: as `open_regular`"""
+    """The content of a file of a log. Raises OSError: as `open_regular`."""
     with open_regular(path) as stream:
         return stream.read()
 

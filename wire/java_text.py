@@ -42,7 +42,7 @@ def length(text: str) -> int:
 
 
 def parse_number(text: str) -> int:
-    """Parse as `Long.parseLong`, of any size: no space and no underscore. :raises ValueError: it is not a number"""
+    """Parse as `Long.parseLong`, of any size: no space and no underscore. Raises ValueError: it is not a number."""
     if "_" in text or text != text.strip():
         raise ValueError(text)
     return int(text)
@@ -77,7 +77,7 @@ class Property:
 
 
 def parse_properties(text: str) -> list[Property]:
-    r"""All entries in order, repeated keys too. :raises BadProperty: a malformed ``\uXXXX``"""
+    r"""All entries in order, repeated keys too. Raises BadProperty: a malformed ``\uXXXX``."""
     return [_property(line, logical) for line, logical in _logical_lines(text)]
 
 

@@ -1,8 +1,19 @@
-"""The target assignment as the broker stores it: per member a map from topic id to a set of partition numbers. The
-order of a set is that of a `new HashSet(list)`, whose size depends on Java's version (`Java`); that of the topics is
-of the map that the assignor created last (`TargetMaps`), written to a record and read into a `new HashMap<>()`. These
-orders decide which partitions an overloaded member revokes. Source: modern.Assignment.fromRecord,
-AssignorHelpers.deepCopyAssignment."""
+"""The target assignment as the broker stores it: per member a map from topic id to a set of partition numbers.
+
+A target is read from its record (`Assignment.fromRecord`) into a HashMap filled topic by topic, with a
+`new HashSet(list)` for each. Their iteration orders decide which partitions an overloaded member revokes. `Java`
+remembers whether Java's version mattered: versions differ in the size of a copied set.
+
+The order of topics in the map that an assignor creates matters too (`TargetMaps`): it is written to a record and read
+into a `new HashMap<>()` by topic id, where topics that share a bin keep their order. This order decides which of them
+an overloaded member revokes first in the next round.
+
+The uniform assignor uses the current target unchanged, or a copy of it as soon as something changes: a topic is removed
+when no member subscribes to it or its last partition is removed, and `computeIfAbsent` puts a new one first in its bin.
+The range assignor puts topic after topic into an empty map, each last in its bin.
+
+Source: java.util.HashMap; modern.Assignment.fromRecord, AssignorHelpers.deepCopyAssignment.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,18 @@
-"""The broker's uniform assignor: all members get equally many partitions, and keep as many as possible. Members in map
-order keep whole topics while these fit their quota (P // n, P % n members one more) and a part of the first that does
-not; one that would not use its extra partition passes it on. Partitions without an owner are assigned in consecutive
-runs to the members below their quota. Other groups: `uniform_heterogeneous`. Source:
-org.apache.kafka.coordinator.group.assignor.UniformHomogeneousAssignmentBuilder, ModernGroup.subscriptionType."""
+"""The broker's uniform assignor: all members get equally many partitions, and keep as many as possible.
+
+It has two algorithms: `assign_homogeneous`, and `uniform_heterogeneous`. The broker uses the first if every topic is
+subscribed to by name by all members; topics that do not exist count, and topics from regular expressions never count as
+subscribed by name.
+
+If all members subscribe to the same topics, every member may have P // n partitions and P % n members one more.
+Members in map order keep their partitions up to this quota: whole topics while they fit, as many as possible of the
+first topic that does not fit, none of later topics. A member that would not use its extra partition passes it on, as
+long as more members than extras are left. Partitions without an owner (topics in set order, then the revoked ones)
+are assigned in consecutive runs to the members below their quota.
+
+Source: org.apache.kafka.coordinator.group.assignor.UniformAssignor, UniformHomogeneousAssignmentBuilder,
+modern.ModernGroup.subscriptionType.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,20 @@
-"""The broker's uniform assignor if members subscribe to different topics. Members keep their partitions; then, topics
-with the most partitions per subscriber first, every other one goes to the subscriber with the fewest. Then up to 16
-sweeps over the topics move the last partition of the subscriber with the most to the one with the fewest
-(`level_topic`). Among equals members are in map order. Source:
-org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder (balanceTopic,
-MemberAssignmentBalancer)."""
+"""The broker's uniform assignor if members subscribe to different topics.
+
+Members keep their partitions of topics they subscribe to. Then, topics with the most partitions per subscriber first
+(fewer subscribers first among equals, then by id), every partition without an owner is assigned to the subscriber
+with the fewest, counting all topics. Then up to 16 sweeps over the topics in that order level the loads: the last
+partition of the subscriber with the most moves to the subscriber with the fewest, until they differ by at most one.
+A sweep without a move is the last. Among equals members are in map order.
+
+`level_topic` levels the loads of one topic's subscribers by moving its partitions, as the broker does. Two pointers
+move over the list of subscribers, which is sorted by load. The giving pointer cycles through those with the highest
+load, from the back, and removes members without a partition of this topic; after a cycle its level is one lower. The
+receiving pointer cycles through those with the lowest load, from the front. Levels count cycles, so the pointers meet
+when their levels differ by one or less; a partition that was already taken is then returned.
+
+Source: org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignmentBuilder (balanceTopic,
+MemberAssignmentBalancer).
+"""
 
 from dataclasses import dataclass
 

@@ -1,10 +1,39 @@
-"""The iteration order of Java's hash maps, and Java's natural orders. A bin keeps the order of insertion, so the order
-of keys inserted once is a stable sort by bin: `map_order`. The exception: the ninth key of a bin doubles an array
-below 64 early, or makes the bin a red-black tree, which `JavaMap` replays key by key; keys that Java can only compare
-by identity hash code are not `determined`. The leader and the broker put members one by one into a `new HashMap<>()`;
-`ModernGroup.members` is a TimelineHashMap: slots by Fibonacci hashing, in a slot the latest first. Hash codes are
-int64 arrays of values in [-2^31, 2^31). Source (Java 17, Kafka 4.3.1): java.util.HashMap, HashSet, String.hashCode;
-org.apache.kafka.common.Uuid, TopicPartition; org.apache.kafka.timeline.BaseHashTable."""
+"""The iteration order of Java's hash maps, and Java's natural orders.
+
+Theory of operation. A `java.util.HashMap` has an array of bins whose length is a power of two; a key is in bin
+`spread(hash) & (length - 1)`. Iteration walks the bins in order. In a bin keys keep the order of insertion, and
+doubling the array keeps that order too. So for keys that were each inserted once, the order is a stable sort by bin:
+`map_order`. Two exceptions are detected here: the ninth key of a bin turns the bin into a red-black tree, which has
+another iteration order than that of insertion (`JavaMap` replays these maps key by key), or doubles an array below 64
+early.
+Hash codes are int64 arrays of values in [-2^31, 2^31). Capacities follow Java 17; where Java 19 and later
+differ (`copied_capacity`), callers can ask for theirs.
+
+`JavaMap`. `put` adds a new key last in its bin, `compute_if_absent` first. Both double the array when it is too full,
+`put` after the insertion, `compute_if_absent` before, and even if the key already exists. One key too many in a bin
+doubles an array that is shorter than 64, and otherwise turns the bin into a red-black tree. A tree bin still links its
+keys, and iteration follows that list; but a new key is linked right after its parent in the tree, and whenever the root
+changes the new root moves to the front of the list. An array never shrinks.
+
+Keys are indices into their spread hash codes, and into the values by which Java compares them.
+
+`_Tree`, the red-black tree of one bin: the textbook's insertion and removal, as in HashMap. It orders keys by spread
+hash code as a signed integer, equal ones by `compareTo`, and those that Java cannot compare by identity hash code: only
+then the order is unknown outside the JVM. Keys are integers that `less` compares.
+
+Members: both the leader (ConsumerCoordinator.onLeaderElected) and the broker (TargetAssignmentBuilder.build) put them
+one by one into a `new HashMap<>()` keyed by member id.
+
+Source: java.util.HashMap (putVal, computeIfAbsent, removeNode, resize, treeifyBin, TreeNode), HashSet, String.hashCode;
+org.apache.kafka.common.Uuid, TopicPartition.
+
+The members of a consumer group: `ModernGroup.members` is a TimelineHashMap, whose order differs from that of
+java.util.HashMap: slots by Fibonacci hashing, and in a slot the latest first. The description of a consumer group is
+already in this order. The description of a classic group is in the order of its HashMap; in this order a conversion
+inserts the members into the new map (`ConsumerGroup.fromClassicGroup`).
+
+Source: org.apache.kafka.timeline.BaseHashTable, SnapshottableHashTable.CurrentIterator (Kafka 4.3.1).
+"""
 
 from __future__ import annotations
 

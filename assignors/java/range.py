@@ -1,9 +1,19 @@
-"""The client's range assignor, with its rack-aware passes (KIP-881); and the parts that all range assignors share.
-Every subscriber of a topic, sorted `static_first`, gets q = P // n partitions and the first P % n of them one more. If
-racks count, topics with the same subscribers and P are co-partitioned: partition p of all of them goes to the first
-member with room and a rack match in every one; alone in its class, every member in turn gets the first matching
-partitions. The rest is assigned in plain ranges. Source: org.apache.kafka.clients.consumer.RangeAssignor,
-AbstractPartitionAssignor.useRackAwareAssignment."""
+"""The client's range assignor, with its rack-aware passes; and the parts that all range assignors share.
+
+Per topic, with P partitions and n subscribers sorted `static_first`, every subscriber gets q = P // n partitions and
+the first P % n of them one more. If no topic needs racks these are plain ranges in closed form: in each topic, every
+subscriber in turn gets the next partitions. Otherwise (KIP-881):
+
+1. Topics with the same subscribers and the same P are co-partitioned: partition p of all of them is assigned to the
+   first member with room and a rack match in every one of them. In a topic that is alone in its class and needs
+   racks, every member in turn gets the first partitions with a matching rack, as many as it has room for.
+2. The rest is assigned in plain ranges, up to the same quotas.
+
+A topic needs racks if some subscriber's rack is among the racks of its partitions and these are not all in the same
+racks. Once one topic does, pass 1 runs for all. A member without a rack matches everywhere.
+
+Source: org.apache.kafka.clients.consumer.RangeAssignor, AbstractPartitionAssignor.useRackAwareAssignment.
+"""
 
 from __future__ import annotations
 

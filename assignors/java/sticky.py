@@ -1,9 +1,23 @@
-"""Java's sticky assignors: balanced first, then as few moves as possible. sticky is eager: members report their
-partitions in user data (`DenseGroup.user_data`), and the subscription's own generation decides between rivals of a
-claim. cooperative-sticky reads `DenseGroup.owned`, and withholds partitions that other members must revoke first: with
-equal subscriptions those that one member must revoke and another gets, and those claimed twice in one generation;
-otherwise those assigned to a member that does not claim them while a claimant does not keep them. Source:
-StickyAssignor, CooperativeStickyAssignor, AbstractStickyAssignor.assignPartitions (Kafka 4.3.1); KIP-54, KIP-429."""
+"""Java's sticky assignors: balanced first, then as few moves as possible; `sticky` is eager.
+
+Members of sticky report their partitions in the user data of their subscription: `DenseGroup.user_data`, V1 with a
+generation, V0 without. The generation of the subscription itself (`DenseGroup.owned.generations`) decides between
+rivals of a claim; the rest of `owned` is ignored.
+
+`assign_sticky` is the part that both sticky assignors share: grant the claims, then run the algorithm for the
+subscriptions. Static members are treated as dynamic ones: Java's sticky assignors ignore instance ids. A real leader's
+assignor remembers the highest generation that it ever saw; this one has no memory.
+
+cooperative-sticky withholds partitions that other members must revoke first: a withheld partition has no owner until
+the next rebalance, when its old owner no longer claims it. Members report their partitions in the subscription:
+`DenseGroup.owned`. If there is no generation (subscriptions before version 2), it is read from the user data, where a
+cooperative member sends nothing else. Withheld with equal subscriptions: partitions that one member must revoke and
+another gets, and partitions claimed twice in one generation. Otherwise: partitions assigned to a member that does not
+claim them while a claimant does not keep them, whatever its generation and subscription.
+
+Source: org.apache.kafka.clients.consumer.StickyAssignor, CooperativeStickyAssignor,
+AbstractStickyAssignor.assignPartitions (Kafka 4.3.1); KIP-54, KIP-429.
+"""
 
 import numpy as np
 

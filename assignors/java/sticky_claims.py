@@ -1,8 +1,19 @@
-"""The claims that the sticky assignors grant, and the owners of partitions during the assignment. The first claim of a
-partition, in HashMap order of members, is granted; a later claimant's own generation is compared with the one in the
-rival's *subscription*: a later one takes the partition, the same one takes it away from both. Java finds unassigned
-partitions by a merge that stalls at the first kept partition that does not exist: every later one is assigned twice.
-Source: AbstractStickyAssignor.allSubscriptionsEqual, getUnassignedPartitions of both its builders."""
+"""The claims that the sticky assignors grant, and the owners of partitions during the assignment.
+
+Java walks the members in the order of its HashMap and their claims in the listed order. The first claim of a partition
+is granted. For a later claim, the claimant's own generation is compared with the one in the rival's *subscription*: a
+later generation takes the partition away, the same generation takes it away from both, an earlier generation changes
+nothing. After a tie the partition is disputed, and later claims are compared with the last claimant, which does not
+own it.
+
+Claims are not compared with the number of partitions: strays of a topic that takes part are owned like other ids.
+
+Unassigned partitions: Java finds them by merging the sorted list of all with the sorted list of kept partitions. The
+merge stalls at the first kept partition that does not exist: every partition after it counts as unassigned, even if a
+member keeps it, and is assigned a second time. The owner of this first copy keeps it to the end.
+
+Source: AbstractStickyAssignor.allSubscriptionsEqual, getUnassignedPartitions of both its builders.
+"""
 
 from dataclasses import dataclass
 

@@ -1,10 +1,32 @@
-"""Leveling the loads of a general sticky assignment, move by move. Java visits the partitions until nothing moves or
-the group is balanced. A visited partition moves back to its claimant of an older generation if this has at least two
-less than the owner (which can cycle endlessly), otherwise to its subscriber with the fewest, or an earlier move of the
-topic is undone instead (`PartitionMovements`). This module searches blocks of one class for the next partition that
-moves, and keeps one witness of imbalance; with claims that do not exist or owners of the same partition, Java's
-shortcuts matter (`BalancingWithStrays`). Source: performReassignments, isBalanced and PartitionMovements of
-AbstractStickyAssignor."""
+"""Leveling the loads of a general sticky assignment, move by move.
+
+Java visits the partitions again and again, in order, until a whole visit moves nothing or the group is balanced: no
+member could take a partition from a member with at least two more than itself. A visited partition moves back to its
+claimant of an older generation if this claimant has at least two less than the owner, even if it no longer
+subscribes; otherwise to its subscriber with the fewest partitions, if some subscriber has at least two less. Instead
+of moving partitions back and forth, Java undoes an earlier move (`PartitionMovements`).
+
+Nothing changes between two moves. So instead of checking every partition, this module searches blocks of one class
+for the next partition that moves, and keeps one witness of imbalance as long as it is valid.
+
+A claimant that no longer subscribes can make Java move partitions in an endless cycle: the claimant takes them, a
+subscriber takes them from it, or an earlier move is undone although that levels nothing. A repeated state of a visit
+reveals this.
+
+Racks do not change the result: if Java finds a better member in the rack, it still moves the partition to the same
+member as without racks.
+
+If claims include partitions that do not exist, or partitions are owned twice (`BalancingWithStrays`), Java's shortcuts
+matter: it compares with the last owner of a partition in its map, and it fails on members that it has set aside,
+depending on which member it checks first. So this follows Java's order, one partition and one member at a time.
+
+`PartitionMovements`: Java records the source and target of every partition that moved, and makes no move in both
+directions. If it should move a partition from a to b and others of the topic have moved from b to a, it moves one of
+these back instead: the first in the iteration order of a HashSet of partitions.
+
+Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAssignmentBuilder,
+AbstractStickyAssignor.PartitionMovements.
+"""
 
 from collections.abc import Callable
 from functools import cached_property

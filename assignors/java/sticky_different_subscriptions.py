@@ -1,9 +1,14 @@
-"""The sticky algorithm for members with different subscriptions (AbstractStickyAssignor.GeneralAssignmentBuilder).
+"""The sticky algorithm for members with different subscriptions.
+
 1. Members keep their partitions, except topics they no longer subscribe to and partitions whose racks mismatch.
 2. Unassigned partitions are assigned, topics with the fewest subscribers first, to the subscriber with the fewest
-  partitions (then the lowest id); if racks matter, first to one whose rack does not mismatch.
-3. Partitions move while that levels loads (`sticky_different_balance`); members that cannot give or take one are set
-  aside. Moves that did not lower the balance score are undone, unless no member owned anything before."""
+   partitions (then the lowest id); if racks matter, first to one whose rack does not mismatch.
+3. Partitions move from member to member while that levels loads (`sticky_different_balance`); members that cannot
+   give or take a partition are set aside. If the moves did not lower the balance score, they are undone, unless no
+   member owned anything before.
+
+Source: AbstractStickyAssignor.GeneralAssignmentBuilder (Kafka 4.3.1).
+"""
 
 import heapq
 from collections.abc import Sequence
@@ -18,7 +23,7 @@ from assignors.model import Ints, level_fill, places
 
 
 def assign_general(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> StickyOutcome:
-    """Granted claims become holdings in place. :raises AssignorFailedError: Java looks up a member set aside"""
+    """Granted claims become holdings in place. Raises AssignorFailedError: Java looks up a member set aside."""
     subscribers = subscribers_of(inputs)
     held = Holdings(granted.owner)
     revoked = _drop_unfit(inputs, subscribers, held, racks)

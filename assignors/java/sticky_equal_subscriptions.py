@@ -1,9 +1,19 @@
-"""The sticky algorithm for members that all subscribe to the same topics
-(AbstractStickyAssignor.ConstrainedAssignmentBuilder). P % n members get one more than the low quota P // n. In HashMap
-order each member keeps its lowest partitions up to its quota. If racks matter, each other partition, those with the
-fewest members in their racks first, is assigned to the next member below the low quota with a matching rack, otherwise
-to the first such member at it. The rest cycles through the members below the low quota, by id, then goes one each to
-those at it."""
+"""The sticky algorithm for members that all subscribe to the same topics.
+
+With P partitions and n members, P % n members get one more than the low quota P // n, and the others the low quota.
+
+In HashMap order each member keeps its partitions, the lowest numbers first (then topic names): up to the high quota
+while high places are left, otherwise up to the low one. Disputed partitions and partitions whose racks mismatch are
+not kept. The rest is assigned to the remaining places (`hand_out`):
+
+1. If racks matter: partitions with the fewest members in their racks first; each is assigned to the next member below
+   the low quota with a matching rack, otherwise to the first such member that waits at the low quota. Members
+   without a rack are never picked.
+2. The rest cycles through the members below the low quota, by id, until they reach it, then one each to the members
+   that wait at the low quota, in the order in which they reached it.
+
+Source: AbstractStickyAssignor.ConstrainedAssignmentBuilder (Kafka 4.3.1).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +30,7 @@ from assignors.model import Ints, places
 
 
 def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> Holdings:
-    """Granted claims become holdings in place. :raises AssignorFailedError: claims of missing partitions"""
+    """Granted claims become holdings in place. Raises AssignorFailedError: claims of missing partitions."""
     held = Holdings(granted.owner)
     topics = inputs.by_name[inputs.takes_part[inputs.by_name]]
     total = int(np.diff(inputs.group.topic_start)[topics].sum())

@@ -1,8 +1,19 @@
-"""The input of both sticky assignors: a group, its members' claims, and the orders in which Java walks it. Only topics
-that exist, have partitions and subscribers take part. Topics with the same subscribers form a class (`Subscribers`),
-whose partitions are interchangeable. If `Racks` count, a member with a rack mismatches every partition without a
-replica there. Source: AbstractStickyAssignor, AbstractPartitionAssignor (KIP-881), ConsumerCoordinator.onLeaderElected
-(Kafka 4.3.1)."""
+"""The input of both sticky assignors: a group, its members' claims, and the orders in which Java walks it.
+
+Claims are read from the user data (sticky) or from the owned partitions (cooperative-sticky). Only topics that exist,
+have partitions and have subscribers take part: `AbstractPartitionAssignor.assign` drops the others.
+
+`Subscribers`: the possible owners of each topic, for the general algorithm. Topics with the same subscribers form a
+class: partitions of one class are interchangeable if only their possible owners matter. Real groups have few classes,
+even if they have many topics.
+
+`Racks` count only if they can make a difference: some member's rack is among the racks of the partitions, and not all
+partitions are in the same racks. Then a member with a rack mismatches every partition that has no replica there, strays
+and partitions without racks included; a member without a rack mismatches nothing.
+
+Source: org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor (RackInfo, GeneralAssignmentBuilder),
+AbstractPartitionAssignor (useRackAwareAssignment, KIP-881), ConsumerCoordinator.onLeaderElected (Kafka 4.3.1).
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,13 +1,35 @@
-"""librdkafka's cooperative-sticky assignor: Java's general algorithm, for every group. (1) Claims are judged: per
-partition the highest generation counts, the one before determines the *previous* owner; two claims of one generation
-void all; user data never counts. (2) Partitions are put in order: if all members can have the same, round robin from
-the members that own most, then those without an owner in reverse order of the Metadata response; otherwise by number
-of subscribers, topic and number. (3) Owned partitions stay if the owner subscribes and its rack matches. (4) The rest
-goes to the subscriber with the fewest, first of matching racks. (5) Partitions are moved (`sticky_balance`), undone if
-the balance is not better. (6) What the *last claimant* must revoke is withheld; claims without subscribers stay with
-it. A rack of "" matches nothing, null everything. Not modeled: a leader crashes if racks count and a subscription's
-version is below 3, or if any is 0. Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb,
-rd_kafka_cooperative_protocol_adjust_assignment, rd_kafka_collect_partitions."""
+"""librdkafka's cooperative-sticky assignor: Java's general algorithm, for every group.
+
+There is no algorithm for equal subscriptions as in Java since 2.4, so results differ from Java's even in the simplest
+groups. In order:
+
+1. Claims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
+2. All partitions with subscribers are put in order. If all members can have the same: round robin from the members that
+   own most, partitions with previous owners first; then partitions without an owner, topics and partitions in reverse
+   order of the Metadata response (or by name, if no member owns anything). Otherwise by number of subscribers,
+   topic and partition.
+3. Owned partitions stay if their owner still subscribes to them and, if racks count, its rack matches.
+4. The rest is assigned, one at a time, to the subscriber with the fewest; if racks count, first among subscribers
+   whose rack matches.
+5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 revoked something, then all. If
+   members owned partitions and the balance is not better afterwards, the moves are undone.
+6. A partition that its last claimant must revoke is withheld until then. Claimed partitions that are assigned to no
+   member, because they have no subscribers or do not exist, are assigned to their last claimant again.
+
+A member whose rack is the empty string, which librdkafka sends if `client.rack` is not set, has a rack that matches
+nothing; a member whose rack is null matches everything. A leader crashes if racks count and a member's subscription
+has a version below 3, or if any member's has version 0: the model does not include this.
+
+Claims: per partition the claim of the highest generation counts; the claim before it determines the *previous* owner.
+Two claims of one generation, even an old one, void all claims of the partition. Whether a partition exists, and
+whether the claimant subscribes to it, is checked later.
+
+In addition the leader stores, per partition, the *last claimant* in the order of the JoinGroup response, whatever its
+generation, and uses it when partitions are moved and when the assignment is trimmed to the cooperative protocol.
+
+Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb, rd_kafka_cooperative_protocol_adjust_assignment,
+prepopulateCurrentAssignments, rd_kafka_collect_partitions.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +60,7 @@ FREED = (
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign like a librdkafka leader. :raises AssignorFailedError: its process would crash"""
+    """Assign like a librdkafka leader. Raises AssignorFailedError: its process would crash."""
     group = without_unreadable(group)
     members = [m for m, member in enumerate(group.spec.members) if readable(member)]
     if not members:

@@ -1,9 +1,20 @@
-"""The orders in which a librdkafka leader walks members and topics; strings are compared as bytes of UTF-8.
-**Members** are compared by instance id if both are static, otherwise by member id, which is not always an order: the
-result then depends on the C library's `qsort` (glibc's merge sort is assumed), and is reported as undetermined.
-**Topics** of cooperative-sticky are in the order of the Metadata response: of Scala's immutable `Set`, which is a hash
-trie from five names on. Source: librdkafka 2.15 and 2.16, rd_kafka_group_member_cmp, rd_kafka_cgrp_handle_JoinGroup;
-KafkaApis.handleTopicMetadataRequest; Scala 2.13 HashSet."""
+"""The orders in which a librdkafka leader walks members and topics.
+
+Strings are compared as bytes of UTF-8 (Java compares UTF-16 units). Hash maps do not matter: RD_MAP iterates over its
+entries from the newest to the oldest, whatever their hashes.
+
+**Members** are compared by instance id if both are static, otherwise by member id. With static and dynamic members
+this is not always an order: two static members can be ordered one way by instance id and the other way by member id,
+with a dynamic member between them by member id. The result of the sort then depends on the C library's `qsort` and on
+the order of the JoinGroup response. glibc's merge sort is assumed, and the result is reported as undetermined.
+
+**Topics** of cooperative-sticky are in the order of the broker's Metadata response. The leader requests them in the
+order in which the subscriptions first list them; the broker puts the names into Scala's immutable `Set`, which keeps
+up to four in order and is a hash trie from five on.
+
+Source: librdkafka 2.15 and 2.16, rd_kafka_group_member_cmp, rd_kafka_cgrp_handle_JoinGroup; Kafka 4.3
+KafkaApis.handleTopicMetadataRequest and Scala 2.13 immutable.Set, HashSet, Hashing.improve.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

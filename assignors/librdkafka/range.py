@@ -1,7 +1,20 @@
-"""librdkafka's range assignor, with its rack-aware passes. Unlike in Java, members are in librdkafka's order, topic by
-topic; topics with the same subscribers and P always use the co-partitioned pass, in which a member without a rack gets
-nothing; a topic alone in its class uses racks only if its partitions are not all in the same *number* of racks.
-Source: librdkafka 2.15, rd_kafka_range_assignor_assign_cb, rd_kafka_use_rack_aware_assignment."""
+"""librdkafka's range assignor, with its rack-aware passes.
+
+As in Java's, every subscriber gets P // n partitions of a topic and the first P % n of them one more. Differences:
+
+- Members are in librdkafka's order (`assignors.librdkafka.order`), topic by topic.
+- Topics with the same subscribers and the same P always use the pass for co-partitioned topics, even if no topic
+  needs racks. This pass assigns a partition to the first member that *has* a rack, with room and a match in every one
+  of the topics; a member without a rack gets nothing before the plain ranges, whereas in Java it matches everywhere.
+- A topic alone in its class uses racks only if it needs them itself. There, as in Java, a member without a rack
+  matches everywhere.
+- The leader requests racks only if some member of the group has one.
+
+A topic needs racks if some subscriber's rack is among the racks of its partitions and these are not all in the same
+number of racks.
+
+Source: librdkafka 2.15, rd_kafka_range_assignor_assign_cb, rd_kafka_use_rack_aware_assignment.
+"""
 
 from collections.abc import Sequence
 

@@ -1,11 +1,31 @@
-"""The reassignments of librdkafka's cooperative-sticky, move by move. A partition moves back to a previous owner with
-at least two fewer than the current owner, otherwise to the least loaded subscriber. The "current owner" is the last
-claimant if nothing was assigned since, so a partition can end up with two members. A lookup of a member that was left
-out crashes (AssignorFailedError). `Movements` is librdkafka's record of moves, with its flaws: a partition that moved
-back keeps its entry, whose assertions fail when it moves again; the partition to move back is a reference into a list
-from which it is removed before, so the next one is moved, or freed memory is read (FreedMemoryError). Source:
-librdkafka 2.15, performReassignments, isBalanced, PartitionMovements_movePartition,
-PartitionMovements_getTheActualPartitionToBeMoved."""
+"""The reassignments of librdkafka's cooperative-sticky, move by move.
+
+Members that own all partitions that they can have, none of which another member could take, are left out. Then, list
+after list, each partition with two or more subscribers is checked until the group is balanced, and the list is walked
+again while a walk moved something:
+
+- a previous owner with at least two partitions fewer than the current owner gets the partition back;
+- otherwise, if some subscriber has at least two fewer, the least loaded subscriber gets it.
+
+The "current owner" is the one that the leader assumes: the last claimant, if nothing was assigned since. It may not
+own the partition; then the partition ends up with two members. A leader that looks up a member that was left out
+follows a null pointer: AssignorFailedError.
+
+`Movements` is librdkafka's record of the moves between members, with its flaws. If some partition of a topic moved
+from b to a, a move of another one from a to b should undo the earlier move instead. In librdkafka 2.15 this fails in
+ways that can be modeled, and in ways that cannot:
+
+- A partition that moved back to its source keeps its entry. When it is moved again, assertions fail and the leader's
+  process exits: AssignorFailedError.
+- The partition to move back is a reference into a list from which it is removed before it is used. With others left
+  in the list, the next of them is moved instead. With none left, the list's memory has been freed: the moved partition
+  is whatever that memory contains. FreedMemoryError.
+- A list's key is freed with the entry of the partition that it was created for, though others may still be in the list.
+  A search that compares such a key reads freed memory: FreedMemoryError.
+
+Source: librdkafka 2.15, performReassignments, isBalanced, processPartitionMovement, PartitionMovements_movePartition,
+PartitionMovements_getTheActualPartitionToBeMoved.
+"""
 
 from __future__ import annotations
 

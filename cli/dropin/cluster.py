@@ -49,7 +49,7 @@ def open_cluster(options: Options) -> Iterator[LiveSource]:
 
 
 def client_of(source: LiveSource, instead: str) -> KafkaClient:
-    """The wire client. :raises CommandError: only librdkafka supports this login; `instead` can do the same"""
+    """The wire client. Raises CommandError: only librdkafka supports this login; `instead` can do the same."""
     if not isinstance(source, WireSource):
         raise CommandError(
             f"only librdkafka supports the login of {source.name} "
@@ -64,8 +64,7 @@ def by_name(name: str) -> bytes:
 
 
 def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitStatus]:
-    """Groups of consumers, by name. Where groups may be missing is printed. :raises ToolFailure: no broker lists
-    any"""
+    """Groups of consumers, by name. Where groups may be missing is printed. Raises ToolFailure: no broker lists any."""
     from wire.client.groups import list_groups
 
     if isinstance(source, WireSource):
@@ -121,8 +120,8 @@ class ReadGroups:
 
 
 def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed: bool = False) -> ReadGroups:
-    """Classic and consumer groups, sorted by name, without duplicates. :raises ToolFailure: none can be read, or one
-    that is not `listed` by the cluster is unknown, of another type, or may not be described"""
+    """Classic and consumer groups, sorted by name, without duplicates. Raises ToolFailure: none can be read, or one
+    that is not `listed` by the cluster is unknown, of another type, or may not be described."""
     requested = sorted(set(names), key=by_name)
     if not requested:
         return ReadGroups({})
@@ -219,7 +218,7 @@ def committed_offsets(
     source: LiveSource, groups: Sequence[str]
 ) -> tuple[dict[str, Offsets], dict[str, Failure]]:
     """The committed offsets of each group, and why those of a group or of a partition (`a, orders-0`) are not known.
-    :raises ToolFailure: those of no group are known, or a group may not be described"""
+    Raises ToolFailure: those of no group are known, or a group may not be described."""
     from wire.client.offsets import fetch_offsets
 
     if not isinstance(source, WireSource):

@@ -20,14 +20,14 @@ from wire.errors import ErrorCode, Failure
 
 
 def split_topics(arguments: Sequence[str]) -> tuple[list[TopicPartition], list[str]]:
-    """The named partitions, and the topics that are selected as a whole. :raises ToolUsageError: malformed"""
+    """The named partitions, and the topics that are selected as a whole. Raises ToolUsageError: malformed."""
     named = [partition for text in arguments if ":" in text for partition in named_partitions(text)]
     return named, [text for text in arguments if ":" not in text]
 
 
 def named_partitions(argument: str) -> list[TopicPartition]:
-    """The partitions of `orders:0,1`; empty parts at an end are skipped, as in Java. :raises ToolUsageError:
-    malformed"""
+    """The partitions of `orders:0,1`; empty parts at an end are skipped, as in Java. Raises ToolUsageError:
+    malformed."""
     parts = _split(argument, ":")
     if len(parts) != 2:
         raise ToolUsageError(f"Invalid topic arg '{argument}', expected topic name and partitions")
@@ -85,8 +85,8 @@ class ClusterTopics:
         return [self.failed[name] for name in names if name in self.failed]
 
     def meant(self, arguments: Sequence[str]) -> list[TopicPartition]:
-        """The partitions that values of `--topic` select, each once. :raises ToolUsageError: a value is malformed
-        :raises ToolFailure: a whole topic does not exist"""
+        """The partitions that values of `--topic` select, each once. Raises ToolUsageError: a value is malformed.
+        Raises ToolFailure: a whole topic does not exist."""
         named, whole = split_topics(arguments)
         for failure in self.failures(whole):
             raise ToolFailure(error_message(failure), status_of([failure]))

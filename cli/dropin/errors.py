@@ -41,11 +41,16 @@ class VersionRequested(Exception):
 _ERRORS: Mapping[int, tuple[str, str]] = {
     -1: ("UnknownServerException", "The server experienced an unexpected error when processing the request."),
     3: ("UnknownTopicOrPartitionException", "This server does not host this topic-partition."),
-    5: ("LeaderNotAvailableException",
-        "There is no leader for this topic-partition as we are in the middle of a leadership election."),
+    5: (
+        "LeaderNotAvailableException",
+        "There is no leader for this topic-partition as we are in the middle of a leadership election.",
+    ),
     7: ("TimeoutException", "The request timed out."),
     12: ("OffsetMetadataTooLarge", "The metadata field of the offset request was too large."),
-    14: ("CoordinatorLoadInProgressException", "The coordinator is loading and hence can't process requests."),
+    14: (
+        "CoordinatorLoadInProgressException",
+        "The coordinator is loading and hence can't process requests.",
+    ),
     15: ("CoordinatorNotAvailableException", "The coordinator is not available."),
     16: ("NotCoordinatorException", "This is not the correct coordinator."),
     17: ("InvalidTopicException", "The request attempted to perform an operation on an invalid topic."),
@@ -58,20 +63,28 @@ _ERRORS: Mapping[int, tuple[str, str]] = {
     30: ("GroupAuthorizationException", "Group authorization failed."),
     31: ("ClusterAuthorizationException", "Cluster authorization failed."),
     35: ("UnsupportedVersionException", "The version of API is not supported."),
-    42: ("InvalidRequestException",
+    42: (
+        "InvalidRequestException",
         "This most likely occurs because of a request being malformed by the client library or the message was sent "
-        "to an incompatible broker. See the broker logs for more details."),
+        "to an incompatible broker. See the broker logs for more details.",
+    ),
     68: ("GroupNotEmptyException", "The group is not empty."),
     69: ("GroupIdNotFoundException", "The group id does not exist."),
-    86: ("GroupSubscribedToTopicException",
-        "Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it."),
+    86: (
+        "GroupSubscribedToTopicException",
+        "Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it.",
+    ),
     88: ("UnstableOffsetCommitException", "There are unstable offsets that need to be cleared."),
-    110: ("FencedMemberEpochException",
-        "The member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin."),
-    113: ("StaleMemberEpochException",
+    110: (
+        "FencedMemberEpochException",
+        "The member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin.",
+    ),
+    113: (
+        "StaleMemberEpochException",
         "The member epoch is stale. The member must retry after receiving its updated member epoch via the "
-        "ConsumerGroupHeartbeat API."),
-}  # fmt: skip
+        "ConsumerGroupHeartbeat API.",
+    ),
+}
 """Kafka 4.3's exception class and message by error code (org.apache.kafka.common.protocol.Errors)."""
 
 

@@ -167,8 +167,8 @@ class Options:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read and check a command line; warn on stderr if a reset has no `--execute`. :raises ToolUsageError,
-    VersionRequested: :raises BadValue: for a value that the tool rejects only while it runs"""
+    """Read and check a command line; warn on stderr if a reset has no `--execute`. Raises ToolUsageError or
+    VersionRequested. Raises BadValue: for a value that the tool rejects only while it runs."""
     # As Java reads them: bytes that are not UTF-8 become replacement characters.
     flags = read_flags([text.encode("utf-8", "surrogateescape").decode("utf-8", JAVA) for text in arguments])
     lonely = [flag for flag, others in ONLY_WITH if flags.has(flag) and not flags.has(*others)]

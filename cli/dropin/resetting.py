@@ -43,8 +43,8 @@ _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 
 
 def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) -> Scenario:
-    """The scenario; `planned` reads `--from-file`. :raises ToolUsageError: there is none :raises BadValue: invalid
-    time"""
+    """The scenario; `planned` reads `--from-file`. Raises ToolUsageError: there is none. Raises BadValue: invalid
+    time."""
     if options.to_offset is not None:
         return ToOffset(options.to_offset)
     if options.to_earliest:
@@ -68,7 +68,7 @@ def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) 
 def new_offsets(
     scenario: Scenario, group: str, places: Sequence[TopicPartition], committed: Offsets, positions: Positions
 ) -> dict[TopicPartition, int]:
-    """The new offset of each partition, with warnings. :raises ToolUsageError: there is nothing to shift"""
+    """The new offset of each partition, with warnings. Raises ToolUsageError: there is nothing to shift."""
     offsets: dict[TopicPartition, int] = {}
     for key in places:
         before = CommittedOffset(offset=committed[key]) if key in committed else None
@@ -284,8 +284,8 @@ class _Reset:
 
 
 def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
-    """Offsets by group; the last line of a partition counts. A file without groups is for one `--group`. :raises
-    ToolFailure: it cannot be read, or a line of it is not an offset"""
+    """Offsets by group; the last line of a partition counts. A file without groups is for one `--group`. Raises
+    ToolFailure: it cannot be read, or a line of it is not an offset."""
     try:
         text = read_bounded(path, MOST_BYTES).decode("utf-8", JAVA)
     except (OSError, ValueError) as error:

@@ -21,9 +21,15 @@ class Color(Enum):
 
 
 CODES: Mapping[Role, str] = {
-    Role.PLAIN: "", Role.HEADING: "1", Role.STRONG: "1", Role.FAINT: "2", Role.GOOD: "32", Role.WARNING: "1;35",
-    Role.BAD: "1;31", Role.CHANGED: "7",
-}  # fmt: skip
+    Role.PLAIN: "",
+    Role.HEADING: "1",
+    Role.STRONG: "1",
+    Role.FAINT: "2",
+    Role.GOOD: "32",
+    Role.WARNING: "1;35",
+    Role.BAD: "1;31",
+    Role.CHANGED: "7",
+}
 MONOCHROME: Mapping[Role, str] = {**CODES, Role.GOOD: "", Role.WARNING: "1", Role.BAD: "1"}
 """Codes for a screen that is redrawn in place without color, but with marks."""
 

@@ -23,9 +23,12 @@ FEW_SECTIONS = 3
 _PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNORS"})
 _STAGES: Sequence[tuple[frozenset[str], int]] = (
     (frozenset({"CONSUMER-ID", "MEMBER", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}), LEAST_ID),
-    (frozenset({"HOST", "COORDINATOR"}), LEAST_ID), (_PROTOCOLS, LEAST_PROTOCOL),
-    (frozenset({"GROUP"}), LEAST_ID), (frozenset({"TOPIC"}), LEAST_ID), (_PROTOCOLS, LEAST_ID),
-)  # fmt: skip
+    (frozenset({"HOST", "COORDINATOR"}), LEAST_ID),
+    (_PROTOCOLS, LEAST_PROTOCOL),
+    (frozenset({"GROUP"}), LEAST_ID),
+    (frozenset({"TOPIC"}), LEAST_ID),
+    (_PROTOCOLS, LEAST_ID),
+)
 """Headings of ids that can be shortened, and how far; later ones only if the earlier ones are not enough."""
 Texts = Sequence[Sequence[str]]
 

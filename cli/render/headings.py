@@ -8,10 +8,23 @@ from typing import TypeAlias
 from cli.render.cells import Cell, Duration
 from cli.render.lines import Role
 
-DURATIONS = frozenset({
-    "CONVERGED", "DURATION", "ENDS-IN", "GAIN", "GATE-OPEN-AFTER", "LAG-TIME", "LASTED", "MAX-LAG-TIME",
-    "MAX-UNOWNED-TIME", "REBALANCING", "UNOWNED-TIME", "ZERO-IN", "ZOMBIE-OVERLAP",
-})  # fmt: skip
+DURATIONS = frozenset(
+    {
+        "CONVERGED",
+        "DURATION",
+        "ENDS-IN",
+        "GAIN",
+        "GATE-OPEN-AFTER",
+        "LAG-TIME",
+        "LASTED",
+        "MAX-LAG-TIME",
+        "MAX-UNOWNED-TIME",
+        "REBALANCING",
+        "UNOWNED-TIME",
+        "ZERO-IN",
+        "ZOMBIE-OVERLAP",
+    }
+)
 """Durations: tables contain `5 min 8 s`, CSV seconds, and its headings end in -S."""
 
 RoleOf: TypeAlias = Callable[[Cell], Role]

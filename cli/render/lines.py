@@ -60,9 +60,12 @@ def folded(
 ) -> list[Line]:
     """The lines of a paragraph, all but the first indented; `breaks`: words that are too long are broken."""
     lines = wrap(
-        text, max(width, indent + 8), subsequent_indent=" " * indent, break_long_words=breaks,
+        text,
+        max(width, indent + 8),
+        subsequent_indent=" " * indent,
+        break_long_words=breaks,
         break_on_hyphens=False,
-    )  # fmt: skip
+    )
     return [(Piece(line, role),) for line in lines]
 
 

@@ -54,8 +54,8 @@ _SPECS: Mapping[int, OffsetSpec] = {
 
 
 def admin_client(settings: ConnectionSettings) -> AdminClient:
-    """The AdminClient. :raises CommandError: librdkafka cannot be used with these settings, such as GSSAPI in its
-    wheels :raises WireError: there is no token to log in with"""
+    """The AdminClient. Raises CommandError: librdkafka cannot be used with these settings, such as GSSAPI in its
+    wheels. Raises WireError: there is no token to log in with."""
     if settings.oauth is not None:
         from wire.client.steps import Deadline
         from wire.client.tokens.source import token_source
@@ -75,7 +75,7 @@ class AdminSource(LiveSource):
     """A cluster over the AdminClient, for logins that only librdkafka supports (Kerberos)."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
-        """:raises CommandError: librdkafka cannot log in either :raises WireError: there is no token to log in with"""
+        """Raises CommandError: librdkafka cannot log in either. Raises WireError: there is no token to log in with."""
         super().__init__(settings)
         self.admin = admin_client(settings)
         self.timeout_s = self.timeout_ms / 1000
@@ -325,9 +325,11 @@ def _topic(described: Any) -> model.Topic:
     most, least = id_.get_most_significant_bits(), id_.get_least_significant_bits()
     number = (most & (2**64 - 1)) << 64 | (least & (2**64 - 1))
     return model.Topic(
-        name=described.name, partitions=len(described.partitions), id=UUID(int=number) if number else None,
+        name=described.name,
+        partitions=len(described.partitions),
+        id=UUID(int=number) if number else None,
         racks=racks if any(racks.values()) else None,
-    )  # fmt: skip
+    )
 
 
 def _offsets(result: Any) -> model.Offsets:
@@ -354,21 +356,26 @@ def _group(described: Any) -> model.Group:
     kind = model.GroupType.parse(described.type.name) if described.type else model.GroupType.UNKNOWN
     node = described.coordinator
     return model.Group(
-        id=described.group_id, type=kind, state=_state(described.state), protocol_type="consumer",
+        id=described.group_id,
+        type=kind,
+        state=_state(described.state),
+        protocol_type="consumer",
         protocol=described.partition_assignor or None,
         coordinator=node and model.Node(id=node.id, host=node.host, port=node.port, rack=node.rack),
         members=tuple(_member(member, kind) for member in described.members),
-    )  # fmt: skip
+    )
 
 
 def _member(member: Any, kind: model.GroupType) -> model.Member:
     target = member.target_assignment
     return model.Member(
-        id=member.member_id, instance=member.group_instance_id or None,
+        id=member.member_id,
+        instance=member.group_instance_id or None,
         client=model.Client(id=member.client_id, host=member.host),
         protocol=model.usual_protocol(kind) if kind is model.GroupType.CLASSIC else None,
-        owned=_partitions(member.assignment), target=None if target is None else _partitions(target),
-    )  # fmt: skip
+        owned=_partitions(member.assignment),
+        target=None if target is None else _partitions(target),
+    )
 
 
 def _partitions(assignment: Any) -> model.Partitions:

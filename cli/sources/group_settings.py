@@ -49,7 +49,7 @@ class GroupSettings:
         """Options of librdkafka's requests; `read` adds a broker, because librdkafka may choose a silent one."""
 
     def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
-        """Every setting by group and name, with known bounds of brokers. :raises CommandError: :raises WireError:"""
+        """Every setting by group and name, with known bounds of brokers. Raises CommandError. Raises WireError."""
         group = groups[0]
         try:
             brokers, unknown = self._brokers()
@@ -97,7 +97,7 @@ class GroupSettings:
             yield outcome
 
     def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, str]]:
-        """The settings of the brokers, and why others are unknown. :raises KafkaException: :raises WireError:"""
+        """The settings of the brokers, and why others are unknown. Raises KafkaException. Raises WireError."""
         if self._client is not None:
             return self._brokers_by_wire(self._client)
         nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
@@ -136,9 +136,13 @@ def _entry(name: str, value: str | None) -> ConfigEntry:
 
 def _config(name: str, entry: Any, least: int | None, most: int | None, default: str | None) -> GroupConfig:
     return GroupConfig(
-        name=name, value=entry.value, origin=_ORIGINS.get(entry.source, ConfigOrigin.BROKER),
-        default=default or _default(entry), minimum=least, maximum=most,
-    )  # fmt: skip
+        name=name,
+        value=entry.value,
+        origin=_ORIGINS.get(entry.source, ConfigOrigin.BROKER),
+        default=default or _default(entry),
+        minimum=least,
+        maximum=most,
+    )
 
 
 def _default(entry: Any) -> str | None:

@@ -66,10 +66,12 @@ def _token_callback(
 
 def _tls(tls: TlsSettings) -> Iterator[tuple[str, str]]:
     texts = {
-        "ssl.ca.location": tls.ca_path, "ssl.ca.pem": tls.ca_pem,
-        "ssl.certificate.location": tls.certificate_path, "ssl.certificate.pem": tls.certificate_pem,
+        "ssl.ca.location": tls.ca_path,
+        "ssl.ca.pem": tls.ca_pem,
+        "ssl.certificate.location": tls.certificate_path,
+        "ssl.certificate.pem": tls.certificate_pem,
         "ssl.key.location": tls.key_path or (tls.certificate_path if tls.key_pem is None else None),
-    }  # fmt: skip
+    }
     yield from ((key, text) for key, text in texts.items() if text is not None)
     secrets = {"ssl.key.pem": tls.key_pem, "ssl.key.password": tls.key_password}
     yield from ((key, secret.reveal()) for key, secret in secrets.items() if secret is not None)

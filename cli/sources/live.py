@@ -37,7 +37,7 @@ class LiveSource(Source):
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
 
     def check_cluster(self, expected: str) -> None:
-        """Refuse a cluster with another id: addresses change hands. :raises CommandError: :raises WireError:"""
+        """Refuse a cluster with another id: addresses change hands. Raises CommandError. Raises WireError."""
         reported = self.cluster_id()
         if reported != expected:
             self.close()

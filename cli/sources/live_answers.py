@@ -53,9 +53,13 @@ def listed_group(
 ) -> GroupListing:
     """A row of a broker's ListGroups response, with facts from a describe request; `state` if the list has none."""
     return GroupListing(
-        id=group.group_id, type=type_of(group.group_type), state=state_of(group.group_state or state),
-        protocol_type=group.protocol_type, protocol=protocol, members=members,
-    )  # fmt: skip
+        id=group.group_id,
+        type=type_of(group.group_type),
+        state=state_of(group.group_state or state),
+        protocol_type=group.protocol_type,
+        protocol=protocol,
+        members=members,
+    )
 
 
 def in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
@@ -126,9 +130,13 @@ def problem_of(
     """The failure as a problem; an authorization error names the operation that is not allowed."""
     message = with_missing_operations(failure.name, failure.message, READING)
     return Problem(
-        subject=subject, message=message, cause=cause_of(failure.name), group=group, topics=topics,
+        subject=subject,
+        message=message,
+        cause=cause_of(failure.name),
+        group=group,
+        topics=topics,
         error=failure.name,
-    )  # fmt: skip
+    )
 
 
 def nodes_of(client: KafkaClient) -> dict[str, Node]:
@@ -153,9 +161,11 @@ def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic
         for partition in described.partitions
     }
     return Topic(
-        name=described.name, partitions=len(described.partitions), id=described.topic_id,
+        name=described.name,
+        partitions=len(described.partitions),
+        id=described.topic_id,
         racks=of_replicas if any(of_replicas.values()) else None,
-    )  # fmt: skip
+    )
 
 
 def offsets_of(

@@ -14,8 +14,8 @@ LONGEST_TIMEOUT_MS = 3_600_000  # librdkafka's maximum timeout; longer timeouts 
 
 def log_in(settings: ConnectionSettings) -> LiveSource:
     """The cluster over Kohort's own client, else over the AdminClient; the first request connects. The own client comes
-    first: the AdminClient reports neither epochs nor regexes, and takes 60 ms to import. :raises InvalidAddress:
-    :raises CommandError: neither client supports the mechanism in the settings"""
+    first: the AdminClient reports neither epochs nor regexes, and takes 60 ms to import. Raises InvalidAddress. Raises
+    CommandError: neither client supports the mechanism in the settings."""
     why_not = _why_not_by_wire(settings)
     if why_not is None:
         from cli.sources.wire_source import WireSource
@@ -38,8 +38,8 @@ def open_cluster(
     cluster_id: str | None = None,
 ) -> LiveSource:
     """Log in; the named bootstrap servers override the servers in the file. `settings` replace a file. With a
-    `cluster_id`, the cluster's id is checked at once. :raises CommandError: the cluster has another id :raises
-    WireError: no broker reports one"""
+    `cluster_id`, the cluster's id is checked at once. Raises CommandError: the cluster has another id. Raises
+    WireError: no broker reports one."""
     settings = settings or ConnectionSettings()
     if command_config is not None:
         from wire.client.config.properties import load_properties

@@ -1,5 +1,23 @@
-"""Facts about groups that no API reports, from the newest records in `__consumer_offsets`, read from the end backwards.
-Of commits, the newest record with exactly the offset that the broker reports counts: others may not be committed."""
+"""Facts about groups that no API reports, from the newest records in `__consumer_offsets` of a live cluster.
+
+Theory of operation. All records of a group are in one partition, chosen by the hash of its id, mixed with the records
+of the other groups there. The newest records are searched from the end backwards, in growing windows. A partition is
+read once for all its keys. The consumer is assigned its partitions: it joins no group and commits nothing. Records
+are read whether their transaction was committed or not.
+
+Leaders of classic groups: key type 2, field `leader`, which a coordinator writes whenever a rebalance is finished, when
+a static member is replaced, and when the last member has left. Group records are in no transaction.
+
+Times of commits: key type 1, field `commitTimestamp` (no version of OffsetFetch returns a time). The newest record
+with exactly the offset that the broker reports is used: a newer record with another offset was written meanwhile, or
+belongs to a transaction that is open or was aborted. The offset follows the version in every version of
+OffsetCommitValue.
+
+Times when last members left: key types 2, 3, 11 and 17, the records of groups. A classic group's record has the time
+of its state in `currentStateTimestamp`; other groups' newest record was written when the epoch was last increased.
+
+Source: GroupCoordinatorService.partitionFor, GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue.
+"""
 
 from __future__ import annotations
 
@@ -91,11 +109,18 @@ def read_newest(
 
 
 _READING: Settings = {
-    "group.id": READER, "group.protocol": "classic", "enable.auto.commit": False,
-    "enable.auto.offset.store": False, "enable.partition.eof": True, "auto.offset.reset": "earliest",
-    "isolation.level": "read_uncommitted", "allow.auto.create.topics": False, "fetch.wait.max.ms": 20,
-    "queued.max.messages.kbytes": 16 * 1024, "log_level": 0,
-}  # fmt: skip
+    "group.id": READER,
+    "group.protocol": "classic",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    "auto.offset.reset": "earliest",
+    "isolation.level": "read_uncommitted",
+    "allow.auto.create.topics": False,
+    "fetch.wait.max.ms": 20,
+    "queued.max.messages.kbytes": 16 * 1024,
+    "log_level": 0,
+}
 
 
 def _read(
@@ -299,11 +324,13 @@ def read_commit_times(
                 gaps[group_id].append(raw.timestamp_ms - raw.before_ms)
     timed = (
         replace(
-            _with_times(group, commits[group.id]), emptied_ms=since.get(group.id),
-            rebalanced_ms=rebalances.get(group.id), commit_gap_ms=min(gaps[group.id], default=None),
+            _with_times(group, commits[group.id]),
+            emptied_ms=since.get(group.id),
+            rebalanced_ms=rebalances.get(group.id),
+            commit_gap_ms=min(gaps[group.id], default=None),
         )
         for group in groups
-    )  # fmt: skip
+    )
     problems = (
         *_problems(last, keys, "the last commit of", "partition"),
         *_problems(left, emptied, "when the last member left", "group"),
@@ -355,9 +382,11 @@ def _with_times(group: Group, commits: Mapping[tuple[str, int], tuple[StoredOffs
     offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
     for (topic, partition), (commit, same_since_ms) in commits.items():
         offsets[topic][partition] = replace(
-            offsets[topic][partition], timestamp=commit.commit_ms, topic_id=commit.topic_id,
+            offsets[topic][partition],
+            timestamp=commit.commit_ms,
+            topic_id=commit.topic_id,
             same_since_ms=same_since_ms,
-        )  # fmt: skip
+        )
     return replace(group, offsets=offsets)
 
 

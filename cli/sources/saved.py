@@ -81,6 +81,8 @@ def _unknown_offsets(group: Group) -> Iterator[Problem]:
 def _problem(fault: SnapshotFault) -> Problem:
     where = fault.error
     return Problem(
-        subject=where.place, message=f"{where.field}: {where.message}", group=fault.group,
+        subject=where.place,
+        message=f"{where.field}: {where.message}",
+        group=fault.group,
         topics=() if fault.topic is None else (fault.topic,),
-    )  # fmt: skip
+    )

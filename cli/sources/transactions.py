@@ -77,10 +77,13 @@ def _transaction(producer: Any, known: Mapping[int, Any]) -> OpenTransaction:
             "timeout_ms": described.transaction_timeout_ms,
         }
     return OpenTransaction(
-        start_offset=producer.current_txn_start_offset, producer_id=producer.producer_id,
-        producer_epoch=producer.producer_epoch, coordinator_epoch=producer.coordinator_epoch,
-        last_write_ms=None if producer.last_timestamp == _UNKNOWN else producer.last_timestamp, **facts,
-    )  # fmt: skip
+        start_offset=producer.current_txn_start_offset,
+        producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch,
+        coordinator_epoch=producer.coordinator_epoch,
+        last_write_ms=None if producer.last_timestamp == _UNKNOWN else producer.last_timestamp,
+        **facts,
+    )
 
 
 def _problem(subject: str, failure: Failure) -> Problem:
@@ -119,6 +122,10 @@ def _entries(kind: ResourceKind, resource: Any) -> Iterator[AccessEntry]:
         allows = acl.permission_type == Permission.ALLOW
         if not allows or (acl.host == WILDCARD and is_known):
             yield AccessEntry(
-                kind=kind, name=resource.resource_name, is_prefix=is_prefix, principal=acl.principal,
-                operation=_NAMES.get(acl.operation, "UNKNOWN"), allows=allows,
-            )  # fmt: skip
+                kind=kind,
+                name=resource.resource_name,
+                is_prefix=is_prefix,
+                principal=acl.principal,
+                operation=_NAMES.get(acl.operation, "UNKNOWN"),
+                allows=allows,
+            )

@@ -43,7 +43,7 @@ _NODES_FAILED = 2  # The status of a topology description that the broker has bu
 
 class WireSource(LiveSource):
     def __init__(self, settings: ConnectionSettings) -> None:
-        """Prepare; the first request connects. :raises InvalidAddress:"""
+        """Prepare; the first request connects. Raises InvalidAddress."""
         super().__init__(settings)
         self.client = KafkaClient(settings)
 

@@ -47,7 +47,7 @@ class Definition:
     documentation: str
 
     def parse(self, text: str) -> Value:
-        """Parse a value. :raises InvalidSetting: it has the wrong type, or is invalid"""
+        """Parse a value. Raises InvalidSetting: it has the wrong type, or is invalid."""
         try:
             value = _PARSERS[self.type](text)
         except ValueError:
@@ -126,9 +126,16 @@ def _list(text: str) -> tuple[str, ...]:
 
 
 _PARSERS: Mapping[Type, Callable[[str], Value]] = {
-    Type.BOOLEAN: _boolean, Type.STRING: trim, Type.INT: _whole(31), Type.SHORT: _whole(15), Type.LONG: _whole(63),
-    Type.DOUBLE: float, Type.LIST: _list, Type.CLASS: trim, Type.PASSWORD: trim,
-}  # fmt: skip
+    Type.BOOLEAN: _boolean,
+    Type.STRING: trim,
+    Type.INT: _whole(31),
+    Type.SHORT: _whole(15),
+    Type.LONG: _whole(63),
+    Type.DOUBLE: float,
+    Type.LIST: _list,
+    Type.CLASS: trim,
+    Type.PASSWORD: trim,
+}
 
 
 def _read() -> Mapping[str, Mapping[str, Definition]]:

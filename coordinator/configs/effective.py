@@ -112,7 +112,7 @@ class TopicConfigs:
             self.own.pop(topic, None)
 
     def check(self, values: Mapping[str, str]) -> None:
-        """Validate a topic's overrides, as LogConfig.validate. :raises InvalidSetting: with Kafka's message"""
+        """Validate a topic's overrides, as LogConfig.validate. Raises InvalidSetting: with Kafka's message."""
         for name in values:
             if name not in TOPIC:
                 raise InvalidSetting(f"Unknown topic config name: {name}")
@@ -157,7 +157,7 @@ def of_consumer_groups(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_others(values: Mapping[str, str], brokers: BrokerConfigs, node_id: int) -> None:
-    """Validate all configs except those of consumer groups. :raises InvalidSetting: with Kafka's message"""
+    """Validate all configs except those of consumer groups. Raises InvalidSetting: with Kafka's message."""
     for name, text in values.items():
         if name not in GROUP:
             raise InvalidSetting(f"Unknown group config name: {name}")

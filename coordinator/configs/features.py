@@ -60,7 +60,7 @@ class Features:
         self.epoch = 1  # Increases with every change
 
     def check(self, updates: Iterable[FeatureUpdate]) -> Mapping[str, int]:
-        """The new levels of the updated features. :raises RequestRefused: one of the updates is not possible"""
+        """The new levels of the updated features. Raises RequestRefused: one of the updates is not possible."""
         levels = {}
         for update in updates:
             why = self._refusal(update)
@@ -105,7 +105,7 @@ class Features:
 
 
 def parse_level(name: str, text: str) -> int:
-    """Parse the level of a feature. :raises InvalidSetting:"""
+    """Parse the level of a feature. Raises InvalidSetting."""
     feature = FEATURES[name]
     if not text.strip().isdecimal() or not feature.lowest <= int(text) <= feature.highest:
         bounds = f"from {feature.lowest} to {feature.highest}"

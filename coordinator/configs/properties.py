@@ -49,7 +49,7 @@ _REPLACEMENTS = {
 
 
 def check_known(names: Iterable[str]) -> None:
-    """:raises InvalidSetting: for an unknown name, with the nearest known one"""
+    """Raises InvalidSetting: for an unknown name, with the nearest known one."""
     taken = (*_SECURITY, *_OF_PLUGINS, *_OTHER_RELEASES)
     for name in names:
         if not (name in BROKER or name in OURS or name in FEATURES or name.startswith(taken)):
@@ -78,7 +78,7 @@ OURS = frozenset((*BROKER_SETTINGS, *Config.names()))
 
 
 def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]:
-    """Parse settings by their names in a broker's properties. :raises InvalidSetting: with the reason"""
+    """Parse settings by their names in a broker's properties. Raises InvalidSetting: with the reason."""
     check_known(settings)
     for name, text in settings.items():
         if name in FEATURES:

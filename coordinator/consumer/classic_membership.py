@@ -29,11 +29,15 @@ class ClassicState(Enum):
 
 FATAL = frozenset(
     {
-        ErrorCode.FENCED_INSTANCE_ID, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.INVALID_SESSION_TIMEOUT,
-        ErrorCode.INVALID_GROUP_ID, ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.GROUP_MAX_SIZE_REACHED,
+        ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+        ErrorCode.INVALID_SESSION_TIMEOUT,
+        ErrorCode.INVALID_GROUP_ID,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.GROUP_MAX_SIZE_REACHED,
         ErrorCode.UNSUPPORTED_VERSION,
     }
-)  # fmt: skip
+)
 """Errors of JoinGroup and SyncGroup that `poll` throws on each attempt."""
 
 _FENCED_ERRORS = frozenset(

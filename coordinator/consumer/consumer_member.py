@@ -65,7 +65,7 @@ class AsyncConsumer(ReconcilingMember):
         remote_assignor: str | None = None,
         local_assignors: Sequence[LocalAssignor] = (),
     ) -> None:
-        """`uuid` is the member id. :raises InvalidSetting: remote and local assignors exclude each other"""
+        """`uuid` is the member id. Raises InvalidSetting: remote and local assignors exclude each other."""
         if remote_assignor is not None and local_assignors:
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
         client_side = LocalAssignors(local_assignors) if local_assignors else None

@@ -59,7 +59,7 @@ def assign(
     custom: Sequence[Assignor] = (),
 ) -> tuple[tuple[str, bytes], ...]:
     """The assignments of a SyncGroup, by member. `custom` are assignors of the application; others are looked up by
-    name. :raises AssignorError, DecodeError: the assignor would throw, or a subscription cannot be read"""
+    name. Raises AssignorError or DecodeError: the assignor would throw, or a subscription cannot be read."""
     # Assignors other than Kafka's are checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
     customs = [checked(assignor) for assignor in custom if assignor.name == name]
     assignor = customs[0] if customs else find(name, Side.CLIENT, leader)

@@ -102,23 +102,45 @@ class ClientLibrary:
 _JAVA_SOURCE = "kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager"
 _JAVA = ClientLibrary(name="java", source=_JAVA_SOURCE)
 _LIBRDKAFKA = ClientLibrary(
-    name="librdkafka", leader=Leader.LIBRDKAFKA, assignors=("range", "roundrobin"), listener_error="ListenerError",
+    name="librdkafka",
+    leader=Leader.LIBRDKAFKA,
+    assignors=("range", "roundrobin"),
+    listener_error="ListenerError",
     behavior=Behavior(
-        calls_for_empty_first=False, closes_with_revoked=True, listener_can_refuse=False,
-        commits_before_revoked=False, awaits_auto_commit=False, ends_with_membership=False,
-        leaves_before_lost=False, counts_callbacks=False, throws_last=False, names_codes=True,
-        rebalances_in_background=True, checks_subscription=False, tolerates_assignments=True, followers_watch=True,
-        replaces_regex=True, clears_regex=True, fatal_error="_FATAL", poll_timeout_error="_MAX_POLL_EXCEEDED",
-        topic_error="UNKNOWN_TOPIC_OR_PART", commit_retries=2, lost_error="_ASSIGNMENT_LOST",
+        calls_for_empty_first=False,
+        closes_with_revoked=True,
+        listener_can_refuse=False,
+        commits_before_revoked=False,
+        awaits_auto_commit=False,
+        ends_with_membership=False,
+        leaves_before_lost=False,
+        counts_callbacks=False,
+        throws_last=False,
+        names_codes=True,
+        rebalances_in_background=True,
+        checks_subscription=False,
+        tolerates_assignments=True,
+        followers_watch=True,
+        replaces_regex=True,
+        clears_regex=True,
+        fatal_error="_FATAL",
+        poll_timeout_error="_MAX_POLL_EXCEEDED",
+        topic_error="UNKNOWN_TOPIC_OR_PART",
+        commit_retries=2,
+        lost_error="_ASSIGNMENT_LOST",
     ),
     source="librdkafka 2.16, rdkafka_cgrp.c, tried with confluent-kafka 2.16; librdkafka#5604 is in it",
-)  # fmt: skip
+)
 _FATAL_BEFORE_2_15 = frozenset(
     {
-        ErrorCode.INVALID_REQUEST, ErrorCode.GROUP_MAX_SIZE_REACHED, ErrorCode.UNSUPPORTED_ASSIGNOR,
-        ErrorCode.UNSUPPORTED_VERSION, ErrorCode.UNRELEASED_INSTANCE_ID, ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.GROUP_MAX_SIZE_REACHED,
+        ErrorCode.UNSUPPORTED_ASSIGNOR,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.UNRELEASED_INSTANCE_ID,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
     }
-)  # fmt: skip
+)
 
 
 def _with_bug(base: ClientLibrary, name: str, source: str, **behavior: Any) -> ClientLibrary:
@@ -132,38 +154,47 @@ LIBRARIES = {
     for library in (
         _JAVA,
         _with_bug(
-            _JAVA, "java-4.3",
+            _JAVA,
+            "java-4.3",
             "KAFKA-20765 (apache/kafka#22747), tried with CommitRequestManager of 4.3.1; fixed in 4.4.0",
             strands_shared_fetch=True,
         ),
         _LIBRDKAFKA,
         _with_bug(
-            _LIBRDKAFKA, "librdkafka-2.8",
+            _LIBRDKAFKA,
+            "librdkafka-2.8",
             "librdkafka 1.6.0 to 2.8, tried with confluent-kafka 2.9: librdkafka#4059, fixed by #4908 in 2.10",
             forgets_generation=True,
         ),
         _with_bug(
-            _LIBRDKAFKA, "librdkafka-2.14", "librdkafka#5541 (2.12.0 to 2.14.2), tried with confluent-kafka 2.14.0",
-            leaves_before_lost=True, forgets_to_rejoin=True, fatal_codes=_FATAL_BEFORE_2_15,
+            _LIBRDKAFKA,
+            "librdkafka-2.14",
+            "librdkafka#5541 (2.12.0 to 2.14.2), tried with confluent-kafka 2.14.0",
+            leaves_before_lost=True,
+            forgets_to_rejoin=True,
+            fatal_codes=_FATAL_BEFORE_2_15,
         ),
         _with_bug(
-            _KAFKA_PYTHON, "kafka-python-2.0.1",
+            _KAFKA_PYTHON,
+            "kafka-python-2.0.1",
             "kafka-python#1985, #2077, #1626 (fixed by #2064 in 2.0.2); otherwise simulated as Java's",
             deadlocks_without_coordinator=True,
         ),
         _with_bug(
-            _FRANZ_GO, "franz-go-1.16",
+            _FRANZ_GO,
+            "franz-go-1.16",
             "franz-go#686 (fixed by #720 in 1.17), kgo's consumer_group.go; otherwise simulated as Java's",
-            cooperates_as_chosen=True, remembers_eager=True,
+            cooperates_as_chosen=True,
+            remembers_eager=True,
         ),
     )
-}  # fmt: skip
+}
 """By name in a scenario. A library without a version is the release that Kohort models in detail; a library with a
 version is the last release with the bug that its source names."""
 
 
 def library_named(name: str) -> ClientLibrary:
-    """:raises InvalidSetting: unknown name"""
+    """Raises InvalidSetting: unknown name."""
     try:
         return LIBRARIES[name]
     except KeyError:
@@ -190,7 +221,7 @@ class MemberSettings:
 
     @classmethod
     def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
-        """Settings from Kafka's names and texts (or numbers). :raises InvalidSetting: with the nearest name"""
+        """Settings from Kafka's names and texts (or numbers). Raises InvalidSetting: with the nearest name."""
         known = {field.name.replace("_", "."): field for field in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in settings.items():

@@ -55,8 +55,15 @@ class LocalAssignors:
     """A member's own assignors: reports them, and computes on request (KIP-848 "Client Side Mode")."""
 
     __slots__ = (
-        "_asks", "_assignors", "_error", "_in_use", "_metadata", "_must_ask", "_notified_epoch", "has_news",
-    )  # fmt: skip
+        "_asks",
+        "_assignors",
+        "_error",
+        "_in_use",
+        "_metadata",
+        "_must_ask",
+        "_notified_epoch",
+        "has_news",
+    )
 
     def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
         self._assignors = {assignor.name: assignor for assignor in assignors}
@@ -129,7 +136,7 @@ class NamedAssignor:
     minimum_version = maximum_version = 0
 
     def __init__(self, name: str, leader: Leader) -> None:
-        """:raises UnknownAssignorError: the library has no such assignor"""
+        """Raises UnknownAssignorError: the library has no such assignor."""
         self.name = name
         self._assignor = find(name, Side.CLIENT, leader)
 

@@ -35,12 +35,18 @@ _EXCEPTIONS = {
     **{
         code: java_exception(code)
         for code in (
-            ErrorCode.FENCED_INSTANCE_ID, ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.GROUP_ID_NOT_FOUND,
-            ErrorCode.GROUP_MAX_SIZE_REACHED, ErrorCode.INVALID_REQUEST, ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-            ErrorCode.UNRELEASED_INSTANCE_ID, ErrorCode.UNSUPPORTED_ASSIGNOR, ErrorCode.UNSUPPORTED_VERSION,
+            ErrorCode.FENCED_INSTANCE_ID,
+            ErrorCode.GROUP_AUTHORIZATION_FAILED,
+            ErrorCode.GROUP_ID_NOT_FOUND,
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            ErrorCode.INVALID_REQUEST,
+            ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+            ErrorCode.UNRELEASED_INSTANCE_ID,
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            ErrorCode.UNSUPPORTED_VERSION,
         )
     },
-}  # fmt: skip
+}
 """Java's exceptions for refused heartbeats and commits; our coordinator answers no other errors."""
 
 

@@ -77,8 +77,8 @@ class EngineContext:
         self.broker_settings = consumer_settings(None, config)
 
     def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
-        """Write records and apply them by replaying: all of them, or none. With a `producer` they belong to
-        its transaction. :raises CannotBeWritten: too large for their fields or for one batch"""
+        """Write records and apply them by replaying: all of them, or none. With a `producer` they belong to its
+        transaction. Raises CannotBeWritten: too large for their fields or for one batch."""
         if self.encode is not None:
             try:
                 encoded = [self.encode(record) for record in records]
@@ -110,7 +110,7 @@ class EngineContext:
         tombstones: Sequence[Record] | None = None,
         after: Sequence[Record] = (),
     ) -> None:
-        """Write a group's tombstones, and cancel its timers. :raises CannotBeWritten: nothing changes"""
+        """Write a group's tombstones, and cancel its timers. Raises CannotBeWritten: nothing changes."""
         keys = list(group.timer_keys())
         self.emit(*before, *(group.tombstones() if tombstones is None else tombstones), *after)
         for key in keys:
@@ -118,7 +118,7 @@ class EngineContext:
         self.refreshing.pop(group.id, None)
 
     def consumer_group(self, group_id: str) -> ConsumerGroup:
-        """The consumer group of that id. :raises RequestRefused: GROUP_ID_NOT_FOUND"""
+        """The consumer group of that id. Raises RequestRefused: GROUP_ID_NOT_FOUND."""
         group = self.state.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return group
@@ -126,7 +126,7 @@ class EngineContext:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}.")
 
     def group_of_member(self, group_id: str) -> Group:
-        """The group of a member. :raises RequestRefused: UNKNOWN_MEMBER_ID"""
+        """The group of a member. Raises RequestRefused: UNKNOWN_MEMBER_ID."""
         group = self.state.groups.get(group_id)
         if group is None:
             raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -151,13 +151,13 @@ class EngineContext:
 
 
 def check_count(records: int, most_bytes: int, least_bytes: int) -> None:
-    """Check that a number of records of `least_bytes` fit into a batch, before any is made. :raises CannotBeWritten:"""
+    """Check that a number of records of `least_bytes` fit into a batch, before any is made. Raises CannotBeWritten."""
     if BATCH_OVERHEAD + records * least_bytes > most_bytes:
         raise CannotBeWritten(f"a batch of {records} records is larger than message.max.bytes ({most_bytes})")
 
 
 def check_fits(records: Sequence[tuple[bytes, bytes | None]], most_bytes: int) -> None:
-    """Check that records fit into a batch that a broker appends. :raises CannotBeWritten:"""
+    """Check that records fit into a batch that a broker appends. Raises CannotBeWritten."""
     roughly = BATCH_OVERHEAD + sum(len(key) + len(value or b"") + RECORD_OVERHEAD for key, value in records)
     if roughly <= most_bytes or not records:
         return
@@ -169,6 +169,6 @@ def check_fits(records: Sequence[tuple[bytes, bytes | None]], most_bytes: int) -
 
 
 def check_group_id(request: Any, _config: object = None) -> None:
-    """:raises RequestRefused: INVALID_GROUP_ID for the empty name"""
+    """Raises RequestRefused: INVALID_GROUP_ID for the empty name."""
     if not request.group:
         raise RequestRefused(ErrorCode.INVALID_GROUP_ID)

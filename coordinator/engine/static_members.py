@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
-    """Check an instance id's holder. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID"""
+    """Check an instance id's holder. Raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
     if holder is None:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance} is unknown.")
     if holder != member:
@@ -33,7 +33,7 @@ def check_not_fenced(holder: str | None, member: str, instance: str) -> None:
 
 
 def check_classic_member(group: ClassicGroup, member: str, instance: str | None) -> None:
-    """Check that the group has the member. :raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID"""
+    """Check that the group has the member. Raises RequestRefused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
     if instance is not None:
         check_not_fenced(group.static.get(instance), member, instance)
     if member not in group.members:

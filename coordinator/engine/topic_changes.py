@@ -1,7 +1,23 @@
-"""Changed topics bump the group epoch of subscribed consumer groups, whose regexes are resolved again. A change only
-marks the groups: the next heartbeat compares the hash in the group's record (`next_epoch`), and sets a timer for
-regexes, at least 10 s after the last refresh. The caller may match them in a thread (`calls.RegexRefresh`). Source:
-GroupMetadataManager.onMetadataUpdate, maybeUpdateRegularExpressions, handleRegularExpressionsResult."""
+"""Topic changes: created, changed and deleted topics bump the group epoch of subscribed consumer groups; their regexes
+are resolved again.
+
+A change only marks the groups. The next heartbeat of a member recomputes the hash of the subscribed topics, and if it
+differs from the hash in the group's record, the group epoch is bumped (`next_epoch`).
+
+A topic that is recreated under its name is a different topic, with another id.
+
+Regexes are resolved in a separate step, never while a heartbeat is answered: a heartbeat sets the timer, and the
+timer matches all regexes of the group against all topics. Two refreshes of a group are at least 10 s apart. A refresh
+is due for an unresolved regex, a new topic, and every `group.consumer.regex.refresh.interval.ms`.
+
+The matching itself is data for the caller, `calls.RegexRefresh`: it is linear in the names, and its memory is bounded
+(groups.regex.broker), but a hostile regex still takes a millisecond per name, which a server spends in a thread.
+
+A topic is not matched if the member whose heartbeat triggered the refresh may not describe it.
+
+Source: GroupMetadataManager.onMetadataUpdate, maybeUpdateRegularExpressions, handleRegularExpressionsResult;
+TopicRegexResolver.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _MALFORMED = "the embedded consumer protocol is malformed."
 
 
 def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[log.Record, ...], ConsumerGroup]:
-    """The records of the conversion, and the resulting draft. :raises RequestRefused: GROUP_ID_NOT_FOUND, and why"""
+    """The records of the conversion, and the resulting draft. Raises RequestRefused: GROUP_ID_NOT_FOUND, and why."""
     if not ctx.config.group_consumer_migration_policy.upgrades:
         raise _refused(group, "online upgrade is disabled.")
     if not group.uses_consumer_protocol():

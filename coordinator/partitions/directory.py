@@ -44,7 +44,7 @@ class RecordDirectory:
     """See the module. `root` is the log directory, which was closed cleanly or not; one thread works on it."""
 
     def __init__(self, root: Path, *, was_clean: bool) -> None:
-        """:raises DamagedLog: :raises StorageFailed:"""
+        """Raises DamagedLog. Raises StorageFailed."""
         self._root = root
         self._was_clean = was_clean
         self.files = LogFiles()
@@ -58,16 +58,16 @@ class RecordDirectory:
         return self._root / f"{topic}-{number}"
 
     def leader_epoch(self, topic: str, number: int) -> int:
-        """The epoch of a partition's last leader. :raises DamagedLog: :raises OSError:"""
+        """The epoch of a partition's last leader. Raises DamagedLog. Raises OSError."""
         epochs = files.read_leader_epochs(self.path(topic, number))
         return epochs[-1].epoch if epochs else 0
 
     def holds_records(self, topic: str, number: int) -> bool:
-        """Whether a partition has a segment. :raises OSError:"""
+        """Whether a partition has a segment. Raises OSError."""
         return any(self.path(topic, number).glob("*.log"))
 
     def open(self, topic: str, number: int) -> StoredLog:
-        """Read a partition, and cut off a half-written batch. :raises DamagedLog: :raises OSError:"""
+        """Read a partition, and cut off a half-written batch. Raises DamagedLog. Raises OSError."""
         directory = self.path(topic, number)
         finish_interrupted(directory)
         stored = self.files.open(directory, self._segments(directory), was_clean=self._was_clean)
@@ -89,7 +89,7 @@ class RecordDirectory:
                 break
 
     def keep_start(self, topic: str, number: int, offset: int) -> None:
-        """Write the log start offset. :raises OSError:"""
+        """Write the log start offset. Raises OSError."""
         starts = {**self._starts, (topic, number): offset}
         write_checkpoint(self._root / LOG_STARTS, starts)
         self._starts = starts
@@ -107,7 +107,7 @@ class RecordDirectory:
         return self.files.unsynced()
 
     def close(self) -> None:
-        """Close all partitions cleanly. :raises StorageFailed: :raises DamagedLog:"""
+        """Close all partitions cleanly. Raises StorageFailed. Raises DamagedLog."""
         try:
             if (unsynced := self.unsynced()) is not None:
                 unsynced()

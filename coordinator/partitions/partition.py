@@ -111,13 +111,13 @@ class Partition:
         return self._log.size
 
     def begin_epoch(self, epoch: int) -> None:
-        """Start the epoch of a new leader; smaller epochs are ignored. :raises OSError:"""
+        """Start the epoch of a new leader; smaller epochs are ignored. Raises OSError."""
         self._epochs.begin(epoch, self._log.end_offset)
         if self._checkpoints is not None:
             self._checkpoints.keep_epochs(self._epochs.epochs)
 
     def check_epoch(self, epoch: int) -> None:
-        """Check the leader epoch that a client knows; -1 for none. :raises RequestRefused:"""
+        """Check the leader epoch that a client knows; -1 for none. Raises RequestRefused."""
         if epoch == UNDEFINED or epoch == self.leader_epoch:
             return
         is_old = epoch < self.leader_epoch
@@ -125,12 +125,11 @@ class Partition:
 
     def accept(self, records: bytes, now_ms: int, most: int = MOST_BYTES) -> bytearray:
         """Validate a client's batch (`validation.single_batch`) in any thread, and return it as it can be appended.
-        :raises RecordsRefused: :raises ExpandsTooFar: it is more work than for `most` bytes"""
+        Raises RecordsRefused. Raises ExpandsTooFar: it is more work than for `most` bytes."""
         return accept(records, str(self), self._settings(), now_ms, most)
 
     def append(self, batch: bytearray, now_ms: int) -> AppendPosition:
-        """Append an accepted batch, unless its producer has sent it before. :raises RequestRefused: :raises
-        OSError:"""
+        """Append an accepted batch, unless its producer has sent it before. Raises RequestRefused. Raises OSError."""
         settings = self._settings()
         header = batch_at(batch)
         is_numbered = header.producer_id != NO_PRODUCER_ID
@@ -145,8 +144,8 @@ class Partition:
         return AppendPosition(base_offset=appended.base_offset, append_time_ms=append_time_ms)
 
     def end_transaction(self, end: EndTransactionMarker, now_ms: int) -> None:
-        """Append the marker that ends a producer's transaction, even if it has written nothing here. :raises
-        RequestRefused: a newer producer has written here :raises OSError:"""
+        """Append the marker that ends a producer's transaction, even if it has written nothing here. Raises
+        RequestRefused: a newer producer has written here. Raises OSError."""
         self.producers.check_end(end)
         kind = ControlType.COMMIT if end.committed else ControlType.ABORT
         marker = encode_batch(
@@ -175,8 +174,8 @@ class Partition:
         at_least_one: bool,
         last_fetched_epoch: int = UNDEFINED,
     ) -> PartitionRead:
-        """Batches from the batch that contains `offset`, at most `max_bytes`; `at_least_one`: the first in
-        any case. :raises RequestRefused: `offset` is not in the log :raises OSError:"""
+        """Batches from the batch that contains `offset`, at most `max_bytes`; `at_least_one`: the first in any case.
+        Raises RequestRefused: `offset` is not in the log. Raises OSError."""
         batches, diverging = NOTHING, None
         if last_fetched_epoch != UNDEFINED:
             epoch, end = self._epochs.end_of(last_fetched_epoch, self._log.end_offset)
@@ -199,8 +198,8 @@ class Partition:
         )
 
     def find_offset(self, timestamp: int, most: int = MOST_BYTES, *, committed: bool) -> FoundOffset:
-        """The first record of `timestamp` or later; a special timestamp requests another offset. :raises OSError:
-        :raises ExpandsTooFar: a batch decompresses to more than `most` bytes"""
+        """The first record of `timestamp` or later; a special timestamp requests another offset. Raises OSError. Raises
+        ExpandsTooFar: a batch decompresses to more than `most` bytes."""
         end = self.last_stable_offset if committed else self.high_watermark
         if timestamp == LATEST:
             return FoundOffset(offset=end, leader_epoch=self.leader_epoch)
@@ -230,7 +229,7 @@ class Partition:
         return self._epochs.end_of(epoch, self._log.end_offset)
 
     def delete_records(self, offset: int) -> int:
-        """Move the log start offset to at least `offset`, and return it. :raises RequestRefused: :raises OSError:"""
+        """Move the log start offset to at least `offset`, and return it. Raises RequestRefused. Raises OSError."""
         if not self._settings().cleanup_deletes:
             raise RequestRefused(ErrorCode.POLICY_VIOLATION)
         start = self.high_watermark if offset == HIGH_WATERMARK else offset
@@ -243,7 +242,7 @@ class Partition:
         return self.log_start_offset
 
     def expire(self, now_ms: int) -> None:
-        """Delete records according to the topic's retention. :raises OSError:"""
+        """Delete records according to the topic's retention. Raises OSError."""
         settings = self._settings()
         if settings.cleanup_deletes:
             self._log.expire(settings, now_ms)

@@ -92,7 +92,7 @@ class Partitions:
         return self._epochs.get(key, 0)
 
     def find(self, topic_id: UUID, number: int) -> Partition | None:
-        """A partition of an existing topic. :raises RequestRefused: KAFKA_STORAGE_ERROR: it cannot be read"""
+        """A partition of an existing topic. Raises RequestRefused: KAFKA_STORAGE_ERROR: it cannot be read."""
         topic = self._image.by_id.get(topic_id)
         if topic is None or not 0 <= number < topic.partitions:
             return None
@@ -134,7 +134,7 @@ class Partitions:
 
     @contextmanager
     def _reading(self, topic: TopicInfo, number: int) -> Iterator[None]:
-        """For reading a partition's files, which are never read again once damaged. :raises RequestRefused:"""
+        """For reading a partition's files, which are never read again once damaged. Raises RequestRefused."""
         if (topic.id, number) in self._damaged:
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
         try:

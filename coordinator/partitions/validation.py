@@ -81,7 +81,7 @@ class _Times:
 
 
 def single_batch(records: bytes | None, version: int) -> bytes:
-    """The only batch in the `records` of a Produce; an incomplete rest is cut off. :raises RequestRefused:"""
+    """The only batch in the `records` of a Produce; an incomplete rest is cut off. Raises RequestRefused."""
     records = records or b""
     sizes = list(_batch_sizes(records))
     if not sizes or records[_MAGIC_AT] != MAGIC:
@@ -98,8 +98,8 @@ def single_batch(records: bytes | None, version: int) -> bytes:
 def accept(
     records: bytes, partition: str, settings: RecordSettings, now_ms: int, most: int = MOST_BYTES
 ) -> bytearray:
-    """A batch as it can be appended, except for its offset and leader epoch. `partition` is for messages. :raises
-    RecordsRefused: :raises ExpandsTooFar: reading or compressing it is more work than for `most` bytes"""
+    """A batch as it can be appended, except for its offset and leader epoch. `partition` is for messages. Raises
+    RecordsRefused. Raises ExpandsTooFar: reading or compressing it is more work than for `most` bytes."""
     if len(records) > settings.max_message_bytes and records[:8] == bytes(8):
         raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
     batch = batch_at(records)

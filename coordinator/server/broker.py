@@ -77,7 +77,7 @@ class Session:
         return self.login is None or self.login.is_complete
 
     def receive(self, content: bytes, now_ms: int) -> Reply | None:
-        """Pass a frame to the login. None: it is a request to answer. :raises DecodeError:"""
+        """Pass a frame to the login. None: it is a request to answer. Raises DecodeError."""
         if self.login is None:
             return None
         reply = self.login.receive(content, now_ms)

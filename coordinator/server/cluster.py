@@ -64,7 +64,7 @@ class Cluster:
         *,
         brokers: int = 1,
     ) -> None:
-        """:raises DamagedLog: :raises Unusable: the data directory cannot be used"""
+        """Raises DamagedLog. Raises Unusable: the data directory cannot be used."""
         self.settings = settings
         self.config = self._given_config = config
         self.security = security or Security()
@@ -148,8 +148,11 @@ class Cluster:
                 () if self._transactions_log is None else self._transactions_log.recovered.values(),
                 lambda: TransactionVersion(self.configs.features.levels[TRANSACTION_VERSION]),
             ),
-            self._transactions_log, keep=self._keep, write_markers=self._write_markers, now_ms=self.now_ms,
-        )  # fmt: skip
+            self._transactions_log,
+            keep=self._keep,
+            write_markers=self._write_markers,
+            now_ms=self.now_ms,
+        )
 
     @property
     def present(self) -> list[Broker]:
@@ -188,7 +191,7 @@ class Cluster:
                 self.topics_changed()
 
     def move_coordinator(self, partition: int, to_broker: int, loading_ms: int = 0) -> None:
-        """Have a broker lead an offsets partition, which loads for `loading_ms`. :raises RequestRefused:"""
+        """Have a broker lead an offsets partition, which loads for `loading_ms`. Raises RequestRefused."""
         if not 0 <= partition < self.coordinators.partitions:
             why = f"{OFFSETS_TOPIC} has the partitions 0 to {self.coordinators.partitions - 1}."
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
@@ -197,7 +200,7 @@ class Cluster:
         self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
 
     def reassign(self, topic: str, partition: int, replicas: Replicas) -> None:
-        """Assign other replicas to an existing partition. :raises RequestRefused:"""
+        """Assign other replicas to an existing partition. Raises RequestRefused."""
         has_new_leader = self.topics.reassign(self.topics.image.topics[topic], partition, replicas)
         self.topics_changed()
         if has_new_leader:
@@ -211,7 +214,7 @@ class Cluster:
         return has_new_leader
 
     async def stop_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """Stop a broker; do not await it over one of its connections. :raises RequestRefused: it is not running"""
+        """Stop a broker; do not await it over one of its connections. Raises RequestRefused: it is not running."""
         broker = self._present(node_id)
         if broker.endpoint is not None:
             await broker.endpoint.close()
@@ -219,7 +222,7 @@ class Cluster:
         self._leaders_changed(self.placement.stop(node_id, self._partition_counts()), loading_ms)
 
     async def restart_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """Restart a stopped broker. :raises RequestRefused: it is running :raises OSError: it cannot listen again"""
+        """Restart a stopped broker. Raises RequestRefused: it is running. Raises OSError: it cannot listen again."""
         broker = self.brokers.get(node_id)
         if broker is None or broker in self.present:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is not down.")
@@ -246,7 +249,7 @@ class Cluster:
         self.groups.stop()
 
     async def close(self) -> None:
-        """Stop, and close the data directory. :raises StorageFailed: :raises DamagedLog: closing it failed"""
+        """Stop, and close the data directory. Raises StorageFailed. Raises DamagedLog: closing it failed."""
         self.stop()
         self.limits.close()
         for cleaner in (self._compactor, self._retention):
@@ -294,14 +297,14 @@ class Cluster:
         self.groups.deliver(result, remove)
 
     def set_broker_settings(self, broker: str, values: Mapping[str, str], *, dry_run: bool = False) -> None:
-        """Replace the dynamic configs of a broker, or of all. :raises InvalidSetting: :raises RequestRefused:"""
+        """Replace the dynamic configs of a broker, or of all. Raises InvalidSetting. Raises RequestRefused."""
         config = self._config_with({**self.configs.brokers.dynamic, broker: values})
         if not dry_run:
             self.configs.set_broker(broker, values)
             self._configure(config)
 
     def _config_with(self, dynamic: Mapping[str, Mapping[str, str]]) -> Config:
-        """The coordinator's effective settings with these dynamic configs. :raises InvalidSetting:"""
+        """The coordinator's effective settings with these dynamic configs. Raises InvalidSetting."""
         brokers, node_id = BrokerConfigs({}, dynamic), self.settings.node_id
         firsts = [(name, synonym) for name in _DYNAMIC for synonym in brokers.synonyms(name, node_id)[:1]]
         default = ConfigSource.DEFAULT
@@ -313,7 +316,7 @@ class Cluster:
         self._engine.configure(config)
 
     def set_group_settings(self, group: str, values: Mapping[str, str]) -> None:
-        """Replace the configs of a group. :raises CoordinatorError: they are invalid, or cannot be stored"""
+        """Replace the configs of a group. Raises CoordinatorError: they are invalid, or cannot be stored."""
         self.check_group_settings(group, values)
         if self._data is not None:
             try:
@@ -360,7 +363,7 @@ class Cluster:
             self._journal.write(append, release)
 
     def _write_markers(self, transaction: Transaction) -> None:
-        """Write the markers of a transaction to its partitions. :raises StorageFailed:"""
+        """Write the markers of a transaction to its partitions. Raises StorageFailed."""
         producer, now_ms = transaction.producer, self.now_ms()
         committed = transaction.state is TransactionState.PREPARE_COMMIT
         offsets = []

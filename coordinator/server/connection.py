@@ -267,7 +267,7 @@ class ClientConnection(asyncio.Protocol):
             limits.release(self)
 
     async def _read_long(self, length: int) -> bytes:
-        """:raises ConnectionResetError: the client closes the connection first"""
+        """Raises ConnectionResetError: the client closes the connection first."""
         self._long = _LongRequest(length)
         received, self._received = self._received[self._position :], b""
         self._position = 0
@@ -333,7 +333,7 @@ class _LongRequest:
             self.has_ended.set()
 
     def parted(self) -> tuple[bytes, bytes]:
-        """The request, and the bytes after it. :raises ConnectionResetError: it is incomplete"""
+        """The request, and the bytes after it. Raises ConnectionResetError: it is incomplete."""
         if len(self._content) < self._length:
             self._content = bytearray()  # the error may refer to it for a while
             raise ConnectionResetError

@@ -46,7 +46,7 @@ class Incoming(NamedTuple):
 
 
 def parse_request(content: bytes) -> Incoming:
-    """Parse a frame. :raises PeerFault, DecodeError: it is not a request that can be answered"""
+    """Parse a frame. Raises PeerFault or DecodeError: it is not a request that can be answered."""
     size = len(content)
     if size < HEAD.size:
         raise PeerFault(f"the request has only {size} bytes")
@@ -72,7 +72,7 @@ def parse_request(content: bytes) -> Incoming:
 
 @lru_cache(maxsize=MOST_REPEATED)
 def _repeated(content: bytes) -> tuple[str, object]:
-    """Client id and fields of a request without its correlation id. :raises DecodeError:"""
+    """Client id and fields of a request without its correlation id. Raises DecodeError."""
     key, version, _ = HEAD.unpack_from(content)
     return SERVED[key].api.decode_request(version, content)
 
@@ -84,7 +84,7 @@ class Dispatcher:
         self._broker = broker
 
     def session(self, host: str, end: Callable[[], object], peercert: Mapping[str, object] | None) -> Session:
-        """The session of a new connection, which `end` closes. :raises PeerFault: the certificate has no principal"""
+        """The session of a new connection, which `end` closes. Raises PeerFault: the certificate has no principal."""
         security = self._cluster.security
         try:
             principal = principal_of(peercert, security.settings.principal_rules)
@@ -99,7 +99,7 @@ class Dispatcher:
         return self._cluster.security.settings.failure_delay_ms / 1000
 
     async def respond(self, incoming: Incoming, session: Session) -> bytes | None:
-        """The whole response, None if the client wants none. :raises PeerFault: the connection must be closed"""
+        """The whole response, None if the client wants none. Raises PeerFault: the connection must be closed."""
         served = incoming.served
         self._cluster.requests += 1
         if session.is_mute:
@@ -114,9 +114,12 @@ class Dispatcher:
                 session.is_mute = True
                 return None
         exchange = Exchange(
-            cluster=self._cluster, broker=self._broker, request=incoming.message, version=incoming.version,
+            cluster=self._cluster,
+            broker=self._broker,
+            request=incoming.message,
+            version=incoming.version,
             caller=session.caller(incoming.client_id),
-        )  # fmt: skip
+        )
         fields = await served.answer(exchange)
         if fields is None:
             return None
@@ -132,9 +135,12 @@ class Dispatcher:
         if incoming.client_id == FAULT_CLIENT or incoming.message is None:
             return None
         request = IncomingRequest(
-            api=incoming.served.api, version=incoming.version, client_id=incoming.client_id,
-            message=incoming.message, name_of=self._cluster.topics.name_of,
-        )  # fmt: skip
+            api=incoming.served.api,
+            version=incoming.version,
+            client_id=incoming.client_id,
+            message=incoming.message,
+            name_of=self._cluster.topics.name_of,
+        )
         verdict = self._faults.judge(request, self._cluster.now_ms())
         if verdict is None:
             return None
@@ -144,7 +150,7 @@ class Dispatcher:
 
 
 def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, object]:
-    """:raises PeerFault: the response has no field for the error, or the client wants no answer"""
+    """Raises PeerFault: the response has no field for the error, or the client wants no answer."""
     api = incoming.served.api
     if getattr(incoming.message, "acks", None) == 0:
         raise PeerFault(f"a producer with acks=0 cannot be sent {rule.error}")
@@ -155,7 +161,7 @@ def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, object]:
 
 
 def _composed(incoming: Incoming, fields: Mapping[str, object]) -> bytes:
-    """:raises PeerFault: the answer is longer than a frame, or a name derived from the client's is too long"""
+    """Raises PeerFault: the answer is longer than a frame, or a name derived from the client's is too long."""
     api, version = incoming.served.api, incoming.version
     try:
         if isinstance(fields, CachedFields):

@@ -38,7 +38,7 @@ class FaultRefused(CoordinatorError):
 
 
 async def carry_out(cluster: Cluster, event: faults.FaultEvent) -> str | int:
-    """Inject a fault and describe what was done; or activate a rule and return its id. :raises FaultRefused:"""
+    """Inject a fault and describe what was done; or activate a rule and return its id. Raises FaultRefused."""
     if isinstance(event, faults.RequestRule):
         return cluster.faults.add(event, cluster.now_ms())
     try:
@@ -93,9 +93,13 @@ async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
     await _send(cluster, LeaveGroup(group=group.id, members=((member.id, None),)))
     if isinstance(member, ConsumerMember) and member.classic is None:
         fenced = faults.AnswerError(
-            error=ErrorCode.FENCED_MEMBER_EPOCH.name, api=("ConsumerGroupHeartbeat",), group=group.id,
-            member=member.id, times=1, for_s=FENCED_FOR_S,
-        )  # fmt: skip
+            error=ErrorCode.FENCED_MEMBER_EPOCH.name,
+            api=("ConsumerGroupHeartbeat",),
+            group=group.id,
+            member=member.id,
+            times=1,
+            for_s=FENCED_FOR_S,
+        )
         cluster.faults.add(fenced, cluster.now_ms())
 
 
@@ -110,10 +114,17 @@ async def _take_place(cluster: Cluster, group: Group, member: ConsumerMember) ->
         await _send(cluster, away)
     metadata = member.metadata
     joining = ConsumerGroupHeartbeat(
-        group=group.id, member=format_uuid(uuid4()), epoch=0, instance=member.instance, rack=metadata.rack,
-        rebalance_timeout_ms=metadata.rebalance_timeout_ms, topics=metadata.topics, regex=metadata.regex,
-        assignor=metadata.assignor, owned={},
-    )  # fmt: skip
+        group=group.id,
+        member=format_uuid(uuid4()),
+        epoch=0,
+        instance=member.instance,
+        rack=metadata.rack,
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+        topics=metadata.topics,
+        regex=metadata.regex,
+        assignor=metadata.assignor,
+        owned={},
+    )
     await _send(cluster, joining)
 
 
@@ -121,15 +132,19 @@ async def _join(cluster: Cluster, group: str, member: Any, protocol_type: str, o
     """`offered` has the session timeout and the protocols of the member."""
     metadata = member if isinstance(member, ClassicMember) else member.metadata
     joining = JoinGroup(
-        group=group, session_timeout_ms=offered.session_timeout_ms,
-        rebalance_timeout_ms=metadata.rebalance_timeout_ms, member="", instance=member.instance,
-        protocol_type=protocol_type, protocols=offered.protocols,
-    )  # fmt: skip
+        group=group,
+        session_timeout_ms=offered.session_timeout_ms,
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+        member="",
+        instance=member.instance,
+        protocol_type=protocol_type,
+        protocols=offered.protocols,
+    )
     await _send(cluster, joining)
 
 
 async def _send(cluster: Cluster, request: Request[A]) -> None:
-    """Pass a request to the engine. :raises FaultRefused: with the engine's error"""
+    """Pass a request to the engine. Raises FaultRefused: with the engine's error."""
     asking = asyncio.create_task(cluster.groups.ask(request, CALLER))
     done, _ = await asyncio.wait({asking}, timeout=ANSWER_TIMEOUT_S)
     if not done:
@@ -148,7 +163,7 @@ def _group(cluster: Cluster, name: str) -> Group:
 
 
 def _members(group: Group, name: str) -> list[Any]:
-    """The members with this member id, or else instance id, or else client id. :raises FaultRefused: unknown"""
+    """The members with this member id, or else instance id, or else client id. Raises FaultRefused: unknown."""
     members: list[Any] = list(group.members.values())
     for names in (
         [member.id for member in members],
@@ -166,7 +181,7 @@ def _listed(members: list[Any]) -> str:
 
 
 async def _change_topic(cluster: Cluster, event: faults.ChangeTopic) -> str:
-    """:raises RequestRefused: :raises FaultRefused:"""
+    """Raises RequestRefused. Raises FaultRefused."""
     try:
         async with cluster.topics.changing:
             return await asyncio.to_thread(_changed, cluster, event)
@@ -255,6 +270,9 @@ def _next_broker(cluster: Cluster, partition: int) -> int:
 
 
 _ACTIONS: Mapping[type[faults.Action], Callable[[Cluster, Any], Awaitable[str]]] = {
-    faults.Expire: _expire, faults.Fence: _fence, faults.Disconnect: _disconnect, faults.ChangeTopic: _change_topic,
+    faults.Expire: _expire,
+    faults.Fence: _fence,
+    faults.Disconnect: _disconnect,
+    faults.ChangeTopic: _change_topic,
     faults.FailCoordinator: _fail_coordinator,
-}  # fmt: skip
+}

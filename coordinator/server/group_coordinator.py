@@ -159,7 +159,7 @@ class GroupCoordinator:
         return self._engine.state
 
     def expire_session(self, group: str, member: str) -> None:
-        """Expire the session of a member now. :raises CannotBeWritten: the records do not fit into the log"""
+        """Expire the session of a member now. Raises CannotBeWritten: the records do not fit into the log."""
         self.deliver(self._engine.fire(TimerKey(TimerKind.SESSION, group, member), self._now_ms()))
 
     def deliver(self, result: CoordinatorResult, then: Callable[[], object] | None = None) -> None:

@@ -24,7 +24,7 @@ class SyncedLog(Protocol):
     """A log whose writes reach the operating system before the disk."""
 
     def unsynced(self) -> Callable[[], object] | None:
-        """A function that synchronizes all writes since the last call; None without any. :raises StorageFailed:"""
+        """A function that synchronizes all writes since the last call; None without any. Raises StorageFailed."""
 
 
 class Journal:

@@ -46,7 +46,7 @@ def serve(
     advertised: Advertised | None = None,
     alongside: Sequence[AbstractAsyncContextManager[object]] = (),
 ) -> None:
-    """Serve on `port` (0: any) and the next ones until SIGTERM. :raises CannotListen, StorageLost, DamagedLog:"""
+    """Serve on `port` (0: any) and the next ones until SIGTERM. Raises CannotListen or StorageLost or DamagedLog."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_event_loop()) as runner:
         listen = partial(_listen, cluster, host, port, advertised)
@@ -129,7 +129,7 @@ class Listener:
 
     @classmethod
     async def open(cls, cluster: Cluster, broker: Broker, host: str, port: int) -> Self:
-        """Listen on `host`:`port`, 0 for any free port; `broker.port` is the port in use. :raises OSError:"""
+        """Listen on `host`:`port`, 0 for any free port; `broker.port` is the port in use. Raises OSError."""
         listener = cls(cluster, broker, host, port)
         await listener.listen()
         broker.host, broker.port, broker.endpoint = host, listener._port, listener
@@ -140,14 +140,17 @@ class Listener:
         return 0 if self._connections is None else len(self._connections)
 
     async def listen(self) -> None:
-        """Listen, also after `close`. :raises OSError:"""
+        """Listen, also after `close`. Raises OSError."""
         connections = Connections(self._cluster.limits, len(self._cluster.brokers))
         dispatcher = Dispatcher(self._cluster, self._broker)
         try:
             self._server = await asyncio.get_running_loop().create_server(
-                partial(ClientConnection, dispatcher, connections), self._host, self._port, backlog=BACKLOG,
+                partial(ClientConnection, dispatcher, connections),
+                self._host,
+                self._port,
+                backlog=BACKLOG,
                 ssl=self._cluster.security.context,
-            )  # fmt: skip
+            )
         except OSError:
             await connections.close()
             raise

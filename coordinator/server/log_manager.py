@@ -58,7 +58,7 @@ class Compactor:
                 _log.warning("Compaction of the log has stopped: %s", error)
 
     async def _compact_topic(self, partition: Partition) -> None:
-        """:raises Interrupted:"""
+        """Raises Interrupted."""
         await asyncio.sleep(0)
         work = partition.begin_compaction(self._now_ms(), self._producer_expiration_ms)
         if work is None:

@@ -162,7 +162,7 @@ METRICS = (
 async def serving_metrics(
     cluster: Cluster, host: str, port: int, serving: Callable[[Address], None]
 ) -> AsyncIterator[None]:
-    """Serve the metrics at `host`:`port` (0: any free port); `serving` gets the address. :raises CannotListen:"""
+    """Serve the metrics at `host`:`port` (0: any free port); `serving` gets the address. Raises CannotListen."""
     try:
         endpoint = MetricsEndpoint.open(cluster, host, port)
     except OSError as error:
@@ -198,7 +198,7 @@ class MetricsEndpoint(Collector):
 
     @classmethod
     def open(cls, cluster: Cluster, host: str, port: int) -> Self:
-        """Listen on `host`:`port`, 0 for any free port; `address` is the address in use. :raises OSError:"""
+        """Listen on `host`:`port`, 0 for any free port; `address` is the address in use. Raises OSError."""
         endpoint = cls(cluster)
         endpoint._server = WebServer(host, port, endpoint.page, _log.error)
         endpoint.address = Address(host, endpoint._server.server_port)

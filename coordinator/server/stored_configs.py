@@ -26,7 +26,7 @@ class StoredConfigs:
     def __init__(
         self, settings: Mapping[str, str], node_id: int, data: DataDirectory | None, topics: Collection[str]
     ) -> None:
-        """`topics` are the existing topics: configs of others are removed. :raises Unusable: as StorageFailed"""
+        """`topics` are the existing topics: configs of others are removed. Raises Unusable: as StorageFailed."""
         self._data = data
         kept = {} if data is None else data.configs
         # A new cluster with eligible leader replicas sets it for all brokers (ConfigurationControlManager).
@@ -40,7 +40,7 @@ class StoredConfigs:
         self.features = Features({**_kept_levels(data), **given})
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
-        """Replace the configs of a topic, which were validated. :raises RequestRefused: they cannot be stored"""
+        """Replace the configs of a topic, which were validated. Raises RequestRefused: they cannot be stored."""
         self._keep(ConfigKind.TOPIC, topic, values)
         self.topics.set(topic, values)
 
@@ -52,12 +52,12 @@ class StoredConfigs:
             self.topics.set(topic, {})
 
     def set_broker(self, broker: str, values: Mapping[str, str]) -> None:
-        """Replace the dynamic configs of a broker or of all. :raises RequestRefused: they cannot be stored"""
+        """Replace the dynamic configs of a broker or of all. Raises RequestRefused: they cannot be stored."""
         self._keep(ConfigKind.BROKER, broker, values)
         self.brokers.set(broker, values)
 
     def set_levels(self, levels: Mapping[str, int]) -> None:
-        """Finalize features at other levels. :raises RequestRefused: they cannot be stored"""
+        """Finalize features at other levels. Raises RequestRefused: they cannot be stored."""
         for name, level in levels.items():
             self._keep(ConfigKind.FEATURE, name, {LEVEL: str(level)})
         self.features.set_levels(levels)

@@ -50,7 +50,7 @@ class Topics:
     def create(
         self, name: str, partitions: int, *, replicas: Sequence[Replicas] | None = None, dry_run: bool = False
     ) -> TopicInfo:
-        """Create a topic; without `replicas`, the server assigns brokers. :raises RequestRefused:"""
+        """Create a topic; without `replicas`, the server assigns brokers. Raises RequestRefused."""
         if name in self.image.topics or name in INTERNAL_TOPICS:
             raise RequestRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
@@ -72,7 +72,7 @@ class Topics:
         return next((other for other in self._by_unified.get(_unified(name), ()) if other != name), None)
 
     def place(self, name: str, partitions: Iterable[int], factor: int | None = None) -> Sequence[Replicas]:
-        """Brokers for partitions of a topic, `factor` for each. :raises RequestRefused: there are too few brokers"""
+        """Brokers for partitions of a topic, `factor` for each. Raises RequestRefused: there are too few brokers."""
         replicas, brokers = self._factor if factor is None else factor, len(self._racks)
         if replicas > brokers:
             raise RequestRefused(
@@ -90,7 +90,7 @@ class Topics:
     def grow(
         self, name: str, partitions: int, *, replicas: Sequence[Replicas] | None = None, dry_run: bool = False
     ) -> None:
-        """Add partitions; without `replicas` they have as many as the first partition. :raises RequestRefused:"""
+        """Add partitions; without `replicas` they have as many as the first partition. Raises RequestRefused."""
         topic = self.image.topics.get(name)
         if topic is None:
             raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -116,7 +116,7 @@ class Topics:
             self.show(grown)
 
     def reassign(self, topic: TopicInfo, partition: int, replicas: Replicas) -> bool:
-        """Assign other brokers to a partition. Returns whether its leader has changed. :raises RequestRefused:"""
+        """Assign other brokers to a partition. Returns whether its leader has changed. Raises RequestRefused."""
         placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
         placed[partition] = replicas
         with _storing():
@@ -126,7 +126,7 @@ class Topics:
         return has_new_leader
 
     def delete(self, topic: TopicInfo) -> None:
-        """Delete a topic. :raises RequestRefused: its files cannot be deleted"""
+        """Delete a topic. Raises RequestRefused: its files cannot be deleted."""
         _check_changeable(topic.name)
         with _storing():
             if self._kept is not None:
@@ -148,7 +148,7 @@ class Topics:
         return self.image.names.get(topic_id)
 
     def _keep_placed(self, name: str, placed: Sequence[Replicas]) -> None:
-        """Store a topic's brokers, if a restart would not assign the same. :raises StorageFailed:"""
+        """Store a topic's brokers, if a restart would not assign the same. Raises StorageFailed."""
         if self._data is None:
             return
         by_partition = {str(number): ",".join(map(str, replicas)) for number, replicas in enumerate(placed)}
@@ -191,7 +191,7 @@ def _check_changeable(name: str) -> None:
 
 
 def check_name(name: str) -> None:
-    """Kafka's rules for topic names (`Topic.validate`). :raises RequestRefused:"""
+    """Kafka's rules for topic names (`Topic.validate`). Raises RequestRefused."""
     why = None
     if not name:
         why = "the empty string is not allowed"
@@ -215,7 +215,7 @@ def missing(name: str) -> RequestRefused:
 
 
 def check_distinct(name: str, other: str | None) -> None:
-    """Check that a new topic has no collision with another (`Topics.collision`). :raises RequestRefused:"""
+    """Check that a new topic has no collision with another (`Topics.collision`). Raises RequestRefused."""
     if other is not None:
         why = f"Topic '{name}' collides with existing topic: {other}"
         raise RequestRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)

@@ -44,7 +44,7 @@ class Transactions:
         self._set_alarm()
 
     async def settle(self, outcome: Outcome) -> Outcome:
-        """Return the outcome once its change is stored. :raises RequestRefused: NOT_COORDINATOR: it cannot be stored"""
+        """Return the outcome once its change is stored. Raises RequestRefused: NOT_COORDINATOR: it cannot be stored."""
         if self._has_failed:
             raise RequestRefused(ErrorCode.NOT_COORDINATOR)
         if outcome.change is not None:
@@ -66,7 +66,7 @@ class Transactions:
         adds: bool,
         is_abortable: bool = True,
     ) -> None:
-        """Check that a producer may write to a partition; the write `adds` it before. :raises RequestRefused:"""
+        """Check that a producer may write to a partition; the write `adds` it before. Raises RequestRefused."""
         if adds:
             version = TransactionVersion.TV_2
             add = self.coordinator.add_partitions

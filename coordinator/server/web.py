@@ -56,7 +56,7 @@ class WebServer(ThreadingHTTPServer):
         report: Callable[[str], object],
         tls: Callable[[], ssl.SSLContext | None] = lambda: None,
     ) -> None:
-        """`report` gets a line for each internal error, `tls` is called for each connection. :raises OSError:"""
+        """`report` gets a line for each internal error, `tls` is called for each connection. Raises OSError."""
         self.page, self._report, self._tls = page, report, tls
         self._room = BoundedSemaphore(MOST_CONNECTIONS)
         self._lock = Lock()

@@ -90,5 +90,5 @@ BROKEN_RULES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
 
 
 def without_rule(name: str | None) -> AbstractContextManager[None]:
-    """The context without a rule; None: with all rules. :raises KeyError: unknown rule"""
+    """The context without a rule; None: with all rules. Raises KeyError: unknown rule."""
     return nullcontext() if name is None else BROKEN_RULES[name]()

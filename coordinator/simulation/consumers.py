@@ -35,7 +35,7 @@ MakeMember: TypeAlias = Callable[[NewMember], ClientMember]
 
 
 def make_member(new: NewMember) -> ClientMember:
-    """:raises InvalidSetting: its library or one of its settings is unknown"""
+    """Raises InvalidSetting: its library or one of its settings is unknown."""
     script, identity = new.script, identity_of(new)
     if script.protocol == "consumer":
         return AsyncConsumer(
@@ -61,7 +61,7 @@ def make_member(new: NewMember) -> ClientMember:
 
 
 def identity_of(new: NewMember) -> Identity:
-    """:raises InvalidSetting: its library or one of its settings is unknown"""
+    """Raises InvalidSetting: its library or one of its settings is unknown."""
     script = new.script
     return Identity(
         group=GROUP,

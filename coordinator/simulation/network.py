@@ -43,9 +43,18 @@ class SimulatedConnection:
     """A connection between a process and a node. `node` 0 is any broker, which answers FindCoordinator."""
 
     __slots__ = (
-        "answer_ms", "check_ms", "held", "is_busy", "is_closed", "is_lost", "life", "node", "process",
-        "request_ms", "waiting",
-    )  # fmt: skip
+        "answer_ms",
+        "check_ms",
+        "held",
+        "is_busy",
+        "is_closed",
+        "is_lost",
+        "life",
+        "node",
+        "process",
+        "request_ms",
+        "waiting",
+    )
 
     def __init__(self, process: Endpoint, node: int, life: int) -> None:
         self.process = process

@@ -122,10 +122,14 @@ class Process:
         self._positions: dict[TopicPartition, int] = {}
         self._reading: dict[TopicPartition, int] = {}  # When the current reading of each partition started
         self._outputs: dict[type, Callable[[Any], None]] = {
-            Send: self._on_send, Callback: self._on_callback, Raised: self._on_raised,
-            Committed: self._on_committed, Positioned: self._on_positioned, Closed: lambda _: self._end(),
+            Send: self._on_send,
+            Callback: self._on_callback,
+            Raised: self._on_raised,
+            Committed: self._on_committed,
+            Positioned: self._on_positioned,
+            Closed: lambda _: self._end(),
             Deadlocked: self._on_deadlocked,
-        }  # fmt: skip
+        }
 
     # Called by the scenario.
 

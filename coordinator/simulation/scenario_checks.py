@@ -28,7 +28,7 @@ _METHODS = ("assigned", "revoked", "lost")
 def check_settings(
     kind: type[Config] | type[MemberSettings], settings: Mapping[str, str], *path: str
 ) -> None:
-    """:raises Malformed: with the path of the invalid setting, if it is a single one"""
+    """Raises Malformed: with the path of the invalid setting, if it is a single one."""
     try:
         kind.parse(settings)
     except InvalidSetting as error:
@@ -46,19 +46,19 @@ def unknown(what: str, name: str, known: Collection[str]) -> str:
 
 
 def check_faults(faults: NetworkFaults) -> None:
-    """:raises Malformed: the bounds of the delay are not two numbers in order"""
+    """Raises Malformed: the bounds of the delay are not two numbers in order."""
     if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
         raise Malformed("expected the shortest and the longest delay, as [1, 80]", "delay_ms")
 
 
 def check_network_partition(partition: NetworkPartition) -> None:
-    """:raises Malformed: the partition has no members"""
+    """Raises Malformed: the partition has no members."""
     if not partition.members:
         raise Malformed("lists no member", "members")
 
 
 def check_member(script: MemberScript) -> None:
-    """:raises Malformed: the member's library would refuse such a consumer"""
+    """Raises Malformed: the member's library would refuse such a consumer."""
     if script.library not in LIBRARIES:
         raise Malformed(unknown("library", script.library, LIBRARIES), "library")
     if script.protocol not in ONLY_OF:

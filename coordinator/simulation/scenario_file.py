@@ -26,11 +26,19 @@ _Tree = dict[str, Any]
 
 
 VERBS: Mapping[str, type] = {  # restart before kill, which is also one of its keys
-    "start": model.Start, "close": model.Close, "restart": model.Restart, "kill": model.Kill,
-    "pause": model.Pause, "freeze": model.Freeze, "enforce_rebalance": model.EnforceRebalance,
-    "subscribe": model.Subscribe, "commit": model.Commit, "committed": model.AskCommitted,
-    "topic": ChangeTopic, "coordinator": FailCoordinator,
-}  # fmt: skip
+    "start": model.Start,
+    "close": model.Close,
+    "restart": model.Restart,
+    "kill": model.Kill,
+    "pause": model.Pause,
+    "freeze": model.Freeze,
+    "enforce_rebalance": model.EnforceRebalance,
+    "subscribe": model.Subscribe,
+    "commit": model.Commit,
+    "committed": model.AskCommitted,
+    "topic": ChangeTopic,
+    "coordinator": FailCoordinator,
+}
 """The key that determines the kind of an event."""
 
 
@@ -49,7 +57,7 @@ def parse_scenario(file: Path, text: str, *, name: str | None = None) -> model.S
 
 
 def scenario_from_tree(tree: _Tree, *, name: str) -> model.Scenario:
-    """The scenario of a file's tree. :raises Malformed: with the path to the invalid value"""
+    """The scenario of a file's tree. Raises Malformed: with the path to the invalid value."""
     if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
         raise Malformed(f"a scenario has at most {MAX_VALUES} values")
     check_format(tree, FORMAT_VERSION, "scenario")
@@ -318,7 +326,7 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def shipped_scenario(name: str) -> model.Scenario:
-    """:raises LookupError: unknown name"""
+    """Raises LookupError: unknown name."""
     if name not in shipped_names():
         raise LookupError(name)
     return parse_scenario(Path(f"{name}{_SUFFIX}"), shipped_text(name))

@@ -25,10 +25,17 @@ SETTLED_MS = 10_000
 MISSING_TOPIC = "UNKNOWN_TOPIC_OR_PART"
 """The exception that librdkafka raises once for a missing topic: a restarted consumer raises it again."""
 
-PASSING = frozenset({
-    "", "CommitFailedException", "RebalanceInProgressException", "REBALANCE_IN_PROGRESS", "TimeoutException",
-    "RetriableCommitFailedException", MISSING_TOPIC,
-})  # fmt: skip
+PASSING = frozenset(
+    {
+        "",
+        "CommitFailedException",
+        "RebalanceInProgressException",
+        "REBALANCE_IN_PROGRESS",
+        "TimeoutException",
+        "RetriableCommitFailedException",
+        MISSING_TOPIC,
+    }
+)
 """Exceptions after which a consumer that continues polling recovers."""
 
 

@@ -123,7 +123,7 @@ def with_settings(scenario: Scenario, settings: Mapping[str, str]) -> Scenario:
 
 
 def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) -> None:
-    """:raises InvalidSetting: settings of the brokers or of a member conflict under this protocol"""
+    """Raises InvalidSetting: settings of the brokers or of a member conflict under this protocol."""
     played = with_variant(scenario, variant)
     try:
         check_settings(Config, played.settings, "settings")

@@ -1,11 +1,24 @@
-"""The log cleaner: compacts every segment of a partition except the active one, as `compaction` decides. Records
-from `first_dirty` determine which keys have a later record now; neighbors that fit into one segment are merged.
-Nothing else writes to these segments, so that it can run in a separate thread while records are appended. A
-compacted segment replaces its source segments so that a kill at any point loses nothing: `0000.log.cleaned` is
-being written and not valid yet, `0000.log.swap` is on the disk and makes the old segments within its offsets
-obsolete (`list_segments` skips them). At the next start `finish_interrupted` completes or reverts; the names are a
-broker's, so that each continues a compaction of the other. Source: LogCleaner.doClean, groupSegmentsBySize,
-LogCleanerManager, LocalLog.replaceSegments, LogLoader.load."""
+"""The log cleaner: compacts every segment of a partition except the active one.
+
+Theory of operation. Records before `first_dirty` were compacted earlier; the others are dirty, and determine which
+keys have a later record now. A partition is compacted once more than half of its bytes are dirty. The segments are
+read one after another, and neighbors that fit into one segment are merged. Compaction does not touch the active
+segment, and nothing else writes to the others, so that it can run in a separate thread while records are appended.
+
+`compaction` decides which records survive. Memory: the keys of the dirty part, and two segments. Source:
+LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
+
+A compacted segment replaces its source segments so that a kill at any point loses nothing:
+
+    0000.log.cleaned    being written: not valid yet
+    0000.log.swap       complete and on the disk: valid, even if old segments still exist
+    0000.log            in place
+
+Once the file is named `.swap`, the old segments within its offsets are obsolete, and `list_segments` skips them. At
+the next start `finish_interrupted` completes or reverts a compaction that a kill interrupted. The names are a
+broker's, so that each continues an interrupted compaction of the other. The index files belong to their segment;
+`write_missing_indexes` creates the index files of the new one. Source: LocalLog.replaceSegments, LogLoader.load.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,7 +71,7 @@ class Interrupted(Exception):
 
 
 def closed_segments(directory: Path, active: int) -> list[SegmentSpan]:
-    """The segments before the active one, which has the base offset `active`. :raises DamagedLog: :raises OSError:"""
+    """The segments before the active one, which has the base offset `active`. Raises DamagedLog. Raises OSError."""
     paths = [path for path in list_segments(directory) if base_offset_of(path) < active]
     ends = [*map(base_offset_of, paths), active][1:]
     return [SegmentSpan(path=path, end=end) for path, end in zip(paths, ends, strict=True)]
@@ -75,8 +88,8 @@ def compact(
     put_in_place: Callable[[Path, int], None] | None = None,
 ) -> int:
     """Compact the segments before the base offset `active`. Returns the offset from which nothing was touched.
-    `put_in_place` is called instead of `replace_segments` for a log that is being read. :raises Interrupted:
-    `stopped` returned true :raises DamagedLog: :raises OSError: after these, earlier segments may be compacted"""
+    `put_in_place` is called instead of `replace_segments` for a log that is being read. Raises Interrupted: `stopped`
+    returned true. Raises DamagedLog. Raises OSError: after these, earlier segments may be compacted."""
     spans = closed_segments(directory, active)
     survey = Survey()
     for span in spans:
@@ -146,8 +159,7 @@ def _check(stopped: Callable[[], bool]) -> None:
 
 
 def replace_segments(cleaned: Path, next_offset: int) -> None:
-    """Replace the segments before `next_offset` by a written one. :raises OSError: `finish_interrupted`
-    continues"""
+    """Replace the segments before `next_offset` by a written one. Raises OSError: `finish_interrupted` continues."""
     sync(cleaned)
     swap = cleaned.rename(cleaned.with_suffix(SWAP))
     sync(swap.parent)
@@ -155,8 +167,8 @@ def replace_segments(cleaned: Path, next_offset: int) -> None:
 
 
 def finish_interrupted(directory: Path) -> None:
-    """Complete or revert an interrupted compaction in this directory, including a broker's. :raises
-    DamagedLog: a `.swap` file is incomplete :raises OSError:"""
+    """Complete or revert an interrupted compaction in this directory, including a broker's. Raises DamagedLog: a
+    `.swap` file is incomplete. Raises OSError."""
     given_up = [path for path in directory.iterdir() if path.suffix in (CLEANED, DELETED)]
     # A broker that splits a segment has already swapped the later parts when an earlier one is not yet written.
     first_unwritten = min((base_offset_of(path) for path in given_up if path.suffix == CLEANED), default=None)
@@ -174,7 +186,7 @@ def finish_interrupted(directory: Path) -> None:
 
 
 def write_missing_indexes(directory: Path, *, before: int) -> None:
-    """Write missing index files of the segments before offset `before`. :raises DamagedLog: :raises OSError:"""
+    """Write missing index files of the segments before offset `before`. Raises DamagedLog. Raises OSError."""
     paths = [path for path in list_segments(directory) if base_offset_of(path) < before]
     for number, path in enumerate(paths):
         if path.with_suffix(indexes.OFFSET_INDEX).exists():
@@ -189,7 +201,7 @@ def write_missing_indexes(directory: Path, *, before: int) -> None:
 
 
 def delete_indexes(log: Path) -> None:
-    """Delete the index files of a segment that will change. :raises OSError:"""
+    """Delete the index files of a segment that will change. Raises OSError."""
     for suffix in indexes.INDEX_SUFFIXES:
         log.with_suffix(suffix).unlink(missing_ok=True)
 

@@ -48,7 +48,7 @@ def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, object]:
 
 
 def read_assignors(fields: Mapping[str, object]) -> tuple[ClientAssignor, ...]:
-    """The client-side assignors of a member. :raises DecodeError:"""
+    """The client-side assignors of a member. Raises DecodeError."""
     tree = _read(_ASSIGNORS, fields)
     return tuple(
         ClientAssignor(
@@ -76,7 +76,7 @@ def payload_fields(payload: Payload) -> dict[str, object]:
 
 
 def read_payload(fields: Mapping[str, Any]) -> Payload:
-    """The metadata and error of a client-side assignor in a record. :raises DecodeError:"""
+    """The metadata and error of a client-side assignor in a record. Raises DecodeError."""
     tree = _read(_PAYLOAD, fields)
     if tree is None:
         return NO_PAYLOAD

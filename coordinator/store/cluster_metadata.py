@@ -59,7 +59,7 @@ class MetadataImage:
 
 
 def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> MetadataImage:
-    """Read a partition's directory, as of a time. :raises DamagedLog: :raises OSError: the log cannot be read"""
+    """Read a partition's directory, as of a time. Raises DamagedLog. Raises OSError: the log cannot be read."""
     metadata = MetadataImage()
     replay = _Replay(metadata, as_of_ms)
     start = _read_snapshot(directory, replay)
@@ -100,7 +100,7 @@ def _read_snapshot(directory: Path, replay: _Replay) -> int:
 
 
 def _snapshot_chunks(path: Path, as_of_ms: int | None) -> list[Columns] | None:
-    """The records of a snapshot; None if it covers something after the time. :raises DamagedLog: :raises OSError:"""
+    """The records of a snapshot; None if it covers something after the time. Raises DamagedLog. Raises OSError."""
     segment = read_segment(path)
     if segment.torn is not None:
         raise DamagedLog(path, segment.torn.position, segment.torn.reason)
@@ -168,7 +168,7 @@ class _Replay:
 
 
 def _decode(value: bytes) -> tuple[int, Fields]:
-    """Type and fields of a record. :raises DecodeError: another frame, or a newer version"""
+    """Type and fields of a record. Raises DecodeError: another frame, or a newer version."""
     try:
         frame, position = read_varint(value, 0)
         number, position = read_varint(value, position)

@@ -44,7 +44,7 @@ class Survey:
         return min(self._began.values(), default=None)
 
     def add(self, segment: Segment, *, keys: bool = True) -> None:
-        """Read the next segment; without `keys` only its producers. :raises DamagedLog:"""
+        """Read the next segment; without `keys` only its producers. Raises DamagedLog."""
         batches = segment.batches
         self._add_producers(batches)
         marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))
@@ -132,7 +132,7 @@ class RecordRetention:
         self._with_batches: set[int] = set()  # producers that have a batch of their current transaction
 
     def retained(self, segment: Segment, *, keep_end: bool) -> Retained:
-        """The remaining bytes of a segment; with `keep_end` including its last batch. :raises DamagedLog:"""
+        """The remaining bytes of a segment; with `keep_end` including its last batch. Raises DamagedLog."""
         batches = segment.batches
         decisions = self._judge(batches)
         if keep_end and len(batches):

@@ -69,7 +69,7 @@ def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list
 
 
 def log_end(directory: Path) -> LogEnd:
-    """The end of a copy. :raises DamagedLog: :raises OSError: it cannot be read"""
+    """The end of a copy. Raises DamagedLog. Raises OSError: it cannot be read."""
     for _ in range(_LISTINGS):
         # Compaction may have renamed a segment since it was listed.
         with suppress(FileNotFoundError):

@@ -1,7 +1,23 @@
-"""The data directory of the server, laid out like one of a broker's `log.dirs`: the logs, and the files of
-`topic_directories` and `directory_files`; `.kafka_cleanshutdown`: it was closed cleanly. Its content is correct at
-every moment, whenever the process is killed. If a write fails, memory is ahead of the disk: the caller must not
-answer anything, and must restart from here. Source: LogManager, LogCleanerManager."""
+"""The data directory of the server, laid out like one of a broker's `log.dirs`.
+
+    .lock                             held by the process that writes to it
+    meta.properties                   cluster id, node id
+    __consumer_offsets-0 … -49/       the records of the groups: `offsets_log`, `log`
+    orders-0/partition.metadata …     the topics: `topic_directories`
+    group-configs.json …              configs of groups, topics, brokers and so on: `directory_files`
+    cleaner-offset-checkpoint         the progress of compaction
+    .kafka_cleanshutdown              it was closed cleanly
+
+    data = DataDirectory.open(path)
+    data.recover(engine)                        once, before the first append
+    data.log.append(result.written, now_ms)     then the answers can be sent, once synchronized
+    data.close()
+
+Its content is correct at every moment, whenever the process is killed. If a write fails, memory is ahead of the disk:
+the caller must not answer anything, and must restart from here.
+
+Source: LogManager, LogCleanerManager.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,8 +108,8 @@ class DataDirectory:
 
     @classmethod
     def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:
-        """Open a directory, which is created if missing; a torn tail is cut off and reported by `recover`. :raises
-        DirectoryInUse: :raises Unusable: :raises StorageFailed: :raises DamagedLog:"""
+        """Open a directory, which is created if missing; a torn tail is cut off and reported by `recover`. Raises
+        DirectoryInUse. Raises Unusable. Raises StorageFailed. Raises DamagedLog."""
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -109,8 +125,8 @@ class DataDirectory:
             raise
 
     def recover(self, engine: Engine) -> RecoveredContent:
-        """Load the log into an engine. :raises DamagedLog: a malformed record :raises Unusable: partitions are
-        missing"""
+        """Load the log into an engine. Raises DamagedLog: a malformed record. Raises Unusable: partitions are
+        missing."""
         records = self.log.records
         replay = self.log.recover(engine)
         state = engine.state
@@ -125,19 +141,19 @@ class DataDirectory:
         )
 
     def append(self, records: Sequence[Record], now_ms: int) -> None:
-        """Write records, all of them or none, as durably as the policy requires. :raises StorageFailed: :raises
-        ValueError: a record does not fit Kafka's schemas"""
+        """Write records, all of them or none, as durably as the policy requires. Raises StorageFailed. Raises
+        ValueError: a record does not fit Kafka's schemas."""
         self.log.append([(record.group, encode_record(record)) for record in records], now_ms)
         if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.topic.unsynced()) is not None:
             unsynced()
 
     def set_config(self, kind: files.ConfigKind, name: str, values: Mapping[str, str]) -> None:
-        """Replace the configs of one resource; an empty mapping removes them. :raises StorageFailed: unchanged"""
+        """Replace the configs of one resource; an empty mapping removes them. Raises StorageFailed: unchanged."""
         others = {resource: one for resource, one in self.configs[kind].items() if resource != name}
         self.set_configs(kind, {**others, name: dict(values)} if values else others)
 
     def set_configs(self, kind: files.ConfigKind, configs: files.Configs) -> None:
-        """Replace the configs of all resources of a kind. :raises StorageFailed: unchanged"""
+        """Replace the configs of all resources of a kind. Raises StorageFailed: unchanged."""
         if configs == self.configs[kind]:
             return
         try:
@@ -152,8 +168,8 @@ class DataDirectory:
         stopped: Callable[[], bool] = lambda: False,
         in_logs_thread: InLogsThread = lambda call: call(),
     ) -> bool:
-        """Compact the partition that needs it most; False: none needs it. After an error it is skipped until more
-        is to compact. :raises Interrupted: :raises StorageFailed: :raises DamagedLog:"""
+        """Compact the partition that needs it most; False: none needs it. After an error it is skipped until more is to
+        compact. Raises Interrupted. Raises StorageFailed. Raises DamagedLog."""
         due: list[tuple[tuple[str, int], CompactionRun]] = []
         in_logs_thread(lambda: due.extend(self._due(now_ms)))
         for name, work in due:
@@ -169,7 +185,7 @@ class DataDirectory:
         return bool(due)
 
     def close(self) -> None:
-        """Synchronize, mark the directory as clean, and unlock it. :raises StorageFailed: :raises DamagedLog:"""
+        """Synchronize, mark the directory as clean, and unlock it. Raises StorageFailed. Raises DamagedLog."""
         try:
             self.log.topic.close()
             try:
@@ -198,7 +214,7 @@ class DataDirectory:
 
 
 def _cluster_id(path: Path, node_id: int) -> str:
-    """The cluster id of the directory, from its first use. :raises DamagedLog: :raises Unusable:"""
+    """The cluster id of the directory, from its first use. Raises DamagedLog. Raises Unusable."""
     meta = files.read_meta_properties(path)
     if meta is not None and meta.node_id not in (None, node_id):
         raise Unusable(

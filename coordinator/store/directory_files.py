@@ -1,8 +1,24 @@
-"""The small files of a log directory: identity, progress of compaction, configs. `meta.properties` has version,
-`cluster.id`, `node.id` and `directory.id`; of version 0, from brokers with ZooKeeper, `broker.id` and no directory.
-`cleaner-offset-checkpoint` has a line with topic, partition and offset per partition. Configs are in files of
-Kohort (a broker stores them in its metadata log), as in `group-configs.json`: `{"kohort": 1, "groups": {"payments":
-{"consumer.session.timeout.ms": "50000"}}}`. Source: MetaProperties, OffsetCheckpointFile."""
+"""The small files of a log directory: its identity, the progress of compaction, and stored configs.
+
+    meta.properties                 version=1
+                                    cluster.id=S29ob3J0VGVzdHNLYWZrYQ
+                                    node.id=1
+                                    directory.id=kOSZFTAtGrRs8DKZe9OvBw
+    cleaner-offset-checkpoint       0                               version
+                                    2                               number of lines that follow
+                                    __consumer_offsets 7 1234       topic, partition, offset
+    group-configs.json              {"kohort": 1, "groups": {"payments": {"consumer.session.timeout.ms": "50000"}}}
+    topic-configs.json              {"kohort": 1, "topics": {"orders": {"retention.ms": "5000"}}}
+    broker-configs.json             {"kohort": 1, "brokers": {"": {"log.retention.ms": "5000"}}}
+    feature-configs.json            {"kohort": 1, "features": {"group.version": {"level": "0"}}}
+    assignment-configs.json         {"kohort": 1, "assignments": {"orders": {"0": "1,2", "1": "2,3"}}}
+    acl-configs.json                {"kohort": 1, "acls": {"1": {"change": "created", "resource_type": "TOPIC", …}}}
+
+`meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. Configs are in files of
+Kohort: a broker stores them in its metadata log (ConfigRecord, FeatureLevelRecord, AccessControlEntryRecord).
+
+Source: MetaProperties, OffsetCheckpointFile.
+"""
 
 import json
 from collections.abc import Mapping
@@ -34,7 +50,7 @@ class MetaProperties:
 
 
 def read_meta_properties(log_directory: Path) -> MetaProperties | None:
-    """The file of a log directory, None without one. :raises DamagedLog: an unknown version or invalid id"""
+    """The file of a log directory, None without one. Raises DamagedLog: an unknown version or invalid id."""
     path = log_directory / META_PROPERTIES
     try:
         text = read_regular(path).decode(errors="replace")
@@ -61,7 +77,7 @@ def read_meta_properties(log_directory: Path) -> MetaProperties | None:
 
 
 def write_meta_properties(log_directory: Path, meta: MetaProperties) -> None:
-    """Write the file. :raises OSError: the old one is unchanged"""
+    """Write the file. Raises OSError: the old one is unchanged."""
     fields = {
         "node.id": meta.node_id,
         "directory.id": None if meta.directory_id is None else format_uuid(meta.directory_id),
@@ -84,13 +100,13 @@ Checkpoint: TypeAlias = Mapping[tuple[str, int], int]  # an offset, by topic and
 
 
 def read_checkpoint(path: Path) -> dict[tuple[str, int], int]:
-    """The content of the file; empty without a file. :raises DamagedLog: :raises OSError:"""
+    """The content of the file; empty without a file. Raises DamagedLog. Raises OSError."""
     lines = read_checkpoint_lines(path, ("topic", "partition", "offset"))
     return {(topic, partition): offset for topic, partition, offset in lines}
 
 
 def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
-    """Replace the file. :raises OSError: the old one is unchanged"""
+    """Replace the file. Raises OSError: the old one is unchanged."""
     lines = [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
     write_checkpoint_lines(path, lines)
 
@@ -117,7 +133,7 @@ Configs: TypeAlias = Mapping[str, Mapping[str, str]]  # names and values of conf
 
 
 def read_configs(log_directory: Path, kind: ConfigKind) -> dict[str, dict[str, str]]:
-    """The stored configs; empty if there is no file. :raises DamagedLog: :raises OSError:"""
+    """The stored configs; empty if there is no file. Raises DamagedLog. Raises OSError."""
     path = log_directory / kind.file
     try:
         text = read_regular(path)
@@ -136,7 +152,7 @@ def read_configs(log_directory: Path, kind: ConfigKind) -> dict[str, dict[str, s
 
 
 def write_configs(log_directory: Path, kind: ConfigKind, configs: Configs) -> None:
-    """Replace the file. :raises OSError: the old one is unchanged"""
+    """Replace the file. Raises OSError: the old one is unchanged."""
     resources = {name: dict(values) for name, values in configs.items()}
     document = {"kohort": CONFIGS_FORMAT, f"{kind.value}s": resources}
     write_atomically(log_directory / kind.file, json.dumps(document, indent=1, ensure_ascii=True) + "\n")

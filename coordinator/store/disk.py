@@ -39,7 +39,7 @@ class FsyncPolicy(Enum):
 
 
 def sync(path: Path) -> None:
-    """Synchronize a file or a directory. :raises OSError:"""
+    """Synchronize a file or a directory. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -48,8 +48,8 @@ def sync(path: Path) -> None:
 
 
 def write_atomically(path: Path, content: str) -> None:
-    """Replace a file, or create it: a reader, also one after a crash, finds the old content or the new one.
-    :raises OSError: the old content is unchanged"""
+    """Replace a file, or create it: a reader, also one after a crash, finds the old content or the new one. Raises
+    OSError: the old content is unchanged."""
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
         with open(unfinished, "w", encoding="utf-8") as out:
@@ -92,7 +92,7 @@ class DirectoryLock:
 
     @classmethod
     def take(cls, directory: Path) -> Self:
-        """Lock a directory that exists. :raises DirectoryInUse: :raises StorageFailed:"""
+        """Lock a directory that exists. Raises DirectoryInUse. Raises StorageFailed."""
         path = directory / LOCK_FILE
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -115,7 +115,7 @@ class DirectoryLock:
 
 
 def _lock(descriptor: int) -> None:
-    """:raises OSError: EACCES or EAGAIN if it is locked"""
+    """Raises OSError: EACCES or EAGAIN if it is locked."""
     if _SET_FOR_OPEN_FILE is not None:
         fcntl.fcntl(descriptor, _SET_FOR_OPEN_FILE, _WHOLE_FILE)
     else:

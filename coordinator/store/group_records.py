@@ -23,8 +23,8 @@ class NoRecords(CoordinatorError, ValueError):
 
 
 def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[records.Record, ...]:
-    """The records of a group and its offsets, as by a coordinator. :raises NoRecords: a share or streams group, or
-    partitions of a topic that `topics` does not have :raises InvalidRegexError: a regex is invalid for a broker"""
+    """The records of a group and its offsets, as by a coordinator. Raises NoRecords: a share or streams group, or
+    partitions of a topic that `topics` does not have. Raises InvalidRegexError: a regex is invalid for a broker."""
     offsets = _offset_records(group, topics, now_ms)
     if group.type is GroupType.CONSUMER:
         return (*_consumer_records(group, topics, now_ms), *offsets)

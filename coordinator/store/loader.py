@@ -267,7 +267,7 @@ def _utc(time_ms: int) -> str:
 
 
 def _read(copy: Path, as_of_ms: int | None) -> _Read:
-    """Read a copy. :raises DamagedLog: :raises OSError:"""
+    """Read a copy. Raises DamagedLog. Raises OSError."""
     coverage = None if as_of_ms is None else Coverage(as_of_ms)
     read = _Read(copy, Digest(as_of_ms), coverage)
     try:

@@ -253,7 +253,7 @@ class Log:
         self._is_held = True
 
     def release(self) -> None:
-        """Delete the segments that are due since `hold`. :raises OSError:"""
+        """Delete the segments that are due since `hold`. Raises OSError."""
         self._is_held = False
         self.start_at(self.start_offset)
 

@@ -35,8 +35,7 @@ class CompactionRun:
     aborted: Sequence[AbortedTransaction] = ()
 
     def run(self, in_logs_thread: InLogsThread, stopped: Callable[[], bool]) -> None:
-        """Compact; an error leaves old or new segments. :raises Interrupted: :raises DamagedLog: :raises
-        OSError:"""
+        """Compact; an error leaves old or new segments. Raises Interrupted. Raises DamagedLog. Raises OSError."""
 
         def put_in_place(cleaned: Path, end: int) -> None:
             sync(cleaned)
@@ -102,13 +101,13 @@ class LogCompaction:
         return self._log.cleanable_end(stable_end, now_ms - lag_ms if lag_ms else 1 << 63)
 
     def replace(self, cleaned: Path, index: SegmentIndex, end: int) -> None:
-        """Replace the segments up to the offset `end` by a compacted one. :raises OSError:"""
+        """Replace the segments up to the offset `end` by a compacted one. Raises OSError."""
         self._close_files()
         replace_segments(cleaned, end)
         self._log.replace(index, end)
 
     def end(self, work: CompactionRun) -> None:
-        """Record the finished work. :raises OSError: a segment that should be deleted still exists"""
+        """Record the finished work. Raises OSError: a segment that should be deleted still exists."""
         if work.done_to is not None:
             self.first_dirty = work.done_to
             self._producers.compacted(work.end, work.aborted)

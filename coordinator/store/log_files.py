@@ -1,9 +1,23 @@
-"""Logs on a disk: the files of their segments. An incomplete write is cut off again, so that the file always ends
-with a complete batch while the process runs. It is in the operating system's cache then, and on the disk once a
-function from `unsynced` has run; what a kill leaves half written is cut off when the log is opened. If the segments
-are `ordered`, a full one is synchronized before the next one is created: only the active segment can have a torn
-tail, in any other it is damage. The index files of a segment are written when the log is closed or compacted.
-Source: UnifiedLog.append, LogSegment.recover, LogLoader."""
+"""Logs on a disk: the files of their segments.
+
+    orders-7/
+        partition.metadata, leader-epoch-checkpoint
+        00000000000000000000.log  .index  .timeindex     full segments
+        00000000000000123456.log                         the active one, which is appended to
+
+Theory of operation. A batch is written after the last one, with one call if possible; an incomplete write is cut off
+again, so that the file always ends with a complete batch while the process runs. It is in the operating system's cache
+then, and on the disk once a function from `unsynced` has run. A batch that a kill leaves half written is cut off when
+the log is opened. A limited number of files is open at a time.
+
+If the segments are `ordered`, a full one is synchronized before the next one is created: only the active segment can
+have a torn tail, in any other it is damage. Otherwise nothing waits for the disk.
+
+The index files of a segment are written when the log is closed or compacted (`cleaner.write_missing_indexes`), not at
+every append: a broker creates missing ones itself.
+
+Source: UnifiedLog.append, LogSegment.recover, LogLoader.
+"""
 
 import os
 from collections import OrderedDict
@@ -46,8 +60,8 @@ class LogFiles:
         self.removed: list[Path] = []
 
     def open(self, directory: Path, segments: Iterable[Segment], *, was_clean: bool) -> StoredLog:
-        """Open the log of the segments in a directory, and cut off the torn tail of the last one.
-        `was_clean`: its index files are complete. :raises DamagedLog: :raises OSError:"""
+        """Open the log of the segments in a directory, and cut off the torn tail of the last one. `was_clean`: its
+        index files are complete. Raises DamagedLog. Raises OSError."""
         producers = Producers()
         indexes: list[SegmentIndex] = []
         active: Segment | None = None
@@ -94,7 +108,7 @@ class OpenFiles:
         self._by_path: OrderedDict[Path, int] = OrderedDict()
 
     def get(self, path: Path) -> int:
-        """A descriptor, valid until the next call. :raises OSError:"""
+        """A descriptor, valid until the next call. Raises OSError."""
         opened = self._by_path.get(path)
         if opened is not None:
             self._by_path.move_to_end(path)
@@ -156,7 +170,7 @@ class SegmentFiles:
 
 
 def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> None:
-    """Write a batch at `position`, the end of a segment. :raises OSError: no part of it is written"""
+    """Write a batch at `position`, the end of a segment. Raises OSError: no part of it is written."""
     left, at = memoryview(batch), position
     try:
         while left:
@@ -169,14 +183,14 @@ def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> Non
 
 
 def create_segment(directory: Path, base_offset: int) -> Path:
-    """Create an empty segment. :raises OSError:"""
+    """Create an empty segment. Raises OSError."""
     path = directory / segment_name(base_offset)
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
     return path
 
 
 def cut_segment(path: Path, size: int) -> None:
-    """Cut off everything after `size` bytes. :raises OSError:"""
+    """Cut off everything after `size` bytes. Raises OSError."""
     with open(path, "r+b") as segment:
         segment.truncate(size)
         os.fsync(segment.fileno())

@@ -29,7 +29,7 @@ class OffsetsLog:
 
     @classmethod
     def open(cls, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool = False) -> Self:
-        """Read or create the partitions. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
+        """Read or create the partitions. Raises DamagedLog. Raises StorageFailed. Raises Unusable."""
         digests: dict[int, Digest] = {}
 
         def see(number: int, segment: Segment) -> None:
@@ -41,7 +41,7 @@ class OffsetsLog:
         return cls(log, [digests[number] for number in range(len(log))])
 
     def recover(self, engine: Engine) -> Replay:
-        """Load the partitions into an engine. :raises DamagedLog: a record is malformed :raises Unusable:"""
+        """Load the partitions into an engine. Raises DamagedLog: a record is malformed. Raises Unusable."""
         replay = Replay(engine)
         seen: set[str] = set()
         for number, digest in enumerate(self._digests):
@@ -64,7 +64,7 @@ class OffsetsLog:
         self, written: Sequence[Written], now_ms: int, producer: ProducerIdentity | None = None
     ) -> None:
         """Write records, one batch per partition, all of them or none, to the operating system, not yet the disk.
-        Records of a `producer` belong to its transaction. :raises StorageFailed:"""
+        Records of a `producer` belong to its transaction. Raises StorageFailed."""
         by_partition: dict[int, list[KeyAndValue]] = {}
         for group, key_and_value in written:
             by_partition.setdefault(self._partition_for(group), []).append(key_and_value)

@@ -53,7 +53,7 @@ class PartitionName:
 
 
 def partition_directories(root: Path) -> Iterator[tuple[Path, PartitionName]]:
-    """The directories of partitions in a log directory, in the order of their names. :raises OSError:"""
+    """The directories of partitions in a log directory, in the order of their names. Raises OSError."""
     for path in sorted(root.iterdir()):
         name = parse_partition_name(path.name)
         if name is not None and path.is_dir():
@@ -93,7 +93,7 @@ def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
 
 def read_topic_id(directory: Path) -> UUID | None:
     """The topic's id in `partition.metadata`; None without the file (before Kafka 2.8, and while a partition is
-    created). :raises DamagedLog: it contains no id :raises OSError:"""
+    created). Raises DamagedLog: it contains no id. Raises OSError."""
     path = directory / PARTITION_METADATA
     try:
         lines = _lines(path)
@@ -114,13 +114,13 @@ def read_topic_id(directory: Path) -> UUID | None:
 
 
 def write_topic_id(directory: Path, topic_id: UUID) -> None:
-    """Write `partition.metadata`. :raises OSError: the old one is unchanged"""
+    """Write `partition.metadata`. Raises OSError: the old one is unchanged."""
     content = f"version: {_VERSION}\ntopic_id: {format_uuid(topic_id)}"
     write_atomically(directory / PARTITION_METADATA, content)
 
 
 def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
-    """The epochs, ascending; none without a file or records. :raises DamagedLog: :raises OSError:"""
+    """The epochs, ascending; none without a file or records. Raises DamagedLog. Raises OSError."""
     return tuple(
         LeaderEpoch(epoch=epoch, start_offset=offset)
         for _, epoch, offset in read_checkpoint_lines(directory / LEADER_EPOCHS, ("leader epoch", "offset"))
@@ -128,14 +128,14 @@ def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
 
 
 def write_leader_epochs(directory: Path, epochs: Sequence[LeaderEpoch]) -> None:
-    """Write `leader-epoch-checkpoint`. :raises OSError: the old one is unchanged"""
+    """Write `leader-epoch-checkpoint`. Raises OSError: the old one is unchanged."""
     lines = [f"{epoch.epoch} {epoch.start_offset}" for epoch in epochs]
     write_checkpoint_lines(directory / LEADER_EPOCHS, lines)
 
 
 def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The lines of a checkpoint file, empty without one: an int32 and an int64 at the end, after "" or a text.
-    `fields` are their names. :raises DamagedLog: a line has other fields, or lines are missing :raises OSError:"""
+    """The lines of a checkpoint file, empty without one: an int32 and an int64 at the end, after "" or a text. `fields`
+    are their names. Raises DamagedLog: a line has other fields, or lines are missing. Raises OSError."""
     try:
         lines = _lines(path)
     except FileNotFoundError:
@@ -157,7 +157,7 @@ def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, 
 
 
 def write_checkpoint_lines(path: Path, lines: Sequence[str]) -> None:
-    """Replace a checkpoint file. :raises OSError: the old one is unchanged"""
+    """Replace a checkpoint file. Raises OSError: the old one is unchanged."""
     write_atomically(path, "".join(f"{line}\n" for line in (_VERSION, len(lines), *lines)))
 
 

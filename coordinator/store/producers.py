@@ -1,8 +1,18 @@
 """The producers of one partition: idempotence, open transactions, and the limit of read_committed reads.
-A producer numbers its records per partition; its last five batches are remembered, so that a repeated batch is
-answered with its offset and not appended again. The last stable offset is the first offset of the oldest open
-transaction. All this is derived from the headers of the log: a broker's `.snapshot` file is not written.
-Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890."""
+
+    duplicate = producers.check(batch)      before a batch is appended; RequestRefused: it cannot be appended
+    producers.append(batch)                 after it has got its offsets
+    producers.end(...)                      for the marker that ends a transaction
+    producers.load(batches)                 instead, for the batches of a log that is opened
+
+Theory of operation. A producer numbers its records per partition; its last five batches are remembered, so that a
+repeated batch is answered with its offset and not appended again. A transactional batch opens a transaction, unless
+one is open; a control batch ends it. The last stable offset is the first offset of the oldest open transaction. All
+this is derived from the log: a broker's `.snapshot` file is not written, as the headers of a log are read anyway when
+it is opened.
+
+Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890.
+"""
 
 from bisect import bisect_left
 from collections import deque
@@ -73,8 +83,8 @@ class Producers:
         self._aborted: list[AbortedTransaction] = []  # in the order of their markers
 
     def check(self, batch: header.Batch) -> ProducerBatch | None:
-        """Check a client's batch. Returns the appended batch if it was already appended, otherwise None.
-        :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE"""
+        """Check a client's batch. Returns the appended batch if it was already appended, otherwise None. Raises
+        RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE."""
         producer = self._by_id.get(batch.producer_id)
         if producer is None:
             return None  # a producer whose records were deleted may continue with any number
@@ -104,7 +114,7 @@ class Producers:
             producer.transaction_from = self._open[batch.producer_id] = batch.base_offset
 
     def check_end(self, end: EndTransactionMarker) -> None:
-        """Check a marker. :raises RequestRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED"""
+        """Check a marker. Raises RequestRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED."""
         producer = self._by_id.get(end.producer_id)
         if producer is not None:
             _check_epoch(producer, end.producer_epoch)
@@ -130,7 +140,7 @@ class Producers:
             )
 
     def load(self, batches: header.Batches) -> None:
-        """Load the next segment of a log that is opened. :raises DamagedLog: a control batch cannot be read"""
+        """Load the next segment of a log that is opened. Raises DamagedLog: a control batch cannot be read."""
         ends = dict(_ends(batches))
         for index in _relevant_batches(batches):
             batch = batches[index]
@@ -203,7 +213,7 @@ def _relevant_batches(batches: header.Batches) -> list[int]:
 
 
 def _ends(batches: header.Batches) -> Iterator[tuple[int, tuple[bool, int]]]:
-    """Batches that end a transaction, whether they commit, and the coordinator's epoch. :raises DamagedLog:"""
+    """Batches that end a transaction, whether they commit, and the coordinator's epoch. Raises DamagedLog."""
     places = np.flatnonzero(batches.headers["attributes"] & header.CONTROL)
     marked = header.Batches(batches.data, batches.file, batches.positions[places], batches.headers[places])
     for columns in columns_of(marked):

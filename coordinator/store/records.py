@@ -32,7 +32,7 @@ class OtherRecord:
 
 
 def encode_record(record: engine.Record | OtherRecord) -> tuple[bytes, bytes | None]:
-    """Key and value as Kafka 4.3 writes them, None for a tombstone. :raises ValueError: a field has no room"""
+    """Key and value as Kafka 4.3 writes them, None for a tombstone. Raises ValueError: a field has no room."""
     if isinstance(record, OtherRecord):
         key = encode_key(record.key_type, record.key)
         if record.value is None or record.version is None:
@@ -53,8 +53,8 @@ def encode_record(record: engine.Record | OtherRecord) -> tuple[bytes, bytes | N
 
 
 def decode_record(key: bytes, value: bytes | None) -> engine.Record | OtherRecord:
-    """Decode a key and a value. :raises UnknownKeyType: a record of a type that Kafka 4.3 does not know
-    :raises DecodeError: the bytes are not a key or value of their type"""
+    """Decode a key and a value. Raises UnknownKeyType: a record of a type that Kafka 4.3 does not know. Raises
+    DecodeError: the bytes are not a key or value of their type."""
     number, key_fields = decode_key(key)
     version, fields = (None, None) if value is None else decode_value(number, value)
     kind = _BY_NUMBER.get(number)

@@ -33,7 +33,7 @@ class TopicDirectories:
     """See the module. `root` is the log directory; one process at a time works on it."""
 
     def __init__(self, root: Path) -> None:
-        """Read them, and remove those that a kill left half done. :raises DamagedLog: :raises StorageFailed:"""
+        """Read them, and remove those that a kill left half done. Raises DamagedLog. Raises StorageFailed."""
         self._root = root
         self._left: list[Path] = []
         self.deleted: list[TopicInfo] = []
@@ -41,11 +41,11 @@ class TopicDirectories:
         self.found = tuple(self._load())  # the topics at the start
 
     def create(self, topic: TopicInfo) -> None:
-        """Create a topic. :raises StorageFailed: no part of it exists"""
+        """Create a topic. Raises StorageFailed: no part of it exists."""
         self.grow(topic, 0)
 
     def grow(self, topic: TopicInfo, before: int) -> None:
-        """Grow a topic that had `before` partitions. :raises StorageFailed: unchanged"""
+        """Grow a topic that had `before` partitions. Raises StorageFailed: unchanged."""
         first, *others = (self._path(topic, number) for number in range(before, topic.partitions))
         make = partial(_make, topic_id=topic.id)
         try:
@@ -58,7 +58,7 @@ class TopicDirectories:
             raise StorageFailed(f"creating topic {topic.name} in", self._root, error) from error
 
     def delete(self, topic: TopicInfo) -> None:
-        """Delete a topic; its name becomes free. :raises StorageFailed: it exists, or part of it is deleted"""
+        """Delete a topic; its name becomes free. Raises StorageFailed: it exists, or part of it is deleted."""
         left = []
         try:
             for partition in range(topic.partitions):

@@ -55,7 +55,7 @@ class TopicLog:
         new_id: UUID | None = None,
     ) -> Self:
         """Read the partitions in a log directory, or create them with `new_id` if there are none. `see` gets the
-        segments of each partition, by number. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
+        segments of each partition, by number. Raises DamagedLog. Raises StorageFailed. Raises Unusable."""
         files = LogFiles(ordered=True)
         opened: dict[Path, StoredLog] = {}
         try:
@@ -98,7 +98,7 @@ class TopicLog:
         producer: ProducerIdentity | None = None,
     ) -> None:
         """Write records by partition, all of them or none, to the operating system, not yet the disk. Records of a
-        `producer` belong to its transaction. :raises StorageFailed:"""
+        `producer` belong to its transaction. Raises StorageFailed."""
         for number, batch in self._write(records, now_ms, producer).items():
             if producer is not None:
                 self._partitions[number].producers.append(batch)
@@ -107,7 +107,7 @@ class TopicLog:
     def end_transaction(
         self, producer: ProducerIdentity, partitions: Collection[int], now_ms: int, *, committed: bool
     ) -> None:
-        """Write the marker that ends a transaction to each of the partitions. :raises StorageFailed:"""
+        """Write the marker that ends a transaction to each of the partitions. Raises StorageFailed."""
         marker = end_of_transaction(ControlType.COMMIT if committed else ControlType.ABORT, epoch=0)
         records = {number: [marker] for number in partitions}
         for number, batch in self._write(records, now_ms, producer, control=True).items():
@@ -119,7 +119,7 @@ class TopicLog:
         return (partition.compaction for partition in self._partitions)
 
     def close(self) -> None:
-        """Synchronize and close everything. :raises StorageFailed: :raises DamagedLog:"""
+        """Synchronize and close everything. Raises StorageFailed. Raises DamagedLog."""
         try:
             if (unsynced := self.unsynced()) is not None:
                 unsynced()
@@ -140,7 +140,7 @@ class TopicLog:
         *,
         control: bool = False,
     ) -> dict[int, Batch]:
-        """Write one batch to each partition. :raises StorageFailed: nothing is written"""
+        """Write one batch to each partition. Raises StorageFailed: nothing is written."""
         identity = producer or ProducerIdentity()
         written: list[Log] = []
         batches: dict[int, Batch] = {}
@@ -169,7 +169,7 @@ class TopicLog:
 
 
 def partitions_of(root: Path, topic: str) -> dict[int, Path]:
-    """The directories of a topic's partitions, by number. :raises OSError:"""
+    """The directories of a topic's partitions, by number. Raises OSError."""
     return {
         name.partition: path
         for path, name in partition_files.partition_directories(root)
@@ -178,7 +178,7 @@ def partitions_of(root: Path, topic: str) -> dict[int, Path]:
 
 
 def _prepare(directory: Path, topic_id: UUID) -> None:
-    """Create missing files of a partition, and complete a compaction. :raises DamagedLog: :raises OSError:"""
+    """Create missing files of a partition, and complete a compaction. Raises DamagedLog. Raises OSError."""
     directory.mkdir(exist_ok=True)
     if partition_files.read_topic_id(directory) is None:
         partition_files.write_topic_id(directory, topic_id)

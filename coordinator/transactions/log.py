@@ -31,7 +31,7 @@ _WRITTEN = TRANSACTION_RECORD.written
 
 
 def encode_transaction(transaction: Transaction) -> tuple[bytes, bytes | None]:
-    """Key and value of a transactional id; a tombstone if it is Dead. :raises ValueError: a name is too long"""
+    """Key and value of a transactional id; a tombstone if it is Dead. Raises ValueError: a name is too long."""
     key = bytearray(_INT16.pack(TRANSACTION_RECORD.id))
     message_writer(TRANSACTION_RECORD.key, 0, str)(key, {"transactionalId": transaction.transactional_id})
     if transaction.state is TransactionState.DEAD:
@@ -42,7 +42,7 @@ def encode_transaction(transaction: Transaction) -> tuple[bytes, bytes | None]:
 
 
 def decode_transactional_id(key: bytes) -> str | None:
-    """The transactional id in a key; None for a type that Kafka 4.3 does not know. :raises DecodeError:"""
+    """The transactional id in a key; None for a type that Kafka 4.3 does not know. Raises DecodeError."""
     if _number(key) != TRANSACTION_RECORD.id:
         return None
     fields, _ = message_reader(TRANSACTION_RECORD.key, 0, DICTIONARIES)(key, _INT16.size)
@@ -51,7 +51,7 @@ def decode_transactional_id(key: bytes) -> str | None:
 
 
 def decode_transaction(transactional_id: str, value: bytes) -> Transaction:
-    """Decode the value of a record. :raises DecodeError: it is malformed, or written by a later Kafka"""
+    """Decode the value of a record. Raises DecodeError: it is malformed, or written by a later Kafka."""
     version = _number(value)
     if not 0 <= version <= TRANSACTION_RECORD.value.newest:
         raise DecodeError(f"TransactionLogValue has no version {version}")
@@ -111,7 +111,7 @@ def _number(data: bytes) -> int:
 
 class TransactionsLog:
     def __init__(self, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool) -> None:
-        """Load the log. :raises DamagedLog: :raises StorageFailed: :raises Unusable:"""
+        """Load the log. Raises DamagedLog. Raises StorageFailed. Raises Unusable."""
         self._root, self._partitions, self._limits = root, partitions, limits
         self.recovered: dict[str, Transaction] = {}  # at the start, by transactional id
         self._new_id = uuid4()
@@ -131,7 +131,7 @@ class TransactionsLog:
         return self._new_id if self._log is None else self._log.topic_id
 
     def append(self, transaction: Transaction, now_ms: int) -> None:
-        """Write the state of a transactional id. :raises StorageFailed:"""
+        """Write the state of a transactional id. Raises StorageFailed."""
         if self._log is None:
             self._log = self._open(was_clean=False)
         partition = partition_for(transaction.transactional_id, len(self._log))

@@ -1,9 +1,16 @@
 """The position of the first unread record in a copy of a partition, proved by the records around it.
 
-Two records are the same if key, value, headers (the copy may have more) and time agree, except times that a broker
-set. A *cut* in the target lies between the last read and the first unread record; the best has most agreeing records
-around it. Records missing on one side must be explained by gaps; an unproved offset never skips a record known to be
-unread.
+Theory of operation. A source window contains the last records that a group has read and the first that it has not; a
+target window contains the records of the copy around the time of the first unread record. Two records are the same if
+key, value, headers (the copy may have more) and time agree; times that a broker set are not compared. A *cut* in the
+target is right if the record before it is the last read record and the record after it the first unread record. If
+several cuts fit, the cut with most agreeing records around it is used; if several have most, none is proved.
+
+Compaction, retention and transactions remove records from one side only. A cut is then still proved if the record
+before it has been read, the record after it has not, and a gap in the offsets explains the records between them.
+An offset that is not proved never skips a record that is known to be unread.
+
+`plan_cluster_copy` makes the proved offsets the commits of a group of another cluster.
 """
 
 from __future__ import annotations

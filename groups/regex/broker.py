@@ -145,7 +145,7 @@ def _danger(parsed: Parsed) -> str | None:
 
 
 def _compiled(pattern: str, parsed: Parsed) -> tuple[object, int]:
-    """The program for names of topics, and its limit of memory. :raises TooLongError: it is too large here"""
+    """The program for names of topics, and its limit of memory. Raises TooLongError: it is too large here."""
     for text in _texts(pattern, parsed):
         with suppress(TooLongError):
             return _program(text, (SMALL_BYTES,))
@@ -164,7 +164,7 @@ def _texts(pattern: str, parsed: Parsed) -> tuple[str, ...]:
 
 
 def _program(text: str, limits: Iterable[int]) -> tuple[object, int]:
-    """The text compiled within one of the limits of memory. :raises TooLongError: it is too large, or refused"""
+    """The text compiled within one of the limits of memory. Raises TooLongError: it is too large, or refused."""
     import re2
 
     options = re2.Options()

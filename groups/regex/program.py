@@ -1,8 +1,14 @@
-r"""A pattern's tree as a program that runs over a name from its end to its start.
+"""A pattern's tree as a program that runs over a name from its end to its start.
 
-At each place one integer has a bit per instruction: whether it leads to a match of the rest of the name. A look-ahead
-is one of the bits, and nothing backtracks. Possessive repetitions and atomic groups become look-aheads
-(`without_atoms`): `a++` is `a+(?!a)`, `(?>a|ab)` is `a|(?!a)ab`; if that cannot be expressed, the tree has Unsure.
+Theory of operation. At each place in a name, every instruction either does or does not lead to a match of the rest of
+the name; these truth values are one integer, with one bit per instruction. The values at a place follow from the next
+character, the values after it, and the context before the place. A look-ahead needs no second run, because it is one
+of the bits. Conditions on the text before a place (`^`, `\\b`, look-behind) depend on a context; there are few
+contexts, and the values are kept for each of them. There is no backtracking, so no input makes this slow.
+
+Possessive repetitions and atomic groups are replaced with look-aheads (`without_atoms`), so that only the first match
+of such a group remains. `a++` is `a+(?!a)`; `(?>a|ab)` is `a|(?!a)ab`. If the first match cannot be expressed with
+look-aheads, the tree has Unsure.
 """
 
 from __future__ import annotations

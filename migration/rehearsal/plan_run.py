@@ -61,7 +61,7 @@ def as_planned(
 def simulated_for_plan(
     plan: Plan, found_group: FoundGroup, configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
-    """The members of a rehearsal; `configs` are the members' configuration files. :raises CannotRehearseError:"""
+    """The members of a rehearsal; `configs` are the members' configuration files. Raises CannotRehearseError."""
     if plan.baseline is None:
         raise CannotRehearseError("the plan does not name the group it was made for; make a new plan")
     if not found_group.group.members:
@@ -100,7 +100,8 @@ def rehearse(
     last_step: int | None = None,
     faults: PlanFaults = NO_FAULTS,
 ) -> Rehearsed:
-    """Play the plan, up to the round `stop_at` and back if it is given. :raises CannotRehearseError, InvalidSetting:"""
+    """Play the plan, up to the round `stop_at` and back if it is given. Raises CannotRehearseError or
+    InvalidSetting."""
     simulation = Simulation(found_group, simulated, seed, with_story=with_story)
     # Python's collector of cycles scans all objects: a third of the time of a large rehearsal, for a few MB.
     was_on = gc.isenabled()

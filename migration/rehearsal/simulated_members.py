@@ -55,7 +55,7 @@ class SimulatedMembers:
 def simulated_members(
     group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
-    """Members of the present group; `planned` are those of the plan. :raises CannotRehearseError: one is unknown"""
+    """Members of the present group; `planned` are those of the plan. Raises CannotRehearseError: one is unknown."""
     libraries = {one.id: one.library for one in planned}
     names = round_names([PlannedMember.of(member) for member in group.members])
     members: dict[str, SimulatedMember] = {}
@@ -152,7 +152,7 @@ class Overrides:
 def overrides_from(
     settings: Mapping[str, str], broker_settings: Mapping[str, str] | None = None
 ) -> Overrides:
-    """The overrides of these settings. :raises InvalidSetting: a name is not in NAMES, or a value is invalid"""
+    """The overrides of these settings. Raises InvalidSetting: a name is not in NAMES, or a value is invalid."""
     brokers: dict[str, str] = {}
     members: dict[str, str] = {}
     for name, value in settings.items():
@@ -171,7 +171,7 @@ def overrides_from(
 def with_settings(
     found_group: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
 ) -> tuple[FoundGroup, SimulatedMembers]:
-    """The same group and members with these settings. :raises InvalidSetting: as `overrides_from`"""
+    """The same group and members with these settings. Raises InvalidSetting: as `overrides_from`."""
     if not settings:
         return found_group, simulated
     theirs = found_group.cluster.settings or {}

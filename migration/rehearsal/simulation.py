@@ -80,7 +80,7 @@ class Simulation:
     def __init__(
         self, found_group: FoundGroup, simulated: SimulatedMembers, seed: int, *, with_story: bool
     ) -> None:
-        """:raises InvalidSetting: a setting of the brokers cannot be played"""
+        """Raises InvalidSetting: a setting of the brokers cannot be played."""
         self.found, self._simulated, self._seed, self._with_story = found_group, simulated, seed, with_story
         group, members = found_group.group, simulated.members.values()
         clients = {member.name: member.client for member in members}
@@ -111,7 +111,7 @@ class Simulation:
     # Actions
 
     def begin(self, *, leader: str | None = None) -> None:
-        """Start all members, classic ones and `leader` first. :raises CannotRehearseError: they do not settle"""
+        """Start all members, classic ones and `leader` first. Raises CannotRehearseError: they do not settle."""
         if leader in self._names:
             self.world.play(Start(at=0, member=self._names[leader]))
             self.wait(HEAD_START_S)
@@ -253,7 +253,7 @@ class Simulation:
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
-        """The id that a member, now `member_id`, had when the plan was made. :raises StopIteration:"""
+        """The id that a member, now `member_id`, had when the plan was made. Raises StopIteration."""
         name = self.world.name_of(member_id)
         return next(member for member, member_name in self._names.items() if member_name == name)
 

@@ -51,8 +51,8 @@ class Copies:
 
 
 def list_partitions(paths: Sequence[str], options: Mapping[str, str]) -> list[Copies]:
-    """The partitions in log directories, directories of partitions and single files. `options` are Hadoop's.
-    :raises FileNotFoundError: a path does not exist :raises OSError:"""
+    """The partitions in log directories, directories of partitions and single files. `options` are Hadoop's. Raises
+    FileNotFoundError: a path does not exist. Raises OSError."""
     copies: dict[int, dict[str, None]] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)

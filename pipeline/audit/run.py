@@ -79,10 +79,10 @@ def audit(
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> AuditRun:
-    """Judge every group of every source. `out` is a directory for the tables, which a second audit replaces.
-    `progress` is called with the number of finished tasks and of all tasks, from another thread. :raises
-    FileNotFoundError: a path does not exist :raises OSError: :raises NotATableStore: `out` contains something else
-    :raises ValueError: an id is invalid"""
+    """Judge every group of every source. `out` is a directory for the tables, which a second audit replaces. `progress`
+    is called with the number of finished tasks and of all tasks, from another thread. Raises FileNotFoundError: a path
+    does not exist. Raises OSError. Raises NotATableStore: `out` contains something else. Raises ValueError: an id is
+    invalid."""
     settings = settings or AuditSettings()
     with with_progress(spark, progress):
         replaced = ReplacedTables(spark, out, KIND, TABLES)

@@ -122,8 +122,8 @@ MOST_TASKS = 200  # the largest number of tasks: if every group has a file, a ta
 
 
 def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:
-    """The given files and the files in given directories, each once, by name. `options` are Hadoop's. :raises
-    FileNotFoundError: a path does not exist :raises OSError:"""
+    """The given files and the files in given directories, each once, by name. `options` are Hadoop's. Raises
+    FileNotFoundError: a path does not exist. Raises OSError."""
     files: dict[str, None] = {}
     for path in map(absolute, paths):
         system, inside = opened(path, options)

@@ -24,7 +24,7 @@ CLASSIC, CONSUMER = "classic", "consumer"
 
 
 def group_row(key: bytes, value: bytes | None, names: Names) -> TableRow:
-    """The columns of a group's record. :raises UnknownKeyType: :raises DecodeError:"""
+    """The columns of a group's record. Raises UnknownKeyType. Raises DecodeError."""
     record = decode_record(key, value)
     if isinstance(record, OtherRecord):
         row = {"group": record.key["groupId"], "member": record.key.get("memberId")}

@@ -51,7 +51,7 @@ def records_to_arrow(
 
 
 def topic_names(names: Mapping[str, str]) -> dict[UUID, str]:
-    """Names by topic id. :raises ValueError: an id is invalid"""
+    """Names by topic id. Raises ValueError: an id is invalid."""
     return {parse_uuid(topic_id): name for topic_id, name in names.items()}
 
 

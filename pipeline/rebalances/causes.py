@@ -1,13 +1,36 @@
-"""The causes of a rebalance (`RebalanceCause`): from the group's records, and for departed members from their
-commits. If a cooperative group assigns the partitions that it withheld in the generation before, it has the causes
-of that one. `of_generation` and `of_epoch` use the records; `with_expiry` replaces leave with expiry. A broker
-writes the same records for both, but a member that commits automatically commits once more when it closes, and in a
-classic group a commit is a sign of life. So a member counts as expired if there are commits of its partitions
-before its departure, but none within its session timeout before it (three times the time between commits, at least
-a second, if that is unknown). The commits must be from the time of its membership; in a classic group it is enough
-that its successor made progress at once. This can be wrong for members that commit by hand, seldom, and not before
-they leave, and for members that die before their first commit. For static members the log itself has the expiry.
-Without any data a member has left."""
+"""The causes of a rebalance: from the group's records, and for departed members from their commits.
+
+- conversion: to the other protocol, with the same members and partitions (and the rebalance after converting back).
+- join, leave, expiry: members joined or departed. A departed member that was silent before (`expired`) counts as
+  expiry, any other as leave.
+- assignor, subscription: members that stay have other assignors or topics.
+- metadata: none of these, but other partitions than before.
+- unknown: nothing in the records changed, or the row is the first of a group that is older than its log.
+
+`causes` has all causes, `cause` the first. If a cooperative group assigns the partitions that it withheld in the
+generation before, the generation has the causes of the one before.
+
+`of_generation` and `of_epoch` use the records; `with_expiry` replaces leave with expiry.
+
+Expiry: a departed member that was silent before has expired instead of leaving.
+
+A broker writes the same records for a member that leaves and for one whose session expires. The commits of the
+member's partitions show the difference:
+
+- A member that commits automatically commits once more when it closes. Its last commit is right before its departure.
+- In a classic group a commit is a sign of life like a heartbeat: a member that committed within its session timeout of
+  its departure did not expire. The session timeout of classic members is in the log.
+
+So a member counts as expired if there are commits of its partitions before its departure, but none within its session
+timeout before it. If the session timeout is unknown, three times the time between commits is used, at least a second.
+The commits must be from the time of its membership; in a classic group it is enough that its successor made progress
+at once: there were records to read, and the member did not read them.
+
+This judgment can be wrong. Members that commit by hand, seldom, and not before they leave seem to expire. Members
+that die before their first commit, or whose partitions have no new records or lost their commits to compaction, seem
+to leave. For static members that did not return within their session the log itself has the expiry. Members without
+any data count as having left.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def simulate(
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> SimulationRun:
     """Play every seed of every case. `out` is a directory for the tables, which a second simulation replaces.
-    `progress` gets the numbers of finished and of all tasks, from another thread. :raises NotATableStore:"""
+    `progress` gets the numbers of finished and of all tasks, from another thread. Raises NotATableStore."""
     with with_progress(spark, progress):
         kept = ReplacedTables(spark, out, KIND, play.TABLES)
         played = _played(spark, tuple(cases), seeds, run_options or play.RunOptions())

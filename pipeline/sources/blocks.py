@@ -52,9 +52,8 @@ class Damage:
 def blocks_of(
     file: ByteRanges, name: str, *, start: int, end: int, size: int, base_offset: int = 0
 ) -> Iterator[Block | Damage]:
-    """The batches of the file that start from `start`, where one must start, to before `end`, and the damage
-    between them. `size` is the file's, `base_offset` the offset in its name; `name` is for messages. :raises
-    OSError:"""
+    """The batches of the file that start from `start`, where one must start, to before `end`, and the damage between
+    them. `size` is the file's, `base_offset` the offset in its name; `name` is for messages. Raises OSError."""
     return _Blocks(file, name, end, size, base_offset).read(start)
 
 

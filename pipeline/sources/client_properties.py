@@ -58,9 +58,9 @@ _SHORTEST_SECRET = 4
 
 
 def client_options(properties: Properties) -> dict[str, str]:
-    """The equivalent options of Spark's Kafka source, with the prefix `kafka.`. Keys that are for producers or
-    members of groups, and unknown keys, are left out. :raises ConfigFileError: a key has no equivalent in Java; a
-    store is missing"""
+    """The equivalent options of Spark's Kafka source, with the prefix `kafka.`. Keys that are for producers or members
+    of groups, and unknown keys, are left out. Raises ConfigFileError: a key has no equivalent in Java; a store is
+    missing."""
     settings = _Translation(properties).settings()
     return {PREFIX + key: value for key, value in sorted(settings.items())}
 

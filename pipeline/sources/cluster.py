@@ -67,7 +67,7 @@ class OffsetsTopic:
 
 
 def check_kafka_source(spark: SparkSession) -> None:
-    """:raises MissingKafkaSource: the session was started without the jars of the Kafka source"""
+    """Raises MissingKafkaSource: the session was started without the jars of the Kafka source."""
     jvm: Any = spark._jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
@@ -79,8 +79,8 @@ def check_kafka_source(spark: SparkSession) -> None:
 
 
 def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTopic:
-    """Request the topic's partitions and their ends. `options`: client settings, as `kafka.bootstrap.servers`.
-    :raises MissingKafkaSource: the session was started without the jars :raises ClusterUnreadable:"""
+    """Request the topic's partitions and their ends. `options`: client settings, as `kafka.bootstrap.servers`. Raises
+    MissingKafkaSource: the session was started without the jars. Raises ClusterUnreadable."""
     with _admin(spark, options) as admin:
         topic = _offsets_topic(spark, admin)
         # Without this check, Spark's consumers would fail in the middle of a long read. It must not be the first

@@ -53,8 +53,8 @@ class Listing:
 
 
 def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None) -> Listing:
-    """The content of log directories, directories of partitions and single files. `options` are Hadoop's. :raises
-    FileNotFoundError: a path does not exist :raises OSError:"""
+    """The content of log directories, directories of partitions and single files. `options` are Hadoop's. Raises
+    FileNotFoundError: a path does not exist. Raises OSError."""
     search = _Search(options or {})
     for path in map(absolute, paths):
         search.at(path)
@@ -135,7 +135,7 @@ class _Search:
         return EMPTY
 
     def _end(self, segment: ListedSegment) -> LogEnd:
-        """The end of a segment. :raises OSError: it cannot be read"""
+        """The end of a segment. Raises OSError: it cannot be read."""
         system, inside = opened(segment.path, self._options)
         index, base_offset = read_index(segment, self._options), segment.base_offset
         with system.open_input_file(inside) as file:

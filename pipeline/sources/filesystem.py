@@ -35,7 +35,7 @@ def child(path: str, name: str) -> str:
 
 
 def opened(path: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, str]:
-    """The file system of an absolute path, and the path in it; `options` are Hadoop's. :raises OSError: none"""
+    """The file system of an absolute path, and the path in it; `options` are Hadoop's. Raises OSError: none."""
     uri = _URI.match(path)
     if uri is None:
         return _LOCAL, path

@@ -46,8 +46,8 @@ class MissingKafkaSource(PipelineError):
 
 def kafka_jars(jars: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """`jars`, and those of Spark's Kafka source unless `jars` or Spark's settings `conf` contain it, for
-    `SessionSettings`: a running session accepts none. The first call fetches 10 MB. :raises MissingSpark: the extra
-    is not installed :raises MissingKafkaSource: the jars are not cached, and Maven is missing or fails"""
+    `SessionSettings`: a running session accepts none. The first call fetches 10 MB. Raises MissingSpark: the extra is
+    not installed. Raises MissingKafkaSource: the jars are not cached, and Maven is missing or fails."""
     check_extra()
     settings = [(conf or {}).get(name, "") for name in _SETTINGS]
     if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in jars), *settings)):

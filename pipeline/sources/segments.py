@@ -42,10 +42,9 @@ def reading(
     split_bytes: int = SPLIT_BYTES,
     after: Mapping[int, int] | None = None,
 ) -> LogReader:
-    """Read the segments at `paths`: log directories, directories of partitions, files. `names` of topics by id add
-    to the logs'. Files are split at batches, at most about `split_bytes` apart. `after`: the first offset to read,
-    by partition. :raises FileNotFoundError: a path does not exist :raises OSError: :raises ValueError: an id is
-    invalid"""
+    """Read the segments at `paths`: log directories, directories of partitions, files. `names` of topics by id add to
+    the logs'. Files are split at batches, at most about `split_bytes` apart. `after`: the first offset to read, by
+    partition. Raises FileNotFoundError: a path does not exist. Raises OSError. Raises ValueError: an id is invalid."""
     options = hadoop_options(spark)
     listing = list_segments(paths, options)
     segments = wanted(listing, after or {})

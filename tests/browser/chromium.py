@@ -27,12 +27,20 @@ NAMES = ("chromium", "google-chrome", "google-chrome-stable")
 REQUIRE = "KOHORT_REQUIRE_BROWSER"
 TIMEOUT_S = 60.0
 ARGUMENTS = (
-    "--headless=new", "--remote-debugging-pipe",
+    "--headless=new",
+    "--remote-debugging-pipe",
     "--no-sandbox",  # pages of ours alone; a container may have no namespaces for the sandbox
-    "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
-    "--disable-extensions", "--disable-sync", "--no-default-browser-check", "--no-first-run",
-    "--password-store=basic", "--use-mock-keychain",
-)  # fmt: skip
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-sync",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--password-store=basic",
+    "--use-mock-keychain",
+)
 _LAUNCHER = """\
 import os, sys
 os.dup2(int(sys.argv[1]), 3)

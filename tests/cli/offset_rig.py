@@ -96,8 +96,10 @@ class OffsetRig:
     def consumer(self, group: str) -> Iterator[Consumer]:
         """A consumer of this process that may `join`, and leaves after the block."""
         settings = {
-            "bootstrap.servers": self.broker.bootstrap, "group.id": group, "enable.auto.commit": False,
-        }  # fmt: skip
+            "bootstrap.servers": self.broker.bootstrap,
+            "group.id": group,
+            "enable.auto.commit": False,
+        }
         with closing(Consumer(settings)) as consumer:
             yield consumer
 

@@ -96,10 +96,12 @@ def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str)
 @pytest.mark.parametrize(
     "line",
     [
-        "offsets reset nightly-report --topic payments --to-offset 1", "offsets clone nightly-report other",
-        "offsets delete nightly-report --topic payments", "delete nightly-report",
+        "offsets reset nightly-report --topic payments --to-offset 1",
+        "offsets clone nightly-report other",
+        "offsets delete nightly-report --topic payments",
+        "delete nightly-report",
     ],
-)  # fmt: skip
+)
 def test_what_is_only_read_is_never_changed(kohort: Kohort, sample: Path, line: str) -> None:
     def files() -> dict[Path, bytes]:
         return {file: file.read_bytes() for file in sample.rglob("*") if file.is_file()}

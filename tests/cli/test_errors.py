@@ -30,21 +30,34 @@ from wire.messages.reader import DecodeError
 
 CANNOT_LISTEN = CannotListen(Address("127.0.0.1", 9092), OSError("port taken"))
 EXPECTED = (
-    AssignorFailedError("no owner"), CANNOT_LISTEN, CommandError("not found"),
-    DamagedLog("0.log", 7, "cut off"), InvalidRegexError("(", "missing )", 0), MissingSpark("no Java"),
-    StorageError("in use"), ToolFailure("timed out"), Unreachable("b:9092", "refused"),
-)  # fmt: skip
+    AssignorFailedError("no owner"),
+    CANNOT_LISTEN,
+    CommandError("not found"),
+    DamagedLog("0.log", 7, "cut off"),
+    InvalidRegexError("(", "missing )", 0),
+    MissingSpark("no Java"),
+    StorageError("in use"),
+    ToolFailure("timed out"),
+    Unreachable("b:9092", "refused"),
+)
 FAULTS = (
-    CannotBeWritten("too long"), KeyError("orders"), DecodeError("cut"), OSError(13, ""), UnsureError("x"),
-)  # fmt: skip
+    CannotBeWritten("too long"),
+    KeyError("orders"),
+    DecodeError("cut"),
+    OSError(13, ""),
+    UnsureError("x"),
+)
 """Builtin errors, and signals of the product's own modules that their callers are to catch."""
 STATUSES = (
-    (AuthenticationFailed("refused"), ExitStatus.REFUSED), (RefusedError("refused"), ExitStatus.REFUSED),
-    (UsageError("two groups"), ExitStatus.USAGE), (ToolUsageError("no action"), ExitStatus.FALSE),
+    (AuthenticationFailed("refused"), ExitStatus.REFUSED),
+    (RefusedError("refused"), ExitStatus.REFUSED),
+    (UsageError("two groups"), ExitStatus.USAGE),
+    (ToolUsageError("no action"), ExitStatus.FALSE),
     (ToolFailure("not empty", ExitStatus.REFUSED), ExitStatus.REFUSED),
-    (Unreachable("b:9092", "refused"), ExitStatus.UNREADABLE), (CANNOT_LISTEN, ExitStatus.UNREADABLE),
+    (Unreachable("b:9092", "refused"), ExitStatus.UNREADABLE),
+    (CANNOT_LISTEN, ExitStatus.UNREADABLE),
     (ZeroDivisionError("division by zero"), ExitStatus.UNREADABLE),
-)  # fmt: skip
+)
 
 
 def _name(error: object) -> str:

@@ -43,13 +43,17 @@ def as_version(version: int, data: bytes) -> bytes:
 
 
 SUBSCRIPTIONS: Mapping[str, tuple[bytes, bool]] = {
-    "v0": (subscription(0), True), "v0-without-user-data": (subscription(0)[:-4], False),
+    "v0": (subscription(0), True),
+    "v0-without-user-data": (subscription(0)[:-4], False),
     "v1-without-owned-partitions": (as_version(1, subscription(0)), False),
-    "v2-cut-short": (subscription(2)[:-1], False), "v3-cut-short": (subscription(3)[:-1], False),
+    "v2-cut-short": (subscription(2)[:-1], False),
+    "v3-cut-short": (subscription(3)[:-1], False),
     "v99": (as_version(99, subscription(3)) + b"more", True),
-    "v99-as-v1": (as_version(99, subscription(1)), False), "v-1": (as_version(-1, subscription(3)), False),
-    "one-byte": (b"\0", False), "none": (b"", False),
-}  # fmt: skip
+    "v99-as-v1": (as_version(99, subscription(1)), False),
+    "v-1": (as_version(-1, subscription(3)), False),
+    "one-byte": (b"\0", False),
+    "none": (b"", False),
+}
 """Metadata of a member with a valid assignment, and whether Java's ConsumerProtocol reads it."""
 
 ASSIGNMENTS: Mapping[str, tuple[bytes, str | None]] = {

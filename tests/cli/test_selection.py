@@ -37,14 +37,18 @@ groups:
     {type: classic, state: Stable, protocol_type: connect, protocol: sessioned, members: [{id: w}]}
 """
 FILTERS = {
-    "--type consumer": {"modern"}, "--type CLASSIC": {"active", "asleep", "moving", "sink"},
+    "--type consumer": {"modern"},
+    "--type CLASSIC": {"active", "asleep", "moving", "sink"},
     "--type generic,share": {"active", "asleep", "moving", "queue", "sink"},
-    "--type share --type consumer": {"modern", "queue"}, "--state empty": {"asleep"},
-    "--state Empty,preparing_rebalance": {"asleep", "moving"}, "--protocol Range": {"active"},
+    "--type share --type consumer": {"modern", "queue"},
+    "--state empty": {"asleep"},
+    "--state Empty,preparing_rebalance": {"asleep", "moving"},
+    "--protocol Range": {"active"},
     "--protocol consumer": {"active", "asleep", "modern", "moving"},
     "--protocol connect,uniform": {"modern", "sink"},
-    "--type classic --state Stable --protocol consumer": {"active"}, "--match ^a --state Empty": {"asleep"},
-}  # fmt: skip
+    "--type classic --state Stable --protocol consumer": {"active"},
+    "--match ^a --state Empty": {"asleep"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +89,11 @@ def test_every_command_that_chooses_groups_has_the_filters(kohort: Kohort, file:
 def test_who_reads_a_topic(kohort: Kohort, file: Path) -> None:
     answer = kohort.quick("list --topic orders,payments --output json --snapshot", file)
     assert {group["group"]: group["reads"] for group in answer.document["groups"]} == {
-        "active": {"orders": "assigned"}, "asleep": {"orders": "committed"}, "modern": {"payments": "assigned"},
+        "active": {"orders": "assigned"},
+        "asleep": {"orders": "committed"},
+        "modern": {"payments": "assigned"},
         "queue": {"orders": "subscribed"},
-    }  # fmt: skip
+    }
     why = "its members' subscriptions are not shown while it is PreparingRebalance"
     answer.assert_said(3, f"moving: whether it reads orders or payments is not known: {why}")
     line = "list --topic orders --type classic --state Stable,Empty --output csv --snapshot"
@@ -155,14 +161,18 @@ def test_a_named_group_that_does_not_pass_is_a_problem(kohort: Kohort, file: Pat
 @pytest.mark.parametrize(
     ("line", "groups", "is_table"),
     [
-        ("active --state", {"active"}, True), ("--state active", {"active"}, True),
+        ("active --state", {"active"}, True),
+        ("--state active", {"active"}, True),
         ("--state -- active", {"active"}, True),
         ("--all-groups --state", {"active", "asleep", "modern", "moving", "queue", "sink"}, True),
-        ("--state Empty", {"asleep"}, False), ("--state=Empty", {"asleep"}, False),
-        ("--state Empty,moving", {"Empty,moving"}, True), ("--state Empty --state", {"asleep"}, True),
-        ("--state --state Empty --all-groups", {"asleep"}, True), ("asleep --state Empty", {"asleep"}, False),
+        ("--state Empty", {"asleep"}, False),
+        ("--state=Empty", {"asleep"}, False),
+        ("--state Empty,moving", {"Empty,moving"}, True),
+        ("--state Empty --state", {"asleep"}, True),
+        ("--state --state Empty --all-groups", {"asleep"}, True),
+        ("asleep --state Empty", {"asleep"}, False),
     ],
-)  # fmt: skip
+)
 def test_state_option(kohort: Kohort, file: Path, line: str, groups: set[str], is_table: bool) -> None:
     answer = kohort.quick("describe --output csv --snapshot", file, *line.split())
     if groups == {"Empty,moving"}:

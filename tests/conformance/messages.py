@@ -66,9 +66,14 @@ def _schema_field(field: Field[Any]) -> SchemaField:
     nested = isinstance(hint, type) and is_dataclass(hint)
     kafka_type = None if nested else field.metadata["kafka_type"]
     return SchemaField(
-        name=field.name, kafka_type=kafka_type, entity=hint if nested else None, array=array,
-        nullable=nullable, tag=field.metadata.get("tag"), default=_absent(field, hint, kafka_type, array),
-    )  # fmt: skip
+        name=field.name,
+        kafka_type=kafka_type,
+        entity=hint if nested else None,
+        array=array,
+        nullable=nullable,
+        tag=field.metadata.get("tag"),
+        default=_absent(field, hint, kafka_type, array),
+    )
 
 
 def _absent(field: Field[Any], hint: Any, kafka_type: str | None, array: bool) -> Any:

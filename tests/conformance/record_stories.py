@@ -121,9 +121,12 @@ class Asker:
         asked = [{**topic, "partitions": [{**usual, **one} for one in partitions]}]
         of_session = dict(zip(("session_id", "session_epoch"), session, strict=True))
         return {
-            **LIMITS, **of_session, "topics": asked if partitions else (),
-            "forgotten_topics_data": [{**topic, "partitions": forgotten}] if forgotten else (), **fields,
-        }  # fmt: skip
+            **LIMITS,
+            **of_session,
+            "topics": asked if partitions else (),
+            "forgotten_topics_data": [{**topic, "partitions": forgotten}] if forgotten else (),
+            **fields,
+        }
 
     def fetch(self, word: str, *partitions: Mapping[str, Any], version: int = 12, **fields: Any) -> Any:
         return self.note(word, self.raw("Fetch", version, **self.fetch_fields(partitions, **fields)))
@@ -350,6 +353,11 @@ def tell_of_settings(asker: Asker) -> None:
 
 
 STORIES = (
-    tell_of_refused_records, tell_of_compacted_topic, tell_of_offsets, tell_of_fetches, tell_of_sessions,
-    tell_of_append_times, tell_of_settings,
-)  # fmt: skip
+    tell_of_refused_records,
+    tell_of_compacted_topic,
+    tell_of_offsets,
+    tell_of_fetches,
+    tell_of_sessions,
+    tell_of_append_times,
+    tell_of_settings,
+)

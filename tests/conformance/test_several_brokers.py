@@ -22,19 +22,28 @@ SPREAD = {"offsets.topic.num.partitions": "50"}
 """Enough names for the groups of a sequence to have the same coordinator under some of them."""
 SHOW_BROKERS = frozenset(
     {
-        "admin/partitions by page", "admin/what there is none of", "configs/settings of the broker",
-        "groups/describe the cluster", "groups/describe what has no settings", "groups/find a coordinator",
-        "topics/metadata", "topics/metadata asked for twice", "topics/topics that cannot be deleted",
+        "admin/partitions by page",
+        "admin/what there is none of",
+        "configs/settings of the broker",
+        "groups/describe the cluster",
+        "groups/describe what has no settings",
+        "groups/find a coordinator",
+        "topics/metadata",
+        "topics/metadata asked for twice",
+        "topics/topics that cannot be deleted",
         "topics/topics that cannot be made",
     }
-)  # fmt: skip
+)
 """Sequences that show the brokers, and possible replicas."""
 OTHER_GROUPS = frozenset(
     {
-        "classic_join/broken UTF-8", "classic_join/empty group id", "classic_join/empty group id, offsets",
-        "classic_join/strings of every length", "groups/list groups",
+        "classic_join/broken UTF-8",
+        "classic_join/empty group id",
+        "classic_join/empty group id, offsets",
+        "classic_join/strings of every length",
+        "groups/list groups",
     }
-)  # fmt: skip
+)
 """Sequences whose groups cannot all have the same coordinator."""
 SCRIPTS = tuple(script for script in read_scripts() if script.name not in SHOW_BROKERS | OTHER_GROUPS)
 PLAYED = SCRIPTS if IS_LONG else tuple(script for script in SCRIPTS if not is_waiting(script))[::EACH]

@@ -69,10 +69,15 @@ def test_javas_copier_passes_records_on_exactly_once(stage: Stage, tools: ToolHo
     results, copier = f"{stage.topic}.results", f"{stage.topic}.copier"
     stage.create(results)
     options = {
-        "broker-list": stage.bootstrap, "input-topic": stage.topic, "input-partition": 0,
-        "output-topic": results, "max-messages": len(records), "transaction-size": 7,
-        "transactional-id": copier, "consumer-group": f"{stage.topic}.group",
-    }  # fmt: skip
+        "broker-list": stage.bootstrap,
+        "input-topic": stage.topic,
+        "input-partition": 0,
+        "output-topic": results,
+        "max-messages": len(records),
+        "transaction-size": 7,
+        "transactional-id": copier,
+        "consumer-group": f"{stage.topic}.group",
+    }
     words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
     copied = tools.run(COPIER, *words, "--enable-random-aborts")
     assert copied.returncode == 0, copied.stderr

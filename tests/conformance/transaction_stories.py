@@ -90,9 +90,13 @@ class TransactionAsker(Asker):
     ) -> None:
         of_producer = self.producer(**producer)
         records = encode_batch(
-            [(b"key", value) for value in values or (b"value",)], base_offset=0, timestamp=START_MS,
-            base_sequence=sequence, transactional=transactional, **of_producer,
-        )  # fmt: skip
+            [(b"key", value) for value in values or (b"value",)],
+            base_offset=0,
+            timestamp=START_MS,
+            base_sequence=sequence,
+            transactional=transactional,
+            **of_producer,
+        )
         name = self.topic if transactional_id == "" else transactional_id
         self.produce(word, records, version=version, transactional_id=name, partition=partition)
         self.answers[-1] = (word, self._shown(self.answers[-1][1]))
@@ -337,9 +341,12 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
         ("of an old coordinator", {"coordinator_epoch": -1}),
     ):
         marker = {
-            **asker.producer(), "transaction_result": False, "coordinator_epoch": 5,
-            "topics": [{"name": asker.topic, "partition_indexes": [0, 7]}], **values,
-        }  # fmt: skip
+            **asker.producer(),
+            "transaction_result": False,
+            "coordinator_epoch": 5,
+            "topics": [{"name": asker.topic, "partition_indexes": [0, 7]}],
+            **values,
+        }
         asker.tell(f"a marker {whose}", "WriteTxnMarkers", 1, markers=[marker])
     asker.look("aborted by a marker")
     for word, fields in (
@@ -438,6 +445,11 @@ def _are_stable(asker: TransactionAsker) -> bool:
 
 
 STORIES = (
-    tell_of_numbered_batches, tell_of_transactions_that_are_announced, tell_of_transactions_of_version_2,
-    tell_of_fencing, tell_of_partitions, tell_of_offsets, tell_of_offsets_of_members,
-)  # fmt: skip
+    tell_of_numbered_batches,
+    tell_of_transactions_that_are_announced,
+    tell_of_transactions_of_version_2,
+    tell_of_fencing,
+    tell_of_partitions,
+    tell_of_offsets,
+    tell_of_offsets_of_members,
+)

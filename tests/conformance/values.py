@@ -105,6 +105,9 @@ def _broken(value: Any) -> str:
 
 
 MAKERS: Mapping[str, Callable[[Any], Any]] = {
-    "subscribed": _subscription, "assigned": _assignment, "hex": _hex,
-    "times": lambda value: value[1] * value[0], "broken": _broken,
-}  # fmt: skip
+    "subscribed": _subscription,
+    "assigned": _assignment,
+    "hex": _hex,
+    "times": lambda value: value[1] * value[0],
+    "broken": _broken,
+}

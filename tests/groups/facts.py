@@ -14,9 +14,15 @@ Owned = Mapping[str, Sequence[int]]
 def classic(members: Sequence[Member], protocol: str = "range", **fields: Any) -> Group:
     """A stable classic group at generation 3."""
     return Group(
-        id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, protocol_type="consumer", protocol=protocol,
-        generation=3, members=tuple(members), **fields,
-    )  # fmt: skip
+        id="g",
+        type=GroupType.CLASSIC,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        protocol=protocol,
+        generation=3,
+        members=tuple(members),
+        **fields,
+    )
 
 
 def member(name: str, owned: Owned | None = None, topics: Sequence[str] = ("t",), **fields: Any) -> Member:

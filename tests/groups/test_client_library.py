@@ -25,11 +25,18 @@ BY_CLIENT = "inferred from the client id"
 
 
 DEFAULTS = {
-    "consumer-orders-1": "java", "console-consumer": "java", "perf-consumer-client": "java",
-    f"shop-{UUID}-StreamThread-12-consumer": "java", "connector-consumer-s3-sink-11": "connect",
-    "rdkafka": "librdkafka", "kgo": "franz-go", "kafkajs": "kafkajs", "aiokafka-0.12.0": "aiokafka", "sarama": "sarama",
+    "consumer-orders-1": "java",
+    "console-consumer": "java",
+    "perf-consumer-client": "java",
+    f"shop-{UUID}-StreamThread-12-consumer": "java",
+    "connector-consumer-s3-sink-11": "connect",
+    "rdkafka": "librdkafka",
+    "kgo": "franz-go",
+    "kafkajs": "kafkajs",
+    "aiokafka-0.12.0": "aiokafka",
+    "sarama": "sarama",
     "app@h1 (github.com/segmentio/kafka-go)": "kafka-go",
-}  # fmt: skip
+}
 DRAWN = "Yz3kq0mOTf2g8rVQm1xA9w"  # under the consumer protocol the client or the broker draws the member id
 MEMBERS = (
     # member id, client id, library and how it is known
@@ -38,8 +45,9 @@ MEMBERS = (
     (f"kafka-python-2.0.2-{UUID}", None, ("kafka-python", BY_MEMBER)),
     (f"app@h1 (github.com/segmentio/kafka-go)-{UUID}", None, ("kafka-go", BY_MEMBER)),
     *((f"{client}-{UUID}", client, UNKNOWN) for client in ("orders", "my-rdkafka", "console-consumer-2")),
-    ("m", None, UNKNOWN), (DRAWN, "shop-StreamThread-1-restore-consumer", UNKNOWN),
-)  # fmt: skip
+    ("m", None, UNKNOWN),
+    (DRAWN, "shop-StreamThread-1-restore-consumer", UNKNOWN),
+)
 
 
 @pytest.mark.parametrize(("member", "client", "expected"), MEMBERS)
@@ -75,10 +83,21 @@ def test_members_that_differ_are_named() -> None:
 
 BUNDLED: dict[str, dict[str, str | None]] = {
     "node-rdkafka": {
-        "3.6.1": "2.12.0", "v3.6.0": "2.12.0", "3.6": "2.12.0", "3.1": None, "2.14.5": "1.9.2", "2.9.1": None,
-        "3.6.2": None, "4": None, "new": None,
+        "3.6.1": "2.12.0",
+        "v3.6.0": "2.12.0",
+        "3.6": "2.12.0",
+        "3.1": None,
+        "2.14.5": "1.9.2",
+        "2.9.1": None,
+        "3.6.2": None,
+        "4": None,
+        "new": None,
     },
-    "confluent-kafka-javascript": {"1.10.1": "2.15.1", "1.5.0": "2.11.1", "1.4.0-librdkafka-2.11.0": "2.11.0"},
+    "confluent-kafka-javascript": {
+        "1.10.1": "2.15.1",
+        "1.5.0": "2.11.1",
+        "1.4.0-librdkafka-2.11.0": "2.11.0",
+    },
     "@confluentinc/kafka-javascript": {"1.10.0": "2.15.0"},
     "confluent-kafka-python": {"2.12.2": "2.12.1"},
     "confluent-kafka": {"2.12.1": "2.12.1", "2.16.1": "2.16.0"},
@@ -88,8 +107,10 @@ BUNDLED: dict[str, dict[str, str | None]] = {
     "rdkafka-ruby": {"0.25.1": "2.12.1"},
     "karafka-rdkafka": {"0.19.5": "2.8.0", "0.20.0": None},
     "azure-functions-kafka": {"4.3.2": "2.4.0", "4.4.0": None},
-    "rdkafka-sys": {"4.9.0+2.10.0": "2.10.0"}, "rust-rdkafka": {"0.38.0": None}, "php-rdkafka": {"6.0.5": None},
-}  # fmt: skip
+    "rdkafka-sys": {"4.9.0+2.10.0": "2.10.0"},
+    "rust-rdkafka": {"0.38.0": None},
+    "php-rdkafka": {"6.0.5": None},
+}
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -100,10 +121,12 @@ def test_what_a_release_bundles(name: str) -> None:
 
 
 FIRST_WITH = {
-    ("node-rdkafka", (2, 12, 0)): "3.6.0", ("node-rdkafka", (2, 15, 0)): None,
-    ("confluent-kafka-javascript", (2, 10, 1)): "1.3.2", ("confluent-kafka-go", (2, 15, 0)): "2.15.0",
+    ("node-rdkafka", (2, 12, 0)): "3.6.0",
+    ("node-rdkafka", (2, 15, 0)): None,
+    ("confluent-kafka-javascript", (2, 10, 1)): "1.3.2",
+    ("confluent-kafka-go", (2, 15, 0)): "2.15.0",
     ("php-rdkafka", (2, 15, 0)): None,
-}  # fmt: skip
+}
 
 
 def test_the_first_release_that_is_new_enough() -> None:

@@ -12,10 +12,19 @@ from groups.streams import NodeKind, Subtopology, Topology, TopologyNode
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 GROUP: Any = {
-    "error_code": 0, "error_message": None, "group_id": "app", "group_state": "Stable", "group_epoch": 3,
-    "assignment_epoch": 3, "topology": None, "members": [], "authorized_operations": -(2**31),
-    "topology_description": None, "topology_description_status": 0, "assignor_name": "sticky",
-}  # fmt: skip
+    "error_code": 0,
+    "error_message": None,
+    "group_id": "app",
+    "group_state": "Stable",
+    "group_epoch": 3,
+    "assignment_epoch": 3,
+    "topology": None,
+    "members": [],
+    "authorized_operations": -(2**31),
+    "topology_description": None,
+    "topology_description_status": 0,
+    "assignor_name": "sticky",
+}
 
 
 def answered(version: int, **fields: Any) -> Any:

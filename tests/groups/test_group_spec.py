@@ -28,17 +28,22 @@ def inputs() -> Iterator[tuple[str, object]]:
     """What members claim, whether regexes make subscriptions unequal, and the racks of partitions."""
     one = member("m", {"a": [0, 1], "b": [2]}, ["a"])
     for assignor, side, eager, resubscribed in (
-        ("cooperative-sticky", Side.CLIENT, False, True), ("cooperative-sticky", Side.CLIENT, False, False),
-        ("cooperative-sticky", Side.CLIENT, True, False), ("sticky", Side.CLIENT, True, False),
+        ("cooperative-sticky", Side.CLIENT, False, True),
+        ("cooperative-sticky", Side.CLIENT, False, False),
+        ("cooperative-sticky", Side.CLIENT, True, False),
+        ("sticky", Side.CLIENT, True, False),
         ("uniform", Side.BROKER, False, False),
-    ):  # fmt: skip
+    ):
         ids = {"m"} if eager else set[str](), {"m"} if resubscribed else set[str]()
         question = ask(classic([one], assignor), TOPICS, find(assignor, side, Leader.JAVA), *ids)
         yield f"{assignor}, eager {eager}, resubscribed {resubscribed}", question.spec.members
     by_regex, both = Subscription(regex="a"), Subscription(topics=("a",), regex="a")
     a, b, other, nothing = (
-        Subscription(topics=("a",)), Subscription(topics=("b",)), Subscription(regex="[ab]"), Subscription(regex="no"),
-    )  # fmt: skip
+        Subscription(topics=("a",)),
+        Subscription(topics=("b",)),
+        Subscription(regex="[ab]"),
+        Subscription(regex="no"),
+    )
     for pair in (
         (by_regex, by_regex),
         (a, b),
@@ -52,8 +57,11 @@ def inputs() -> Iterator[tuple[str, object]]:
         asked = ask(group, TOPICS, find("uniform", Side.BROKER)).spec.members
         yield f"{pair}", [(spec.topics, spec.by_regex) for spec in asked]
     for partitions, racks in (
-        (3, {0: ("a", "b"), 1: ("b", "a")}), (4, {0: ("a",), 1: ("b",)}), (2, {0: ("a",), 1: ()}), (2, None),
-    ):  # fmt: skip
+        (3, {0: ("a", "b"), 1: ("b", "a")}),
+        (4, {0: ("a",), 1: ("b",)}),
+        (2, {0: ("a",), 1: ()}),
+        (2, None),
+    ):
         notes: list[Undetermined] = []
         (spec,) = topic_specs([Topic(name="t", partitions=partitions, racks=racks)], notes)
         yield f"{partitions} partitions, racks {racks}", (spec.racks, notes)

@@ -70,9 +70,13 @@ def test_age_of_a_record_with_a_wrong_time_is_unknown(
 def _group(*subscriptions: Subscription, offsets: dict[str, int]) -> Group:
     members = (Member(id=f"m{at}", subscription=one, owned={}) for at, one in enumerate(subscriptions))
     return Group(
-        id="g", type=GroupType.CONSUMER, state=GroupState.STABLE, protocol_type="consumer", members=tuple(members),
+        id="g",
+        type=GroupType.CONSUMER,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        members=tuple(members),
         offsets={topic: {0: CommittedOffset(offset=offset)} for topic, offset in offsets.items()},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,8 @@ RULES: dict[str, tuple[Rows, BurrowVerdict]] = {
     "a burst after all was read": ([(0, 10, 10), (6, 20, 9_000)], OK),
     "lag grows": ([(0, 900, 1000), (30, 1200, 2000)], WARN),
     "lag grows in spite of one drop": (
-        [(0, 0, 100), (10, 0, 500), (20, 450, 900), (30, 450, 1300), (40, 500, 1700)], WARN,
+        [(0, 0, 100), (10, 0, 500), (20, 450, 900), (30, 450, 1300), (40, 500, 1700)],
+        WARN,
     ),
     "lag is high and shrinks": ([(0, 0, 100_000), (30, 5000, 101_000)], OK),
     "rewound": ([(0, 500, 1000), (30, 100, 1000)], REWIND),
@@ -66,7 +67,7 @@ RULES: dict[str, tuple[Rows, BurrowVerdict]] = {
     "rewound, and back where it was": ([(0, 500, 500), (10, 100, 500), (20, 500, 500)], OK),
     "beyond the end": ([(0, 500, 10), (30, 500, 20)], OK),
     "the log was truncated": ([(0, 500, 600), (30, 500, 550)], STALLED),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("rows", "verdict"), RULES.values(), ids=RULES)

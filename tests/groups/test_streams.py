@@ -7,14 +7,20 @@ from groups.streams import Subtopology, Topology, is_internal
 
 def test_internal_topics_are_named_after_the_application() -> None:
     internal = (
-        "app-counts-changelog", "app-counts-repartition", "app-x-subscription-registration-topic",
-        "app-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic", "app-x-subscription-response-topic",
+        "app-counts-changelog",
+        "app-counts-repartition",
+        "app-x-subscription-registration-topic",
+        "app-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic",
+        "app-x-subscription-response-topic",
         "app-KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-14-topic",
-    )  # fmt: skip
+    )
     others = (
-        "app-changelog-archive", "app-changelog\n", "other-counts-changelog", "application-counts-changelog",
+        "app-changelog-archive",
+        "app-changelog\n",
+        "other-counts-changelog",
+        "application-counts-changelog",
         "app-orders",
-    )  # fmt: skip
+    )
     assert [topic for topic in (*internal, *others) if is_internal(topic, "app")] == [*internal]
 
 

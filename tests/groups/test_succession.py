@@ -35,9 +35,14 @@ def broker_group(ids: list[str]) -> ClassicGroup:
 
 def join(held: ClassicGroup, member_id: str) -> None:
     joined = ClassicMember(
-        id=member_id, instance=None, client_id="c", host="/127.0.0.1", rebalance_timeout_ms=1000,
-        session_timeout_ms=1000, protocols=(JoinProtocol(name="range", metadata=b""),),
-    )  # fmt: skip
+        id=member_id,
+        instance=None,
+        client_id="c",
+        host="/127.0.0.1",
+        rebalance_timeout_ms=1000,
+        session_timeout_ms=1000,
+        protocols=(JoinProtocol(name="range", metadata=b""),),
+    )
     held.add(joined, "consumer")
 
 

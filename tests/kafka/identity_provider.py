@@ -27,8 +27,13 @@ class IdentityProvider:
         """A token of the user bob, signed with the provider's key or another one."""
         now = int(time.time())
         claims = {
-            "iss": ISSUER, "aud": audience, "sub": "bob", "iat": now, "exp": now + life_s, "scope": "kafka",
-        }  # fmt: skip
+            "iss": ISSUER,
+            "aud": audience,
+            "sub": "bob",
+            "iat": now,
+            "exp": now + life_s,
+            "scope": "kafka",
+        }
         signed = f"{_json({'alg': 'RS256', 'kid': _KEY_ID, 'typ': 'JWT'})}.{_json(claims)}"
         signature = (key or self.key).sign(signed.encode(), padding.PKCS1v15(), SHA256())
         return f"{signed}.{_segment(signature)}"
@@ -40,9 +45,13 @@ def identity_provider() -> Iterator[IdentityProvider]:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     numbers = key.public_key().public_numbers()
     jwk = {
-        "kty": "RSA", "use": "sig", "alg": "RS256", "kid": _KEY_ID, "n": _number(numbers.n),
+        "kty": "RSA",
+        "use": "sig",
+        "alg": "RS256",
+        "kid": _KEY_ID,
+        "n": _number(numbers.n),
         "e": _number(numbers.e),
-    }  # fmt: skip
+    }
     made: list[IdentityProvider] = []
 
     def answer(asked: Asked) -> Answer:

@@ -126,10 +126,16 @@ class Members:
         `journal`, `poll_again`: as in `confluent_member.py`."""
         config = {"group.id": group, **consuming(settings)}
         asked = {
-            "kind": "consumer", "topics": list(topics), "pattern": pattern, "re2": re2,
-            "journal": str(journal) if journal else None, "commitWhenRevoked": commit_when_revoked,
-            "commitWhenConsumed": commit_when_consumed, "pollAgain": poll_again, "pollMs": poll_ms,
-        }  # fmt: skip
+            "kind": "consumer",
+            "topics": list(topics),
+            "pattern": pattern,
+            "re2": re2,
+            "journal": str(journal) if journal else None,
+            "commitWhenRevoked": commit_when_revoked,
+            "commitWhenConsumed": commit_when_consumed,
+            "pollAgain": poll_again,
+            "pollMs": poll_ms,
+        }
         return self._start_java(broker, name or fresh_name("java"), asked, config, own_process=own_process)
 
     def share(

@@ -45,11 +45,16 @@ class Listening:
         self.values: list[bytes | None] = []
         self._consumer = Consumer(
             {
-                "bootstrap.servers": broker.bootstrap_servers, "group.id": self.group,
-                "client.id": f"client of {self.topic}", "auto.offset.reset": "earliest",
-                "enable.auto.commit": False, "error_cb": self.errors.append, "log_level": 0, **config,
+                "bootstrap.servers": broker.bootstrap_servers,
+                "group.id": self.group,
+                "client.id": f"client of {self.topic}",
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "error_cb": self.errors.append,
+                "log_level": 0,
+                **config,
             }
-        )  # fmt: skip
+        )
         calls = {f"on_{name}": partial(self._note, call) for name, call in CALLS.items()}
         self._consumer.subscribe([self.topic], **calls)
         broker.wait_until(lambda: len(self.owned) == PARTITIONS, polling=self.poll)

@@ -36,17 +36,23 @@ RELEASES: tuple[Release, ...] = (
     Release(version="3.5.2"),
     # The new coordinator was a preview, which an operator had to ask for.
     Release(
-        version="3.9.1", types=("classic", "consumer"),
+        version="3.9.1",
+        types=("classic", "consumer"),
         settings={"group.coordinator.new.enable": "true", _PROTOCOLS: "classic,consumer"},
     ),
     Release(version="4.0.2", types=("classic", "consumer")),
     # Share groups were a preview, streams groups early access.
     Release(
-        version="4.1.2", types=_ALL, features={"share.version": 1, "streams.version": 1},
-        settings={"unstable.feature.versions.enable": "true", "unstable.api.versions.enable": "true",
-                  _PROTOCOLS: "classic,consumer,share,streams"},
+        version="4.1.2",
+        types=_ALL,
+        features={"share.version": 1, "streams.version": 1},
+        settings={
+            "unstable.feature.versions.enable": "true",
+            "unstable.api.versions.enable": "true",
+            _PROTOCOLS: "classic,consumer,share,streams",
+        },
     ),
     Release(version="4.2.1", types=_ALL),
     Release(version="4.3.1", types=_ALL),
     Release(version="4.4.0", types=_ALL),
-)  # fmt: skip
+)

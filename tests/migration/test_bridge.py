@@ -84,8 +84,13 @@ WALKS: dict[str, tuple[int, list[Seen]]] = {
     "next in line it asks for a restart of the leader": (0, [(0, IN_FRONT, FIRST, 0)]),
     "it asks for nothing until the group stays unchanged": (
         STEADY_MS,
-        [(0, IN_FRONT, FIRST, 0), (STEADY_MS - 1, IN_FRONT, FIRST, 0), (STEADY_MS, LATER, FIRST, 0),
-         (2 * STEADY_MS - 1, LATER, FIRST, 0), (2 * STEADY_MS, LATER, FIRST, 0)],
+        [
+            (0, IN_FRONT, FIRST, 0),
+            (STEADY_MS - 1, IN_FRONT, FIRST, 0),
+            (STEADY_MS, LATER, FIRST, 0),
+            (2 * STEADY_MS - 1, LATER, FIRST, 0),
+            (2 * STEADY_MS, LATER, FIRST, 0),
+        ],
     ),
     "where no id comes first it asks for a restart at once": (0, [(0, BEHIND_THE_FIRST, C, 0)]),
     "behind another it draws a new id a few times, and again once a member was restarted": (
@@ -93,10 +98,12 @@ WALKS: dict[str, tuple[int, list[Seen]]] = {
         [*[(0, BEHIND, C, 0)] * (REJOINS + 1), (0, group(*BEHIND.members, member("d")), C, 0)],
     ),
     "it leads until the converted group is stable; the first member may fail": (
-        0, [(0, LEADING, C, 0), (1, CONVERTING, C, 0), (2, LEADING, C, 0), (3, CONVERTED, C, 0)],
+        0,
+        [(0, LEADING, C, 0), (1, CONVERTING, C, 0), (2, LEADING, C, 0), (3, CONVERTED, C, 0)],
     ),
     "a conversion may begin as soon as it is shown to lead": (
-        STEADY_MS, [(0, LEADING, C, 0), (1, CONVERTED, C, 0)],
+        STEADY_MS,
+        [(0, LEADING, C, 0), (1, CONVERTED, C, 0)],
     ),
     "it does not lead while user data is shown": (0, [(0, replace(BEHIND, leader=C), C, 0)]),
     "no conversion between two cooperative rebalances": (0, [(0, LEADING, C, 2), (1, LEADING, C, 0)]),
@@ -111,13 +118,18 @@ WALKS: dict[str, tuple[int, list[Seen]]] = {
     },
     "it waits no longer than a rebalance may take, each time": (
         0,
-        [(0, MOVING, C, 0), (LONGEST_WAIT_MS - 1, MOVING, C, 0), (LONGEST_WAIT_MS, IN_FRONT, FIRST, 0),
-         (LONGEST_WAIT_MS + 1, MOVING, C, 0), (2 * LONGEST_WAIT_MS + 1, MOVING, C, 0)],
+        [
+            (0, MOVING, C, 0),
+            (LONGEST_WAIT_MS - 1, MOVING, C, 0),
+            (LONGEST_WAIT_MS, IN_FRONT, FIRST, 0),
+            (LONGEST_WAIT_MS + 1, MOVING, C, 0),
+            (2 * LONGEST_WAIT_MS + 1, MOVING, C, 0),
+        ],
     ),
     "it is no member any more": (0, [(0, PLAIN, C, 0)]),
     "another bridge joins": (0, [(0, group(*BEHIND.members, member("d", BRIDGE)), C, 0)]),
     "another leader was converted": (0, [(0, replace(BEHIND, type=GroupType.CONSUMER), C, 0)]),
-}  # fmt: skip
+}
 
 
 def plan_text(state: Group) -> str:

@@ -175,8 +175,10 @@ def test_a_guest_leaves_when_the_rounds_are_done() -> None:
     first = group.members[0].id
     result = foreseen(group, COME, Rollout(rounds=((first,),), start=CONSUMER, leaving=("bridge",)))
     assert [(m.step, m.round, m.stopped, m.started) for m in result.settled_groups[2:]] == [
-        (2, 1, (first,), ()), (2, 1, (), (first,)), (2, 1, ("bridge",), ()),
-    ]  # fmt: skip
+        (2, 1, (first,), ()),
+        (2, 1, (), (first,)),
+        (2, 1, ("bridge",), ()),
+    ]
     last = result.settled_groups[-1]
     assert (last.type, last.rebalances, last.moved) == (GroupType.CONSUMER, 1, 0)
     assert last.members[-1].away

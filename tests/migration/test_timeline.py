@@ -23,8 +23,10 @@ def test_every_moment_of_a_small_group_is_a_column() -> None:
     timeline = drawn("range", 3, 12, one_by_one(group, BOTH), one_by_one(group, COOPERATIVE))
     first, *_ = timeline.lanes
     assert [frame.title for frame in timeline.frames][:3] == [
-        "as found", "step 1, round 1: stop", "step 1, round 1: start",
-    ]  # fmt: skip
+        "as found",
+        "step 1, round 1: stop",
+        "step 1, round 1: start",
+    ]
     assert timeline.kinds == ("classic: range", STOPPED, f"classic: {STICKY}, range", f"classic: {STICKY}")
     assert (first.name, first.partitions[:4]) == ("nm000-id", (4, 0, 4, 6))
     assert first.kinds == (0, 1, 2, 2, 2, 2, 2, 1, 3, 3, 3, 3, 3)

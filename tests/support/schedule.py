@@ -18,11 +18,17 @@ SHARED = {
 }
 """Fixtures of the session, and how a test of theirs shows itself."""
 LONGEST = (
-    "tests/conformance/test_conformance.py", "tests/migration/end_to_end/test_migrations.py", "spark",
-    "fleet", "tests/cli/sources/test_outage.py", "tests/migration/test_expectation_live.py",
-    "tests/coordinator/store/test_broker_reads_ours.py", "tests/conformance/test_clients.py",
-    "tests/conformance/walks/test_walks.py", "secure",
-)  # fmt: skip
+    "tests/conformance/test_conformance.py",
+    "tests/migration/end_to_end/test_migrations.py",
+    "spark",
+    "fleet",
+    "tests/cli/sources/test_outage.py",
+    "tests/migration/test_expectation_live.py",
+    "tests/coordinator/store/test_broker_reads_ours.py",
+    "tests/conformance/test_clients.py",
+    "tests/conformance/walks/test_walks.py",
+    "secure",
+)
 
 
 @cache

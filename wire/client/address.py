@@ -20,7 +20,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse one address; a listener name in front is dropped. :raises InvalidAddress: malformed"""
+        """Parse one address; a listener name in front is dropped. Raises InvalidAddress: malformed."""
         rest = text.strip()
         rest = rest.partition("://")[2] or rest
         host, colon, port = rest.rpartition(":")
@@ -33,7 +33,7 @@ class Address:
 
 
 def parse_bootstrap(servers: str) -> tuple[Address, ...]:
-    """Parse a comma-separated list; duplicates are dropped. :raises InvalidAddress: malformed, or empty"""
+    """Parse a comma-separated list; duplicates are dropped. Raises InvalidAddress: malformed, or empty."""
     addresses = tuple(dict.fromkeys(Address.parse(part) for part in servers.split(",") if part.strip()))
     if not addresses:
         raise InvalidAddress(f"no bootstrap server is given: {_NEXT_STEP}")

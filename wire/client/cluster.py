@@ -93,13 +93,13 @@ class KafkaClient:
         return self._connections[address]
 
     def home(self, deadline: Deadline | None = None) -> Connection:
-        """An open connection to the bootstrap server that answered first. :raises WireError: with every reason"""
+        """An open connection to the bootstrap server that answered first. Raises WireError: with every reason."""
         if self._home is None:
             self._home = self._first_to_answer(deadline or self._deadline())
         return self._home
 
     def ask_any(self, question: Question[T], deadline: Deadline | None = None) -> T:
-        """Ask any broker; if it fails, ask another. :raises WireError: as `home`"""
+        """Ask any broker; if it fails, ask another. Raises WireError: as `home`."""
         deadline = deadline or self._deadline()
         try:
             return run(question(self.home(deadline), deadline))
@@ -111,7 +111,7 @@ class KafkaClient:
             return run(question(self.home(deadline), deadline))
 
     def ask_every_broker(self, question: Question[T]) -> Answers[Address, T]:
-        """Ask all brokers in parallel. :raises WireError: the list of brokers cannot be read"""
+        """Ask all brokers in parallel. Raises WireError: the list of brokers cannot be read."""
         deadline = self._deadline()
         addresses = [broker.address for broker in self.brokers(deadline, fresh=True).brokers]
 
@@ -121,7 +121,7 @@ class KafkaClient:
         return self._ask_and_repeat(addresses, lambda pending, _: {at: at for at in pending}, ask, deadline)
 
     def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
-        """Ask all coordinators in parallel; one that moved is looked up again. :raises WireError: as `home`"""
+        """Ask all coordinators in parallel; one that moved is looked up again. Raises WireError: as `home`."""
         deadline = self._deadline()
         answers = self._ask_and_repeat(groups, partial(self._located, deadline), ask, deadline)
         if all(failure.code != ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()):
@@ -140,7 +140,7 @@ class KafkaClient:
         *,
         known: ClusterMetadata | None = None,
     ) -> Answers[TopicPartition, T]:
-        """Ask all leaders in parallel, first those in `known`, if given. :raises WireError: as `home`"""
+        """Ask all leaders in parallel, first those in `known`, if given. Raises WireError: as `home`."""
         deadline = self._deadline()
 
         def locate(pending: list[TopicPartition], fresh: bool) -> dict[TopicPartition, Address | Failure]:
@@ -157,7 +157,7 @@ class KafkaClient:
     def ask_nodes(
         self, nodes: Iterable[str], ask: Ask[str, T], deadline: Deadline | None = None
     ) -> Answers[str, T]:
-        """Ask brokers by their node ids, in digits. :raises WireError: as `home`"""
+        """Ask brokers by their node ids, in digits. Raises WireError: as `home`."""
         deadline = deadline or self._deadline()
 
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
@@ -177,7 +177,7 @@ class KafkaClient:
         return self._ask_and_repeat(keys, locate, ask, deadline)
 
     def find_coordinators(self, groups: Iterable[str]) -> Answers[str, Address]:
-        """The coordinator of every group, existing or not, looked up now. :raises WireError: as `home`"""
+        """The coordinator of every group, existing or not, looked up now. Raises WireError: as `home`."""
         deadline = self._deadline()
 
         def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
@@ -261,7 +261,7 @@ class KafkaClient:
     ) -> Answers[K, T]:
         """Locate every key, ask all brokers in parallel, and retry: a retriable error code until the deadline (or
         `attempts` times in all), a dead broker a few times (its keys may move to another), anything else never. A key
-        that a later lookup does not find keeps its last failure. :raises WireError: the first lookup fails"""
+        that a later lookup does not find keeps its last failure. Raises WireError: the first lookup fails."""
         order = list(dict.fromkeys(keys))
         outcomes: dict[K, T | Failure] = {}
         pending, pause_ms, attempt = order, _FIRST_PAUSE_MS, 1

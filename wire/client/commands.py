@@ -24,7 +24,7 @@ _LONGEST_COMPLAINT = 300
 
 
 def in_time(call: Callable[[], T], deadline: Deadline) -> T:
-    """The result of `call`, run in a thread that is abandoned at the deadline. :raises TimeoutError:"""
+    """The result of `call`, run in a thread that is abandoned at the deadline. Raises TimeoutError."""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -53,7 +53,7 @@ class CommandLate(CommandFailed):
 
 
 def printed_by(arguments: Sequence[str], deadline: Deadline) -> str:
-    """The output of a command, stripped. :raises CommandFailed: it cannot be run, fails, or prints nothing"""
+    """The output of a command, stripped. Raises CommandFailed: it cannot be run, fails, or prints nothing."""
     status, output, complaint = _run(arguments, deadline)
     text = output.decode("utf-8", "replace").strip()
     said = clipped(masked(complaint, [text] if len(text) > 1 else ()), _LONGEST_COMPLAINT)

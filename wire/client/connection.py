@@ -62,7 +62,7 @@ class Connection:
         """What the broker did not answer, and the time until it is asked again."""
 
     def version(self, api: Api) -> int:
-        """The highest common version of `api`; the connection must be open. :raises UnsupportedApi: there is none"""
+        """The highest common version of `api`; the connection must be open. Raises UnsupportedApi: there is none."""
         known = self._versions.get(api.key)
         if known is None or (agreed := api.agree(*known)) is None:
             raise errors.UnsupportedApi(
@@ -82,7 +82,7 @@ class Connection:
         return known and known[1]
 
     def check_broker(self) -> None:
-        """Refuse a KRaft controller, which answers but knows no topics and groups. :raises UnsupportedApi:"""
+        """Refuse a KRaft controller, which answers but knows no topics and groups. Raises UnsupportedApi."""
         if METADATA.key not in self._versions and _BROKER_REGISTRATION in self._versions:
             raise errors.UnsupportedApi(
                 f"{self.address}: this is the port of a KRaft controller, which knows no groups. Use the port of a "

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def fault_client(settings: ConnectionSettings) -> KafkaClient:
-    """A client that is not affected by faults itself. :raises InvalidAddress:"""
+    """A client that is not affected by faults itself. Raises InvalidAddress."""
     return KafkaClient(replace(settings, client_id=FAULT_CLIENT))
 
 
 def ask_for_fault(
     client: KafkaClient, timeout_ms: int, **request: Unpack[KohortFaultRequestFields]
 ) -> KohortFaultResponse:
-    """The response to a KohortFault. :raises UnsupportedApi: not `kohort serve`. :raises KafkaError: refused"""
+    """The response to a KohortFault. Raises UnsupportedApi: not `kohort serve`. Raises KafkaError: refused."""
     deadline = Deadline(timeout_ms)
     connection = client.home(deadline)
     run(connection.open(deadline))

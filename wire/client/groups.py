@@ -55,7 +55,7 @@ class ListedGroups:
 def list_groups(
     client: KafkaClient, *, states: Sequence[str] = (), types: Sequence[str] = ()
 ) -> ListedGroups:
-    """The groups of every broker; state from Kafka 2.6, type from 3.8 on. :raises WireError: no broker answers"""
+    """The groups of every broker; state from Kafka 2.6, type from 3.8 on. Raises WireError: no broker answers."""
 
     def ask(broker: Connection, deadline: Deadline) -> Steps[tuple[ListGroupsResponseGroup, ...]]:
         request = {"states_filter": states, "types_filter": types}

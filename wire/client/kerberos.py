@@ -39,7 +39,7 @@ _NEXT_STEPS = (
 def gssapi_exchange(
     settings: KerberosSettings, host: str, deadline: Deadline
 ) -> Generator[bytes, bytes, None]:
-    """Log in to the service at `host`. :raises AuthenticationFailed: :raises Unreachable: no KDC answers in time"""
+    """Log in to the service at `host`. Raises AuthenticationFailed. Raises Unreachable: no KDC answers in time."""
     where = f"{settings.service_name}@{host}"
 
     def called(call: Callable[[], T]) -> T:

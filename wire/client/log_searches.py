@@ -1,6 +1,15 @@
-"""Forward searches through the records of many partitions of a leader in parallel, with as little fetched as possible:
-a partition whose first batch is longer is asked for more, finally alone. Records of all transactions count, up to the
-high watermark, unless it is `read_committed`."""
+"""Forward searches through the records of partitions, many partitions of a leader in parallel.
+
+Theory of operation. As few records as possible are fetched and decoded. The first requests ask for a few bytes of very
+many partitions; a partition whose first batch is longer returns nothing and is asked for more, and finally in a request
+for it alone, which returns the whole batch.
+
+Compaction leaves gaps, and transaction markers are not records: a search continues after them, up to the high
+watermark. If the log starts after the position (records are deleted by age, by size, or by an operator), the search
+continues at the log's start. Records of transactions count, whether committed, aborted or open, unless the search
+requests the isolation level `read_committed`: then it ends at the last stable offset, and skips aborted records by the
+headers of their batches.
+"""
 
 from __future__ import annotations
 
@@ -148,7 +157,7 @@ def _aborted_batches(aborted: Iterable[tuple[int, int]], records: bytes) -> Call
 
 
 def search_all(searches: Collection[LogSearch], connection: Connection, deadline: Deadline) -> Steps[None]:
-    """Ask one leader until every search is done, or gives up at the deadline. :raises WireError: no result"""
+    """Ask one leader until every search is done, or gives up at the deadline. Raises WireError: no result."""
     try:
         queues = _Queues(searches)
         while chunk := queues.next_chunk():

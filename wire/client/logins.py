@@ -13,7 +13,7 @@ LOGINS_WITH_EXTRA = {
 
 
 def require(extra: str, purpose: str) -> None:
-    """:raises UnsupportedMechanism: `purpose` needs packages that are not installed, with the command"""
+    """Raises UnsupportedMechanism: `purpose` needs packages that are not installed, with the command."""
     if not is_installed(extra):
         message = f"{purpose} needs packages that are not installed. Run: `{install_command(extra)}`"
         raise UnsupportedMechanism(message)

@@ -76,7 +76,7 @@ def topic_entries(
 def fetch_metadata(
     topics: Sequence[str] | None, connection: Connection, deadline: Deadline
 ) -> Steps[ClusterMetadata]:
-    """Request brokers and `topics`; None means all. The request never creates a topic. :raises KafkaError:"""
+    """Request brokers and `topics`; None means all. The request never creates a topic. Raises KafkaError."""
     yield from connection.open(deadline)
     named: list[dict[str, object]] | None
     if topics is None:

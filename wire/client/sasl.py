@@ -69,7 +69,7 @@ def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
 
 
 def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Exchange:
-    """Start the mechanism. :raises UnsupportedMechanism, AuthenticationFailed, Unreachable:"""
+    """Start the mechanism. Raises UnsupportedMechanism or AuthenticationFailed or Unreachable."""
     why_not = why_unsupported(settings)
     if why_not is not None:
         raise UnsupportedMechanism(why_not)

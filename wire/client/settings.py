@@ -60,7 +60,7 @@ def operations_in(bits: int) -> tuple[str, ...] | None:
 
 
 def describe_acls(client: KafkaClient, kind: acls.ResourceType) -> tuple[DescribeAclsResponseResource, ...]:
-    """All topics or groups, or patterns of them, with their access control entries. :raises KafkaError: 54, 31"""
+    """All topics or groups, or patterns of them, with their access control entries. Raises KafkaError: 54, 31."""
     request = {
         "resource_type_filter": kind,
         "resource_name_filter": None,

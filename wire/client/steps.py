@@ -75,7 +75,7 @@ Replies = Steps[dict[K, T | Failure]]
 
 
 def ready(sock: Stream, events: int, deadline: Deadline, address: object, activity: str) -> Steps[None]:
-    """Pause until the socket is ready. :raises RequestTimedOut: the deadline passed, with the `activity`"""
+    """Pause until the socket is ready. Raises RequestTimedOut: the deadline passed, with the `activity`."""
     try:
         yield SocketWait(sock, events, deadline)
     except Expired:

@@ -25,7 +25,7 @@ class Transport:
         self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
-        """Send `data` while reading, until `answers` frames have arrived. :raises WireError:"""
+        """Send `data` while reading, until `answers` frames have arrived. Raises WireError."""
         unsent = memoryview(data)
         frames: list[bytes] = []
         while len(frames) < answers:
@@ -90,7 +90,7 @@ def _explain(bad: BadFrame) -> str:
 
 
 def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
-    """Make a TCP connection, trying every address of the host. :raises NotConnected, RequestTimedOut:"""
+    """Make a TCP connection, trying every address of the host. Raises NotConnected or RequestTimedOut."""
     candidates = _resolve(address)
     last: errors.NotConnected | errors.RequestTimedOut | None = None
     for index, (family, sockaddr) in enumerate(candidates):

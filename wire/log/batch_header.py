@@ -164,7 +164,7 @@ class Batches(Sequence[Batch]):
 
 
 def batch_at(data: bytes | bytearray, start: int = 0, position: int = 0) -> Batch:
-    """The batch whose header starts at `start`, unchecked; `position`: in the file. :raises struct.error:"""
+    """The batch whose header starts at `start`, unchecked; `position`: in the file. Raises struct.error."""
     return _batch(_HEADER.unpack_from(data, start), position, "")
 
 

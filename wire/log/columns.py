@@ -75,8 +75,8 @@ class _InvalidBatch(Exception):
 
 
 def columns_of(batches: Batches, most: int = MOST_BYTES) -> Iterator[Columns]:
-    """The records of `batches`, in chunks of about 4 MB. :raises DamagedLog: at the chunk with the first wrong batch
-    :raises ExpandsTooFar: a batch decompresses to more than `most` bytes"""
+    """The records of `batches`, in chunks of about 4 MB. Raises DamagedLog: at the chunk with the first wrong batch.
+    Raises ExpandsTooFar: a batch decompresses to more than `most` bytes."""
     for chunk in _chunks(batches, most):
         try:
             yield from _columns(batches, chunk)

@@ -35,7 +35,7 @@ class ExpandsTooFar(BadCompression):
 
 
 def decompress(codec: Codec, data: bytes | memoryview, most: int = MOST_BYTES) -> bytes:
-    """A batch's records. :raises BadCompression: :raises ExpandsTooFar: to more than `most` bytes"""
+    """A batch's records. Raises BadCompression. Raises ExpandsTooFar: to more than `most` bytes."""
     if codec is Codec.NONE:
         return bytes(data)
     if codec is Codec.SNAPPY:

@@ -28,12 +28,12 @@ class MalformedControlRecord(ValueError):
 
 
 def control_type(record: LogRecord) -> ControlType:
-    """The type of a record of a control batch. :raises MalformedControlRecord: its key has none"""
+    """The type of a record of a control batch. Raises MalformedControlRecord: its key has none."""
     return control_type_of(record.key or b"")
 
 
 def control_type_of(key: bytes) -> ControlType:
-    """The type in the key of a control record. :raises MalformedControlRecord: it has none"""
+    """The type in the key of a control record. Raises MalformedControlRecord: it has none."""
     if len(key) < _KEY.size:
         raise MalformedControlRecord(f"the key of a control record has {len(key)} bytes")
     version, number = _KEY.unpack_from(key)
@@ -43,14 +43,14 @@ def control_type_of(key: bytes) -> ControlType:
 
 
 def ending(batch: Batch, data: bytes) -> ControlType | None:
-    """ABORT or COMMIT of a control batch; None: another type or empty. :raises MalformedControlRecord, DamagedLog:"""
+    """ABORT or COMMIT of a control batch; None: another type or empty. Raises MalformedControlRecord or DamagedLog."""
     records = records_of(batch, data)
     kind = control_type(records[0]) if records else None
     return kind if kind in (ControlType.ABORT, ControlType.COMMIT) else None
 
 
 def coordinator_epoch(value: bytes | None) -> int:
-    """The coordinator's epoch in a transaction marker. :raises MalformedControlRecord: the value has none"""
+    """The coordinator's epoch in a transaction marker. Raises MalformedControlRecord: the value has none."""
     if value is None or len(value) < _END_OF_TRANSACTION.size:
         raise MalformedControlRecord(f"the value of a transaction's end has {len(value or b'')} bytes")
     version, epoch = _END_OF_TRANSACTION.unpack_from(value)

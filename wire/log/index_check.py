@@ -17,7 +17,7 @@ from wire.log.varints import Ints
 
 
 def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator[DamagedLog]:
-    """The first fault of each index file of a whole segment; a missing one has none. :raises OSError:"""
+    """The first fault of each index file of a whole segment; a missing one has none. Raises OSError."""
     checks = (
         (indexes.OFFSET_INDEX, indexes.OFFSET_ENTRY, _offset_index),
         (indexes.TIME_INDEX, indexes.TIME_ENTRY, _time_index),

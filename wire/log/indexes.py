@@ -40,7 +40,7 @@ class AbortedTransaction:
 
 
 def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) -> None:
-    """Write the index files of a segment; `aborted`: the transactions with markers in it. :raises OSError:"""
+    """Write the index files of a segment; `aborted`: the transactions with markers in it. Raises OSError."""
     batches = segment.batches
     entries = index_entries(batches)
     index = np.empty(len(entries), dtype=OFFSET_ENTRY)
@@ -61,7 +61,7 @@ def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) 
 
 
 def aborted_transactions(log: Iterable[Batches]) -> Iterator[list[AbortedTransaction]]:
-    """The transactions aborted by a marker in each segment of a whole log, in order. :raises DamagedLog:"""
+    """The transactions aborted by a marker in each segment of a whole log, in order. Raises DamagedLog."""
     started: dict[int, int] = {}
     for batches in log:
         marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))

@@ -29,17 +29,17 @@ class LogRecord:
 
 
 def records_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> list[LogRecord]:
-    """A batch's records in order. :raises DamagedLog: :raises ExpandsTooFar: to more than `most` bytes"""
+    """A batch's records in order. Raises DamagedLog. Raises ExpandsTooFar: to more than `most` bytes."""
     return list(each_record(batch, data, most))
 
 
 def each_record(batch: Batch, data: bytes, most: int = MOST_BYTES) -> Iterator[LogRecord]:
-    """As `records_of`, one at a time. :raises DamagedLog: after the last good record"""
+    """As `records_of`, one at a time. Raises DamagedLog: after the last good record."""
     return _Reader(batch, payload_of(batch, data, most)).records()
 
 
 def payload_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> bytes:
-    """A batch's records, decompressed. :raises DamagedLog: beyond `MOST_BYTES` :raises ExpandsTooFar: `most`"""
+    """A batch's records, decompressed. Raises DamagedLog: beyond `MOST_BYTES`. Raises ExpandsTooFar: `most`."""
     compressed = data[batch.position + HEADER_BYTES : batch.position + batch.size]
     # A batch that compaction has emptied has nothing to decompress.
     if batch.codec is Codec.NONE or batch.count == 0:

@@ -59,7 +59,7 @@ class OffsetValues:
 
 
 def read_offset_key(key: bytes) -> OffsetKey:
-    """Group, topic and partition of a key. :raises UnknownKeyType: :raises DecodeError: it is not of type 0 or 1"""
+    """Group, topic and partition of a key. Raises UnknownKeyType. Raises DecodeError: it is not of type 0 or 1."""
     number, fields = decode_key(key)
     if number > OFFSET_COMMIT:
         raise DecodeError(f"a key of type {number} is not that of an offset")
@@ -67,7 +67,7 @@ def read_offset_key(key: bytes) -> OffsetKey:
 
 
 def read_offset_value(value: bytes, key_type: int = OFFSET_COMMIT) -> OffsetValue:
-    """The fields of a value under a key of type `key_type`. :raises DecodeError: it is not such a value"""
+    """The fields of a value under a key of type `key_type`. Raises DecodeError: it is not such a value."""
     version, fields = decode_value(key_type, value)
     topic_id = fields.get("topicId", NO_UUID)
     return (

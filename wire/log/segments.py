@@ -62,7 +62,7 @@ def base_offset_of(path: Path) -> int:
 
 
 def list_segments(directory: Path) -> list[Path]:
-    """The files of the log in a partition's directory, by base offset. :raises DamagedLog: :raises OSError:"""
+    """The files of the log in a partition's directory, by base offset. Raises DamagedLog. Raises OSError."""
     names = [path.name for path in directory.iterdir()]
     files = log_files(names, lambda name: read_segment(directory / name).next_offset)
     return [directory / name for name in files]
@@ -87,13 +87,13 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
 
 
 def read_segment(path: Path, *, checksums: bool = True) -> Segment:
-    """Read one segment, after a clean close without `checksums`. :raises DamagedLog: :raises OSError:"""
+    """Read one segment, after a clean close without `checksums`. Raises DamagedLog. Raises OSError."""
     with open_regular(path) as stream:
         return _read(path, stream, checksums=checksums)
 
 
 def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment:
-    """The segment at `path` whose bytes are `data`. :raises DamagedLog: as `read_segment`"""
+    """The segment at `path` whose bytes are `data`. Raises DamagedLog: as `read_segment`."""
     result = scan(data, str(path), checksums=checksums)
     torn = None if result.fault is None else _torn(data, path, result.fault)
     name = _SEGMENT.fullmatch(path.name)
@@ -106,8 +106,8 @@ def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment
 
 
 def read_log(directory: Path) -> Iterator[Segment]:
-    """The segments of a log; only the last may have a torn tail, as when they were requested. :raises DamagedLog,
-    OSError:"""
+    """The segments of a log; only the last may have a torn tail, as when they were requested. Raises DamagedLog or
+    OSError."""
     with ExitStack() as opened:
         files = _open(directory, opened)
         previous: Segment | None = None
@@ -138,7 +138,7 @@ def _read(path: Path, stream: BinaryIO, *, checksums: bool = True) -> Segment:
 
 
 def _torn(data: bytes, path: Path, fault: BatchFault) -> Torn:
-    """The torn tail that starts with `fault`. :raises DamagedLog: it is damage instead"""
+    """The torn tail that starts with `fault`. Raises DamagedLog: it is damage instead."""
     if not fault.unfinished:
         raise DamagedLog(path, fault.position, fault.reason)
     size = len(data) - fault.position

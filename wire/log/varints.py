@@ -22,14 +22,14 @@ class BadVarint(ValueError):
 
 
 def read_int(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """The signed 32-bit value at `position`, and the position after it. :raises BadVarint: it does not end"""
+    """The signed 32-bit value at `position`, and the position after it. Raises BadVarint: it does not end."""
     raw, position = _read(data, position, INT_BYTES)
     raw &= 0xFFFFFFFF
     return (raw >> 1) ^ -(raw & 1), position
 
 
 def read_long(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """The signed 64-bit value at `position`, and the position after it. :raises BadVarint: it does not end"""
+    """The signed 64-bit value at `position`, and the position after it. Raises BadVarint: it does not end."""
     raw, position = _read(data, position, LONG_BYTES)
     raw &= 0xFFFFFFFFFFFFFFFF
     return (raw >> 1) ^ -(raw & 1), position
@@ -54,14 +54,14 @@ def wrap_long(value: int) -> int:
 
 
 def read_ints(data: Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """The int32 values at `positions`, and the positions after them. :raises BadVarint: with the first such lane"""
+    """The int32 values at `positions`, and the positions after them. Raises BadVarint: with the first such lane."""
     raw, after = _read_many(data, positions, INT_BYTES)
     raw &= 0xFFFFFFFF
     return (raw >> 1) ^ -(raw & 1), after
 
 
 def read_longs(data: Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """The signed 64-bit values at `positions`, and the positions after them. :raises BadVarint: as `read_ints`"""
+    """The signed 64-bit values at `positions`, and the positions after them. Raises BadVarint: as `read_ints`."""
     raw, after = _read_many(data, positions, LONG_BYTES)
     # The shift must fill with zeros, like Java's >>>.
     return ((raw >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(raw & 1), after

@@ -60,7 +60,7 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
     def encode_request(
         self, version: int, correlation_id: int, client_id: str | None, fields: RequestFields
     ) -> bytes:
-        """A request with its header. :raises ValueError: a value does not fit"""
+        """A request with its header. Raises ValueError: a value does not fit."""
         out = bytearray(HEAD.pack(self.key, version, correlation_id))
         # The client id has the old encoding in every header, so that a broker can read it before the version.
         message_writer(_CLIENT_ID, 0)(out, {"client_id": client_id})
@@ -70,12 +70,12 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
         return bytes(out)
 
     def decode_request(self, version: int, frame: bytes) -> tuple[str, RequestT]:
-        """The client id and the body of a request, from the beginning of its header. :raises DecodeError:"""
+        """The client id and the body of a request, from the beginning of its header. Raises DecodeError."""
         client_id, position = self.decode_client_id(version, frame)
         return client_id, message_reader(self.request, version, OBJECTS)(frame, position)[0]
 
     def decode_client_id(self, version: int, frame: bytes) -> tuple[str, int]:
-        """The client id in the header of a request, and where the header ends. :raises DecodeError:"""
+        """The client id in the header of a request, and where the header ends. Raises DecodeError."""
         (client_id,), position = _read_client_id(frame, HEAD.size)
         if self.request.is_flexible(version):
             _, position = _read_tags(frame, position)
@@ -89,7 +89,7 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
         return bytes(out)
 
     def decode_response(self, version: int, answer: bytes) -> ResponseT:
-        """The body of a response, after the correlation id. :raises DecodeError: also if bytes are left over"""
+        """The body of a response, after the correlation id. Raises DecodeError: also if bytes are left over."""
         position = 0
         if self._has_tags_in_response_header(version):
             _, position = _read_tags(answer, 0)

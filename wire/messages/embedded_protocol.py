@@ -52,7 +52,7 @@ class EmbeddedAssignment:
 
 
 def read_subscription(data: bytes) -> EmbeddedSubscription:
-    """Read the metadata that a member sent in JoinGroup. :raises DecodeError: with the field and the byte"""
+    """Read the metadata that a member sent in JoinGroup. Raises DecodeError: with the field and the byte."""
     version, read = _read(SUBSCRIPTION, data)
     return EmbeddedSubscription(
         version=version,
@@ -65,7 +65,7 @@ def read_subscription(data: bytes) -> EmbeddedSubscription:
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
-    """Read the assignment that a leader sent, or that the broker computed. :raises DecodeError: as above"""
+    """Read the assignment that a leader sent, or that the broker computed. Raises DecodeError: as above."""
     version, read = _read(ASSIGNMENT, data)
     return EmbeddedAssignment(
         version=version, partitions=_by_topic(read.assigned_partitions), user_data=read.user_data
@@ -84,7 +84,7 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
 
 
 def write_subscription(subscription: EmbeddedSubscription) -> bytes:
-    """The bytes of a subscription; a version above the newest is written as it, as in Java. :raises ValueError:"""
+    """The bytes of a subscription; a version above the newest is written as it, as in Java. Raises ValueError."""
     fields: ConsumerProtocolSubscriptionFields = {
         "topics": subscription.topics,
         "user_data": subscription.user_data,
@@ -96,7 +96,7 @@ def write_subscription(subscription: EmbeddedSubscription) -> bytes:
 
 
 def write_assignment(assignment: EmbeddedAssignment) -> bytes:
-    """The bytes of an assignment; a version above the newest is written as it, as in Java. :raises ValueError:"""
+    """The bytes of an assignment; a version above the newest is written as it, as in Java. Raises ValueError."""
     fields: ConsumerProtocolAssignmentFields = {
         "assigned_partitions": _topic_partitions(assignment.partitions),
         "user_data": assignment.user_data,
@@ -135,7 +135,7 @@ def _topic_partitions(partitions: Mapping[str, Sequence[int]]) -> list[_TopicPar
 
 
 def write_sticky(partitions: Mapping[str, Sequence[int]], generation: int | None) -> bytes:
-    """Version 1, or 0 when `generation` is None. :raises ValueError: a value does not fit its field"""
+    """Version 1, or 0 when `generation` is None. Raises ValueError: a value does not fit its field."""
     out = bytearray()
     fields = {"previous_assignment": _topic_partitions(partitions), "generation": generation}
     message_writer(STICKY_USER_DATA, 0 if generation is None else 1)(out, fields)

@@ -32,7 +32,7 @@ class FrameReader:
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Add `data` and return every complete frame, without its length. :raises BadFrame: a length out of bounds"""
+        """Add `data` and return every complete frame, without its length. Raises BadFrame: a length out of bounds."""
         self._buffer += data
         frames = []
         position = 0

@@ -114,7 +114,7 @@ class Message(Generic[Decoded, Encoded]):
 
 @cache
 def parse(layout: str) -> Struct:
-    """Parse a layout into a struct. :raises ValueError: it is not a layout"""
+    """Parse a layout into a struct. Raises ValueError: it is not a layout."""
     lines = [line for line in layout.splitlines() if line.strip()]
     margin = min((_indent(line) for line in lines), default=0)
     return Struct(tuple(_fields(lines, margin)))

@@ -60,7 +60,7 @@ class Frame(bytes):
         return frame
 
     def take(self, count: int) -> None:
-        """Account for `count` more elements. :raises DecodeError: there are too many"""
+        """Account for `count` more elements. Raises DecodeError: there are too many."""
         self.elements -= count
         if self.elements < 0:
             raise DecodeError(f"its arrays have {-self.elements} elements more than are read")
@@ -113,7 +113,7 @@ def message_reader(message: Message, version: int, form: Form) -> Reader:
 
 
 def read_varint(buffer: bytes, position: int) -> tuple[int, int]:
-    """Read a varint of at most five bytes into 32 bits, signed as in Java. :raises IndexError, DecodeError:"""
+    """Read a varint of at most five bytes into 32 bits, signed as in Java. Raises IndexError or DecodeError."""
     byte = buffer[position]
     if byte < 0x80:
         return byte, position + 1

@@ -42,35 +42,35 @@ class UnknownKeyType(ValueError):
 
 
 def decode_key(key: bytes) -> tuple[int, Fields]:
-    """The record type of a key, and its fields. :raises UnknownKeyType, DecodeError:"""
+    """The record type of a key, and its fields. Raises UnknownKeyType or DecodeError."""
     number = _number(key, "a key")
     return number, _codec(number)[0](key, _INT16.size)[0]
 
 
 def decode_value(key_type: int, value: bytes) -> tuple[int, Fields]:
-    """The version of a value, and its fields. :raises UnknownKeyType, DecodeError:"""
+    """The version of a value, and its fields. Raises UnknownKeyType or DecodeError."""
     version = _number(value, "a value of type", key_type)
     return version, _codec(key_type, version)[0](value, _INT16.size)[0]
 
 
 def encode_key(key_type: int, fields: Mapping[str, object]) -> bytes:
-    """The bytes of a key. :raises UnknownKeyType: no schema. :raises ValueError: a field is missing or does not fit"""
+    """The bytes of a key. Raises UnknownKeyType: no schema. Raises ValueError: a field is missing or does not fit."""
     return _write(key_type, _codec(key_type)[1], fields)
 
 
 def encode_value(key_type: int, version: int, fields: Mapping[str, object]) -> bytes:
-    """The bytes of a value; fields of other versions are left out. :raises: as `encode_key`"""
+    """The bytes of a value; fields of other versions are left out. :raises: as `encode_key`."""
     return _write(version, _codec(key_type, version)[1], fields)
 
 
 def json_key(key: bytes) -> Fields:
-    """What `kafka-dump-log --offsets-decoder` has after ``key:``. :raises UnknownKeyType, DecodeError: skipped"""
+    """What `kafka-dump-log --offsets-decoder` has after ``key:``. Raises UnknownKeyType or DecodeError: skipped."""
     number, fields = decode_key(key)
     return {"type": str(number), "data": message_json(_type(number).key, 0)(fields)}
 
 
 def json_value(key_type: int, value: bytes) -> Fields:
-    """The tool's output after ``payload:``; for a tombstone it is ``<DELETE>``. :raises: as `json_key`"""
+    """The tool's output after ``payload:``; for a tombstone it is ``<DELETE>``. :raises: as `json_key`."""
     version, fields = decode_value(key_type, value)
     data = message_json(_type(key_type).value, version)(fields)
     if key_type == _CLASSIC_GROUP and fields["protocolType"] == _EMBEDDED_PROTOCOL_TYPE:

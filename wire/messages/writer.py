@@ -27,7 +27,7 @@ _INT32 = struct.Struct(">i").pack
 
 @cache
 def message_writer(message: Message, version: int, named: Named = snake) -> Writer:
-    """The writer of one version of a message. :raises ValueError: a value is missing or unfit, or all too long"""
+    """The writer of one version of a message. Raises ValueError: a value is missing or unfit, or all too long."""
     write = _struct_writer(message.struct, version, message.is_flexible(version), named)
 
     def checked(out: bytearray, fields: FieldValues) -> None:

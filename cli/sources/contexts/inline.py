@@ -33,7 +33,7 @@ class InlineProperties:
         return self._settings(self.entries())
 
     def entries(self) -> list[Property]:
-        """Each property, as in a properties file. :raises ConfigFileError: a secret is not available"""
+        """Each property, as in a properties file. Raises ConfigFileError: a secret is not available."""
         return [self._entry(value, self._fetched(value)) for value in self.context.properties]
 
     def check(self) -> tuple[str, ...]:

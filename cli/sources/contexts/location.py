@@ -37,7 +37,7 @@ class Location:
 
 def context_location(environ: Mapping[str, str] | None = None) -> Location | None:
     """What `$KOHORT_CONFIG` names, else `$XDG_CONFIG_HOME/kohort/config.d`, by default below ~/.config. None if there
-    is no home directory. :raises UsageError: KOHORT_CONFIG is empty"""
+    is no home directory. Raises UsageError: KOHORT_CONFIG is empty."""
     environ = os.environ if environ is None else environ
     named = environ.get(VARIABLE)
     if named is not None:

@@ -14,10 +14,15 @@ MAX_NAME = 64
 _NAME = re.compile(r"\w[\w.@:+-]*")
 
 _SECRET_WORDS = ("password", "passphrase", "secret", "jaas.config")
-_SECRET_KEYS = frozenset({
-    "sasl.kerberos.kinit.cmd", "sasl.oauthbearer.assertion.private.key.pem", "sasl.oauthbearer.config", "ssl.key.pem",
-    "ssl.keystore.key",
-})  # fmt: skip
+_SECRET_KEYS = frozenset(
+    {
+        "sasl.kerberos.kinit.cmd",
+        "sasl.oauthbearer.assertion.private.key.pem",
+        "sasl.oauthbearer.config",
+        "ssl.key.pem",
+        "ssl.keystore.key",
+    }
+)
 _USER_INFO = re.compile(r"://[^/\s]*@")
 
 

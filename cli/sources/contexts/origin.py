@@ -43,7 +43,7 @@ class SourceOrigin:
         return f"the context {self.name} ({self.named_by}{protected}): {self.where}"
 
     def settings(self) -> ConnectionSettings | None:
-        """The settings of the context's own properties, with secrets; None if it has none. :raises ConfigFileError:"""
+        """The settings of the context's own properties, with secrets; None if it has none. Raises ConfigFileError."""
         return None if self.properties is None else self.properties.settings()
 
     @property

@@ -97,7 +97,7 @@ def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
 
 
 def contexts_at(location: Location) -> Contexts:
-    """The contexts of a location that exists. :raises ConfigFileError: as `load_contexts`"""
+    """The contexts of a location that exists. Raises ConfigFileError: as `load_contexts`."""
     if location.is_single:
         return read_single(location.path, config_text(location.path))
     files = ContextFiles(location.directory)
@@ -143,7 +143,7 @@ def _current(contexts: ContextFiles) -> str | None:
 
 
 def read_single(path: Path, text: str) -> Contexts:
-    """The contexts of a single file; relative paths in it start at its directory. :raises ConfigFileError:"""
+    """The contexts of a single file; relative paths in it start at its directory. Raises ConfigFileError."""
     tree = _loaded(path, text)
 
     def refused(message: str, *steps: str) -> ConfigFileError:

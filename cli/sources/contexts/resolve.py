@@ -28,7 +28,7 @@ Typed = Callable[[str], bool]  # Whether the command line itself set a parameter
 
 
 def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, object]:
-    """A command's arguments, its options dataclasses completed. :raises UsageError: :raises ConfigFileError:"""
+    """A command's arguments, its options dataclasses completed. Raises UsageError. Raises ConfigFileError."""
     from cli.consent import ConsentOptions, check_consent
 
     resolved = dict(arguments)
@@ -207,11 +207,16 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
 
 def _in_context(options: SourceOptions, context: Context, named_by: str, *, is_typed: bool) -> SourceOptions:
     return replace(
-        options, bootstrap_server=context.bootstrap_server, command_config=context.command_config,
-        snapshot=context.snapshot, embedded=context.embedded, log_dirs=list(context.log_dirs) or None,
-        as_of=options.as_of or context.as_of, topics_file=options.topics_file or context.topics,
+        options,
+        bootstrap_server=context.bootstrap_server,
+        command_config=context.command_config,
+        snapshot=context.snapshot,
+        embedded=context.embedded,
+        log_dirs=list(context.log_dirs) or None,
+        as_of=options.as_of or context.as_of,
+        topics_file=options.topics_file or context.topics,
         place=SourceOrigin(where=context.place, named_by=named_by, is_typed=is_typed, context=context),
-    )  # fmt: skip
+    )
 
 
 def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> OutputOptions:

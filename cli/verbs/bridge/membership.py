@@ -118,7 +118,7 @@ class Membership:
 
     @property
     def standing(self) -> MembershipState:
-        """The current state. :raises Exception: an unexpected one that stopped the thread"""
+        """The current state. Raises Exception: an unexpected one that stopped the thread."""
         if self._exception is not None:
             raise self._exception
         return self._standing
@@ -370,7 +370,7 @@ def _count(assignment: bytes) -> int:
 
 
 def _image(metadata: ClusterMetadata) -> TopicImage:
-    """The topics. :raises MembershipLost: an existing topic cannot be read, and its owners would lose it"""
+    """The topics. Raises MembershipLost: an existing topic cannot be read, and its owners would lose it."""
     for name, failure in metadata.failed.items():
         if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             raise MembershipLost(f"the topic {name} of the group cannot be read: {failure.message}")

@@ -97,12 +97,16 @@ def typed_options(parameters: Mapping[str, Any], timeout_ms: int) -> SourceOptio
         return None if parameters.get(name) is None else Path(parameters[name])
 
     return SourceOptions(
-        bootstrap_server=parameters.get("bootstrap_server"), command_config=file("command_config"),
-        snapshot=file("snapshot"), embedded=file("embedded"),
+        bootstrap_server=parameters.get("bootstrap_server"),
+        command_config=file("command_config"),
+        snapshot=file("snapshot"),
+        embedded=file("embedded"),
         log_dirs=[Path(directory) for directory in parameters.get("log_dirs") or ()] or None,
-        as_of=parameters.get("as_of"), topics_file=file("topics_file"), context=parameters.get("context"),
+        as_of=parameters.get("as_of"),
+        topics_file=file("topics_file"),
+        context=parameters.get("context"),
         timeout_ms=timeout_ms,
-    )  # fmt: skip
+    )
 
 
 def _groups(context: Context) -> Described:
@@ -300,10 +304,24 @@ BY_OPTION: Mapping[str, Values] = {"--context": CONTEXTS, "--confirm": CONTEXTS,
 """Values of options with the same meaning in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {
-    "GROUP": GROUPS, "FROM": GROUPS, "TO": GROUPS, "TOPIC": TOPICS, "TOPIC[:0,1]": TOPICS,
-    "TOPIC,…": replace(TOPICS, several=True), "TYPE,…": TYPES, "STATE,…": STATES,
-    "PROTOCOL,…": PROTOCOLS, "TOPIC=N": TOPIC_OF, "SOURCE=TARGET": TOPIC_OF,
-    "MEMBER": MEMBERS, "MEMBER=TOPIC,…": MEMBER_OF, "MEMBER=RACK": MEMBER_OF, "FILE": FILES, "JAR,…": FILES,
-    "[MEMBER|LIBRARY=]FILE": FILES, "PLAN": FILES, "DIR": DIRECTORIES,
-}  # fmt: skip
+    "GROUP": GROUPS,
+    "FROM": GROUPS,
+    "TO": GROUPS,
+    "TOPIC": TOPICS,
+    "TOPIC[:0,1]": TOPICS,
+    "TOPIC,…": replace(TOPICS, several=True),
+    "TYPE,…": TYPES,
+    "STATE,…": STATES,
+    "PROTOCOL,…": PROTOCOLS,
+    "TOPIC=N": TOPIC_OF,
+    "SOURCE=TARGET": TOPIC_OF,
+    "MEMBER": MEMBERS,
+    "MEMBER=TOPIC,…": MEMBER_OF,
+    "MEMBER=RACK": MEMBER_OF,
+    "FILE": FILES,
+    "JAR,…": FILES,
+    "[MEMBER|LIBRARY=]FILE": FILES,
+    "PLAN": FILES,
+    "DIR": DIRECTORIES,
+}
 """Values by metavar, without its dots and brackets."""

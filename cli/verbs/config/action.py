@@ -41,7 +41,7 @@ def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
 
 
 def read_configs(source: Source, group: str, names: Sequence[str]) -> list[GroupConfig]:
-    """The named settings of a group, or all that are known. :raises UsageError: :raises CommandError:"""
+    """The named settings of a group, or all that are known. Raises UsageError. Raises CommandError."""
     configs = known_configs(source, group)
     if isinstance(source, LiveSource):
         check_names(names, configs)
@@ -152,19 +152,22 @@ class ConfigChange(ClusterChange[SettingsPlan]):
     def data_of(self, plan: SettingsPlan) -> list[dict[str, object]]:
         return [
             {
-                "name": name, "before": config.value, "source_before": config.origin.value,
+                "name": name,
+                "before": config.value,
+                "source_before": config.origin.value,
                 "after": config.default if value is None else value,
-                **fields(config, "default", "minimum", "maximum"), "applied": self.applied(plan.group),
+                **fields(config, "default", "minimum", "maximum"),
+                "applied": self.applied(plan.group),
             }
             for name, value in plan.changes.items()
             for config in [plan.configs[name]]
-        ]  # fmt: skip
+        ]
 
 
 def plan_config_change(
     source: Source, group: str, changes: Mapping[str, str | None], *, command: str
 ) -> ConfigChange:
-    """Plan a change of a group's settings, validated by the cluster. :raises UsageError: :raises CommandError:"""
+    """Plan a change of a group's settings, validated by the cluster. Raises UsageError. Raises CommandError."""
     if not isinstance(source, LiveSource):
         raise not_live(source)
     settings = settings_of(source)

@@ -118,7 +118,7 @@ def _note_override(current: str | None) -> None:
 
 
 def added(name: str, options: ContextOptions, *, use: bool) -> None:
-    """Add a context, with the entered secrets in separate files. :raises UsageError: :raises CommandError:"""
+    """Add a context, with the entered secrets in separate files. Raises UsageError. Raises CommandError."""
     if not is_name(name):
         raise UsageError(f"{name!r} is not a valid context name: {NAME_RULE}")
     properties = _properties(options)
@@ -196,14 +196,19 @@ def _value(option: str, key: str, value: str) -> str | dict[str, str]:
 
 def _fragment(options: ContextOptions, properties: dict[str, Any]) -> dict[str, Any]:
     fragments: dict[str, Any] = {
-        "bootstrap_server": options.bootstrap_server, "command_config": _path(options.command_config),
-        "cluster_id": options.cluster_id, "properties": properties or None, "snapshot": _path(options.snapshot),
+        "bootstrap_server": options.bootstrap_server,
+        "command_config": _path(options.command_config),
+        "cluster_id": options.cluster_id,
+        "properties": properties or None,
+        "snapshot": _path(options.snapshot),
         "embedded": _path(options.embedded),
         "log_dirs": [str(directory.absolute()) for directory in options.log_dirs or ()] or None,
-        "as_of": options.as_of, "topics": _path(options.topics_file), "timeout_ms": options.timeout_ms,
+        "as_of": options.as_of,
+        "topics": _path(options.topics_file),
+        "timeout_ms": options.timeout_ms,
         "output": None if options.output is None else options.output.value,
         "protected": options.protected or None,
-    }  # fmt: skip
+    }
     return {key: value for key, value in fragments.items() if value is not None}
 
 
@@ -298,11 +303,15 @@ class Removal:
         return Document(
             command="context remove",
             data={
-                "file": str(self.contexts.path), "context": self.context.name, "current": self.is_current,
-                "secret_files": files, "comments": self.comments, "executed": self.executed,
+                "file": str(self.contexts.path),
+                "context": self.context.name,
+                "current": self.is_current,
+                "secret_files": files,
+                "comments": self.comments,
+                "executed": self.executed,
             },
             blocks=[Table(columns=columns("REMOVED", "VALUE"), rows=rows)],
-        )  # fmt: skip
+        )
 
 
 def plan_removal(name: str) -> Removal:

@@ -64,7 +64,7 @@ class ContextStore:
 
 
 def change_contexts(change: Callable[[ContextStore], None], *, may_create: bool = False) -> Path:
-    """Change contexts, and return their directory. :raises CommandError: they cannot be changed; they are unchanged"""
+    """Change contexts, and return their directory. Raises CommandError: they cannot be changed; they are unchanged."""
     location = context_location()
     if location is None:
         raise CommandError(NO_HOME)

@@ -18,32 +18,42 @@ def list_document(contexts: Contexts, in_force: str | None, named_by: str | None
     """All contexts. `in_force` is the context that commands use now; None if they use none or another source."""
     rows = [
         (
-            "*" if context.name == in_force else "", context.name, context.kind.value, context.place,
+            "*" if context.name == in_force else "",
+            context.name,
+            context.kind.value,
+            context.place,
             "yes" if context.protected else "",
         )
         for context in contexts.by_name.values()
-    ]  # fmt: skip
+    ]
     return Document(
         command="context list",
         data={
-            "file": str(contexts.path), "current": contexts.current, "in_force": in_force, "named_by": named_by,
+            "file": str(contexts.path),
+            "current": contexts.current,
+            "in_force": in_force,
+            "named_by": named_by,
             "contexts": [_brief(contexts, context) for context in contexts.by_name.values()],
         },
         blocks=[Table(columns=columns("USED", "CONTEXT", "SOURCE", "WHERE", "PROTECTED"), rows=rows)],
-    )  # fmt: skip
+    )
 
 
 def show_document(contexts: Contexts, context: Context) -> Document:
     """One context, with the errors that a client would report, as far as they are known without the secrets."""
     settings: list[tuple[str, Cell]] = [
-        ("bootstrap_server", context.bootstrap_server), ("command_config", _text(context.command_config)),
-        ("cluster_id", context.cluster_id), ("snapshot", _text(context.snapshot)),
+        ("bootstrap_server", context.bootstrap_server),
+        ("command_config", _text(context.command_config)),
+        ("cluster_id", context.cluster_id),
+        ("snapshot", _text(context.snapshot)),
         ("embedded", _text(context.embedded)),
-        *(("log_dirs", str(directory)) for directory in context.log_dirs), ("as_of", context.as_of),
-        ("topics", _text(context.topics)), ("timeout_ms", context.timeout_ms),
+        *(("log_dirs", str(directory)) for directory in context.log_dirs),
+        ("as_of", context.as_of),
+        ("topics", _text(context.topics)),
+        ("timeout_ms", context.timeout_ms),
         ("output", None if context.output is None else context.output.value),
         ("protected", context.protected or None),
-    ]  # fmt: skip
+    ]
     rows: list[tuple[Cell, ...]] = [("context", context.name, str(context.origin.file))]
     rows += [(key, value, "") for key, value in settings if value is not None]
     rows += [(value.key, _shown(value), _origin(value)) for value in context.properties]
@@ -55,33 +65,44 @@ def show_document(contexts: Contexts, context: Context) -> Document:
     return Document(
         command="context show",
         data={
-            "file": str(context.origin.file), **_brief(contexts, context), "cluster_id": context.cluster_id,
-            "as_of": context.as_of, "topics": _text(context.topics), "timeout_ms": context.timeout_ms,
+            "file": str(context.origin.file),
+            **_brief(contexts, context),
+            "cluster_id": context.cluster_id,
+            "as_of": context.as_of,
+            "topics": _text(context.topics),
+            "timeout_ms": context.timeout_ms,
             "output": None if context.output is None else context.output.value,
             "properties": [_property(value) for value in context.properties],
         },
         blocks=[Table(columns=columns("NAME", "VALUE", "SOURCE"), rows=rows)],
         errors=problems,
-    )  # fmt: skip
+    )
 
 
 def _brief(contexts: Contexts, context: Context) -> dict[str, object]:
     servers = context.bootstrap_server
     return {
-        "context": context.name, "current": context.name == contexts.current, "source": context.kind.value,
+        "context": context.name,
+        "current": context.name == contexts.current,
+        "source": context.kind.value,
         "bootstrap_servers": None if servers is None else servers.split(","),
-        "command_config": _text(context.command_config), "snapshot": _text(context.snapshot),
-        "embedded": _text(context.embedded), "log_dirs": [str(directory) for directory in context.log_dirs],
+        "command_config": _text(context.command_config),
+        "snapshot": _text(context.snapshot),
+        "embedded": _text(context.embedded),
+        "log_dirs": [str(directory) for directory in context.log_dirs],
         "protected": context.protected,
-    }  # fmt: skip
+    }
 
 
 def _property(value: PropertyValue) -> dict[str, object]:
     return {
-        "name": value.key, "value": _shown(value), "secret": value.is_secret, "kept_in": value.store.value,
+        "name": value.key,
+        "value": _shown(value),
+        "secret": value.is_secret,
+        "kept_in": value.store.value,
         "keeper": None if value.store is ValueStore.LITERAL else value.text,
         "available": _missing(value) is None,
-    }  # fmt: skip
+    }
 
 
 def _shown(value: PropertyValue) -> str | None:

@@ -42,8 +42,8 @@ def create(directory: Path | None, *, force: bool) -> None:
 
 
 def fill(directory: Path) -> None:
-    """Write the fleet into a directory without groups. :raises CommandError: it belongs to a broker whose log is
-    elsewhere, or to another user :raises StorageError: it cannot be written"""
+    """Write the fleet into a directory without groups. Raises CommandError: it belongs to a broker whose log is
+    elsewhere, or to another user. Raises StorageError: it cannot be written."""
     with as_file(files("cli.verbs.demo").joinpath("sample.yaml")) as file:
         fleet = read_snapshot(file)
     topics = TopicImage.of(_topics(fleet), version=1)
@@ -71,8 +71,8 @@ def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple
 
 
 def clear(directory: Path) -> None:
-    """Remove only the files that an embedded coordinator wrote into a directory. :raises CommandError: it belongs to a
-    broker, or something cannot be removed :raises DirectoryInUse: a coordinator is running on it"""
+    """Remove only the files that an embedded coordinator wrote into a directory. Raises CommandError: it belongs to a
+    broker, or something cannot be removed. Raises DirectoryInUse: a coordinator is running on it."""
     lock = DirectoryLock.take(directory)
     try:
         for entry in _own_entries(directory):

@@ -132,12 +132,14 @@ class SimulatedGroup:
         image, topics = self.world.topics.image, self.world.topics
         offsets = tuple(
             Offset(
-                topic=topic.name, topic_id=topic.id, partition=partition.partition,
+                topic=topic.name,
+                topic_id=topic.id,
+                partition=partition.partition,
                 offset=topics.end(partition) - records,
             )
             for topic in image.topics.values()
             for partition in (TopicPartition(topic.name, number) for number in range(topic.partitions))
-        )  # fmt: skip
+        )
         request = OffsetCommit(group=GROUP, generation_or_epoch=-1, member="", instance=None, offsets=offsets)
         send = Send(number=1, node=self.world.coordinator.number, request=request, timeout_ms=30_000)
         self.world.network.send(_Operator(operator), send)
@@ -225,9 +227,11 @@ def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Simulat
         is_classic = (member.protocol or usual_protocol(group.type)) is MemberProtocol.CLASSIC
         members[name] = before if is_classic else converted
     scenario = Scenario(
-        name=group.id, topics={topic: topics.topics[topic].partitions for topic in offsets}, members=members,
+        name=group.id,
+        topics={topic: topics.topics[topic].partitions for topic in offsets},
+        members=members,
         records_per_s=_RECORDS_PER_HOUR / 3600,
-    )  # fmt: skip
+    )
     written = DAYS * 24 * _RECORDS_PER_HOUR
     beginning = InitialState(
         at_ms=start_ms,
@@ -264,9 +268,12 @@ def _before(story: Story, start_ms: int) -> tuple[stored.Record, ...]:
             group=GROUP, value=target
         )
     value = stored.ClassicGroupValue(
-        protocol_type="consumer", generation=story.first_epoch, protocol=None, leader=None,
+        protocol_type="consumer",
+        generation=story.first_epoch,
+        protocol=None,
+        leader=None,
         state_since_ms=start_ms,
-    )  # fmt: skip
+    )
     return (stored.ClassicGroupRecord(group=GROUP, value=value),)
 
 

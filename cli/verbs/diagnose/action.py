@@ -165,10 +165,19 @@ def diagnosis_document(
     else:
         names = columns("GROUP", "LEVEL", "RULE", "MEMBER", "SINCE", "FINDING", "EVIDENCE", "REMEDY")
         rows = [
-            (diagnosis.group, one.level.value, one.rule, ",".join(one.members) or one.member, _since(one),
-             one.message, _evidence_text(one.evidence), one.remedy)
-            for diagnosis in diagnoses for one in diagnosis.findings
-        ]  # fmt: skip
+            (
+                diagnosis.group,
+                one.level.value,
+                one.rule,
+                ",".join(one.members) or one.member,
+                _since(one),
+                one.message,
+                _evidence_text(one.evidence),
+                one.remedy,
+            )
+            for diagnosis in diagnoses
+            for one in diagnosis.findings
+        ]
         blocks = [Table(columns=names, rows=rows)]
     return Document(
         command="diagnose",

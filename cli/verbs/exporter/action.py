@@ -100,7 +100,7 @@ class _Poller:
         self._reported: frozenset[str] = frozenset()
 
     def poll(self) -> None:
-        """Poll once. :raises WireError: :raises CommandError: nothing can be read"""
+        """Poll once. Raises WireError. Raises CommandError: nothing can be read."""
         started = time.monotonic()
         gc.disable()  # it would take a third of a poll's time: its many objects have no cycles
         try:
@@ -148,7 +148,7 @@ def _textfile(options: ExporterOptions) -> Path | None:
 
 @contextmanager
 def _serving(guard: Guard, newest: NewestPage) -> Iterator[None]:
-    """Answer scrapes in threads. :raises CannotListen:"""
+    """Answer scrapes in threads. Raises CannotListen."""
     host, port = guard.address.host, guard.address.port
     try:
         pages = ExporterPages(newest=newest, login=guard.login, report=notice)

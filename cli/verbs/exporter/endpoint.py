@@ -65,7 +65,7 @@ class ScrapeLogin:
 
 
 def read_token(file: Path) -> str:
-    """The token in a file. :raises OSError: :raises ValueError: it is empty, or not text"""
+    """The token in a file. Raises OSError. Raises ValueError: it is empty, or not text."""
     token = read_bounded(file, MEBIBYTE).decode().strip()
     if not token:
         raise ValueError("it is empty")

@@ -63,31 +63,56 @@ class OwnFamily:
 
 
 OF_POLLS = (
-    OwnFamily("kohort_up",
-              "Whether the last poll could read the cluster; if 0, the metrics are those of an earlier poll.",
-              lambda state, _: state.is_up),
-    OwnFamily("kohort_last_poll_timestamp_seconds", "Time of the last successful poll.",
-              lambda state, _: None if state.last_ms is None else state.last_ms / 1000),
-    OwnFamily("kohort_last_poll_age_seconds", "Time since the last successful poll.",
-              lambda state, now_ms: None if state.last_ms is None else max(0, now_ms - state.last_ms) / 1000),
-    OwnFamily("kohort_last_poll_duration_seconds", "Duration of the last successful poll.",
-              lambda state, _: state.duration_s),
+    OwnFamily(
+        "kohort_up",
+        "Whether the last poll could read the cluster; if 0, the metrics are those of an earlier poll.",
+        lambda state, _: state.is_up,
+    ),
+    OwnFamily(
+        "kohort_last_poll_timestamp_seconds",
+        "Time of the last successful poll.",
+        lambda state, _: None if state.last_ms is None else state.last_ms / 1000,
+    ),
+    OwnFamily(
+        "kohort_last_poll_age_seconds",
+        "Time since the last successful poll.",
+        lambda state, now_ms: None if state.last_ms is None else max(0, now_ms - state.last_ms) / 1000,
+    ),
+    OwnFamily(
+        "kohort_last_poll_duration_seconds",
+        "Duration of the last successful poll.",
+        lambda state, _: state.duration_s,
+    ),
     OwnFamily("kohort_polls", "Polls since the exporter started.", lambda state, _: state.polls, counts=True),
     OwnFamily("kohort_failed_polls", "Polls that failed.", lambda state, _: state.failures, counts=True),
-    OwnFamily("kohort_groups", "Groups that the last poll found, including those that it could not read.",
-              lambda state, _: state.groups),
-    OwnFamily("kohort_unread_groups", "Groups of which the last poll could not read the description or the offsets.",
-              lambda state, _: state.unread_groups),
-    OwnFamily("kohort_last_poll_problems",
-              "What the last poll could not read: brokers, groups, topics, partitions; standard error names them.",
-              lambda state, _: state.problems),
+    OwnFamily(
+        "kohort_groups",
+        "Groups that the last poll found, including those that it could not read.",
+        lambda state, _: state.groups,
+    ),
+    OwnFamily(
+        "kohort_unread_groups",
+        "Groups of which the last poll could not read the description or the offsets.",
+        lambda state, _: state.unread_groups,
+    ),
+    OwnFamily(
+        "kohort_last_poll_problems",
+        "What the last poll could not read: brokers, groups, topics, partitions; standard error names them.",
+        lambda state, _: state.problems,
+    ),
     OwnFamily("kohort_series", "Samples of groups, topics and partitions.", lambda state, _: state.series),
-    OwnFamily("kohort_series_left_out", "Samples that --max-series leaves out, by level (group, topic, partition).",
-              lambda state, _: [(level.value, count) for level, count in state.left_out], label="level"),
-    OwnFamily("kohort_lag_seconds_left_out",
-              "Offsets whose lag in seconds was left to a later poll, because there were too many for one.",
-              lambda state, _: state.lag_times_left_out),
-)  # fmt: skip
+    OwnFamily(
+        "kohort_series_left_out",
+        "Samples that --max-series leaves out, by level (group, topic, partition).",
+        lambda state, _: [(level.value, count) for level, count in state.left_out],
+        label="level",
+    ),
+    OwnFamily(
+        "kohort_lag_seconds_left_out",
+        "Offsets whose lag in seconds was left to a later poll, because there were too many for one.",
+        lambda state, _: state.lag_times_left_out,
+    ),
+)
 BUILD = "kohort_build"
 BUILD_HELP = "Version of the exporter."
 

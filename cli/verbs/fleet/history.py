@@ -47,7 +47,7 @@ class HistoryRequest:
     for_programs: bool = False  # Whether the rebalances of all groups are shown, or of the named ones
 
     def check(self, spark: SparkOptions) -> None:
-        """Refuse an invalid request before the run, which may take hours. :raises UsageError:"""
+        """Refuse an invalid request before the run, which may take hours. Raises UsageError."""
         if self.as_of_ms is not None and not self.groups:
             raise UsageError("--as-of needs --group: it shows named groups as they were then")
         if self.svg is not None and len(self.groups) != 1:

@@ -76,7 +76,7 @@ class LiveTopic:
         return (self.bootstrap,)
 
     def jars(self, options: SparkOptions) -> tuple[str, ...]:
-        """The jars of Spark's Kafka source, fetched if necessary. :raises MissingKafkaSource:"""
+        """The jars of Spark's Kafka source, fetched if necessary. Raises MissingKafkaSource."""
         from pipeline.sources.jars import kafka_jars
 
         named = split_list(options.jars)
@@ -191,7 +191,7 @@ def _check_local(paths: list[Path]) -> None:
 
 
 def _live(source: SourceOptions) -> LiveTopic:
-    """The topic of the cluster that the options or a context name. :raises CommandError: the context is for another"""
+    """The topic of the cluster that the options or a context name. Raises CommandError: the context is for another."""
     properties = _client_properties(source)
     client: dict[str, str] = {}
     if properties is not None:

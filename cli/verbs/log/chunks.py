@@ -144,9 +144,13 @@ def _read(records: Columns, index: int, header_keys: tuple[str, ...]) -> ReadRec
     except DecodeError as problem:
         error = str(problem)
     return ReadRecord(
-        key=shown, payload=payload, marker=marker, header_keys=header_keys, error=error,
+        key=shown,
+        payload=payload,
+        marker=marker,
+        header_keys=header_keys,
+        error=error,
         raw=None if error is None else raw,
-    )  # fmt: skip
+    )
 
 
 def _marker(key: bytes | None, value: bytes | None) -> tuple[Marker, str | None]:
@@ -223,9 +227,13 @@ def parse_wanted(
     first_offset, first_ms = _bound("--from", start, now_ms, _LEAST)
     last_offset, last_ms = _bound("--to", end, now_ms, _MOST)
     return RecordFilter(
-        groups=frozenset(groups or ()), types=frozenset(map(_type, split_list(types))),
-        first_offset=first_offset, last_offset=last_offset, first_ms=first_ms, last_ms=last_ms,
-    )  # fmt: skip
+        groups=frozenset(groups or ()),
+        types=frozenset(map(_type, split_list(types))),
+        first_offset=first_offset,
+        last_offset=last_offset,
+        first_ms=first_ms,
+        last_ms=last_ms,
+    )
 
 
 def _bound(option: str, text: str | None, now_ms: int, none: int) -> tuple[int, int]:

@@ -33,7 +33,7 @@ def partition_directories(directory: Path) -> list[Path]:
 
 
 def segment_files(paths: Sequence[Path]) -> list[Path]:
-    """The segments of the paths, in the given order, those of a partition in the log's. :raises CommandError: none"""
+    """The segments of the paths, in the given order, those of a partition in the log's. Raises CommandError: none."""
     return [segment for path in paths for segment in _segments(path)]
 
 
@@ -77,7 +77,7 @@ class SegmentData:
 
     @classmethod
     def read(cls, path: Path) -> SegmentData:
-        """:raises OSError: the file cannot be read; :raises DamagedLog: it is too long for a segment"""
+        """Raises OSError: the file cannot be read;. Raises DamagedLog: it is too long for a segment."""
         if path.stat().st_size > MOST_BYTES:
             raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
         return cls(file=path_text(path), data=read_regular(path))

@@ -63,7 +63,7 @@ def key_text(key: bytes) -> KeyText:
 
 
 def payload_text(number: int, value: bytes) -> str:
-    """A value under a key of type `number`. :raises DecodeError: it is malformed"""
+    """A value under a key of type `number`. Raises DecodeError: it is malformed."""
     return json_text(json_value(number, value))
 
 

@@ -45,7 +45,7 @@ class VerifiedPartition:
 
 
 def _partition(directory: Path, progress: Progress) -> VerifiedPartition:
-    """Check a partition. :raises OSError: it cannot be read"""
+    """Check a partition. Raises OSError: it cannot be read."""
     checked = VerifiedPartition(directory=path_text(directory))
     checked.problems += _small_files(directory)
     try:
@@ -145,7 +145,7 @@ def _count(chunk: Chunk, checked: VerifiedPartition, unreadable: list[Problem]) 
 
 
 def verify_logs(paths: Sequence[Path], output: OutputOptions) -> None:
-    """Print what is damaged; exits with FALSE if anything is. :raises CommandError:"""
+    """Print what is damaged; exits with FALSE if anything is. Raises CommandError."""
     directories = [directory for path in paths for directory in partition_directories(path)]
     partitions: list[VerifiedPartition] = []
     errors: list[Problem] = []

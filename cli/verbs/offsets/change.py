@@ -153,7 +153,10 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         subject = group if comma else problem.subject
         places.setdefault((subject, problem.message, problem.cause), []).extend([partition] if comma else [])
     return tuple(
-        Problem(subject=f"{group}, {first_names([*dict.fromkeys(those)], _NAMED)}" if those else group, message=message,
-                cause=cause)
+        Problem(
+            subject=f"{group}, {first_names([*dict.fromkeys(those)], _NAMED)}" if those else group,
+            message=message,
+            cause=cause,
+        )
         for (group, message, cause), those in places.items()
-    )  # fmt: skip
+    )

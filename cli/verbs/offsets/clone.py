@@ -137,11 +137,17 @@ def plan_cluster_clone(
     missing = (*pairs.missing, *copied.problems)
     plans = tuple(
         plan_cluster_copy(
-            original, group, copied.proved, request.names, copied.positions, unproved=request.unproved,
-            refused=pairs.refused, **read.facts(group, missing),
+            original,
+            group,
+            copied.proved,
+            request.names,
+            copied.positions,
+            unproved=request.unproved,
+            refused=pairs.refused,
+            **read.facts(group, missing),
         )
         for group in read.groups
-    )  # fmt: skip
+    )
     group_facts.notify_new_groups(plans)
     group_facts.notify_kept_offsets(
         read.groups, {request.names.in_target(partition) for partition in pairs.places}
@@ -242,9 +248,19 @@ class ClusterCopy(OffsetsChange):
         renamed = any(row["source_topic"] != row["topic"] for row in rows)
         remarked = any(row["remark"] for row in rows)
         return table_of(
-            rows, "GROUP", *["SOURCE-TOPIC"] * renamed, "TOPIC", "#PARTITION", "#SOURCE-OFFSET",
+            rows,
+            "GROUP",
+            *["SOURCE-TOPIC"] * renamed,
+            "TOPIC",
+            "#PARTITION",
+            "#SOURCE-OFFSET",
             ("SOURCE-TIME", lambda row: row["source_time"] and format_moment(row["source_time"])),
-            ("#CURRENT-OFFSET", "before"), ("#NEW-OFFSET", "after"), ("#LOG-END-OFFSET", "end"), "PROOF",
-            "#RECORDS", ("#READ-TWICE", "twice"), "#SKIPPED",
+            ("#CURRENT-OFFSET", "before"),
+            ("#NEW-OFFSET", "after"),
+            ("#LOG-END-OFFSET", "end"),
+            "PROOF",
+            "#RECORDS",
+            ("#READ-TWICE", "twice"),
+            "#SKIPPED",
             *[("REMARK", lambda row: row["remark"] or "")] * remarked,
-        )  # fmt: skip
+        )

@@ -53,9 +53,15 @@ def reset_offsets(
         named = bool(selection.groups)
         wait_until_empty(groups, chosen, consent, leaving_out=group_facts.left_out(types, named=named))
         change = plan_resets(
-            groups, request, chosen, named=named, writer=writer, problems=problems, types=types,
+            groups,
+            request,
+            chosen,
+            named=named,
+            writer=writer,
+            problems=problems,
+            types=types,
             internal_topics=internal_topics,
-        )  # fmt: skip
+        )
         carry_out(change, consent, output)
 
 

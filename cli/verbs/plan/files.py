@@ -61,8 +61,8 @@ def _owner_and_file(value: str) -> tuple[str | None, Path]:
 
 def read_clients(file: Path) -> tuple[str, ...]:
     """The entries of a file of members, as values of `--client`: `MEMBER=LIBRARY[:VERSION]`. YAML or JSON `MEMBER:
-    LIBRARY[:VERSION]`, or CSV lines `MEMBER,LIBRARY[:VERSION]` or `MEMBER,LIBRARY,VERSION` with or without a
-    heading. :raises ConfigFileError: it cannot be read, or a line is malformed"""
+    LIBRARY[:VERSION]`, or CSV lines `MEMBER,LIBRARY[:VERSION]` or `MEMBER,LIBRARY,VERSION` with or without a heading.
+    Raises ConfigFileError: it cannot be read, or a line is malformed."""
     text = _text(file)
     pairs = _listed(file, text) if file.suffix.lower() == ".csv" else _mapped(file, text)
     values: dict[str, str] = {}

@@ -104,7 +104,7 @@ def metrics_address(text: str) -> ListenAddress:
 def prepare_security(
     listen: ListenAddress, advertise: str | None, options: Mapping[str, str], access: Path | None
 ) -> tuple[Security, Advertised | None, tuple[str, ...]]:
-    """Users and ACLs, the advertised address, and notices. UsageError if something is invalid. :raises TlsFailed:"""
+    """Users and ACLs, the advertised address, and notices. UsageError if something is invalid. Raises TlsFailed."""
     from coordinator.errors import InvalidSetting
     from coordinator.server.security.access_file import AccessFile, read_access_file
     from coordinator.server.security.addresses import check_reach, parse_advertised
@@ -157,7 +157,7 @@ def prepare_cluster(
     security: Security | None = None,
     brokers: int = 1,
 ) -> Cluster:
-    """A cluster with settings and topics (`name[:partitions]`), which continues from `data`. :raises StorageError:"""
+    """A cluster with settings and topics (`name[:partitions]`), which continues from `data`. Raises StorageError."""
     from coordinator.configs.properties import parse_settings
     from coordinator.errors import InvalidSetting
     from coordinator.server.cluster import Cluster
@@ -242,7 +242,7 @@ def _make_topics(cluster: Cluster, partition_counts: Mapping[str, int]) -> None:
 
 
 def _partition_counts(topics: Sequence[str]) -> dict[str, int]:
-    """By topic; one if none is given. :raises InvalidSetting:"""
+    """By topic; one if none is given. Raises InvalidSetting."""
     from cli.selection import split_list
     from coordinator.configs.settings import parse_integer
 
@@ -276,9 +276,12 @@ def state_line(cluster: Cluster, seconds: float) -> str:
         "connections": sum(
             broker.endpoint.connections for broker in cluster.present if broker.endpoint is not None
         ),
-        "groups": len(state.groups), **dict(sorted(by_state.items())),
-        "offsets": sum(map(len, state.offsets.values())), "topics": len(topics),
-        "partitions": sum(topic.partitions for topic in topics), "requests": cluster.requests,
+        "groups": len(state.groups),
+        **dict(sorted(by_state.items())),
+        "offsets": sum(map(len, state.offsets.values())),
+        "topics": len(topics),
+        "partitions": sum(topic.partitions for topic in topics),
+        "requests": cluster.requests,
         "seconds": f"{seconds:.0f}",
-    }  # fmt: skip
+    }
     return " ".join(f"{name}={value}" for name, value in values.items())

@@ -33,7 +33,7 @@ class FaultTimeline:
 
 
 def read_timeline(faults: Path | None, scenario: str | None) -> FaultTimeline:
-    """The timeline of either or both. :raises UsageError: unknown scenario :raises TreeError: invalid file"""
+    """The timeline of either or both. Raises UsageError: unknown scenario. Raises TreeError: invalid file."""
     timeline = FaultTimeline()
     if scenario is not None:
         from cli.verbs.simulate.action import read

@@ -145,13 +145,13 @@ def variants_of(protocol: str) -> tuple[Variant, ...]:
 
 
 def check_rule(name: str | None) -> None:
-    """:raises UsageError: there is no safety rule of that name"""
+    """Raises UsageError: there is no safety rule of that name."""
     if name is not None and name not in BROKEN_RULES:
         raise UsageError(f"--break: {unknown('rule', name, BROKEN_RULES)}")
 
 
 def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
-    """The settings of `--set`, with the last value of each name. :raises UsageError: one has no name or no value"""
+    """The settings of `--set`, with the last value of each name. Raises UsageError: one has no name or no value."""
     settings: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -162,7 +162,7 @@ def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
 
 
 def check_settings(source: ScenarioSource, settings: Mapping[str, str], variant: Variant, seed: int) -> None:
-    """:raises UsageError: the scenario cannot be played with these"""
+    """Raises UsageError: the scenario cannot be played with these."""
     try:
         check_playable(with_settings(source.scenario_of(seed), settings), variant)
     except InvalidSetting as error:
@@ -185,18 +185,25 @@ def carry_out(request: PlayRequest) -> SimulationResult:
                     progress.advance(1)
                 else:
                     for played in play_seeds(
-                        request.scenario_of, variant, request.seeds, limit=request.limit,
-                        processes=request.processes, break_rule=request.break_rule,
-                    ):  # fmt: skip
+                        request.scenario_of,
+                        variant,
+                        request.seeds,
+                        limit=request.limit,
+                        processes=request.processes,
+                        break_rule=request.break_rule,
+                    ):
                         runs.played.append(played)
                         progress.advance(1)
                     _show_one(request, runs)
                 if runs.shown is not None and runs.shown.violations:
                     seed = runs.shown.seed
                     runs.shrunk = shrink(
-                        request.scenario_of(seed), seed,
-                        variant=variant, limit=request.limit, break_rule=request.break_rule,
-                    )  # fmt: skip
+                        request.scenario_of(seed),
+                        seed,
+                        variant=variant,
+                        limit=request.limit,
+                        break_rule=request.break_rule,
+                    )
                 if interrupts:  # Ctrl-C has stopped the run itself
                     break
         except KeyboardInterrupt:

@@ -14,15 +14,26 @@ from groups.times import duration_text, format_moment
 
 MOST_NAMES = 3
 _IMPLIED = (
-    EventKind.COORDINATOR_MOVED, EventKind.GENERATION_CHANGED, EventKind.EPOCH_CHANGED,
-    EventKind.ASSIGNMENT_EPOCH_CHANGED, EventKind.MEMBER_PROTOCOL_CHANGED, EventKind.SUBSCRIPTION_CHANGED,
+    EventKind.COORDINATOR_MOVED,
+    EventKind.GENERATION_CHANGED,
+    EventKind.EPOCH_CHANGED,
+    EventKind.ASSIGNMENT_EPOCH_CHANGED,
+    EventKind.MEMBER_PROTOCOL_CHANGED,
+    EventKind.SUBSCRIPTION_CHANGED,
     EventKind.MEMBER_EPOCH_CHANGED,
-)  # fmt: skip
-_TOGETHER = frozenset({
-    EventKind.MEMBER_EPOCH_CHANGED, EventKind.MEMBER_JOINED, EventKind.MEMBER_LEFT,
-    EventKind.MEMBER_PROTOCOL_CHANGED, EventKind.SUBSCRIPTION_CHANGED, EventKind.OFFSETS_COMMITTED,
-    EventKind.OFFSETS_SET_BACK, EventKind.OFFSETS_DELETED,
-})  # fmt: skip
+)
+_TOGETHER = frozenset(
+    {
+        EventKind.MEMBER_EPOCH_CHANGED,
+        EventKind.MEMBER_JOINED,
+        EventKind.MEMBER_LEFT,
+        EventKind.MEMBER_PROTOCOL_CHANGED,
+        EventKind.SUBSCRIPTION_CHANGED,
+        EventKind.OFFSETS_COMMITTED,
+        EventKind.OFFSETS_SET_BACK,
+        EventKind.OFFSETS_DELETED,
+    }
+)
 """Kinds of events of which similar ones share a line."""
 
 

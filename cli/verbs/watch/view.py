@@ -305,13 +305,16 @@ def _lags_table(state: WatchState, name: str, watched: WatchedGroup, width: int)
     lags = topic_lags(name, state.window, partitions)
     names = short_names((lag.topic for lag in lags), _most_of_a_name(width))
     return table_of(
-        lags, ("TOPIC", lambda lag: names[lag.topic]), ("##PARTITIONS", lambda lag: partitions[lag.topic]),
-        ("#UNOWNED", lambda lag: unowned[lag.topic]), "#LAG",
+        lags,
+        ("TOPIC", lambda lag: names[lag.topic]),
+        ("##PARTITIONS", lambda lag: partitions[lag.topic]),
+        ("#UNOWNED", lambda lag: unowned[lag.topic]),
+        "#LAG",
         ("##LAG-UNKNOWN", lambda lag: lag.unknown or None),
         ("#READ/S", lambda lag: _rate(lag.consumed_per_s)),
         ("#WRITTEN/S", lambda lag: _rate(lag.produced_per_s)),
         ("#ZERO-IN", lambda lag: seconds_text(lag.seconds_to_zero) if lag.seconds_to_zero else None),
-    )  # fmt: skip
+    )
 
 
 def _rate(per_second: float | None) -> str | None:

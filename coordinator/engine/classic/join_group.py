@@ -50,7 +50,7 @@ class JoinGroup(Request[JoinGroupAnswer]):
 
 
 def check(request: JoinGroup, config: Config) -> None:
-    """Validate what does not depend on a group, in the order of GroupCoordinatorService. :raises RequestRefused:"""
+    """Validate what does not depend on a group, in the order of GroupCoordinatorService. Raises RequestRefused."""
     check_group_id(request)
     shortest, longest = config.group_min_session_timeout_ms, config.group_max_session_timeout_ms
     if not shortest <= request.session_timeout_ms <= longest:

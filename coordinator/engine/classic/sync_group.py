@@ -41,7 +41,7 @@ class SyncGroup(Request[SyncGroupAnswer]):
 
 
 def check(request: SyncGroup, _config: Config) -> None:
-    """:raises RequestRefused:"""
+    """Raises RequestRefused."""
     if request.version >= 5 and (request.protocol_type is None or request.protocol is None):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     check_group_id(request)

@@ -107,7 +107,7 @@ def _offers_of(member: ConsumerMember) -> tuple[ClientAssignor, ...]:
 
 
 def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMember]) -> None:
-    """Check that some member can read the metadata of all others. :raises RequestRefused: no longer"""
+    """Check that some member can read the metadata of all others. Raises RequestRefused: no longer."""
     old, new = _elect(before), _elect(after)
     if new is None or new.capable or (old is not None and old.name == new.name and not old.capable):
         return

@@ -26,8 +26,12 @@ from groups.listing import GroupState, GroupType
 from wire.errors import ErrorCode
 
 MEMBER_TIMERS = (
-    TimerKind.SESSION, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC, TimerKind.CLIENT_ASSIGNOR,
-)  # fmt: skip
+    TimerKind.SESSION,
+    TimerKind.REBALANCE,
+    TimerKind.JOIN,
+    TimerKind.SYNC,
+    TimerKind.CLIENT_ASSIGNOR,
+)
 NOT_RESOLVED = log.RegexValue(topics=(), version=0, resolved_ms=0)
 
 

@@ -199,7 +199,7 @@ def _answer(
 def _open_group(
     ctx: EngineContext, group_id: str, *, joins: bool
 ) -> tuple[ConsumerGroup, tuple[log.Record, ...], ClassicGroup | None]:
-    """The group, perhaps a draft; records to be written first; the classic group replaced. :raises RequestRefused:"""
+    """The group, perhaps a draft; records to be written first; the classic group replaced. Raises RequestRefused."""
     group = ctx.state.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return group, (), None

@@ -36,7 +36,7 @@ class ReconciliationInput:
 
 
 def reconcile(current: CurrentAssignmentValue, goal: ReconciliationInput) -> CurrentAssignmentValue:
-    """The member's next assignment. :raises RequestRefused: FENCED_MEMBER_EPOCH: it must release all and rejoin"""
+    """The member's next assignment. Raises RequestRefused: FENCED_MEMBER_EPOCH: it must release all and rejoin."""
     match current.state:
         case MemberState.STABLE if current.epoch == goal.epoch:
             return _trim(current, goal)

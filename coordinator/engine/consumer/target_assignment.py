@@ -45,7 +45,7 @@ def in_broker_order(
 
 
 def compute_target(inputs: AssignmentInput, assignor: str) -> dict[str, TopicPartitions]:
-    """Every member's new target, in the order of the broker's maps. :raises RequestRefused: the assignor failed"""
+    """Every member's new target, in the order of the broker's maps. Raises RequestRefused: the assignor failed."""
     try:
         result = find(assignor, Side.BROKER).assign(DenseGroup.of(_spec(inputs)))
     except AssignorError as error:

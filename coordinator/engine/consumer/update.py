@@ -65,7 +65,7 @@ class Update:
 
 
 def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
-    """Record the member's metadata and subscription. :raises RequestRefused: the regex is invalid"""
+    """Record the member's metadata and subscription. Raises RequestRefused: the regex is invalid."""
     group, old, new = update.group, update.before.metadata, update.after.metadata
     if new != old:
         update.records.append(log.ConsumerMemberRecord(group=group.id, member=update.after.id, value=new))
@@ -162,7 +162,7 @@ def reconcile_member(update: Update, target: MemberTarget, owned: log.TopicParti
 
 
 def commit(update: Update) -> None:
-    """Emit the records, then update the soft state and the timers. :raises CannotBeWritten: nothing changes"""
+    """Emit the records, then update the soft state and the timers. Raises CannotBeWritten: nothing changes."""
     ctx, after, name, predecessor = update.ctx, update.after, update.group.id, update.predecessor
     ctx.emit(*update.records)
     if update.replaces is not None:

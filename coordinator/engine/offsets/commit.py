@@ -201,7 +201,7 @@ def _judge(
 
 
 def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck | None:
-    """Check that the request may commit. None: it may commit every partition. :raises RequestRefused:"""
+    """Check that the request may commit. None: it may commit every partition. Raises RequestRefused."""
     if group is None:
         if request.generation_or_epoch >= 0:
             knows = request.version >= BY_EPOCH

@@ -95,9 +95,13 @@ async def describe_log_dirs(exchange: Exchange[schemas.DescribeLogDirsRequest]) 
         if directory is not None:
             total, _, usable = shutil.disk_usage(directory)
     result = {
-        "error_code": ErrorCode.NONE, "log_dir": "memory" if directory is None else str(directory),
-        "topics": list(_sizes(exchange)), "total_bytes": total, "usable_bytes": usable, "is_cordoned": False,
-    }  # fmt: skip
+        "error_code": ErrorCode.NONE,
+        "log_dir": "memory" if directory is None else str(directory),
+        "topics": list(_sizes(exchange)),
+        "total_bytes": total,
+        "usable_bytes": usable,
+        "is_cordoned": False,
+    }
     return {"error_code": ErrorCode.NONE, "results": [result]}
 
 

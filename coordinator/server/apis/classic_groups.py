@@ -51,26 +51,33 @@ async def join_group(exchange: Exchange[schemas.JoinGroupRequest]) -> AnswerFiel
 
 def _joined(joined: JoinGroupAnswer, version: int) -> AnswerFields:
     return {
-        "error_code": joined.error, "generation_id": joined.generation, "protocol_type": joined.protocol_type,
+        "error_code": joined.error,
+        "generation_id": joined.generation,
+        "protocol_type": joined.protocol_type,
         "protocol_name": joined.protocol if version >= NULL_PROTOCOL else joined.protocol or "",
-        "leader": joined.leader, "skip_assignment": joined.skip_assignment, "member_id": joined.member,
+        "leader": joined.leader,
+        "skip_assignment": joined.skip_assignment,
+        "member_id": joined.member,
         "members": [
             {"member_id": one.member, "group_instance_id": one.instance, "metadata": one.subscription}
             for one in joined.members
         ],
-    }  # fmt: skip
+    }
 
 
 async def sync_group(exchange: Exchange[schemas.SyncGroupRequest]) -> AnswerFields:
     """SyncGroup v0–v5 (KIP-345 v3, KIP-559 v5)."""
     request = exchange.request
     call = SyncGroup(
-        group=request.group_id, generation=request.generation_id, member=request.member_id,
-        instance=request.group_instance_id, protocol_type=request.protocol_type,
+        group=request.group_id,
+        generation=request.generation_id,
+        member=request.member_id,
+        instance=request.group_instance_id,
+        protocol_type=request.protocol_type,
         protocol=request.protocol_name,
         assignments=tuple((one.member_id, one.assignment) for one in request.assignments),
         version=exchange.version,
-    )  # fmt: skip
+    )
     synced = await exchange.ask(call)
     return {
         "error_code": synced.error,

@@ -45,9 +45,12 @@ async def metadata(exchange: Exchange[schemas.MetadataRequest]) -> AnswerFields:
             {"node_id": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}
             for broker in cluster.present
         ],
-        "cluster_id": cluster.cluster_id, "controller_id": cluster.controller.node_id, "topics": topics,
-        "cluster_authorized_operations": _cluster_operations(exchange), "error_code": ErrorCode.NONE,
-    }  # fmt: skip
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller.node_id,
+        "topics": topics,
+        "cluster_authorized_operations": _cluster_operations(exchange),
+        "error_code": ErrorCode.NONE,
+    }
 
 
 def _cluster_operations(exchange: Exchange[schemas.MetadataRequest | schemas.DescribeClusterRequest]) -> int:
@@ -160,7 +163,11 @@ async def describe_cluster(exchange: Exchange[schemas.DescribeClusterRequest]) -
         for one in (cluster.brokers.values() if request.include_fenced_brokers else present)
     ]
     return {
-        "error_code": ErrorCode.NONE, "error_message": None, "endpoint_type": BROKERS,
-        "cluster_id": cluster.cluster_id, "controller_id": cluster.controller.node_id, "brokers": brokers,
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "endpoint_type": BROKERS,
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller.node_id,
+        "brokers": brokers,
         "cluster_authorized_operations": _cluster_operations(exchange),
-    }  # fmt: skip
+    }

@@ -49,9 +49,12 @@ def _resource(
 ) -> AnswerFields:
     error, message = _refusal(exchange, requested.resource_type, requested.resource_name)
     return {
-        "error_code": error, "error_message": message, "resource_type": requested.resource_type,
-        "resource_name": requested.resource_name, "configs": () if error else _entries(exchange, requested),
-    }  # fmt: skip
+        "error_code": error,
+        "error_message": message,
+        "resource_type": requested.resource_type,
+        "resource_name": requested.resource_name,
+        "configs": () if error else _entries(exchange, requested),
+    }
 
 
 def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:
@@ -237,7 +240,7 @@ async def _alter_all(exchange: Alteration, changed: Changed[Any]) -> AnswerField
 
 
 def _alter(exchange: Alteration, requested: R, changed: Changed[R], named: Counter[tuple[int, str]]) -> None:
-    """:raises RequestRefused: nothing has changed"""
+    """Raises RequestRefused: nothing has changed."""
     kind, name = requested.resource_type, requested.resource_name
     names = [one.name for one in requested.configs]
     if named[kind, name] > 1:

@@ -37,12 +37,20 @@ async def consumer_group_heartbeat(exchange: Exchange[schemas.ConsumerGroupHeart
     if regex and not is_judged(regex):
         await exchange.cluster.limits.run(judge, regex)
     call = ConsumerGroupHeartbeat(
-        group=request.group_id, member=request.member_id, epoch=request.member_epoch,
-        instance=request.instance_id, rack=request.rack_id, rebalance_timeout_ms=request.rebalance_timeout_ms,
-        topics=None if topics is None else tuple(topics), regex=regex, assignor=request.server_assignor,
-        owned=_owned(request), client_assignors=client_assignors(request), may_describe=exchange.may_describe,
+        group=request.group_id,
+        member=request.member_id,
+        epoch=request.member_epoch,
+        instance=request.instance_id,
+        rack=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topics=None if topics is None else tuple(topics),
+        regex=regex,
+        assignor=request.server_assignor,
+        owned=_owned(request),
+        client_assignors=client_assignors(request),
+        may_describe=exchange.may_describe,
         version=exchange.version,
-    )  # fmt: skip
+    )
     hides_some = _hides_some(exchange, topics or ())
     if hides_some and exchange.allows(Operation.READ, ResourceType.GROUP, call.group):
         return _heartbeat_fields(call.refused(RequestRefused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)))
@@ -75,10 +83,14 @@ def _heartbeat_fields(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
 
 def _without_assignment(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
     return {
-        "error_code": answer.error, "error_message": answer.message, "member_id": answer.member,
-        "member_epoch": answer.epoch, "heartbeat_interval_ms": answer.heartbeat_interval_ms,
-        "should_compute_assignment": answer.should_compute, "assignment": None,
-    }  # fmt: skip
+        "error_code": answer.error,
+        "error_message": answer.message,
+        "member_id": answer.member,
+        "member_epoch": answer.epoch,
+        "heartbeat_interval_ms": answer.heartbeat_interval_ms,
+        "should_compute_assignment": answer.should_compute,
+        "assignment": None,
+    }
 
 
 @lru_cache(maxsize=MOST_REPEATED)
@@ -127,13 +139,18 @@ def _group(exchange: Exchange[schemas.ConsumerGroupDescribeRequest], described: 
 def _member(topics: Topics, member: Member) -> AnswerFields:
     subscription = member.subscription or Subscription()
     return {
-        "member_id": member.id, "instance_id": member.instance, "rack_id": member.rack,
-        "member_epoch": member.epoch, "client_id": member.client.id, "client_host": member.client.host,
-        "subscribed_topic_names": subscription.topics, "subscribed_topic_regex": subscription.regex or "",
+        "member_id": member.id,
+        "instance_id": member.instance,
+        "rack_id": member.rack,
+        "member_epoch": member.epoch,
+        "client_id": member.client.id,
+        "client_host": member.client.host,
+        "subscribed_topic_names": subscription.topics,
+        "subscribed_topic_regex": subscription.regex or "",
         "assignment": _assignment(topics, member.owned or {}),
         "target_assignment": _assignment(topics, member.target or {}),
         "member_type": CLASSIC if member.protocol is MemberProtocol.CLASSIC else CONSUMER,
-    }  # fmt: skip
+    }
 
 
 def _assignment(topics: Topics, assigned: Partitions) -> AnswerFields:

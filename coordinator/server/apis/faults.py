@@ -52,9 +52,12 @@ def _listed(active: ActiveRule, now_ms: int) -> AnswerFields:
 
     left_ms, times_left = active.left_ms(now_ms), active.times_left
     return {
-        "id": active.id, "event": json.dumps(tree_of(active.rule)), "applied": active.applied,
-        "times_left": -1 if times_left is None else times_left, "left_ms": -1 if left_ms is None else left_ms,
-    }  # fmt: skip
+        "id": active.id,
+        "event": json.dumps(tree_of(active.rule)),
+        "applied": active.applied,
+        "times_left": -1 if times_left is None else times_left,
+        "left_ms": -1 if left_ms is None else left_ms,
+    }
 
 
 def _answer(**fields: object) -> AnswerFields:

@@ -128,14 +128,17 @@ class _Reading:
         self.partitions.append(partition)
 
         result: Result = {
-            "partition_index": key.partition, "error_code": ErrorCode.NONE,
-            "high_watermark": read.high_watermark, "last_stable_offset": read.last_stable_offset,
+            "partition_index": key.partition,
+            "error_code": ErrorCode.NONE,
+            "high_watermark": read.high_watermark,
+            "last_stable_offset": read.last_stable_offset,
             "log_start_offset": read.log_start_offset,
             "aborted_transactions": None
             if read.aborted is None
             else [{"producer_id": one.producer_id, "first_offset": one.first_offset} for one in read.aborted],
-            "preferred_read_replica": NONE, "records": read.records,
-        }  # fmt: skip
+            "preferred_read_replica": NONE,
+            "records": read.records,
+        }
         if read.diverging is not None:
             epoch, end_offset = read.diverging
             result["diverging_epoch"] = {"epoch": epoch, "end_offset": end_offset}
@@ -143,11 +146,15 @@ class _Reading:
 
     def _refused(self, topic: TopicInfo | None, number: int, error: RequestRefused) -> Result:
         refused: Result = {
-            "partition_index": number, "error_code": error.code, "high_watermark": NONE,
-            "last_stable_offset": NONE, "log_start_offset": NONE,
-            "aborted_transactions": () if error.code in UNKNOWN else None, "preferred_read_replica": NONE,
+            "partition_index": number,
+            "error_code": error.code,
+            "high_watermark": NONE,
+            "last_stable_offset": NONE,
+            "log_start_offset": NONE,
+            "aborted_transactions": () if error.code in UNKNOWN else None,
+            "preferred_read_replica": NONE,
             "records": b"",
-        }  # fmt: skip
+        }
         if topic is not None and error.code in leadership.MOVED and self._exchange.version >= SHOWS_LEADER:
             refused["current_leader"] = leadership.current_leader(self._exchange, topic, number)
         return refused

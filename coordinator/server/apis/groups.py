@@ -55,9 +55,12 @@ def _place(exchange: Exchange, kind: int, key: str) -> AnswerFields:
     if broker is None:
         return _no_coordinator(ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER)
     return {
-        "error_code": ErrorCode.NONE, "error_message": "", "node_id": broker.node_id, "host": broker.host,
+        "error_code": ErrorCode.NONE,
+        "error_message": "",
+        "node_id": broker.node_id,
+        "host": broker.host,
         "port": broker.port,
-    }  # fmt: skip
+    }
 
 
 def _no_coordinator(error: ErrorCode, message: str) -> AnswerFields:

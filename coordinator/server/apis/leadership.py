@@ -34,7 +34,7 @@ MOVED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPO
 def topic_named(
     exchange: Exchange, name: str, topic_id: UUID | None, needs: Operation, *, by_id: bool
 ) -> TopicInfo:
-    """The topic named by name or id. :raises RequestRefused: unknown, or hidden as the caller lacks `needs`"""
+    """The topic named by name or id. Raises RequestRefused: unknown, or hidden as the caller lacks `needs`."""
     topic = exchange.cluster.topics.find(name, topic_id if by_id else None)
     known = topic.name if topic is not None else None if by_id and topic_id is not None else name
     if known is not None and not exchange.allows(needs, ResourceType.TOPIC, known):
@@ -45,13 +45,13 @@ def topic_named(
 
 
 def require_ordinary(topic: TopicInfo) -> None:
-    """Check that clients may write to a topic or delete its records. :raises RequestRefused: it is an internal topic"""
+    """Check that clients may write to a topic or delete its records. Raises RequestRefused: it is an internal topic."""
     if topic.name in INTERNAL_TOPICS:
         raise RequestRefused(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
 def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoch: int = -1) -> Partition:
-    """The partition, if this broker leads it, and the client knows its epoch or none (-1). :raises RequestRefused:"""
+    """The partition, if this broker leads it, and the client knows its epoch or none (-1). Raises RequestRefused."""
     partition = exchange.cluster.partitions.find(topic.id, number)
     if partition is None:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

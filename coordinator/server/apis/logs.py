@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 COMMITTED = 1
 NONE = -1
 SINCE = {
-    positions.LATEST: 1, positions.EARLIEST: 1, positions.MAX_TIMESTAMP: 7, positions.EARLIEST_LOCAL: 8,
-    positions.LATEST_TIERED: 9, positions.EARLIEST_PENDING_UPLOAD: 11,
-}  # fmt: skip
+    positions.LATEST: 1,
+    positions.EARLIEST: 1,
+    positions.MAX_TIMESTAMP: 7,
+    positions.EARLIEST_LOCAL: 8,
+    positions.LATEST_TIERED: 9,
+    positions.EARLIEST_PENDING_UPLOAD: 11,
+}
 """The first ListOffsets version that knows each special timestamp."""
 NEVER = 1 << 15
 
@@ -67,9 +71,12 @@ async def _listed(
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code
     return {
-        "partition_index": requested.partition_index, "error_code": error, "timestamp": timestamp,
-        "offset": offset, "leader_epoch": leader_epoch,
-    }  # fmt: skip
+        "partition_index": requested.partition_index,
+        "error_code": error,
+        "timestamp": timestamp,
+        "offset": offset,
+        "leader_epoch": leader_epoch,
+    }
 
 
 async def offset_for_leader_epoch(exchange: Exchange[schemas.OffsetForLeaderEpochRequest]) -> AnswerFields:

@@ -99,9 +99,12 @@ def may_create(exchange: Exchange, name: str) -> bool:
 
 
 NOT_CREATED = {
-    "topic_id": None, "topic_config_error_code": ErrorCode.NONE, "num_partitions": -1,
-    "replication_factor": -1, "configs": (),
-}  # fmt: skip
+    "topic_id": None,
+    "topic_config_error_code": ErrorCode.NONE,
+    "num_partitions": -1,
+    "replication_factor": -1,
+    "configs": (),
+}
 
 
 def not_created(exchange: Exchange, requested: schemas.CreateTopicsRequestTopic) -> AnswerFields | None:
@@ -158,9 +161,12 @@ def not_grown(exchange: Exchange, requested: schemas.CreatePartitionsRequestTopi
 
 _OF_CLUSTER = (ResourceType.CLUSTER, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 _CONFIGURED = {
-    2: (ResourceType.TOPIC, ErrorCode.TOPIC_AUTHORIZATION_FAILED), 4: _OF_CLUSTER, 8: _OF_CLUSTER,
-    16: _OF_CLUSTER, 32: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
-}  # fmt: skip
+    2: (ResourceType.TOPIC, ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+    4: _OF_CLUSTER,
+    8: _OF_CLUSTER,
+    16: _OF_CLUSTER,
+    32: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED),
+}
 """The resource to authorize, by ConfigResource.Type; brokers, loggers and client metrics belong to the cluster."""
 
 

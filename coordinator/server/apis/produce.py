@@ -88,9 +88,13 @@ async def _partition(
     except (RequestRefused, OSError) as error:
         return _refused(exchange, topic, one.index, leadership.refusal(error), start)
     return {
-        "index": one.index, "error_code": ErrorCode.NONE, "base_offset": appended.base_offset,
-        "log_append_time_ms": appended.append_time_ms, "log_start_offset": start, "record_errors": (),
-    }  # fmt: skip
+        "index": one.index,
+        "error_code": ErrorCode.NONE,
+        "base_offset": appended.base_offset,
+        "log_append_time_ms": appended.append_time_ms,
+        "log_start_offset": start,
+        "record_errors": (),
+    }
 
 
 async def _accepted(limits: Limits, partition: Partition, batch: bytes, now_ms: int) -> bytearray:
@@ -102,7 +106,7 @@ async def _accepted(limits: Limits, partition: Partition, batch: bytes, now_ms: 
 
 
 def _admit(exchange: Exchange[schemas.ProduceRequest], partition: Partition, batch: bytes) -> None:
-    """Check that a transactional batch may be written (AddPartitionsToTxnManager). :raises RequestRefused:"""
+    """Check that a transactional batch may be written (AddPartitionsToTxnManager). Raises RequestRefused."""
     header = batch_at(batch)
     if not header.is_transactional:
         return
@@ -114,9 +118,12 @@ def _admit(exchange: Exchange[schemas.ProduceRequest], partition: Partition, bat
     producer = ProducerIdentity(header.producer_id, header.producer_epoch)
     if not partition.producers.is_open(producer):
         exchange.cluster.transactions.admit(
-            transactional_id, producer, (partition.topic, partition.number),
-            adds=exchange.version >= ADDS_PARTITION, is_abortable=exchange.version >= KNOWS_ABORTABLE,
-        )  # fmt: skip
+            transactional_id,
+            producer,
+            (partition.topic, partition.number),
+            adds=exchange.version >= ADDS_PARTITION,
+            is_abortable=exchange.version >= KNOWS_ABORTABLE,
+        )
 
 
 def _refused(
@@ -124,13 +131,16 @@ def _refused(
 ) -> schemas.ProduceResponseResponsePartitionResponseFields:
     records = error.records if isinstance(error, RecordsRefused) else ()
     refused: schemas.ProduceResponseResponsePartitionResponseFields = {
-        "index": index, "error_code": error.code, "base_offset": NONE, "log_append_time_ms": NONE,
+        "index": index,
+        "error_code": error.code,
+        "base_offset": NONE,
+        "log_append_time_ms": NONE,
         "log_start_offset": NONE if error.code in WITHOUT_START else start,
         "record_errors": [
             {"batch_index": one.index, "batch_index_error_message": one.message} for one in records
         ],
         "error_message": error.message,
-    }  # fmt: skip
+    }
     if topic is not None and error.code in leadership.MOVED and exchange.version >= SHOWS_LEADER:
         refused["current_leader"] = leadership.current_leader(exchange, topic, index)
     return refused

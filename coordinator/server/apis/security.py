@@ -102,7 +102,7 @@ def _entry(acl: kafka_acls.Acl) -> AnswerFields:
 
 
 def _filter(requested: schemas.DescribeAclsRequest | schemas.DeleteAclsRequestFilter) -> kafka_acls.AclFilter:
-    """:raises PeerFault: see `_known`"""
+    """Raises PeerFault: see `_known`."""
     return kafka_acls.AclFilter(
         name=requested.resource_name_filter,
         principal=requested.principal_filter,
@@ -112,7 +112,7 @@ def _filter(requested: schemas.DescribeAclsRequest | schemas.DeleteAclsRequestFi
 
 
 def _created(requested: schemas.CreateAclsRequestCreation) -> kafka_acls.Acl:
-    """:raises PeerFault: see `_known`"""
+    """Raises PeerFault: see `_known`."""
     return kafka_acls.Acl(
         name=requested.resource_name,
         principal=requested.principal,
@@ -122,7 +122,7 @@ def _created(requested: schemas.CreateAclsRequestCreation) -> kafka_acls.Acl:
 
 
 def _known(requested: Any, resource_type: int, pattern: int) -> dict[str, Any]:
-    """:raises PeerFault: a field is UNKNOWN; Kafka closes the connection too"""
+    """Raises PeerFault: a field is UNKNOWN; Kafka closes the connection too."""
     if kafka_acls.ResourceType.UNKNOWN in (
         resource_type,
         pattern,

@@ -33,7 +33,7 @@ TopicKey: TypeAlias = tuple[str | None, UUID | None]  # a name or an id
 
 
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
-    """validateManualPartitionAssignment; `factor` None: as the first. :raises RequestRefused:"""
+    """validateManualPartitionAssignment; `factor` None: as the first. Raises RequestRefused."""
     for brokers in replicas:
         why = _replica_problem(brokers, known)
         if why is None and factor not in (None, len(brokers)):
@@ -131,14 +131,19 @@ def _create(
     except RequestRefused as error:
         return _refused(requested.name, error.code, error.message)
     return {
-        "name": topic.name, "topic_id": topic.id, "error_code": ErrorCode.NONE, "error_message": None,
-        "topic_config_error_code": ErrorCode.NONE, "num_partitions": topic.partitions,
-        "replication_factor": len(replicas[0]), "configs": created(cluster, settings),
-    }  # fmt: skip
+        "name": topic.name,
+        "topic_id": topic.id,
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "topic_config_error_code": ErrorCode.NONE,
+        "num_partitions": topic.partitions,
+        "replication_factor": len(replicas[0]),
+        "configs": created(cluster, settings),
+    }
 
 
 def _own_settings(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic) -> dict[str, str]:
-    """The new topic's configs. :raises RequestRefused:"""
+    """The new topic's configs. Raises RequestRefused."""
     settings = {one.name: one.value for one in requested.configs if one.value is not None}
     nulls = [one.name for one in requested.configs if one.value is None]
     try:
@@ -151,7 +156,7 @@ def _own_settings(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic)
 
 
 def _placed(cluster: Cluster, requested: schemas.CreateTopicsRequestTopic) -> Sequence[Replicas]:
-    """Validate a new topic's partitions and replicas, and assign brokers. :raises RequestRefused:"""
+    """Validate a new topic's partitions and replicas, and assign brokers. Raises RequestRefused."""
     factor, partitions = requested.replication_factor, requested.num_partitions
     if requested.assignments:
         return _manually_placed(cluster, requested)
@@ -190,10 +195,15 @@ def _manually_placed(cluster: Cluster, requested: schemas.CreateTopicsRequestTop
 
 def _refused(name: str, code: int, message: str | None) -> AnswerFields:
     return {
-        "name": name, "topic_id": None, "error_code": code, "error_message": message,
-        "topic_config_error_code": ErrorCode.NONE, "num_partitions": -1, "replication_factor": -1,
+        "name": name,
+        "topic_id": None,
+        "error_code": code,
+        "error_message": message,
+        "topic_config_error_code": ErrorCode.NONE,
+        "num_partitions": -1,
+        "replication_factor": -1,
         "configs": (),
-    }  # fmt: skip
+    }
 
 
 @keeping("topics", "results", not_grown)

@@ -157,9 +157,13 @@ async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) 
     request = exchange.request
     producer = ProducerIdentity(request.producer_id, request.producer_epoch)
     call = TxnOffsetCommit(
-        group=request.group_id, producer=producer, generation_or_epoch=request.generation_id,
-        member=request.member_id, instance=request.group_instance_id, offsets=committed_offsets(request),
-    )  # fmt: skip
+        group=request.group_id,
+        producer=producer,
+        generation_or_epoch=request.generation_id,
+        member=request.member_id,
+        instance=request.group_instance_id,
+        offsets=committed_offsets(request),
+    )
     if not _may_write(exchange, request.transactional_id):
         return _committed((offset.topic, offset.partition, FORBIDDEN) for offset in call.offsets)
     forbidden = forbidden_commits(exchange, call.group, call.offsets)
@@ -172,9 +176,12 @@ async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) 
     if request.group_id and any(known) and not exchange.refusal(request.group_id, Operation.READ):
         try:
             exchange.cluster.transactions.admit(
-                request.transactional_id, producer, _offsets_partition(exchange, request.group_id),
-                adds=exchange.version >= ADDS_PARTITION, is_abortable=exchange.version >= KNOWS_ABORTABLE,
-            )  # fmt: skip
+                request.transactional_id,
+                producer,
+                _offsets_partition(exchange, request.group_id),
+                adds=exchange.version >= ADDS_PARTITION,
+                is_abortable=exchange.version >= KNOWS_ABORTABLE,
+            )
         except RequestRefused as error:
             judged = sorted(zip(call.offsets, known, strict=True), key=lambda entry: entry[1])
             unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -252,16 +259,19 @@ def _described(exchange: Exchange, transactional_id: str) -> AnswerFields:
         names = {"error_code": error, "transactional_id": transactional_id, "topics": ()}
         return {**names, **unknown, "producer_id": 0, "producer_epoch": 0}
     return {
-        "error_code": ErrorCode.NONE, "transactional_id": transactional_id,
-        "transaction_state": transaction.state.shown, "transaction_timeout_ms": transaction.timeout_ms,
-        "transaction_start_time_ms": transaction.started_ms, "producer_id": transaction.producer.id,
+        "error_code": ErrorCode.NONE,
+        "transactional_id": transactional_id,
+        "transaction_state": transaction.state.shown,
+        "transaction_timeout_ms": transaction.timeout_ms,
+        "transaction_start_time_ms": transaction.started_ms,
+        "producer_id": transaction.producer.id,
         "producer_epoch": transaction.producer.epoch,
         "topics": [
             {"topic": topic, "partitions": numbers}
             for topic, numbers in by_topic(transaction.partitions)
             if exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic)
         ],
-    }  # fmt: skip
+    }
 
 
 _STATES = {state.shown: state for state in TransactionState}

@@ -33,7 +33,7 @@ ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)
 
 
 def read_event(tree: object, apis: Collection[str]) -> fault_kinds.FaultEvent:
-    """The fault of a tree without a time; `apis` are the names of the APIs that a rule can match. :raises Malformed:"""
+    """The fault of a tree without a time; `apis` are the names of the APIs that a rule can match. Raises Malformed."""
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping with a verb, found {shown(tree)}")
     if "at" in tree:
@@ -81,7 +81,7 @@ def _plain(value: object) -> object:
 
 
 def read_faults(file: Path, apis: Collection[str]) -> tuple[fault_kinds.FaultEvent, ...]:
-    """The events of a faults file, sorted by time. :raises TreeError: with line and column"""
+    """The events of a faults file, sorted by time. Raises TreeError: with line and column."""
     text = read_text(file)
     tree = load_tree(file, text)
     try:

@@ -61,7 +61,7 @@ _TREES = Trees(sparse=True)
 
 
 def read_access_file(path: Path, environment: Mapping[str, str] = os.environ) -> AccessFile:
-    """Read the file. :raises TreeError: with the line and the field of the error"""
+    """Read the file. Raises TreeError: with the line and the field of the error."""
     text = read_text(path)
     tree = load_tree(path, text)
     try:
@@ -136,10 +136,16 @@ def _acls_of(entry: _Entry) -> Iterator[kafka_acls.Acl]:
         raise Malformed("lists no operation", "operations")
     for number, operation in enumerate(entry.operations):
         yield kafka_acls.Acl(
-            resource_type=kind, name=name, pattern=pattern, principal=entry.principal, host=entry.host,
-            operation=_named(operation, (kafka_acls.Operation.ALL, *kafka_acls.OPERATIONS[kind]), "operations", number),
+            resource_type=kind,
+            name=name,
+            pattern=pattern,
+            principal=entry.principal,
+            host=entry.host,
+            operation=_named(
+                operation, (kafka_acls.Operation.ALL, *kafka_acls.OPERATIONS[kind]), "operations", number
+            ),
             permission=permission,
-        )  # fmt: skip
+        )
 
 
 def _resource(entry: _Entry) -> tuple[kafka_acls.ResourceType, str]:

@@ -40,7 +40,7 @@ class ListenAddress:
 
 
 def parse_listen(text: str) -> ListenAddress:
-    """`[PROTOCOL://]HOST:PORT`, as in a broker's `listeners`. :raises InvalidAddress: it is malformed"""
+    """`[PROTOCOL://]HOST:PORT`, as in a broker's `listeners`. Raises InvalidAddress: it is malformed."""
     protocol, separator, address = text.strip().rpartition("://")
     host, port = _split_host_port(address)
     if not host or port is None:
@@ -54,7 +54,7 @@ def parse_listen(text: str) -> ListenAddress:
 
 
 def parse_advertised(text: str) -> Advertised:
-    """`HOST[:PORT]`; None: the listen port. :raises InvalidAddress:"""
+    """`HOST[:PORT]`; None: the listen port. Raises InvalidAddress."""
     address = text.strip()
     host, port = _split_host_port(address)
     if port == 0 or (port is None and (not address or any(character in address for character in ":/ "))):
@@ -63,7 +63,7 @@ def parse_advertised(text: str) -> Advertised:
 
 
 def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advertised: bool) -> None:
-    """Refuse an address that other machines can reach, unless TLS and a login protect it. :raises InvalidAddress:"""
+    """Refuse an address that other machines can reach, unless TLS and a login protect it. Raises InvalidAddress."""
     if not address.is_loopback and not settings.is_guarded:
         raise InvalidAddress(
             f"{address.host} can be reached from other machines, which requires TLS and a login: listen on SASL_SSL://"

@@ -139,15 +139,18 @@ def _is_dominated(pattern: PatternType, name: str, denied: Collection[tuple[Patt
 
 CHANGE, CREATED, DELETED = "change", "created", "deleted"
 ENUMS: Mapping[str, Any] = {
-    "resource_type": ResourceType, "pattern": PatternType, "operation": Operation, "permission": Permission,
-}  # fmt: skip
+    "resource_type": ResourceType,
+    "pattern": PatternType,
+    "operation": Operation,
+    "permission": Permission,
+}
 
 
 class StoredAcls:
     """The ACLs that clients create and delete: applied at once, stored as differences from the given ones."""
 
     def __init__(self, authorizer: Authorizer | None, data: DataDirectory | None) -> None:
-        """:raises Unusable: the stored ACLs are invalid"""
+        """Raises Unusable: the stored ACLs are invalid."""
         self._authorizer = authorizer
         self._data = data
         self._given = frozenset(() if authorizer is None else authorizer.acls)
@@ -162,12 +165,12 @@ class StoredAcls:
         return len(self._given & self.deleted)
 
     def create(self, acls: Iterable[Acl]) -> None:
-        """Add ACLs; existing ones stay. :raises RequestRefused: they cannot be stored"""
+        """Add ACLs; existing ones stay. Raises RequestRefused: they cannot be stored."""
         if self._authorizer is not None:
             self._replace(self._authorizer, (*self._authorizer.acls, *acls))
 
     def delete(self, acls: Collection[Acl]) -> None:
-        """Remove ACLs. :raises RequestRefused: that cannot be stored"""
+        """Remove ACLs. Raises RequestRefused: that cannot be stored."""
         if self._authorizer is not None:
             gone = frozenset(acls)
             self._replace(self._authorizer, [acl for acl in self._authorizer.acls if acl not in gone])
@@ -186,7 +189,7 @@ class StoredAcls:
 
 
 def _read(data: DataDirectory | None) -> tuple[Mapping[Acl, None], frozenset[Acl]]:
-    """The created ACLs, in their order, and the deleted ones. :raises Unusable:"""
+    """The created ACLs, in their order, and the deleted ones. Raises Unusable."""
     if data is None:
         return {}, frozenset()
     try:
@@ -213,6 +216,6 @@ def _fields(acl: Acl) -> Mapping[str, str]:
 
 
 def _acl(fields: Mapping[str, str]) -> Acl:
-    """:raises KeyError: a field is missing, or its value is unknown"""
+    """Raises KeyError: a field is missing, or its value is unknown."""
     values: dict[str, Any] = {name: fields[name] for name in ("name", "principal", "host")}
     return Acl(**values, **{name: kind[fields[name]] for name, kind in ENUMS.items()})

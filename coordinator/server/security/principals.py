@@ -12,10 +12,16 @@ from coordinator.errors import InvalidSetting
 ANONYMOUS = "User:ANONYMOUS"  # the principal of a client that is not authenticated (KafkaPrincipal.ANONYMOUS)
 
 _KEYWORDS = {
-    "commonName": "CN", "countryName": "C", "localityName": "L", "stateOrProvinceName": "ST",
-    "organizationName": "O", "organizationalUnitName": "OU", "streetAddress": "STREET",
-    "domainComponent": "DC", "userId": "UID",
-}  # fmt: skip
+    "commonName": "CN",
+    "countryName": "C",
+    "localityName": "L",
+    "stateOrProvinceName": "ST",
+    "organizationName": "O",
+    "organizationalUnitName": "OU",
+    "streetAddress": "STREET",
+    "domainComponent": "DC",
+    "userId": "UID",
+}
 """RFC 2253's short names for OpenSSL's long ones."""
 _EMAIL_ADDRESS = "1.2.840.113549.1.9.1"
 _IA5_STRING = 0x16
@@ -67,7 +73,7 @@ DEFAULT = (PrincipalRule(),)
 
 
 def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
-    """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that matches a name applies. :raises InvalidSetting:"""
+    """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that matches a name applies. Raises InvalidSetting."""
     rules, position = [], 0
     while position < len(text):
         match = _RULE.match(text, position)
@@ -86,7 +92,7 @@ def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
 
 
 def principal_of(certificate: Mapping[str, object] | None, rules: Sequence[PrincipalRule] = DEFAULT) -> str:
-    """The principal of `SSLSocket.getpeercert()`; ANONYMOUS without one. :raises UnknownPrincipal: no rule matches"""
+    """The principal of `SSLSocket.getpeercert()`; ANONYMOUS without one. Raises UnknownPrincipal: no rule matches."""
     if not certificate:
         return ANONYMOUS
     name = distinguished_name(certificate)

@@ -102,7 +102,7 @@ class SaslLogin:
         return self._state is LoginState.COMPLETE
 
     def receive(self, content: bytes, now_ms: int) -> Reply | None:
-        """Take a frame. None: it is a request for the server to answer. :raises DecodeError: it is malformed"""
+        """Take a frame. None: it is a request for the server to answer. Raises DecodeError: it is malformed."""
         if self._state is LoginState.COMPLETE:
             return self._during_session(content, now_ms)
         if self._state is LoginState.AUTHENTICATE and self._handshake_version < TOKENS_IN_REQUESTS:
@@ -175,7 +175,7 @@ class SaslLogin:
             return self._fail(SASL_AUTHENTICATE.encode_response(version, correlation_id, fields), message)
 
     def _step(self, token: bytes, now_ms: int) -> bytes:
-        """The mechanism's answer to a token; after the last one the login is complete. :raises LoginRefused:"""
+        """The mechanism's answer to a token; after the last one the login is complete. Raises LoginRefused."""
         if self._exchange is None:
             raise LoginRefused
         user: str

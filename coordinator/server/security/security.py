@@ -20,7 +20,7 @@ _VERIFY = {
 
 
 def server_context(settings: TlsSettings, client_auth: ClientAuth) -> ssl.SSLContext:
-    """The TLS context of a listener. :raises TlsFailed: a certificate or key cannot be read"""
+    """The TLS context of a listener. Raises TlsFailed: a certificate or key cannot be read."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.verify_mode = _VERIFY[client_auth]
     if client_auth is not ClientAuth.NONE:
@@ -45,7 +45,7 @@ class Security:
 
 
 def secure(settings: SecuritySettings, file: AccessFile) -> Security:
-    """Combine settings and file. :raises TlsFailed: a certificate or key cannot be read"""
+    """Combine settings and file. Raises TlsFailed: a certificate or key cannot be read."""
     authorizer = None
     if settings.has_authorizer or file.acls is not None:
         users_above, is_open = settings.super_users, settings.allow_if_no_acl

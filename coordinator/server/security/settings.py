@@ -70,7 +70,7 @@ class SecuritySettings:
 
 
 def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> SecuritySettings:
-    """The security settings among a broker's. :raises InvalidSetting: with the reason"""
+    """The security settings among a broker's. Raises InvalidSetting: with the reason."""
     defaults = SecuritySettings()
     tls = _tls(settings)
     if protocol.tls and tls.certificate_path is None and tls.certificate_pem is None:
@@ -82,16 +82,19 @@ def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> S
     if authorizer not in ("", AUTHORIZER):
         raise InvalidSetting(f"authorizer.class.name: only {AUTHORIZER} is supported, not {authorizer}")
     return SecuritySettings(
-        protocol=protocol, tls=tls, client_auth=_client_auth(protocol, settings),
+        protocol=protocol,
+        tls=tls,
+        client_auth=_client_auth(protocol, settings),
         principal_rules=parse_rules(settings.get("ssl.principal.mapping.rules", "").strip() or "DEFAULT"),
         mechanisms=_mechanisms(settings),
         max_reauth_ms=_milliseconds(settings, "connections.max.reauth.ms", 0),
         failure_delay_ms=_milliseconds(
             settings, "connection.failed.authentication.delay.ms", defaults.failure_delay_ms
         ),
-        has_authorizer=bool(authorizer), super_users=_principals(settings),
+        has_authorizer=bool(authorizer),
+        super_users=_principals(settings),
         allow_if_no_acl=settings.get(ALLOW_IF_NO_ACL, "").strip().lower() == "true",
-    )  # fmt: skip
+    )
 
 
 def _tls(settings: Mapping[str, str]) -> TlsSettings:

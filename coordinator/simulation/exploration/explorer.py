@@ -145,7 +145,7 @@ _MOST_STEPS = 1_000
 
 
 def first_state(spec: WorldSpec) -> SmallWorld:
-    """All members stopped or, if the world says so, the group settled. :raises RuntimeError: it never settles"""
+    """All members stopped or, if the world says so, the group settled. Raises RuntimeError: it never settles."""
     world = SmallWorld(spec)
     for _ in range(_MOST_STEPS if spec.starts_settled else 0):
         if converged(world):

@@ -20,8 +20,19 @@ Memo: TypeAlias = dict[int, object]
 _Fork: TypeAlias = Callable[[Any, Memo], object]
 
 _SHARED = (
-    str, bytes, int, float, type(None), UUID, FunctionType, MappingProxyType, frozenset, Enum, type, Metrics,
-)  # fmt: skip
+    str,
+    bytes,
+    int,
+    float,
+    type(None),
+    UUID,
+    FunctionType,
+    MappingProxyType,
+    frozenset,
+    Enum,
+    type,
+    Metrics,
+)
 
 
 def fork(state: T) -> T:

@@ -196,11 +196,15 @@ def callbacks_fit(before: PreviousState, world: ExploredState) -> bool:
 
 
 STATE_PROPERTIES: Mapping[str, StateProperty] = {
-    "TypeOK": type_ok, "LegalTargetAssignment": legal_target_assignment,
-    "NoDoubleClientAssignment": no_double_client_assignment, "ValidPartitionEpoch": valid_partition_epoch,
-    "ValidStableGroupState": valid_stable_group_state, "ValidMemberEpoch": valid_member_epoch,
-    "OneHolderOfAnInstance": one_holder_of_an_instance, "LeaderIsAMember": agreed_generation,
-}  # fmt: skip
+    "TypeOK": type_ok,
+    "LegalTargetAssignment": legal_target_assignment,
+    "NoDoubleClientAssignment": no_double_client_assignment,
+    "ValidPartitionEpoch": valid_partition_epoch,
+    "ValidStableGroupState": valid_stable_group_state,
+    "ValidMemberEpoch": valid_member_epoch,
+    "OneHolderOfAnInstance": one_holder_of_an_instance,
+    "LeaderIsAMember": agreed_generation,
+}
 STEP_PROPERTIES: Mapping[str, StepProperty] = {
     "ClientSideMemberEpochIsMonotonic": client_side_member_epoch_is_monotonic,
     "GcSideMemberEpochIsMonotonic": gc_side_member_epoch_is_monotonic,

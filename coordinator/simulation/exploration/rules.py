@@ -61,24 +61,46 @@ def _answer_before_append() -> Iterator[None]:
 RULES = {
     rule.name: rule
     for rule in (
-        Rule(name="withhold-owned",
-             summary="A partition is not assigned while another member owns it (KIP-848 Member Reconciliation).",
-             world="published", breaking=BROKEN_RULES["withhold-owned"]),
-        Rule(name="revoke-before-acknowledge",
-             summary="A partition is released once its member no longer reports it (KIP-848).", world="published",
-             breaking=BROKEN_RULES["revoke-before-acknowledge"]),
-        Rule(name="epoch-check", perturbations=2,
-             summary="A heartbeat of an earlier epoch is fenced, except the previous one without unknown partitions.",
-             world="duplicates", breaking=_accept_any_epoch, must_be_needed=True),
-        Rule(name="revoke-before-assign",
-             summary="A cooperative leader withholds partitions that must be revoked first (KIP-429).",
-             world="cooperative", breaking=BROKEN_RULES["revoke-before-assign"]),
-        Rule(name="append-before-answer", perturbations=1,
-             summary="An answer is sent after its records are in the log.", world="failover",
-             breaking=_answer_before_append),
-        Rule(name="two-bounces", perturbations=1,
-             summary="A member cooperates only when all of its assignors can (KIP-429 Upgrade Path).",
-             world="half-way", breaking=BROKEN_RULES["two-bounces"]),
+        Rule(
+            name="withhold-owned",
+            summary="A partition is not assigned while another member owns it (KIP-848 Member Reconciliation).",
+            world="published",
+            breaking=BROKEN_RULES["withhold-owned"],
+        ),
+        Rule(
+            name="revoke-before-acknowledge",
+            summary="A partition is released once its member no longer reports it (KIP-848).",
+            world="published",
+            breaking=BROKEN_RULES["revoke-before-acknowledge"],
+        ),
+        Rule(
+            name="epoch-check",
+            perturbations=2,
+            summary="A heartbeat of an earlier epoch is fenced, except the previous one without unknown partitions.",
+            world="duplicates",
+            breaking=_accept_any_epoch,
+            must_be_needed=True,
+        ),
+        Rule(
+            name="revoke-before-assign",
+            summary="A cooperative leader withholds partitions that must be revoked first (KIP-429).",
+            world="cooperative",
+            breaking=BROKEN_RULES["revoke-before-assign"],
+        ),
+        Rule(
+            name="append-before-answer",
+            perturbations=1,
+            summary="An answer is sent after its records are in the log.",
+            world="failover",
+            breaking=_answer_before_append,
+        ),
+        Rule(
+            name="two-bounces",
+            perturbations=1,
+            summary="A member cooperates only when all of its assignors can (KIP-429 Upgrade Path).",
+            world="half-way",
+            breaking=BROKEN_RULES["two-bounces"],
+        ),
     )
-}  # fmt: skip
+}
 """By name."""

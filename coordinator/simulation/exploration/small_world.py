@@ -213,13 +213,21 @@ class SmallWorld(ExploredState):
 
 _Take: TypeAlias = Callable[[SmallWorld, ExplorationStep], None]
 _TAKE: Mapping[Verb, _Take] = {
-    Verb.START: SmallWorld._start, Verb.WAKE: SmallWorld._wake, Verb.POLL: SmallWorld._poll,
-    Verb.CALLED_BACK: SmallWorld._called_back, Verb.REQUEST: SmallWorld._request,
-    Verb.ANSWER: SmallWorld._answer, Verb.LOSE: SmallWorld._lose, Verb.DUPLICATE: SmallWorld._duplicate,
-    Verb.LEAVE: SmallWorld._leave, Verb.CRASH: SmallWorld._crash, Verb.KILL: SmallWorld._kill,
-    Verb.ROLL: SmallWorld._roll, Verb.EXPIRE: SmallWorld._expire,
+    Verb.START: SmallWorld._start,
+    Verb.WAKE: SmallWorld._wake,
+    Verb.POLL: SmallWorld._poll,
+    Verb.CALLED_BACK: SmallWorld._called_back,
+    Verb.REQUEST: SmallWorld._request,
+    Verb.ANSWER: SmallWorld._answer,
+    Verb.LOSE: SmallWorld._lose,
+    Verb.DUPLICATE: SmallWorld._duplicate,
+    Verb.LEAVE: SmallWorld._leave,
+    Verb.CRASH: SmallWorld._crash,
+    Verb.KILL: SmallWorld._kill,
+    Verb.ROLL: SmallWorld._roll,
+    Verb.EXPIRE: SmallWorld._expire,
     Verb.FAIL_OVER: lambda world, step: world.fail_over(step),
-}  # fmt: skip
+}
 _PERTURBATIONS = frozenset(
     {Verb.LOSE, Verb.DUPLICATE, Verb.LEAVE, Verb.CRASH, Verb.KILL, Verb.ROLL, Verb.EXPIRE, Verb.FAIL_OVER}
 )

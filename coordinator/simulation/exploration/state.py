@@ -274,10 +274,23 @@ class ExploredState:
                 yield name, member, member.owned
 
 
-_OMITTED = frozenset({
-    "identity", "settings", "_behavior", "image", "position", "metrics", "outputs", "_numbers", "_waiting",
-    "_assignments", "_fields", "_beat", "_missing_since_ms",
-})  # fmt: skip
+_OMITTED = frozenset(
+    {
+        "identity",
+        "settings",
+        "_behavior",
+        "image",
+        "position",
+        "metrics",
+        "outputs",
+        "_numbers",
+        "_waiting",
+        "_assignments",
+        "_fields",
+        "_beat",
+        "_missing_since_ms",
+    }
+)
 """Attributes of a member that never change, do not matter, or are covered elsewhere (as by `_heartbeats_form`)."""
 
 

@@ -247,9 +247,12 @@ def asked(scene: Scene, kohort: Kohort, change: Change, meanwhile: Callable[[], 
     """The command on a terminal, with its output in a pipe; its question is answered with yes."""
     line = [os.fsdecode(word) for word in words(*change.line(scene))]
     return on_terminal(
-        [kohort.executable, *line, "--execute", "-b", scene.bootstrap], kohort.env, answers=["yes\n"],
-        meanwhile=meanwhile, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [kohort.executable, *line, "--execute", "-b", scene.bootstrap],
+        kohort.env,
+        answers=["yes\n"],
+        meanwhile=meanwhile,
+        stdout=subprocess.PIPE,
+    )
 
 
 @pytest.mark.parametrize("at", ["preview", "consent", "commit"])

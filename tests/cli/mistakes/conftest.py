@@ -82,9 +82,12 @@ def places(
         answer = kohort.quick(line, "--embedded", sample)
         (here / file).write_text(answer.stdout, encoding="utf-8")
     yield {
-        "config": str(tmp_path_factory.mktemp("config")), "data": f"{home}/kohort", "home": str(home),
-        "here": str(here), "sample": str(sample),
-    }  # fmt: skip
+        "config": str(tmp_path_factory.mktemp("config")),
+        "data": f"{home}/kohort",
+        "home": str(home),
+        "here": str(here),
+        "sample": str(sample),
+    }
     assert not (here / "new.d").exists()
     assert [file.name for file in (here / "contexts.d").iterdir()] == ["staging.yaml"]
 

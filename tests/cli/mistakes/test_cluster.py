@@ -53,10 +53,15 @@ def cluster(places: Places, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         member = Consumer({**consumer, "group.id": "live", "client.id": "live-1"})
         join(member, "orders")
         yield {
-            **places, "broker": served.bootstrap, "port": str(served.port),
-            "closed": f"{HOST}:{free_ports(1)[0]}", "http": http, "silent": f"{HOST}:{silent.getsockname()[1]}",
-            "served": str(data), "member": member.memberid() or "",
-        }  # fmt: skip
+            **places,
+            "broker": served.bootstrap,
+            "port": str(served.port),
+            "closed": f"{HOST}:{free_ports(1)[0]}",
+            "http": http,
+            "silent": f"{HOST}:{silent.getsockname()[1]}",
+            "served": str(data),
+            "member": member.memberid() or "",
+        }
         member.close()
 
 

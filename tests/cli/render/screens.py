@@ -20,11 +20,15 @@ FLEET = DIRECTORY / "fleet.yaml"
 START_MS = 1_795_665_401_085
 WIDTHS = (80, 120, 200)
 SCREENS = {
-    "list": "list", "describe": "describe --all-groups", "migration": "describe payments-audit --migration",
+    "list": "list",
+    "describe": "describe --all-groups",
+    "migration": "describe payments-audit --migration",
     "plan": "plan invoices-service-production --to cooperative --client java:3.7.0",
-    "blocked-plan": "plan payments-audit --to cooperative", "gate": "gate {plan} --step 1 --round 1",
-    "diagnose": "diagnose --all-groups", "dry-run": "dry-run invoices-service-production --compare",
-}  # fmt: skip
+    "blocked-plan": "plan payments-audit --to cooperative",
+    "gate": "gate {plan} --step 1 --round 1",
+    "diagnose": "diagnose --all-groups",
+    "dry-run": "dry-run invoices-service-production --compare",
+}
 """Commands by the name of their screen."""
 NAMES = (*SCREENS, "watch")
 

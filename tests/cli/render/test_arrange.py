@@ -20,9 +20,11 @@ from cli.render.output_format import OutputFormat
 from tests.cli.render.rendered import rendered
 
 ROWS = (
-    ("payments", 10, 7, None), ("orders", 2, None, Duration(61_000)), ("Orders", 1, 7, Duration(9)),
+    ("payments", 10, 7, None),
+    ("orders", 2, None, Duration(61_000)),
+    ("Orders", 1, 7, Duration(9)),
     ("audit", 1, -3, None),
-)  # fmt: skip
+)
 DOCUMENT = Document(
     command="example",
     data={},

@@ -72,16 +72,21 @@ def test_states_have_roles_and_lag_a_threshold() -> None:
 @pytest.mark.parametrize(
     ("environment", "on_terminal", "in_pipe"),
     [
-        ({}, True, False), ({"TERM": "dumb"}, False, False), ({"CLICOLOR": "0"}, False, False),
-        ({"NO_COLOR": "1"}, False, False), ({"NO_COLOR": ""}, True, False), ({"FORCE_COLOR": "1"}, True, True),
-        ({"FORCE_COLOR": "0"}, True, False), ({"CLICOLOR_FORCE": "1", "TERM": "dumb"}, True, True),
+        ({}, True, False),
+        ({"TERM": "dumb"}, False, False),
+        ({"CLICOLOR": "0"}, False, False),
+        ({"NO_COLOR": "1"}, False, False),
+        ({"NO_COLOR": ""}, True, False),
+        ({"FORCE_COLOR": "1"}, True, True),
+        ({"FORCE_COLOR": "0"}, True, False),
+        ({"CLICOLOR_FORCE": "1", "TERM": "dumb"}, True, True),
         ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False, False),
         ({"NO_COLOR": "1", "KOHORT_COLOR": "always"}, True, True),
         ({"FORCE_COLOR": "1", "KOHORT_COLOR": "never"}, False, False),
         ({"NO_COLOR": "1", "KOHORT_COLOR": "auto"}, False, False),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_who_gets_color(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], on_terminal: bool, in_pipe: bool
 ) -> None:

@@ -46,8 +46,10 @@ def test_an_id_is_as_long_as_the_terminal_allows() -> None:
 def test_ids_in_wide_letters_are_shortened_by_columns() -> None:
     table = Table(columns=IDS, rows=[("処理サービス請求書", "consumer-1", 7)])
     assert shown(table, 34) == [
-        "GROUP              CONSUMER-   LAG", "                   ID", "処理サービス…求書  consumer-1    7",
-    ]  # fmt: skip
+        "GROUP              CONSUMER-   LAG",
+        "                   ID",
+        "処理サービス…求書  consumer-1    7",
+    ]
 
 
 def test_sentences_are_below_their_rows_rather_than_in_records() -> None:
@@ -56,8 +58,12 @@ def test_sentences_are_below_their_rows_rather_than_in_records() -> None:
         columns=columns, rows=[("billing", "blocked", "The version is unknown."), ("jobs", "ready", None)]
     )
     assert shown(table, 25) == [
-        "GROUP    VERDICT", "  FIRST-REASON", "billing  blocked", "  The version is unknown.", "jobs     ready",
-    ]  # fmt: skip
+        "GROUP    VERDICT",
+        "  FIRST-REASON",
+        "billing  blocked",
+        "  The version is unknown.",
+        "jobs     ready",
+    ]
 
 
 def test_a_sentence_is_folded_and_an_id_is_not() -> None:
@@ -66,9 +72,12 @@ def test_a_sentence_is_folded_and_an_id_is_not() -> None:
         rows=[("yes", "rest", "the group has settled"), ("no", "replaced", "2 of 3 members have left " * 4)],
     )
     assert shown(table, 50) == [
-        "HOLDS  CHECK     OBSERVED", "yes    rest      the group has settled",
-        "no     replaced  2 of 3 members have left 2 of 3", "                 members have left 2 of 3 members",
-        "                 have left 2 of 3 members have", "                 left",
-    ]  # fmt: skip
+        "HOLDS  CHECK     OBSERVED",
+        "yes    rest      the group has settled",
+        "no     replaced  2 of 3 members have left 2 of 3",
+        "                 members have left 2 of 3 members",
+        "                 have left 2 of 3 members have",
+        "                 left",
+    ]
     ids = Table(columns=(Column("NAME"), Column("VALUE")), rows=[(char * 30, char * 30) for char in "abc"])
     assert shown(ids, 40)[:3] == [f"NAME   {'a' * 30}", f"VALUE  {'a' * 30}", ""]

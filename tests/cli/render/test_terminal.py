@@ -24,11 +24,15 @@ def shown_to_people(kohort: Kohort, *arguments: str | Path) -> str:
 
 
 TABLES: Sequence[list[str]] = (
-    ["list"], ["list", "--verbose"], ["describe", "billing", "--offsets"],
+    ["list"],
+    ["list", "--verbose"],
+    ["describe", "billing", "--offsets"],
     ["describe", "--match", "billing|checkout", "--offsets", "--verbose"],
-    ["describe", "checkout", "--members"], ["describe", "--all-groups", "--members", "--verbose"],
-    ["describe", "--all-groups", "--state", "--verbose"], ["validate-regex", ".*", "^audit-.*"],
-)  # fmt: skip
+    ["describe", "checkout", "--members"],
+    ["describe", "--all-groups", "--members", "--verbose"],
+    ["describe", "--all-groups", "--state", "--verbose"],
+    ["validate-regex", ".*", "^audit-.*"],
+)
 
 
 @pytest.mark.parametrize("arguments", TABLES, ids=" ".join)

@@ -36,10 +36,22 @@ def test_brokers_that_do_not_tell() -> None:
 @pytest.mark.parametrize(
     ("level", "release"),
     [
-        (None, None), (7, "3.3"), (9, "3.5"), (21, "3.9"), (22, "4.0"), (25, "4.0"), (26, "4.1"), (27, "4.1"),
-        (29, "4.2"), (30, "4.3"), (31, "4.4"), (33, "4.4"), (34, "4.5 or later"), (99, "4.5 or later"),
+        (None, None),
+        (7, "3.3"),
+        (9, "3.5"),
+        (21, "3.9"),
+        (22, "4.0"),
+        (25, "4.0"),
+        (26, "4.1"),
+        (27, "4.1"),
+        (29, "4.2"),
+        (30, "4.3"),
+        (31, "4.4"),
+        (33, "4.4"),
+        (34, "4.5 or later"),
+        (99, "4.5 or later"),
     ],
-)  # fmt: skip
+)
 def test_a_release_by_its_metadata_version(level: int | None, release: str | None) -> None:
     assert release_of(level) == release
 

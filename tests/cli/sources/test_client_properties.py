@@ -87,22 +87,33 @@ def test_every_java_key_we_use(tmp_path: Path) -> None:
         sasl_username="bob",
         sasl_password=security.Secret('s3"cret'),
         tls=security.TlsSettings(
-            ca_path="/etc/ca.pem", certificate_path="/etc/client.pem", key_path="/etc/client.pem",
-            key_password=security.Secret("k3y"), verify_hostname=False,
+            ca_path="/etc/ca.pem",
+            certificate_path="/etc/client.pem",
+            key_path="/etc/client.pem",
+            key_password=security.Secret("k3y"),
+            verify_hostname=False,
         ),
         client_id="ops",
         connection_setup_timeout_ms=3000,
         request_timeout_ms=5000,
         api_timeout_ms=20_000,
-    )  # fmt: skip
+    )
     assert librdkafka_config(settings) == {
-        "bootstrap.servers": "a:9092,b:9092", "security.protocol": "SASL_SSL",
-        "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "bob", "sasl.password": 's3"cret',
-        "ssl.ca.location": "/etc/ca.pem", "ssl.certificate.location": "/etc/client.pem",
-        "ssl.key.location": "/etc/client.pem", "ssl.key.password": "k3y",
-        "ssl.endpoint.identification.algorithm": "none", "enable.ssl.certificate.verification": "true",
-        "client.id": "ops", "socket.timeout.ms": "5000", "socket.connection.setup.timeout.ms": "3000",
-    }  # fmt: skip
+        "bootstrap.servers": "a:9092,b:9092",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "bob",
+        "sasl.password": 's3"cret',
+        "ssl.ca.location": "/etc/ca.pem",
+        "ssl.certificate.location": "/etc/client.pem",
+        "ssl.key.location": "/etc/client.pem",
+        "ssl.key.password": "k3y",
+        "ssl.endpoint.identification.algorithm": "none",
+        "enable.ssl.certificate.verification": "true",
+        "client.id": "ops",
+        "socket.timeout.ms": "5000",
+        "socket.connection.setup.timeout.ms": "3000",
+    }
 
 
 def test_a_librdkafka_file(tmp_path: Path) -> None:
@@ -121,12 +132,18 @@ def test_a_librdkafka_file(tmp_path: Path) -> None:
         sasl_username="alice",
         sasl_password=security.Secret("s3cret"),
         tls=security.TlsSettings(
-            ca_path="/etc/ca.pem", certificate_path="/etc/c.pem", key_path="/etc/c.key",
-            key_password=security.Secret("k3y"), verify_certificate=False,
+            ca_path="/etc/ca.pem",
+            certificate_path="/etc/c.pem",
+            key_path="/etc/c.key",
+            key_password=security.Secret("k3y"),
+            verify_certificate=False,
         ),
         request_timeout_ms=4000,
-        extra=(("ssl.crl.location", security.Secret("/etc/crl.pem")), ("broker.address.family", security.Secret("v4"))),
-    )  # fmt: skip
+        extra=(
+            ("ssl.crl.location", security.Secret("/etc/crl.pem")),
+            ("broker.address.family", security.Secret("v4")),
+        ),
+    )
     config = librdkafka_config(settings)
     assert (config["ssl.crl.location"], config["broker.address.family"]) == ("/etc/crl.pem", "v4")
     assert config["enable.ssl.certificate.verification"] == "false"

@@ -96,9 +96,11 @@ def test_every_bad_group_is_named_with_its_line(kohort: Kohort, tmp_path: Path) 
     answer = kohort.quick("list --output csv --snapshot", file)
     assert len(answer.rows) == GOOD
     assert [line.partition(f"{file}:")[2].split(" ")[:2] for line in answer.stderr.splitlines()] == [
-        [f"{LINE}:", "groups.bad.members[1].owned.orders:"], [f"{LINE + 1}:", "groups.worse.state:"],
-        [f"{LINE + 5}:", "groups.worst.members[1]:"], [f"{LINE + 6}:", "groups.no:"],
-    ]  # fmt: skip
+        [f"{LINE}:", "groups.bad.members[1].owned.orders:"],
+        [f"{LINE + 1}:", "groups.worse.state:"],
+        [f"{LINE + 5}:", "groups.worst.members[1]:"],
+        [f"{LINE + 6}:", "groups.no:"],
+    ]
     assert "the member id 'x' is listed twice; give each member its own (member 'x')" in answer.stderr
 
 

@@ -18,8 +18,10 @@ pytestmark = pytest.mark.kafka
 
 Group = dict[str, Any]
 UNKNOWN_COLUMNS = {
-    "--offsets": {"LOG-END-OFFSET", "LAG"}, "--members": set[str](), "--state": {"COORDINATOR"},
-}  # fmt: skip
+    "--offsets": {"LOG-END-OFFSET", "LAG"},
+    "--members": set[str](),
+    "--state": {"COORDINATOR"},
+}
 """What no log of the coordinator says, by mode: there the cell is empty."""
 
 

@@ -85,9 +85,13 @@ def rig(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                 ),
             }
         running = running_broker(
-            kafka_jars, directory / "broker", settings, port=ports["PLAINTEXT"], options=options,
+            kafka_jars,
+            directory / "broker",
+            settings,
+            port=ports["PLAINTEXT"],
+            options=options,
             classes=compiled(kafka_jars),
-        )  # fmt: skip
+        )
         stack.enter_context(running)
         yield Rig(ports, provider, realm)
 

@@ -52,13 +52,28 @@ def test_faults_in_force_are_listed_and_cleared(fault: Faults) -> None:
     assert 0 < delay.pop("ends_in_s") <= 60
     assert delay.pop("id") < drop.pop("id")
     assert delay == {
-        "fault": "delay 500 ms-2 s", "api": "Heartbeat, SyncGroup", "client": "app-*", "group": None, "topic": None,
-        "member": None, "applied": 0, "times_left": None, "chance": 0.5,
-    }  # fmt: skip
+        "fault": "delay 500 ms-2 s",
+        "api": "Heartbeat, SyncGroup",
+        "client": "app-*",
+        "group": None,
+        "topic": None,
+        "member": None,
+        "applied": 0,
+        "times_left": None,
+        "chance": 0.5,
+    }
     assert drop == {
-        "fault": "drop connection", "api": None, "client": None, "group": "billing", "topic": "orders",
-        "member": "m-1", "applied": 0, "times_left": 3, "ends_in_s": None, "chance": 1.0,
-    }  # fmt: skip
+        "fault": "drop connection",
+        "api": None,
+        "client": None,
+        "group": "billing",
+        "topic": "orders",
+        "member": "m-1",
+        "applied": 0,
+        "times_left": 3,
+        "ends_in_s": None,
+        "chance": 1.0,
+    }
     assert fault("clear").stdout == "2 cleared\n"
     assert fault("list --output json").document["faults"] == []
 

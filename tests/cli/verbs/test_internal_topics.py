@@ -47,13 +47,17 @@ LINES = (
         for command in ("delete app", "offsets reset app --all-topics --to-latest")
         for option in ("", " --delete-all-internal-topics", " --delete-internal-topic app-a-changelog")
     ),
-    *(f"delete app --delete-internal-topic {topic}" for topic in ("in", "other-a-changelog", "app-gone-changelog")),
+    *(
+        f"delete app --delete-internal-topic {topic}"
+        for topic in ("in", "other-a-changelog", "app-gone-changelog")
+    ),
     "delete app --delete-internal-topic app-a-changelog --delete-all-internal-topics",
     "delete plain --delete-internal-topic app-a-changelog",
     *(f"delete {group} --delete-all-internal-topics" for group in ("new", "plain")),
     # All topics of a streams group are its input topics.
-    "offsets delete app --all-topics", "offsets reset app --topic other-a-changelog --to-offset 0",
-)  # fmt: skip
+    "offsets delete app --all-topics",
+    "offsets reset app --topic other-a-changelog --to-offset 0",
+)
 
 
 def test_each_line_has_the_recorded_answer(kohort: Kohort, snapshot: Path) -> None:

@@ -55,11 +55,13 @@ def test_java_that_cannot_be_found_is_named(kohort: Kohort) -> None:
 
 
 REQUIREMENTS = {
-    "rich>=13.9": ("rich", ">=13.9", None), "typer<0.29,>=0.26": ("typer", "<0.29,>=0.26", None),
-    'pyspark<5,>=4.0; extra == "spark"': ("pyspark", "<5,>=4.0", "spark"), "bare": ("bare", "", None),
+    "rich>=13.9": ("rich", ">=13.9", None),
+    "typer<0.29,>=0.26": ("typer", "<0.29,>=0.26", None),
+    'pyspark<5,>=4.0; extra == "spark"': ("pyspark", "<5,>=4.0", "spark"),
+    "bare": ("bare", "", None),
     'uvloop>=0.21; sys_platform != "win32"': ("uvloop", ">=0.21", None),
     'a[b]>=1 ; python_version < "3.12" and extra == "x"': ("a", ">=1", "x"),
-}  # fmt: skip
+}
 
 
 def test_requirements_are_read() -> None:

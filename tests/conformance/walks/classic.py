@@ -39,10 +39,18 @@ class ClassicWalk(Walk):
 
     def moves(self) -> Mapping[Move, float]:
         return {
-            self.join: 4, self.rebalance: 7, self.sync_all: 7, self.rejoin: 3, self.sync: 2,
-            self.heartbeat: 3, self.leave: 2, self.commit: 2, self.fetch: 1, self.delete_offsets: 1,
+            self.join: 4,
+            self.rebalance: 7,
+            self.sync_all: 7,
+            self.rejoin: 3,
+            self.sync: 2,
+            self.heartbeat: 3,
+            self.leave: 2,
+            self.commit: 2,
+            self.fetch: 1,
+            self.delete_offsets: 1,
             self.delete: 1,
-        }  # fmt: skip
+        }
 
     # What there is
 
@@ -186,9 +194,14 @@ class ClassicWalk(Walk):
         protocol_type: str = "consumer",
     ) -> None:
         answer = await self.pair.send(
-            f"JoinGroup {version}", session_timeout=LONG_MS, rebalance_timeout=LONG_MS, member_id=member,
-            group_instance_id=instance, protocol_type=protocol_type, protocols=protocols,
-        )  # fmt: skip
+            f"JoinGroup {version}",
+            session_timeout=LONG_MS,
+            rebalance_timeout=LONG_MS,
+            member_id=member,
+            group_instance_id=instance,
+            protocol_type=protocol_type,
+            protocols=protocols,
+        )
         if answer is not None and answer["member_id"]:
             self._gone.append((answer["member_id"], instance))
 
@@ -204,9 +217,13 @@ class ClassicWalk(Walk):
         group = self.group
         members = [*(() if group is None else group.members), STRANGER]
         await self.pair.send(
-            "SyncGroup 5", generation_id=generation, member_id=member, protocol_type=protocol_type,
-            protocol_name=protocol, assignments=self._assignments(members) if assigns else [],
-        )  # fmt: skip
+            "SyncGroup 5",
+            generation_id=generation,
+            member_id=member,
+            protocol_type=protocol_type,
+            protocol_name=protocol,
+            assignments=self._assignments(members) if assigns else [],
+        )
 
     def _assignments(self, members: Sequence[str]) -> list[dict[str, Any]]:
         """The leader's assignment; the group does not interpret it."""

@@ -44,9 +44,16 @@ class ConsumerWalk(Walk):
 
     def moves(self) -> Mapping[Move, float]:
         return {
-            self.join: 4, self.beat: 14, self.subscribe: 2, self.leave: 1.5, self.go_away: 1.5,
-            self.remove: 0.5, self.commit: 2, self.fetch: 1, self.delete: 0.5,
-        }  # fmt: skip
+            self.join: 4,
+            self.beat: 14,
+            self.subscribe: 2,
+            self.leave: 1.5,
+            self.go_away: 1.5,
+            self.remove: 0.5,
+            self.commit: 2,
+            self.fetch: 1,
+            self.delete: 0.5,
+        }
 
     # What there is
 
@@ -94,9 +101,12 @@ class ConsumerWalk(Walk):
             raise NotNow
         full = {"rebalance_timeout": LONG_MS, "topic_partitions": client.owned}
         await self._say(
-            client, member_epoch=client.epoch, subscribed_topic_names=self.subscription(),
-            server_assignor=self.often(None, None, "range", "uniform", "other"), **self.often({}, full),
-        )  # fmt: skip
+            client,
+            member_epoch=client.epoch,
+            subscribed_topic_names=self.subscription(),
+            server_assignor=self.often(None, None, "range", "uniform", "other"),
+            **self.often({}, full),
+        )
 
     async def leave(self) -> None:
         await self._say(self.often(*self.clients), member_epoch=-1)

@@ -45,10 +45,19 @@ class MigrationWalk(ConsumerWalk):
 
     def moves(self) -> Mapping[Move, float]:
         return {
-            self.join: 2.5, self.beat: 9, self.subscribe: 1, self.leave: 2, self.go_away: 1, self.commit: 1,
-            self.classic_join: 7, self.classic_sync: 7, self.classic_beat: 4, self.classic_leave: 2,
-            self.classic_commit: 1, self.delete: 0.5,
-        }  # fmt: skip
+            self.join: 2.5,
+            self.beat: 9,
+            self.subscribe: 1,
+            self.leave: 2,
+            self.go_away: 1,
+            self.commit: 1,
+            self.classic_join: 7,
+            self.classic_sync: 7,
+            self.classic_beat: 4,
+            self.classic_leave: 2,
+            self.classic_commit: 1,
+            self.delete: 0.5,
+        }
 
     # What there is
 
@@ -79,10 +88,13 @@ class MigrationWalk(ConsumerWalk):
             "owned": self.often(client.owned, {}) if version >= 1 else {},
         }
         answer = await self.pair.send(
-            f"JoinGroup {self.often(5, 8, 9)}", session_timeout=LONG_MS, rebalance_timeout=LONG_MS,
-            member_id=client.id, group_instance_id=client.instance,
+            f"JoinGroup {self.often(5, 8, 9)}",
+            session_timeout=LONG_MS,
+            rebalance_timeout=LONG_MS,
+            member_id=client.id,
+            group_instance_id=client.instance,
             protocols=[{"name": name, "metadata": {"subscribed": subscription}} for name in names],
-        )  # fmt: skip
+        )
         self._joined(client, answer)
 
     async def classic_sync(self) -> None:
@@ -91,10 +103,13 @@ class MigrationWalk(ConsumerWalk):
         if not client.id or self.waits(client.id):
             raise NotNow
         answer = await self.pair.send(
-            "SyncGroup 5", generation_id=self.often(*[client.generation] * 5, client.generation + 1),
-            member_id=client.id, group_instance_id=self.often(client.instance, client.instance, None),
-            protocol_name=client.protocol, assignments=self._assignments(),
-        )  # fmt: skip
+            "SyncGroup 5",
+            generation_id=self.often(*[client.generation] * 5, client.generation + 1),
+            member_id=client.id,
+            group_instance_id=self.often(client.instance, client.instance, None),
+            protocol_name=client.protocol,
+            assignments=self._assignments(),
+        )
         if answer is not None and not answer["error_code"]:
             client.owned = self._owned(answer["assignment"])
 

@@ -37,10 +37,13 @@ LENGTH = 40
 AT_ONCE = 4
 LONG_MS = "1800000"
 SETTINGS = {
-    "broker.rack": "a", "group.consumer.heartbeat.interval.ms": "5000",
-    "group.consumer.max.session.timeout.ms": LONG_MS, "group.consumer.session.timeout.ms": LONG_MS,
-    "group.initial.rebalance.delay.ms": "0", "group.consumer.assignment.interval.ms": "0",
-}  # fmt: skip
+    "broker.rack": "a",
+    "group.consumer.heartbeat.interval.ms": "5000",
+    "group.consumer.max.session.timeout.ms": LONG_MS,
+    "group.consumer.session.timeout.ms": LONG_MS,
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.assignment.interval.ms": "0",
+}
 
 
 @dataclass(slots=True, kw_only=True)

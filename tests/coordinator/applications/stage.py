@@ -55,12 +55,16 @@ class Stage:
     ) -> Application:
         """Start one more consumer; with a process `own_process` it can be killed."""
         made = Application(
-            name=f"{self.group}-m{len(self.applications)}", library=self.client.library, broker=self.server,
+            name=f"{self.group}-m{len(self.applications)}",
+            library=self.client.library,
+            broker=self.server,
             group=self.group,
             subscription=subscription or self.client.subscription(self.prefix, sorted(self.topics)),
-            config={**self.config(self.client.settings), **(settings or {})}, members=self.members,
-            directory=self.directory, own_process=own_process,
-        )  # fmt: skip
+            config={**self.config(self.client.settings), **(settings or {})},
+            members=self.members,
+            directory=self.directory,
+            own_process=own_process,
+        )
         self.applications.append(made)
         made.start()
         return made
@@ -172,6 +176,12 @@ def staged(server: Broker, client: Client, host: JavaHost, jars: Path, directory
     with ExitStack() as stack:
         stack.callback(members.end)
         yield Stage(
-            server=server, client=client, members=members, directory=directory,
-            producer=NumberedProducer(server), topics=topics, group=fresh_name("app"), prefix=prefix,
-        )  # fmt: skip
+            server=server,
+            client=client,
+            members=members,
+            directory=directory,
+            producer=NumberedProducer(server),
+            topics=topics,
+            group=fresh_name("app"),
+            prefix=prefix,
+        )

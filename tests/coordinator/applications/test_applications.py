@@ -24,10 +24,13 @@ pytestmark = pytest.mark.kafka
 Serve = Callable[[str], Broker]
 
 QUICK = {
-    ("serve", "confluent-kafka consumer", "consumes once"), ("serve", "aiokafka", "consumes once"),
-    ("serve", "kafka-python", "compression"), ("serve", "Java eager", "describe"),
-    (REAL, "aiokafka", "consumes once"), (REAL, "Java eager", "describe"),
-}  # fmt: skip
+    ("serve", "confluent-kafka consumer", "consumes once"),
+    ("serve", "aiokafka", "consumes once"),
+    ("serve", "kafka-python", "compression"),
+    ("serve", "Java eager", "describe"),
+    (REAL, "aiokafka", "consumes once"),
+    (REAL, "Java eager", "describe"),
+}
 """What `make test` runs."""
 REFUSED = "UnsupportedVersionException: The cluster does not support the share group protocol"
 

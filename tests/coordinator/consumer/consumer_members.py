@@ -24,10 +24,14 @@ def start(
 ) -> Application:
     def make(identity: Identity, application: Application) -> AsyncConsumer:
         return AsyncConsumer(
-            identity, ClientSubscription(topics=() if regex is not None else topics, regex=regex),
-            play.topics, application.position, uuid=name, remote_assignor=remote_assignor,
+            identity,
+            ClientSubscription(topics=() if regex is not None else topics, regex=regex),
+            play.topics,
+            application.position,
+            uuid=name,
+            remote_assignor=remote_assignor,
             local_assignors=local_assignors,
-        )  # fmt: skip
+        )
 
     return play.start(name, make, **options)
 

@@ -109,9 +109,13 @@ class Play:
         """Start an application that polls; `make` makes its member."""
         settings = {key.replace("_", "."): str(value).lower() for key, value in config.items()}
         identity = Identity(
-            group=GROUP, client_id=name, instance=instance, rack=rack, library=library_named(library),
+            group=GROUP,
+            client_id=name,
+            instance=instance,
+            rack=rack,
+            library=library_named(library),
             settings=MemberSettings.parse(settings),
-        )  # fmt: skip
+        )
         application = Application(name)
         application.member = make(identity, application)
         self.applications.append(application)
@@ -233,9 +237,13 @@ class Play:
         self._tickets += 1
         self._asked[self._tickets] = (application, send.number)
         call = Call(
-            ticket=self._tickets, request=request, now_ms=self.now_ms, client_id=application.name,
-            host="/127.0.0.1", fresh_id=UUID(int=self._tickets),
-        )  # fmt: skip
+            ticket=self._tickets,
+            request=request,
+            now_ms=self.now_ms,
+            client_id=application.name,
+            host="/127.0.0.1",
+            fresh_id=UUID(int=self._tickets),
+        )
         self._answer(self.engine.handle(call))
 
     def _answer(self, result: CoordinatorResult) -> None:

@@ -20,11 +20,15 @@ def test_each_reconciliation_counts_with_its_callbacks() -> None:
     start(play, "b")
     play.rest()
     assert a.member.metrics.named(play.now_ms, 3_600_000).items() >= {
-        ("rebalance-total", 2), ("rebalance-latency-max", 3_000), ("rebalance-latency-total", 3_000),
-        ("rebalance-rate-per-hour", 2), ("partitions-revoked-latency-max", 2_000),
-        ("partitions-assigned-latency-avg", 500), ("partitions-lost-latency-max", None),
+        ("rebalance-total", 2),
+        ("rebalance-latency-max", 3_000),
+        ("rebalance-latency-total", 3_000),
+        ("rebalance-rate-per-hour", 2),
+        ("partitions-revoked-latency-max", 2_000),
+        ("partitions-assigned-latency-avg", 500),
+        ("partitions-lost-latency-max", None),
         ("last-rebalance-seconds-ago", 12),
-    }  # fmt: skip
+    }
 
 
 def test_joining_alone_is_no_rebalance() -> None:

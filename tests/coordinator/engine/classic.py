@@ -45,10 +45,14 @@ class Member:
 
     def request(self) -> JoinGroup:
         return JoinGroup(
-            group=self.group, session_timeout_ms=self.session_timeout_ms,
-            rebalance_timeout_ms=self.rebalance_timeout_ms, member=self.id, instance=self.instance,
-            protocol_type=self.protocol_type, protocols=self.protocols,
-        )  # fmt: skip
+            group=self.group,
+            session_timeout_ms=self.session_timeout_ms,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            member=self.id,
+            instance=self.instance,
+            protocol_type=self.protocol_type,
+            protocols=self.protocols,
+        )
 
     def join(self) -> Member:
         """Send JoinGroup; a dynamic member without an id rejoins with the assigned one."""
@@ -70,10 +74,14 @@ class Member:
 
     def sync(self, assignments: dict[str, bytes] | None = None) -> int:
         request = SyncGroup(
-            group=self.group, generation=self.generation, member=self.id, instance=self.instance,
-            protocol_type=self.protocol_type, protocol=self.protocol,
+            group=self.group,
+            generation=self.generation,
+            member=self.id,
+            instance=self.instance,
+            protocol_type=self.protocol_type,
+            protocol=self.protocol,
             assignments=tuple((assignments or {}).items()),
-        )  # fmt: skip
+        )
         return self.driver.send(request)
 
     def synced(self, assignments: dict[str, bytes] | None = None) -> SyncGroupAnswer:

@@ -38,9 +38,13 @@ class Consumer:
     def join(self, **changes: Any) -> ConsumerGroupHeartbeatAnswer:
         """Epoch 0, with everything that a join has to say."""
         fields: dict[str, Any] = {
-            "epoch": 0, "rebalance_timeout_ms": self.rebalance_timeout_ms, "topics": self.topics,
-            "regex": self.regex, "assignor": self.assignor, "owned": {},
-        }  # fmt: skip
+            "epoch": 0,
+            "rebalance_timeout_ms": self.rebalance_timeout_ms,
+            "topics": self.topics,
+            "regex": self.regex,
+            "assignor": self.assignor,
+            "owned": {},
+        }
         return self.send(**{**fields, **changes})
 
     def beat(self, **changes: Any) -> ConsumerGroupHeartbeatAnswer:

@@ -37,9 +37,13 @@ class Driver:
         """Play a call, and everything that is due at once; the ticket, answered or not."""
         self.tickets += 1
         call = Call(
-            ticket=self.tickets, request=request, now_ms=self.now_ms, client_id="c", host="/127.0.0.1",
+            ticket=self.tickets,
+            request=request,
+            now_ms=self.now_ms,
+            client_id="c",
+            host="/127.0.0.1",
             fresh_id=UUID(int=self.tickets),
-        )  # fmt: skip
+        )
         self.take(self.engine.handle(call))
         self.run_due()
         return call.ticket

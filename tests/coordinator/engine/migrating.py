@@ -74,9 +74,14 @@ class ClassicConsumer:
 
     def sync(self, protocol: str | None = None) -> ErrorCode:
         request = SyncGroup(
-            group=GROUP, generation=self.generation, member=self.id, instance=self.instance,
-            protocol_type="consumer", protocol=protocol or self.protocol, assignments=(),
-        )  # fmt: skip
+            group=GROUP,
+            generation=self.generation,
+            member=self.id,
+            instance=self.instance,
+            protocol_type="consumer",
+            protocol=protocol or self.protocol,
+            assignments=(),
+        )
         answer = self.driver.ask(request, SyncGroupAnswer)
         if answer.error is ErrorCode.NONE:
             read = embedded.read_assignment(answer.assignment)

@@ -31,9 +31,14 @@ from wire.errors import ErrorCode
 GROUPS = st.sampled_from(["g", "g", "g", "h"])
 INSTANCES = st.sampled_from([None, None, None, "a", "b", ""])
 LISTS = st.sampled_from(
-    [*(protocols(*names.split()) for names in ("range", "range sticky", "sticky range", "range range", "")),
-     protocols("sticky", topics=("t2",))]
-)  # fmt: skip
+    [
+        *(
+            protocols(*names.split())
+            for names in ("range", "range sticky", "sticky range", "range range", "")
+        ),
+        protocols("sticky", topics=("t2",)),
+    ]
+)
 Named: TypeAlias = tuple[str, str, str | None]
 """Group, member id and instance id."""
 MEMBERS = Bundle("members")
@@ -121,10 +126,15 @@ class ClassicGroups(RuleBasedStateMachine):
     def sync(self, member: Named, shift: int, assigns: bool) -> None:
         group, id_, instance = member
         request = SyncGroup(
-            group=group, generation=self.generation(group, shift), member=id_, instance=instance,
-            protocol_type=None, protocol=None,
-            assignments=((id_, b"x"), ("stranger", b"y")) if assigns else (), version=4,
-        )  # fmt: skip
+            group=group,
+            generation=self.generation(group, shift),
+            member=id_,
+            instance=instance,
+            protocol_type=None,
+            protocol=None,
+            assignments=((id_, b"x"), ("stranger", b"y")) if assigns else (),
+            version=4,
+        )
         self.driver.send(request)
 
     @rule(member=MEMBERS, shift=st.sampled_from([0, 0, 0, 1]))

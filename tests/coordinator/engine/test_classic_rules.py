@@ -22,9 +22,14 @@ Stage: TypeAlias = Callable[..., list[Member]]
 
 def sync_request(member: Member, /, **changes: object) -> SyncGroup:
     values: dict[str, object] = {
-        "group": GROUP, "generation": member.generation, "member": member.id, "instance": None,
-        "protocol_type": "consumer", "protocol": "range", "assignments": (),
-    }  # fmt: skip
+        "group": GROUP,
+        "generation": member.generation,
+        "member": member.id,
+        "instance": None,
+        "protocol_type": "consumer",
+        "protocol": "range",
+        "assignments": (),
+    }
     return SyncGroup(**(values | changes))  # type: ignore[arg-type]
 
 
@@ -71,9 +76,15 @@ def test_too_large_a_group_rebalances_after_a_restart(driver: Driver) -> None:
 
 def test_the_session_timeout_replaces_a_missing_rebalance_timeout() -> None:
     value = ClassicMemberValue(
-        member="m", instance=None, client_id="c", host="/h", rebalance_timeout_ms=-1,
-        session_timeout_ms=10_000, subscription=b"s", assignment=b"",
-    )  # fmt: skip
+        member="m",
+        instance=None,
+        client_id="c",
+        host="/h",
+        rebalance_timeout_ms=-1,
+        session_timeout_ms=10_000,
+        subscription=b"s",
+        assignment=b"",
+    )
     stored = ClassicGroupValue(
         protocol_type="consumer", generation=1, protocol="range", leader="m", state_since_ms=0
     )

@@ -81,9 +81,17 @@ async def joined(broker: Broker, group: str, names: list[str]) -> TopicImage:
     await cluster.create(counts)
     await cluster.wait_for_coordinator(counts)
     await cluster.ask(
-        "ConsumerGroupHeartbeat", 1, group_id=group, member_id="m", instance_id=None, rack_id=None,
-        rebalance_timeout=1000, subscribed_topic_names=names, server_assignor=None, topic_partitions=[],
-    )  # fmt: skip
+        "ConsumerGroupHeartbeat",
+        1,
+        group_id=group,
+        member_id="m",
+        instance_id=None,
+        rack_id=None,
+        rebalance_timeout=1000,
+        subscribed_topic_names=names,
+        server_assignor=None,
+        topic_partitions=[],
+    )
     ids = await cluster.ids(names)
     await cluster.close()
     racks = (("a",),)  # broker.rack of the rig

@@ -21,9 +21,14 @@ def commit(
     driver: Driver, *offsets: Offset, epoch: int = -1, member: str = "", retention_ms: int | None = None
 ) -> set[ErrorCode]:
     request = OffsetCommit(
-        group=GROUP, generation_or_epoch=epoch, member=member, instance=None, offsets=offsets or (at(),),
-        retention_ms=retention_ms, version=9 if retention_ms is None else 4,
-    )  # fmt: skip
+        group=GROUP,
+        generation_or_epoch=epoch,
+        member=member,
+        instance=None,
+        offsets=offsets or (at(),),
+        retention_ms=retention_ms,
+        version=9 if retention_ms is None else 4,
+    )
     return {error for *_, error in driver.ask(request, OffsetCommitAnswer).partitions}
 
 

@@ -54,7 +54,11 @@ def _element(field: SchemaField, chance: random.Random) -> Any:
         return chance.choice((-end, end - 1, *(one for one in ORDINARY if -end <= one < end)))
     return chance.choice(
         {
-            "string": TEXTS, "bytes": BYTES, "records": BYTES, "uuid": IDS, "error_code": tuple(ErrorCode),
+            "string": TEXTS,
+            "bytes": BYTES,
+            "records": BYTES,
+            "uuid": IDS,
+            "error_code": tuple(ErrorCode),
             "datetime_i64": (None,) if field.nullable else (EPOCH,),
         }.get(kind, (False, True))
-    )  # fmt: skip
+    )

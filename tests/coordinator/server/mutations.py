@@ -8,8 +8,14 @@ from random import Random
 HEADER = 8  # API key, version and correlation id
 KEY = 2
 NUMBERS = (
-    b"\xff\xff", b"\x7f\xff", b"\x80\0", bytes(4), b"\xff" * 4, b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x0f",
-)  # fmt: skip
+    b"\xff\xff",
+    b"\x7f\xff",
+    b"\x80\0",
+    bytes(4),
+    b"\xff" * 4,
+    b"\x7f\xff\xff\xff",
+    b"\xff\xff\xff\xff\x0f",
+)
 LONGEST = 4_000
 
 
@@ -64,5 +70,12 @@ def _splice(content: bytearray, frames: Sequence[bytes], chance: Random) -> None
 
 
 CHANGES: Sequence[Callable[[bytearray, Sequence[bytes], Random], None]] = (
-    _flip, _flip, _number, _insert, _delete, _repeat, _cut, _splice,
-)  # fmt: skip
+    _flip,
+    _flip,
+    _number,
+    _insert,
+    _delete,
+    _repeat,
+    _cut,
+    _splice,
+)

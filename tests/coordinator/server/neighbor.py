@@ -64,9 +64,12 @@ class Neighbor:
 
     async def _join_classic(self) -> None:
         joining = {
-            "group_id": CLASSIC, "session_timeout": SESSION_MS, "rebalance_timeout": SESSION_MS,
-            "protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b""}],
-        }  # fmt: skip
+            "group_id": CLASSIC,
+            "session_timeout": SESSION_MS,
+            "rebalance_timeout": SESSION_MS,
+            "protocol_type": "consumer",
+            "protocols": [{"name": "range", "metadata": b""}],
+        }
         assigned_id = await self._ask("JoinGroup", 9, **joining)
         joined = await self._ask("JoinGroup", 9, **joining, member_id=assigned_id.member_id)
         assert not joined.error_code

@@ -21,8 +21,12 @@ from wire.messages.schemas.consumer_groups import (
 
 APIS = {CONSUMER_GROUP_PREPARE_ASSIGNMENT.key, CONSUMER_GROUP_INSTALL_ASSIGNMENT.key}
 ASSIGNOR = {
-    "name": "reversed", "minimum_version": 0, "maximum_version": 1, "reason": 3, "metadata_version": 1,
-}  # fmt: skip
+    "name": "reversed",
+    "minimum_version": 0,
+    "maximum_version": 1,
+    "reason": 3,
+    "metadata_version": 1,
+}
 SOFTWARE = {"client_software_name": "member", "client_software_version": "1"}
 
 

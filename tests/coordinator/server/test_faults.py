@@ -216,9 +216,12 @@ async def test_a_coordinator_that_moves_loads_its_groups(scene: Scene) -> None:
 
 
 JOINING = {
-    "group_id": "billing", "session_timeout_ms": 45_000, "rebalance_timeout_ms": 60_000, "protocol_type": "consumer",
+    "group_id": "billing",
+    "session_timeout_ms": 45_000,
+    "rebalance_timeout_ms": 60_000,
+    "protocol_type": "consumer",
     "protocols": [{"name": "range", "metadata": b""}],
-}  # fmt: skip
+}
 
 
 async def _stable_classic_member(client: WireClient, instance: str | None) -> dict[str, Any]:

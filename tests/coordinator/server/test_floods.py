@@ -71,11 +71,16 @@ REGEXES = {
 def regexes(shape: str) -> Attack:
     subscriptions = [
         frame(
-            "ConsumerGroupHeartbeat", 1, group_id=f"flood-{shape}-{number}", member_id="flood",
-            rebalance_timeout=60_000, subscribed_topic_regex=REGEXES[shape](number), topic_partitions=[],
+            "ConsumerGroupHeartbeat",
+            1,
+            group_id=f"flood-{shape}-{number}",
+            member_id="flood",
+            rebalance_timeout=60_000,
+            subscribed_topic_regex=REGEXES[shape](number),
+            topic_partitions=[],
         )
         for number in range(some(14))
-    ]  # fmt: skip
+    ]
 
     async def attack(port: int) -> None:
         await asyncio.gather(*(ask(port, content) for content in subscriptions))

@@ -247,18 +247,29 @@ LARGE = {
     "names of consumer groups": flexible("ConsumerGroupDescribe", 1, many(b"\x02g", 100_000), b"\0\0"),
     "one group's offsets": flexible("OffsetFetch", 9, many(b"\x02g" + bytes(7), 100_000), b"\0\0"),
     "partitions": flexible(
-        "OffsetCommit", 9, b"\x02g\xff\xff\xff\xff\x01\0", many(b"\x02t" + many(bytes(18), 100_000) + b"\0", 1), b"\0",
+        "OffsetCommit",
+        9,
+        b"\x02g\xff\xff\xff\xff\x01\0",
+        many(b"\x02t" + many(bytes(18), 100_000) + b"\0", 1),
+        b"\0",
     ),
     "members that leave": flexible("LeaveGroup", 5, b"\x02g", many(b"\x02m\0\0\0", 100_000), b"\0"),
     "owned partitions of one topic": flexible(
-        "ConsumerGroupHeartbeat", 1, b"\x02h\x02m" + bytes(13), many(b"\1" * 16 + b"\x02\0\0\0\0\0", 100_000), b"\0",
+        "ConsumerGroupHeartbeat",
+        1,
+        b"\x02h\x02m" + bytes(13),
+        many(b"\1" * 16 + b"\x02\0\0\0\0\0", 100_000),
+        b"\0",
     ),
     "resources": flexible("DescribeConfigs", 4, many(b"\x20\x02g\0\0", 10_000), b"\0\0\0"),
     "tagged fields": flexible(
-        "Fetch", 17, bytes(13) + struct.pack(">ii", 0, -1),
-        many(bytes(16) + many(bytes(32) + b"\1\0\x10" + bytes(16), 50_000) + b"\0", 1), b"\1\1\0",
+        "Fetch",
+        17,
+        bytes(13) + struct.pack(">ii", 0, -1),
+        many(bytes(16) + many(bytes(32) + b"\1\0\x10" + bytes(16), 50_000) + b"\0", 1),
+        b"\1\1\0",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", LARGE)

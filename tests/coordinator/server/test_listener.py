@@ -20,9 +20,12 @@ VERSIONS = request("ApiVersions", 0)
 VERSIONS_REQUEST = encoded(VERSIONS, 1, None, "tests")
 FRAME = len(VERSIONS_REQUEST).to_bytes(4, "big") + VERSIONS_REQUEST
 JOIN = {
-    "group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer",
+    "group_id": "g",
+    "session_timeout": 30_000,
+    "rebalance_timeout": 60_000,
+    "protocol_type": "consumer",
     "protocols": [{"name": "range", "metadata": b""}],
-}  # fmt: skip
+}
 
 
 async def versions(peer: Peer) -> Any:

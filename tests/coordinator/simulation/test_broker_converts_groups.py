@@ -24,8 +24,11 @@ LONG_MS = 60_000
 DELAY_MS = 3_000  # How long a group that was empty waits for more members
 RANGE = {"name": "range", "metadata": write_subscription(EmbeddedSubscription(version=0, topics=("orders",)))}
 JOINING: dict[str, Any] = {
-    "session_timeout": LONG_MS, "rebalance_timeout": LONG_MS, "protocol_type": "consumer", "protocols": [RANGE],
-}  # fmt: skip
+    "session_timeout": LONG_MS,
+    "rebalance_timeout": LONG_MS,
+    "protocol_type": "consumer",
+    "protocols": [RANGE],
+}
 BEATING: dict[str, Any] = {"member_id": "b", "instance_id": None, "rack_id": None, "server_assignor": None}
 BEATING |= {"subscribed_topic_names": None, "subscribed_topic_regex": None, "topic_partitions": None}
 STARTING = {

@@ -17,10 +17,13 @@ from tests.support.long import LONG
 
 EVERY = (*STATE_PROPERTIES, *STEP_PROPERTIES, CONVERGES)
 FALLS = {
-    "withhold-owned": "ValidPartitionEpoch", "revoke-before-acknowledge": "ValidMemberEpoch",
-    "epoch-check": "ValidMemberEpoch", "revoke-before-assign": "NoDoubleClientAssignment",
-    "append-before-answer": "ValidMemberEpoch", "two-bounces": "NoDoubleClientAssignment",
-}  # fmt: skip
+    "withhold-owned": "ValidPartitionEpoch",
+    "revoke-before-acknowledge": "ValidMemberEpoch",
+    "epoch-check": "ValidMemberEpoch",
+    "revoke-before-assign": "NoDoubleClientAssignment",
+    "append-before-answer": "ValidMemberEpoch",
+    "two-bounces": "NoDoubleClientAssignment",
+}
 """What falls first without a rule."""
 
 

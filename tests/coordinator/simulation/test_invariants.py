@@ -33,9 +33,7 @@ THREE = "three"
 
 
 def play(
-    variant: Variant,
-    change: Callable[[ClientMember], None] | None = None,
-    scenario: str = THREE,
+    variant: Variant, change: Callable[[ClientMember], None] | None = None, scenario: str = THREE
 ) -> set[str]:
     """What falls where every member is changed like this."""
 
@@ -178,10 +176,13 @@ def fails(*_arguments: Any) -> None:
     ("scenario", "variant"),
     [
         *((THREE, variant) for variant in (EAGER, COOPERATIVE, CONSUMER)),
-        ("frozen", EAGER), ("fails-over", CONSUMER), ("upgraded", AS_WRITTEN), ("lost-and-back", COOPERATIVE),
+        ("frozen", EAGER),
+        ("fails-over", CONSUMER),
+        ("upgraded", AS_WRITTEN),
+        ("lost-and-back", COOPERATIVE),
         ("recreated-group", AS_WRITTEN),
     ],
-)  # fmt: skip
+)
 def test_none_falls_in_a_sound_world(scenario: str, variant: Variant) -> None:
     assert play(variant, scenario=scenario) == set()
 
@@ -213,19 +214,39 @@ def test_an_invariant_falls_where_members_do_it(
 @pytest.mark.parametrize(
     ("invariant", "variant", "scenario", "place", "name", "replacement"),
     [
-        ("I2", COOPERATIVE, THREE, classic_rebalance, "assign", lambda _name, *rest: leader.assign("range", *rest)),
+        (
+            "I2",
+            COOPERATIVE,
+            THREE,
+            classic_rebalance,
+            "assign",
+            lambda _name, *rest: leader.assign("range", *rest),
+        ),
         ("I3", CONSUMER, THREE, update, "next_epoch", epoch_1),
         ("I5", EAGER, THREE, classic_rebalance, "assign", assigns_twice),
         ("I5", CONSUMER, THREE, update, "compute_target", leaves_out),
         ("I7", EAGER, "frozen", commit, "_check_group", lambda *_arguments, **_named: None),
         ("I8", CONSUMER, "fails-over", CoordinatorNode, "_replayed", lacks_a_record),
-        ("I9", EAGER, THREE, engine_module, "HANDLERS", {**engine_module.HANDLERS, classic_heartbeat.Heartbeat: fails}),
-        ("I9", CONSUMER, THREE, engine_module, "HANDLERS",
-         {**engine_module.HANDLERS, commit.OffsetCommit: lambda *_arguments: None}),
+        (
+            "I9",
+            EAGER,
+            THREE,
+            engine_module,
+            "HANDLERS",
+            {**engine_module.HANDLERS, classic_heartbeat.Heartbeat: fails},
+        ),
+        (
+            "I9",
+            CONSUMER,
+            THREE,
+            engine_module,
+            "HANDLERS",
+            {**engine_module.HANDLERS, commit.OffsetCommit: lambda *_arguments: None},
+        ),
         ("I11", EAGER, THREE, rebalance, "assigned", of_another),
         ("I12", AS_WRITTEN, "upgraded", upgrade, "discard_classic_group", discards_offsets),
     ],
-)  # fmt: skip
+)
 def test_an_invariant_falls_where_a_part_does_it(
     invariant: str, variant: Variant, scenario: str, place: Any, name: str, replacement: Any
 ) -> None:

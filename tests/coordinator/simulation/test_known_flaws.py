@@ -97,20 +97,42 @@ KEEPS_NOTHING = mock.patch.object(downgrade, "encode_assignment", return_value=w
     [
         ("upgraded-between-two-rebalances", {"at: 44": "at: 60"}, [FORGETS_ASSIGNMENT], {"I1", "I2", "I7"}),
         ("upgraded-after-a-topic-was-deleted", {"at: 20.5": "at: 30"}, HASHES, {"I4"}),
-        ("upgraded-by-a-static-successor", {"instance: a": "instance: null"},
-         [mock.patch.object(update, "compute_target", leaves_out)], {"I4", "I5"}),
-        ("upgraded-after-a-topic-was-recreated", {"recreate: 1": "recreate: 2"},
-         [mock.patch.object(update, "compute_target", side_effect=REFUSED)], {"I9"}),
-        ("downgraded-without-leader", {"  - {at: 20,": "  - {at: 15, start: b}\n  - {at: 40,"}, [BLIND], {"I4"}),
+        (
+            "upgraded-by-a-static-successor",
+            {"instance: a": "instance: null"},
+            [mock.patch.object(update, "compute_target", leaves_out)],
+            {"I4", "I5"},
+        ),
+        (
+            "upgraded-after-a-topic-was-recreated",
+            {"recreate: 1": "recreate: 2"},
+            [mock.patch.object(update, "compute_target", side_effect=REFUSED)],
+            {"I9"},
+        ),
+        (
+            "downgraded-without-leader",
+            {"  - {at: 20,": "  - {at: 15, start: b}\n  - {at: 40,"},
+            [BLIND],
+            {"I4"},
+        ),
         ("downgraded-while-reconciling", {"at: 20.5": "at: 40"}, [KEEPS_NOTHING], {"I4"}),
         ("downgrade-forgotten", {}, [PREPARE], {"I4"}),
         ("downgrade-forgotten", {"  - {at: 41.1, coordinator: move, for: 0.1}\n": ""}, [PREPARE], {"I4"}),
         ("changed-while-the-leader-was-away", LATER, [BLIND], {"I4"}),
-        ("changed-while-the-leader-was-away", {**LATER, "  - {at: 20, restart: a, after: 5}\n": ""}, [BLIND], {"I4"}),
-        ("resubscribed", {"restart: a, with: {topics: [orders, payments]}": "subscribe: a, topics: [orders, payments]"},
-         [BLIND], {"I4"}),
+        (
+            "changed-while-the-leader-was-away",
+            {**LATER, "  - {at: 20, restart: a, after: 5}\n": ""},
+            [BLIND],
+            {"I4"},
+        ),
+        (
+            "resubscribed",
+            {"restart: a, with: {topics: [orders, payments]}": "subscribe: a, topics: [orders, payments]"},
+            [BLIND],
+            {"I4"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_fault_of_the_same_kind_has_no_name(
     name: str, change: Mapping[str, str], patches: list[Any], invariants: set[str]
 ) -> None:

@@ -17,9 +17,14 @@ from coordinator.simulation.schedule import Schedule
 
 REQUEST = Heartbeat(group="g", generation=1, member="m", instance=None)
 JOIN = JoinGroup(
-    group="g", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, member="", instance=None,
-    protocol_type="consumer", protocols=(),
-)  # fmt: skip
+    group="g",
+    session_timeout_ms=45_000,
+    rebalance_timeout_ms=300_000,
+    member="",
+    instance=None,
+    protocol_type="consumer",
+    protocols=(),
+)
 
 
 class Client:

@@ -21,15 +21,26 @@ from tests.support.golden import assert_recorded
 from tests.support.long import IS_LONG
 
 CURES: dict[str, tuple[str, ...]] = {
-    "storm": ("patient",), "leader-never-answers": (), "shutdown-rounds": ("consumer",), "static-close": (),
-    "owner-never-polls": (), "callback-never-returns": (), "coordinator-away": ("java", "librdkafka"),
-    "evicted-member-works-on": (), "commit-while-joining": ("java", "librdkafka"),
-    "revoked-not-lost": ("java",), "static-fenced-by-itself": ("java",), "listener-throws": (),
-    "topic-growth": ("eager", "cooperative", "consumer"), "leave-while-revoking": ("librdkafka",),
-    "group-gone": ("librdkafka",), "commits-at-old-epochs": ("java", "librdkafka", "all fixes"),
-    "offset-fetch-spins": ("java",), "commit-while-rebalancing": ("eager", "consumer"),
+    "storm": ("patient",),
+    "leader-never-answers": (),
+    "shutdown-rounds": ("consumer",),
+    "static-close": (),
+    "owner-never-polls": (),
+    "callback-never-returns": (),
+    "coordinator-away": ("java", "librdkafka"),
+    "evicted-member-works-on": (),
+    "commit-while-joining": ("java", "librdkafka"),
+    "revoked-not-lost": ("java",),
+    "static-fenced-by-itself": ("java",),
+    "listener-throws": (),
+    "topic-growth": ("eager", "cooperative", "consumer"),
+    "leave-while-revoking": ("librdkafka",),
+    "group-gone": ("librdkafka",),
+    "commits-at-old-epochs": ("java", "librdkafka", "all fixes"),
+    "offset-fetch-spins": ("java",),
+    "commit-while-rebalancing": ("eager", "consumer"),
     "repeated-requests": ("without faults",),
-}  # fmt: skip
+}
 """By scenario: other libraries, protocols, brokers or applications, most of which do not have the symptom."""
 
 

@@ -145,6 +145,8 @@ def test_a_world_starts_from_its_initial_state() -> None:
     assert last.value is not None
     assert last.value.generation == 42
     assert {(member.client_id, member.host) for member in last.value.members} == {
-        ("app", "/10.0.0.1"), ("b", "/127.0.0.1"), ("c", "/127.0.0.1"),
-    }  # fmt: skip
+        ("app", "/10.0.0.1"),
+        ("b", "/127.0.0.1"),
+        ("c", "/127.0.0.1"),
+    }
     assert world.violations.all == []

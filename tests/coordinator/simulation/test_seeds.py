@@ -25,8 +25,11 @@ STANDARDS = cases("KOHORT_SEEDS", 4, many=500)
 SOME = range(1, 400)
 FLAWS = {value for name, value in vars(known_flaws).items() if name.isupper()}
 CASES = (
-    (STORM, Variant.EAGER), (STORM, Variant.COOPERATIVE), (STORM, Variant.CONSUMER), (MIXED, Variant.AS_WRITTEN),
-)  # fmt: skip
+    (STORM, Variant.EAGER),
+    (STORM, Variant.COOPERATIVE),
+    (STORM, Variant.CONSUMER),
+    (MIXED, Variant.AS_WRITTEN),
+)
 
 
 def test_reads_back_from_its_file() -> None:
@@ -48,8 +51,12 @@ def test_everything_comes() -> None:
     }
     assert restarts >= {("classic", "classic"), ("classic", "consumer"), ("consumer", "classic")}
     assert {assignors for script in scripts for assignors in [script.assignors]} >= {
-        ("range",), ("roundrobin",), ("sticky",), ("cooperative-sticky",), ("cooperative-sticky", "range"),
-    }  # fmt: skip
+        ("range",),
+        ("roundrobin",),
+        ("sticky",),
+        ("cooperative-sticky",),
+        ("cooperative-sticky", "range"),
+    }
 
 
 def _restarts(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -83,6 +90,9 @@ def _assert_only_known(scenario: Scenario, number: int, variant: Variant = Varia
     result = run(scenario, number, variant=variant, with_story=False)
     assert not result.is_cut
     assert {violation.known for violation in result.violations} - {""} <= FLAWS
-    unknown = [(violation.invariant, violation.at_s, violation.message)
-               for violation in result.violations if not violation.known]  # fmt: skip
+    unknown = [
+        (violation.invariant, violation.at_s, violation.message)
+        for violation in result.violations
+        if not violation.known
+    ]
     assert not unknown, f"{scenario.name}, {variant.value}, seed {number}: {unknown}"

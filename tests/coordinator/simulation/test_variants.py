@@ -30,9 +30,12 @@ events:
 """,
 )
 SETTINGS = {
-    "library": "librdkafka", "loss": "0.25", "max.poll.interval.ms": "7000", "heartbeat.interval.ms": "700",
+    "library": "librdkafka",
+    "loss": "0.25",
+    "max.poll.interval.ms": "7000",
+    "heartbeat.interval.ms": "700",
     "group.initial.rebalance.delay.ms": "0",
-}  # fmt: skip
+}
 
 
 def test_variants_and_settings_give_the_recorded_scenarios() -> None:

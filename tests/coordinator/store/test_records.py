@@ -49,9 +49,15 @@ SUBSCRIBED = engine.ConsumerMemberValue(
 )
 CONVERTED = engine.ClassicMemberMetadata(session_timeout_ms=5, protocols=(engine.JoinProtocol("p", b"\1"),))
 CLASSIC = engine.ClassicMemberValue(
-    member="m", instance="i", client_id="c", host="h", rebalance_timeout_ms=3, session_timeout_ms=2,
-    subscription=b"s", assignment=b"",
-)  # fmt: skip
+    member="m",
+    instance="i",
+    client_id="c",
+    host="h",
+    rebalance_timeout_ms=3,
+    session_timeout_ms=2,
+    subscription=b"s",
+    assignment=b"",
+)
 BAND = engine.ClassicGroupValue(
     protocol_type="p", generation=4, protocol="r", leader="m", state_since_ms=6, members=(CLASSIC,)
 )

@@ -25,9 +25,13 @@ def member(name: str, owned: Sequence[int] = (), **more: Any) -> Member:
     """A member of the consumer protocol that owns and is to own these partitions of `orders`."""
     places = {"orders": tuple(owned)} if owned else {}
     facts = {
-        "client": Client(id=name, host="/10.0.0.1"), "protocol": MemberProtocol.CONSUMER, "epoch": 5, "owned": places,
-        "target": places, "subscription": Subscription(topics=("orders",)),
-    }  # fmt: skip
+        "client": Client(id=name, host="/10.0.0.1"),
+        "protocol": MemberProtocol.CONSUMER,
+        "epoch": 5,
+        "owned": places,
+        "target": places,
+        "subscription": Subscription(topics=("orders",)),
+    }
     return Member(id=f"{name}-id", **{**facts, **more})
 
 
@@ -39,9 +43,15 @@ def classic_member(name: str, owned: Sequence[int] = (), **more: Any) -> Member:
 def group(*members: Member, **more: Any) -> Group:
     """A consumer group that is Stable in epoch 5."""
     facts = {
-        "type": GroupType.CONSUMER, "state": GroupState.STABLE, "protocol_type": "consumer", "protocol": "uniform",
-        "group_epoch": 5, "assignment_epoch": 5, "offsets": {}, "pending": PendingOffsets(),
-    }  # fmt: skip
+        "type": GroupType.CONSUMER,
+        "state": GroupState.STABLE,
+        "protocol_type": "consumer",
+        "protocol": "uniform",
+        "group_epoch": 5,
+        "assignment_epoch": 5,
+        "offsets": {},
+        "pending": PendingOffsets(),
+    }
     return Group(id="payments", members=members, **{**facts, **more})
 
 

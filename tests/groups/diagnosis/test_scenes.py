@@ -71,9 +71,14 @@ def look(
 
 def transaction(begun_ms: int) -> OpenTransaction:
     return OpenTransaction(
-        start_offset=50, producer_id=4, producer_epoch=0, coordinator_epoch=0, last_write_ms=begun_ms,
-        transactional_id="till", begun_ms=begun_ms,
-    )  # fmt: skip
+        start_offset=50,
+        producer_id=4,
+        producer_epoch=0,
+        coordinator_epoch=0,
+        last_write_ms=begun_ms,
+        transactional_id="till",
+        begun_ms=begun_ms,
+    )
 
 
 def ownership() -> Iterator[Scene]:
@@ -197,8 +202,10 @@ def stalls() -> Iterator[Scene]:
     yield "records that have waited", [seen[0], replace(seen[1], waiting_since_ms=since)]
     yield "only a marker is left", [seen[0], replace(seen[3], waiting_since_ms={PLACE: None})], {"hot": NEVER}
     for about, position, other in (
-        ("for less than a minute", 3, 100), ("with no other backlog", 10, 100), ("with another backlog", 100, 100_000),
-    ):  # fmt: skip
+        ("for less than a minute", 3, 100),
+        ("with no other backlog", 10, 100),
+        ("with another backlog", 100, 100_000),
+    ):
         rest = {2: 5, 3: 5}
         stuck = [
             look(at, {0: 10, 1: 10 + at, **rest}, {0: 50, 1: 10 + at if other == 100 else other, **rest})
@@ -217,9 +224,15 @@ def stalls() -> Iterator[Scene]:
     again = [replace(one, group=of) for one, of in zip(got, later, strict=True)]
     yield "a partition of another generation", again
     for gap_ms, position, commit_ms in (
-        (60_000, 5, START_MS), (60_000, 29, START_MS), (60_000, 30, START_MS), (5_000, 3, START_MS),
-        (None, 9, START_MS), (None, 10, START_MS), (60_000, 3, None), (None, 10, None),
-    ):  # fmt: skip
+        (60_000, 5, START_MS),
+        (60_000, 29, START_MS),
+        (60_000, 30, START_MS),
+        (5_000, 3, START_MS),
+        (None, 9, START_MS),
+        (None, 10, START_MS),
+        (60_000, 3, None),
+        (None, 10, None),
+    ):
         for of in (group(member("a", [0, 1])), replace(EMPTY, protocol_type="")):
             about = f"{'members' if of.members else 'no member'}, gap {gap_ms}, {position} looks"
             seldom = replace(of, commit_gap_ms=gap_ms)
@@ -272,8 +285,10 @@ def lag() -> Iterator[Scene]:
     yield "a log start that moves in steps", step
     ends = {0: 300, **REST}
     for about, starts, of in (
-        ("alone", (50, 250), EMPTY), ("with members", (50, 250), None), ("nothing left", (300, 300), EMPTY),
-    ):  # fmt: skip
+        ("alone", (50, 250), EMPTY),
+        ("with members", (50, 250), None),
+        ("nothing left", (300, 300), EMPTY),
+    ):
         at_100 = {0: 100, **REST}
         seen = [look(5 * at, at_100, ends, starts={0: start}, of=of) for at, start in enumerate(starts)]
         yield f"retention passes an offset, {about}", seen
@@ -307,9 +322,12 @@ def lag() -> Iterator[Scene]:
 def transactions() -> Iterator[Scene]:
     def held(position: int, end: int, stable: int = 50, begun_ms: int = START_MS) -> Observation:
         return look(
-            position, {0: 50, **REST}, {0: end, **REST}, stable={0: stable, **REST},
+            position,
+            {0: 50, **REST},
+            {0: end, **REST},
+            stable={0: stable, **REST},
             transactions={PLACE: (transaction(begun_ms),)},
-        )  # fmt: skip
+        )
 
     yield "an open transaction with new records", [held(0, 60), held(5, 90)]
     yield "an open transaction without new records", [held(0, 60), held(5, 60)]

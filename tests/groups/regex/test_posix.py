@@ -36,10 +36,16 @@ def test_we_read_a_pattern_as_the_c_library_does(
 @pytest.mark.parametrize(
     ("pattern", "name", "is_match"),
     [
-        ("^topic", "topic-1", True), ("^topic", "my-topic", False), (r"^\d", "d", True), (r"^\d", "1", False),
-        ("^[[:digit:]]", "1", True), (r"^(a|b)\1$", "aa", True), (r"^(a|b)\1$", "ab", False), ("^a|z", "xyz", True),
+        ("^topic", "topic-1", True),
+        ("^topic", "my-topic", False),
+        (r"^\d", "d", True),
+        (r"^\d", "1", False),
+        ("^[[:digit:]]", "1", True),
+        (r"^(a|b)\1$", "aa", True),
+        (r"^(a|b)\1$", "ab", False),
+        ("^a|z", "xyz", True),
     ],
-)  # fmt: skip
+)
 def test_what_the_c_library_finds(pattern: str, name: str, is_match: bool) -> None:
     assert PosixRegex(pattern).found_in([name]) == [is_match]
     tree = parse_posix(pattern)

@@ -54,9 +54,14 @@ class Shell:
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["sh", "-c", command], capture_output=True, encoding="utf-8", env=self.env, cwd=self.directory,
-            check=False, timeout=TIMEOUT_S,
-        )  # fmt: skip
+            ["sh", "-c", command],
+            capture_output=True,
+            encoding="utf-8",
+            env=self.env,
+            cwd=self.directory,
+            check=False,
+            timeout=TIMEOUT_S,
+        )
 
     def ask(self, command: str) -> subprocess.CompletedProcess[str]:
         """Run one line of `kohort` inside this process: the same words and the same code, without its start."""
@@ -80,9 +85,14 @@ class Background:
         with self.said.open("ab") as log:
             # A separate group, so that a signal reaches the processes of the line and nothing else.
             self._process = subprocess.Popen(
-                ["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                env=shell.env, cwd=shell.directory, start_new_session=True,
-            )  # fmt: skip
+                ["sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=shell.env,
+                cwd=shell.directory,
+                start_new_session=True,
+            )
 
     def stop(self) -> None:
         """Press Ctrl-C and wait for the end; ended twice, nothing happens."""

@@ -97,9 +97,15 @@ def ask(
     if partitions is None:
         partitions = dict(baseline.partitions if baseline else {})
     observed = GateObservation(
-        plan=plan, position=step - 1, group=group, cluster=cluster, partitions=partitions, began_with=began_with,
-        round=round, was_open=was_open,
-    )  # fmt: skip
+        plan=plan,
+        position=step - 1,
+        group=group,
+        cluster=cluster,
+        partitions=partitions,
+        began_with=began_with,
+        round=round,
+        was_open=was_open,
+    )
     return judge_gate(observed, accept_drift=accept_drift)
 
 

@@ -54,7 +54,9 @@ SAFE: dict[str, PlannedGroup] = {
             EAGER if protocol == COOPERATIVE_STICKY else COOPERATIVE,
         )
         for client, protocol in (
-            ("java:4.1.0", COOPERATIVE_STICKY), ("java:4.1.0", "sticky"), ("librdkafka:2.16.0", COOPERATIVE_STICKY)
+            ("java:4.1.0", COOPERATIVE_STICKY),
+            ("java:4.1.0", "sticky"),
+            ("librdkafka:2.16.0", COOPERATIVE_STICKY),
         )
         for static in (False, True)
     },
@@ -71,14 +73,16 @@ SAFE: dict[str, PlannedGroup] = {
         f"stop and start with a delay of {delay_ms} ms": planned(
             LIBRDKAFKA,
             COOPERATIVE,
-            cluster=replace(NEW, settings={**(NEW.settings or {}), "group.initial.rebalance.delay.ms": delay_ms}),
+            cluster=replace(
+                NEW, settings={**(NEW.settings or {}), "group.initial.rebalance.delay.ms": delay_ms}
+            ),
         )
         for delay_ms in ("0", "3000")
     },
     # librdkafka's are described with it: they send it to a classic group, and none in a heartbeat.
     "members with an empty rack": planned(EMPTY_RACK, CONSUMER),
     "everybody at once": at_once(planned(classic_group(), CONSUMER)),
-}  # fmt: skip
+}
 
 
 def test_what_safe_plans_cost_is_as_recorded() -> None:

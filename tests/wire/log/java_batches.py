@@ -59,8 +59,13 @@ def shown(made: Made) -> dict[str, Any]:
 
 def _common(batch: Batch) -> dict[str, Any]:
     same = (
-        "base_offset", "leader_epoch", "producer_id", "producer_epoch", "base_sequence", "log_append_time",
-    )  # fmt: skip
+        "base_offset",
+        "leader_epoch",
+        "producer_id",
+        "producer_epoch",
+        "base_sequence",
+        "log_append_time",
+    )
     return {name: getattr(batch, name) for name in same} | {
         "codec": batch.codec.name.lower(),
         "transactional": batch.is_transactional,

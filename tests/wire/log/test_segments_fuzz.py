@@ -82,9 +82,15 @@ def test_small_untrusted_files(tmp_path: Path) -> None:
 
 def test_untrusted_directories(tmp_path: Path) -> None:
     endings = (
-        ".log", ".log.swap", ".log.cleaned", ".log.deleted", ".index", ".index.cleaned", ".timeindex.swap",
+        ".log",
+        ".log.swap",
+        ".log.cleaned",
+        ".log.deleted",
+        ".index",
+        ".index.cleaned",
+        ".timeindex.swap",
         "",
-    )  # fmt: skip
+    )
     for seed in range(CASES // 30):
         rng = Random(seed)
         for path in tmp_path.iterdir():
@@ -142,10 +148,16 @@ def _lying(rng: Random, made: Made) -> bytes:
     if kind == 0:
         field, bits = rng.choice(
             [
-                ("attributes", 16), ("count", 32), ("last_offset_delta", 32), ("base_timestamp", 64),
-                ("max_timestamp", 64), ("base_offset", 64), ("base_sequence", 32), ("producer_id", 64),
+                ("attributes", 16),
+                ("count", 32),
+                ("last_offset_delta", 32),
+                ("base_timestamp", 64),
+                ("max_timestamp", 64),
+                ("base_offset", 64),
+                ("base_sequence", 32),
+                ("producer_id", 64),
             ]
-        )  # fmt: skip
+        )
         return with_field(batch, field, _number(rng, bits))
     if kind == 1 and made.records and not made.batch.codec:
         codec = rng.choice(list(Codec))

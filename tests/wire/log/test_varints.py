@@ -11,11 +11,18 @@ from wire.log.varints import BadVarint, encode, read_int, read_ints, read_long, 
 @pytest.mark.parametrize(
     ("value", "encoded"),
     [
-        (0, "00"), (-1, "01"), (63, "7e"), (64, "8001"), (-64, "7f"), (8191, "fe7f"),
-        ((1 << 31) - 1, "feffffff0f"), (-(1 << 31), "ffffffff0f"), ((1 << 63) - 1, "feffffffffffffffff01"),
+        (0, "00"),
+        (-1, "01"),
+        (63, "7e"),
+        (64, "8001"),
+        (-64, "7f"),
+        (8191, "fe7f"),
+        ((1 << 31) - 1, "feffffff0f"),
+        (-(1 << 31), "ffffffff0f"),
+        ((1 << 63) - 1, "feffffffffffffffff01"),
         (-(1 << 63), "ffffffffffffffffff01"),
     ],
-)  # fmt: skip
+)
 def test_bytes_of_a_value(value: int, encoded: str) -> None:
     assert encode(value).hex() == encoded
 

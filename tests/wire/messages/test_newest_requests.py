@@ -17,29 +17,49 @@ from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 NEWEST = "4.4.0"
 NODE = {
-    "name": "KSTREAM-SOURCE-0", "nodeType": 1, "sourceTopics": ["orders"], "sinkTopic": None, "stores": ["s"],
+    "name": "KSTREAM-SOURCE-0",
+    "nodeType": 1,
+    "sourceTopics": ["orders"],
+    "sinkTopic": None,
+    "stores": ["s"],
     "successors": ["KSTREAM-SINK-1"],
-}  # fmt: skip
+}
 SINK = {**NODE, "nodeType": 3, "sinkTopic": "out"}
-TASKS = {
-    "activeTasks": [{"subtopologyId": "0", "partitions": [0, 2]}], "standbyTasks": [], "warmupTasks": [],
-}  # fmt: skip
+TASKS = {"activeTasks": [{"subtopologyId": "0", "partitions": [0, 2]}], "standbyTasks": [], "warmupTasks": []}
 MEMBER = {
-    "memberId": "m", "memberEpoch": 3, "instanceId": None, "rackId": "a", "clientId": "c", "clientHost": "/h",
-    "topologyEpoch": 0, "processId": "p", "userEndpoint": {"host": "h", "port": 65535},
+    "memberId": "m",
+    "memberEpoch": 3,
+    "instanceId": None,
+    "rackId": "a",
+    "clientId": "c",
+    "clientHost": "/h",
+    "topologyEpoch": 0,
+    "processId": "p",
+    "userEndpoint": {"host": "h", "port": 65535},
     "clientTags": [{"key": "zone", "value": "a"}],
-    "taskOffsets": [{"subtopologyId": "0", "partition": 1, "offset": 2**40}], "taskEndOffsets": [],
-    "assignment": TASKS, "targetAssignment": TASKS, "isClassic": False,
-}  # fmt: skip
+    "taskOffsets": [{"subtopologyId": "0", "partition": 1, "offset": 2**40}],
+    "taskEndOffsets": [],
+    "assignment": TASKS,
+    "targetAssignment": TASKS,
+    "isClassic": False,
+}
 STREAMS_GROUP = {
-    "errorCode": 0, "errorMessage": None, "groupId": "app", "groupState": "Stable", "groupEpoch": 3,
-    "assignmentEpoch": 3, "topology": None, "members": [MEMBER], "authorizedOperations": -(2**31),
+    "errorCode": 0,
+    "errorMessage": None,
+    "groupId": "app",
+    "groupState": "Stable",
+    "groupEpoch": 3,
+    "assignmentEpoch": 3,
+    "topology": None,
+    "members": [MEMBER],
+    "authorizedOperations": -(2**31),
     "topologyDescription": {
         "subtopologies": [{"subtopologyId": "0", "nodes": [NODE, SINK]}],
         "globalStores": [{"source": NODE, "processor": NODE}],
     },
-    "topologyDescriptionStatus": 3, "assignorName": "sticky",
-}  # fmt: skip
+    "topologyDescriptionStatus": 3,
+    "assignorName": "sticky",
+}
 DELETIONS = [
     {"groupId": "a", "errorCode": 134, "errorMessage": "the plugin said no"},
     {"groupId": "b", "errorCode": 0, "errorMessage": None},

@@ -20,8 +20,12 @@ CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
 HONEST = 60  # undamaged records of each type and version that the cases start from
 AROUND = b"\x01" * 40
 LYING_LENGTHS = (
-    b"\xff\xff\xff\xff\x07", b"\xff\xff\xff\x7f", b"\x7f\xff\xff\xff", b"\x7f\xff", b"\xff\xff\x01",
-)  # fmt: skip
+    b"\xff\xff\xff\xff\x07",
+    b"\xff\xff\xff\x7f",
+    b"\x7f\xff\xff\xff",
+    b"\x7f\xff",
+    b"\xff\xff\x01",
+)
 
 
 def test_nothing_but_our_errors_escapes() -> None:

@@ -69,8 +69,13 @@ def test_kafka_writes_the_same_bytes_for_the_same_fields(kafka_jars: Path) -> No
 def test_tombstones_unknown_types_and_broken_records(kafka_jars: Path) -> None:
     key = encode_key(2, {"group": "g"})
     records: list[Bytes] = [
-        (key, None), (b"\0\x63", None), (b"\xff\xff", b""), (b"\0", None), (key, b"\0\x09"), (key, b"\0\1\2"),
-    ]  # fmt: skip
+        (key, None),
+        (b"\0\x63", None),
+        (b"\xff\xff", b""),
+        (b"\0", None),
+        (key, b"\0\x09"),
+        (key, b"\0\1\2"),
+    ]
     assert [(record.key, record.payload) for record in records_oracle.dump(kafka_jars, records)] == [
         ('{"type":"2","data":{"group":"g"}}', "<DELETE>"),
         ("Unknown record type 99 at offset 0, skipping.", None),

@@ -26,7 +26,7 @@ class ConfigFileError(WireError):
 
 
 def read_text(path: Path) -> str:
-    """The file's text in UTF-8, without a byte order mark. :raises ConfigFileError: it cannot be read"""
+    """The file's text in UTF-8, without a byte order mark. Raises ConfigFileError: it cannot be read."""
     try:
         data = read_bounded(path, MOST_BYTES)
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def read_text(path: Path) -> str:
 
 
 def check_writers(path: Path, status: os.stat_result, harm: str, remedy: str) -> None:
-    """Refuse a file that another user could have written, with the `harm` and the `remedy`. :raises ConfigFileError:"""
+    """Refuse a file that another user could have written, with the `harm` and the `remedy`. Raises ConfigFileError."""
     if status.st_uid not in (os.geteuid(), 0):
         raise ConfigFileError(path, None, f"the file belongs to another user, who could {harm}. {remedy}")
     if status.st_mode & stat.S_IWOTH:

@@ -32,7 +32,7 @@ class LoginModule:
 
 
 def parse_jaas(text: str) -> LoginModule:
-    """Read ``<class> <flag> <key>="<value>" …;``. :raises BadJaas: it has another form, or several modules"""
+    """Read ``<class> <flag> <key>="<value>" …;``. Raises BadJaas: it has another form, or several modules."""
     tokens = _tokens(text)
     if len(tokens) < 2 or not tokens[0].is_text or tokens[1].text.lower() not in _FLAGS:
         raise BadJaas('write it as <login module class> required username="…" password="…";')

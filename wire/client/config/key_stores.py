@@ -25,7 +25,7 @@ _KEYS_FROM_PKCS12 = "  openssl pkcs12 -in {source} -out {target}"
 
 
 def tls_settings(properties: Properties) -> TlsSettings:
-    """All settings of certificates and keys. :raises ConfigFileError: with the commands to convert a store"""
+    """All settings of certificates and keys. Raises ConfigFileError: with the commands to convert a store."""
     trusts_pkcs12 = _is_pkcs12(properties, _TRUST)
     trusted, key, chain, kind = None, None, None, _TRUST
     try:
@@ -68,7 +68,7 @@ def tls_settings(properties: Properties) -> TlsSettings:
 
 
 def _is_pkcs12(properties: Properties, kind: str) -> bool:
-    """Whether to read a store as PKCS12. :raises ConfigFileError: unknown type, or packages are not installed"""
+    """Whether to read a store as PKCS12. Raises ConfigFileError: unknown type, or packages are not installed."""
     inline = f"{kind}.certificates" if kind == _TRUST else f"{kind}.certificate.chain"
     location = properties.text(f"{kind}.location")
     if not location and not properties.text(inline):
@@ -127,8 +127,8 @@ class UnreadableStore(ValueError):
 
 
 def read_key_store(path: Path, password: Secret | None) -> tuple[Secret, str]:
-    """The private key of a store, and its certificates, the client's own first, in PEM. :raises UnreadableStore: it has
-    no key, or its certificate has expired"""
+    """The private key of a store, and its certificates, the client's own first, in PEM. Raises UnreadableStore: it has
+    no key, or its certificate has expired."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     store = _loaded(path, password)

@@ -47,7 +47,7 @@ _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
 
 
 def load_properties(path: Path) -> ConnectionSettings:
-    """Read a client properties file; `remarks` list unknown keys. :raises ConfigFileError: something is invalid"""
+    """Read a client properties file; `remarks` list unknown keys. Raises ConfigFileError: something is invalid."""
     return settings_of(path, read_entries(path))
 
 
@@ -63,7 +63,7 @@ def read_properties(path: Path) -> Properties:
 
 
 def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
-    """Settings from properties; the last one of a key counts. :raises ConfigFileError: as `load_properties`"""
+    """Settings from properties; the last one of a key counts. Raises ConfigFileError: as `load_properties`."""
     for entry in entries:
         if entry.key == "config.providers":
             raise ConfigFileError(
@@ -75,7 +75,7 @@ def settings_of(path: Path, entries: Sequence[Property]) -> ConnectionSettings:
 
 
 def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
-    """The last entry of each known key, under Java's name. :raises ConfigFileError: a misspelt key"""
+    """The last entry of each known key, under Java's name. Raises ConfigFileError: a misspelt key."""
     known = {
         _ALIASES.get(entry.key, entry.key): entry for entry in entries if entry.key in client_keys.ALL_KEYS
     }
@@ -164,7 +164,7 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
 
 
 def _kerberos(properties: Properties, module: LoginModule | None) -> KerberosSettings:
-    """The options of Java's Krb5LoginModule, and librdkafka's sasl.kerberos.*. :raises ConfigFileError:"""
+    """The options of Java's Krb5LoginModule, and librdkafka's sasl.kerberos.*. Raises ConfigFileError."""
     options = (
         {name: value.reveal() for name, value in module.options.items()}
         if module is not None and module.short_name == KERBEROS_MODULE

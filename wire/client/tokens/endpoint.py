@@ -29,7 +29,7 @@ _CHECK_URL = "Check sasl.oauthbearer.token.endpoint.url."
 
 
 def issued_token(endpoint: Endpoint, deadline: Deadline) -> Token:
-    """Ask an http or https endpoint for a token. :raises AuthenticationFailed: it refuses. :raises Unreachable:"""
+    """Ask an http or https endpoint for a token. Raises AuthenticationFailed: it refuses. Raises Unreachable."""
 
     def ask() -> Token:
         for pause_s in _PAUSES_S:
@@ -106,7 +106,7 @@ def _login(endpoint: TokenEndpoint) -> str:
 
 
 def _refused(endpoint: Endpoint, error: urllib.error.HTTPError) -> NoReturn:
-    """An unsuccessful response. :raises Unreachable: a retry may succeed"""
+    """An unsuccessful response. Raises Unreachable: a retry may succeed."""
     where, secrets = _name(endpoint), _secrets(endpoint)
     if 300 <= error.code < 400:
         target = masked(error.headers.get("Location", "another place").partition("?")[0], secrets)

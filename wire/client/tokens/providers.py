@@ -39,8 +39,8 @@ _GOOGLE_PRINCIPAL = "GOOGLE_MANAGED_KAFKA_AUTH_PRINCIPAL"  # the variable that G
 
 
 def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: Deadline) -> Token:
-    """Call the provider. :raises UnsupportedMechanism: it is unknown, or not installed. :raises AuthenticationFailed:
-    it raises, or does not return a token and its expiry. :raises Unreachable: it does not return before the deadline"""
+    """Call the provider. Raises UnsupportedMechanism: it is unknown, or not installed. Raises AuthenticationFailed: it
+    raises, or does not return a token and its expiry. Raises Unreachable: it does not return before the deadline."""
     where = f"the token provider {provider.name}"
     options = {name: value.reveal() for name, value in provider.options}
     provide = _provider(provider.name)

@@ -27,7 +27,8 @@ class TokenSource:
         self._lock = threading.Lock()
 
     def token(self, deadline: Deadline) -> Token:
-        """A token that is still valid for a while. :raises AuthenticationFailed, Unreachable, UnsupportedMechanism:"""
+        """A token that is still valid for a while. Raises AuthenticationFailed or Unreachable or
+        UnsupportedMechanism."""
         with self._lock:
             if self._token is None or self._token.expires_s - time.time() < _LEAST_LIFE_S:
                 self._token = _obtain(self._settings, self._servers, deadline)
@@ -73,7 +74,7 @@ def _read(url: str) -> Token:
 
 
 def _printed(command: TokenCommand, deadline: Deadline) -> Token:
-    """The token that a command prints: alone, or in a JSON object. :raises AuthenticationFailed, Unreachable:"""
+    """The token that a command prints: alone, or in a JSON object. Raises AuthenticationFailed or Unreachable."""
     from wire.client.commands import CommandFailed, CommandLate, printed_by
 
     where = f"the token command {command.arguments[0]}"

@@ -23,7 +23,7 @@ class Token:
 
 
 def token_of(text: str, where: str, *, expires_s: float | None = None, client_id: str = "") -> Token:
-    """A token with its own expiry, or else the given one. :raises AuthenticationFailed: invalid or expired"""
+    """A token with its own expiry, or else the given one. Raises AuthenticationFailed: invalid or expired."""
     if not text or any(not 0x21 <= ord(character) <= 0x7E for character in text):
         message = f"{where}: not a token: it is empty, or contains blanks or other invalid characters"
         raise AuthenticationFailed(message)

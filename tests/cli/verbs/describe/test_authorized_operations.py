@@ -73,8 +73,9 @@ def test_an_authorizer_decides(secure: SecureBroker, kohort: Kohort, tmp_path: P
     finally:
         secure.forbid_all("reader")
     assert operations_of(answer) == {
-        read: ["READ", "DESCRIBE"], configured: ["DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"],
-    }  # fmt: skip
+        read: ["READ", "DESCRIBE"],
+        configured: ["DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"],
+    }
     answer.assert_said(3, f"{hidden}: not allowed: this needs DESCRIBE on the group")
     assert answer.stderr.count(hidden) == 1
 

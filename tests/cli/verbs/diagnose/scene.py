@@ -82,6 +82,9 @@ class Scene:
 
     def settings(self, word: str) -> dict[str, Any]:
         return {
-            "bootstrap.servers": self.broker.bootstrap, "group.id": self.name(word), "auto.offset.reset": "earliest",
-            "enable.auto.commit": False, "log_level": 0,
-        }  # fmt: skip
+            "bootstrap.servers": self.broker.bootstrap,
+            "group.id": self.name(word),
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "log_level": 0,
+        }

@@ -102,13 +102,19 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     reported = kohort(f"diagnose --match {scene.prefix} --for 6s --commit-interval 1s", *address)
     findings = scene.findings(reported)
     assert {word: scene.levels(rules) for word, rules in findings.items() if word not in times} == {
-        "aborted": {"aborted-records": "note"}, "aborted-alone": {"aborted-records": "note"},
-        "lost": {"records-lost": "warning", "stopped": "error"}, "all-deleted": {}, "marked": {},
-        "moved": {"left-over-offsets": "note"}, "recreated": {"beyond-end": "error"},
-        "half": {"never-committed": "warning"}, "held": {"open-transaction": "warning"},
-        "pending": {"pending-offsets": "warning"}, "reset": {"pending-offsets": "warning", "stopped": "error"},
+        "aborted": {"aborted-records": "note"},
+        "aborted-alone": {"aborted-records": "note"},
+        "lost": {"records-lost": "warning", "stopped": "error"},
+        "all-deleted": {},
+        "marked": {},
+        "moved": {"left-over-offsets": "note"},
+        "recreated": {"beyond-end": "error"},
+        "half": {"never-committed": "warning"},
+        "held": {"open-transaction": "warning"},
+        "pending": {"pending-offsets": "warning"},
+        "reset": {"pending-offsets": "warning", "stopped": "error"},
         "never": {},  # no request shows which partitions of it are pending
-    }  # fmt: skip
+    }
     assert findings["aborted"]["aborted-records"]["evidence"]["aborted"] == 5
     assert findings["lost"]["records-lost"]["evidence"]["records_lost"] == 150
     assert findings["lost"]["stopped"]["evidence"]["lag"] == 50

@@ -33,9 +33,11 @@ HEARTBEAT_MS = 100
 ATTEMPTS = 3
 JAVA = "org.apache.kafka.clients.consumer."
 JAVA_CLASSES = {
-    "range": "RangeAssignor", "roundrobin": "RoundRobinAssignor", "sticky": "StickyAssignor",
+    "range": "RangeAssignor",
+    "roundrobin": "RoundRobinAssignor",
+    "sticky": "StickyAssignor",
     "cooperative-sticky": "CooperativeStickyAssignor",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,9 +46,13 @@ KINDS = tuple(
     for name in names
 )
 RACKED = (
-    "java-classic-range", "java-classic-sticky", "java-classic-cooperative-sticky", "java-consumer-uniform",
-    "librdkafka-classic-range", "librdkafka-classic-cooperative-sticky",
-)  # fmt: skip
+    "java-classic-range",
+    "java-classic-sticky",
+    "java-classic-cooperative-sticky",
+    "java-consumer-uniform",
+    "librdkafka-classic-range",
+    "librdkafka-classic-cooperative-sticky",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

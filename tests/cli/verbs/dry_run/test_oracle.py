@@ -94,19 +94,27 @@ def snapshot_of(spec: GroupSpec, side: str) -> Snapshot:
         racks = None if topic.racks is None else dict(enumerate(topic.racks))
         topics[topic.name] = Topic(name=topic.name, partitions=topic.partitions, id=topic.id, racks=racks)
     group = Group(
-        id="g", type=GroupType.CONSUMER if broker else GroupType.CLASSIC, state=GroupState.STABLE,
-        protocol_type="consumer", protocol="uniform" if broker else "range",
-        generation=None if broker else GENERATION, members=tuple(_member(member, broker) for member in spec.members),
-    )  # fmt: skip
+        id="g",
+        type=GroupType.CONSUMER if broker else GroupType.CLASSIC,
+        state=GroupState.STABLE,
+        protocol_type="consumer",
+        protocol="uniform" if broker else "range",
+        generation=None if broker else GENERATION,
+        members=tuple(_member(member, broker) for member in spec.members),
+    )
     return Snapshot(topics=topics, groups={"g": group})
 
 
 def _member(member: MemberSpec, broker: bool) -> Member:
     owned: Partitions = {topic: tuple(numbers) for topic, numbers in member.owned.partitions.items()}
     return Member(
-        id=member.id, instance=member.instance, rack=member.rack, subscription=Subscription(topics=member.topics),
-        owned=owned, target=owned if broker else None,
-    )  # fmt: skip
+        id=member.id,
+        instance=member.instance,
+        rack=member.rack,
+        subscription=Subscription(topics=member.topics),
+        owned=owned,
+        target=owned if broker else None,
+    )
 
 
 def sent(spec: GroupSpec, side: str, assignor: str) -> GroupSpec:

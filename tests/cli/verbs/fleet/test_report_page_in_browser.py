@@ -18,8 +18,9 @@ from tests.cli.verbs.fleet.test_fleet_rehearse import page_of, run_of
 from tests.cli.verbs.fleet.test_report_page import history_page
 
 SCHEMES: tuple[tuple[Literal["light", "dark"], str], ...] = (
-    ("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")
-)  # fmt: skip
+    ("light", "rgb(255, 255, 255)"),
+    ("dark", "rgb(13, 17, 23)"),
+)
 PAPER = 718  # Pixels of the width of A4 without margins of a centimeter
 PDF_PAGES = 26
 READABLE = 4.5  # The contrast that WCAG 2 asks of text (success criterion 1.4.3)

@@ -16,8 +16,13 @@ def test_the_figures_are_in_the_plan(kohort: Kohort, sample: Path) -> None:
     plan = kohort.quick(f"{BILLING} --output json --embedded", sample).succeeded().document
     rehearsal = plan["rehearsal"]
     assert {**rehearsal, "at": ""} == {
-        "at": "", "seed": 1, "seeds": 3, "safe": True, "unsafe": [], "story": [],
-    }  # fmt: skip
+        "at": "",
+        "seed": 1,
+        "seeds": 3,
+        "safe": True,
+        "unsafe": [],
+        "story": [],
+    }
     for step in plan["steps"]:
         median, worst = step["rehearsed"]["median"], step["rehearsed"]["worst"]
         assert median["rebalances"] == step["expectation"]["rebalances"]

@@ -25,10 +25,13 @@ OPTIONS = ("--config", "super.users=User:ANONYMOUS", "--access")
 def _fields(entry: Entry, suffix: str = "") -> dict[str, Any]:
     name, principal, operation = entry
     return {
-        f"resource_type{suffix}": ResourceType.TOPIC, f"resource_name{suffix}": name,
-        f"principal{suffix}": principal, f"host{suffix}": "*", "operation": operation,
+        f"resource_type{suffix}": ResourceType.TOPIC,
+        f"resource_name{suffix}": name,
+        f"principal{suffix}": principal,
+        f"host{suffix}": "*",
+        "operation": operation,
         "permission_type": Permission.ALLOW,
-    }  # fmt: skip
+    }
 
 
 def create(served: Served, entry: Entry) -> int:

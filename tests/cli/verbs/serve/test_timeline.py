@@ -55,10 +55,14 @@ def test_schema_and_reader_have_the_same_verbs_and_keys() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        {"at": 1, "delay": -1}, {"at": 1, "delay": 1, "drop": "answer"}, {"at": 1, "error": "NONE"},
-        {"delay": 1}, {"at": 1, "topic": "orders"}, {"at": 1, "expire": "m-1"},
+        {"at": 1, "delay": -1},
+        {"at": 1, "delay": 1, "drop": "answer"},
+        {"at": 1, "error": "NONE"},
+        {"delay": 1},
+        {"at": 1, "topic": "orders"},
+        {"at": 1, "expire": "m-1"},
     ],
-)  # fmt: skip
+)
 def test_the_schema_refuses_what_the_reader_refuses(event: dict[str, Any]) -> None:
     assert list(Draft202012Validator(SCHEMA).iter_errors({"kohort": 1, "events": [event]}))
 
@@ -85,12 +89,15 @@ def test_of_a_scenario_topics_coordinators_and_network_are_played() -> None:
     timeline = timeline_of(parse_scenario(Path("mine.yaml"), SCENARIO))
     assert (timeline.topics, timeline.settings) == (["orders:6"], {"group.initial.rebalance.delay.ms": "0"})
     assert list(timeline.events) == [
-        Delay(at=0, bounds_s=(0.02, 0.04)), Drop(at=0, what=Dropped.CONNECTION, chance=0.75),
-        ChangeTopic(at=5, topic="orders", partitions=8), ChangeTopic(at=6, topic="late", create=2),
-        ChangeTopic(at=7, topic="late", recreate=3), ChangeTopic(at=8, topic="late", delete=True),
+        Delay(at=0, bounds_s=(0.02, 0.04)),
+        Drop(at=0, what=Dropped.CONNECTION, chance=0.75),
+        ChangeTopic(at=5, topic="orders", partitions=8),
+        ChangeTopic(at=6, topic="late", create=2),
+        ChangeTopic(at=7, topic="late", recreate=3),
+        ChangeTopic(at=8, topic="late", delete=True),
         FailCoordinator(at=9, fault=CoordinatorFault.CRASH, for_s=3),
         FailCoordinator(at=10, fault=CoordinatorFault.MOVE),
-    ]  # fmt: skip
+    ]
     assert list(timeline.remarks) == [
         "mine: 2 events of members are skipped, which your own clients must play: a",
         "mine: only a simulation has duplicate",

@@ -22,13 +22,17 @@ APIS = ("Heartbeat", "OffsetCommit", "Fetch")
         {"delay": 2.0, "api": "Heartbeat", "client": "app-1", "for": 30.0},
         {"delay": [0.5, 2.0], "api": ["Heartbeat", "Fetch"], "chance": 0.25, "seed": 7},
         {"error": "NOT_COORDINATOR", "api": "OffsetCommit", "group": "billing", "times": 3},
-        {"drop": "answer", "topic": "orders"}, {"drop": "connection", "member": "m-1"},
-        {"expire": "m-1", "group": "billing"}, {"fence": "instance-1", "group": "billing"},
-        {"disconnect": "app-1"}, {"coordinator": "move", "group": "billing", "to": 2, "for": 2.0},
-        {"coordinator": "crash", "for": 3.0}, {"topic": "orders", "partitions": 12},
+        {"drop": "answer", "topic": "orders"},
+        {"drop": "connection", "member": "m-1"},
+        {"expire": "m-1", "group": "billing"},
+        {"fence": "instance-1", "group": "billing"},
+        {"disconnect": "app-1"},
+        {"coordinator": "move", "group": "billing", "to": 2, "for": 2.0},
+        {"coordinator": "crash", "for": 3.0},
+        {"topic": "orders", "partitions": 12},
         {"topic": "orders", "delete": True},
     ],
-)  # fmt: skip
+)
 def test_an_event_is_written_as_it_is_read(tree: dict[str, Any]) -> None:
     assert tree_of(read_event(tree, APIS)) == tree
 

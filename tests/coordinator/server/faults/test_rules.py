@@ -20,9 +20,12 @@ FETCH_FIELDS = {"max_wait_ms": 1, "min_bytes": 1, "forgotten_topics_data": []}
 FETCHED = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1}
 FETCHED_OFFSETS = {"name": "orders", "partition_indexes": [0]}
 CONSUMER_HEART = {
-    "group_id": "billing", "member_id": "m-1", "member_epoch": 0, "subscribed_topic_names": ["orders"],
+    "group_id": "billing",
+    "member_id": "m-1",
+    "member_epoch": 0,
+    "subscribed_topic_names": ["orders"],
     "topic_partitions": None,
-}  # fmt: skip
+}
 PRODUCED = {"acks": 1, "timeout_ms": 1, "topic_data": [{"name": "orders", "partition_data": []}]}
 FOUND = {"key": "billing", "key_type": 0, "coordinator_keys": ["billing"]}
 GROUP: tuple[set[str], set[str]] = {"billing"}, set()
@@ -70,7 +73,12 @@ def test_a_request_is_met_if_it_fits_every_condition(conditions: dict[str, Any],
     ("api", "version", "fields", "named"),
     [
         (OFFSET_COMMIT, 9, {**HEART, "topics": [{"name": "orders", "partitions": [TOPIC_PARTITION]}]}, BOTH),
-        (OFFSET_COMMIT, 10, {**HEART, "topics": [{"topic_id": ORDERS_ID, "partitions": [TOPIC_PARTITION]}]}, BOTH),
+        (
+            OFFSET_COMMIT,
+            10,
+            {**HEART, "topics": [{"topic_id": ORDERS_ID, "partitions": [TOPIC_PARTITION]}]},
+            BOTH,
+        ),
         (OFFSET_FETCH, 5, {"group_id": "billing", "topics": [FETCHED_OFFSETS]}, BOTH),
         (OFFSET_FETCH, 9, {"groups": [{"group_id": "billing", "topics": [FETCHED_OFFSETS]}]}, BOTH),
         (CONSUMER_GROUP_HEARTBEAT, 1, CONSUMER_HEART, BOTH),
@@ -80,7 +88,7 @@ def test_a_request_is_met_if_it_fits_every_condition(conditions: dict[str, Any],
         (FIND_COORDINATOR, 4, {"key_type": 1, "coordinator_keys": ["transaction"]}, (set(), set())),
         *((FIND_COORDINATOR, version, FOUND, GROUP) for version in (1, 3, 4, 6)),
     ],
-)  # fmt: skip
+)
 def test_groups_and_topics_are_found_wherever_a_request_names_them(
     api: Api, version: int, fields: dict[str, Any], named: tuple[set[str], set[str]]
 ) -> None:

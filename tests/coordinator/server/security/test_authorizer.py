@@ -23,12 +23,15 @@ HOSTS = ("10.0.0.1", "10.0.0.2", "*")
 TYPES = (ResourceType.TOPIC, ResourceType.GROUP)
 
 acls = st.builds(
-    Acl, resource_type=st.sampled_from(TYPES), name=st.sampled_from(NAMES),
+    Acl,
+    resource_type=st.sampled_from(TYPES),
+    name=st.sampled_from(NAMES),
     pattern=st.sampled_from((PatternType.LITERAL, PatternType.PREFIXED)),
-    principal=st.sampled_from(PRINCIPALS), host=st.sampled_from(HOSTS),
+    principal=st.sampled_from(PRINCIPALS),
+    host=st.sampled_from(HOSTS),
     operation=st.sampled_from((*OPERATIONS[ResourceType.TOPIC], Operation.ALL)),
     permission=st.sampled_from((Permission.DENY, Permission.ALLOW)),
-)  # fmt: skip
+)
 filters = st.builds(
     AclFilter,
     resource_type=st.sampled_from((ResourceType.ANY, *TYPES)),

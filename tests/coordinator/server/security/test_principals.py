@@ -37,15 +37,23 @@ def test_the_name_of_a_certificate(certificate: dict[str, Any] | None, principal
 
 
 RULES = (
-    "DEFAULT", "RULE:^CN=([^,]+).*$/$1/,DEFAULT",
+    "DEFAULT",
+    "RULE:^CN=([^,]+).*$/$1/,DEFAULT",
     "RULE:^CN=(.*?),OU=ServiceUsers.*$/$1/,RULE:^CN=(.*?),OU=(.*?),O=(.*?),L=(.*?),ST=(.*?),C=(.*?)$/$1@$2/L,DEFAULT",
-    "RULE:^.*[Cc][Nn]=([a-zA-Z0-9.]*).*$/$1/L , DEFAULT", "RULE:^CN=(.*)$/$1$2$12/U",
-    "RULE:^CN=([^,]+).*$/$0\\/\\$1/", "RULE:^CN=x$/y/", "RULE:.*/n/,",
+    "RULE:^.*[Cc][Nn]=([a-zA-Z0-9.]*).*$/$1/L , DEFAULT",
+    "RULE:^CN=(.*)$/$1$2$12/U",
+    "RULE:^CN=([^,]+).*$/$0\\/\\$1/",
+    "RULE:^CN=x$/y/",
+    "RULE:.*/n/,",
     "RULE:^(CN=\\w+),.*$/$1/L,RULE:^CN=(.*)$/<$1>/",
-)  # fmt: skip
+)
 DISTINGUISHED = (
-    "CN=client", "CN=Ada,OU=ServiceUsers,O=x", "CN=Ada,OU=a,O=b,L=c,ST=d,C=DE", "O=none", "CN=a\\,b,O=x",
-)  # fmt: skip
+    "CN=client",
+    "CN=Ada,OU=ServiceUsers,O=x",
+    "CN=Ada,OU=a,O=b,L=c,ST=d,C=DE",
+    "O=none",
+    "CN=a\\,b,O=x",
+)
 
 
 @pytest.fixture(scope="module")
