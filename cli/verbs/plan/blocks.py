@@ -146,9 +146,10 @@ def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
 
 def _places(plan: Plan) -> dict[str, str]:
     """The members' hosts and partitions, without the slash that a broker puts before an address without a name."""
-    members, places = plan.baseline.members if plan.baseline else (), {}
+    members = plan.baseline.members if plan.baseline else ()
+    names, places = round_names(members), {}
     for member in members:
-        name, host = round_names(members)[member.id], (member.host or "").removeprefix("/")
+        name, host = names[member.id], (member.host or "").removeprefix("/")
         shown = "" if not host or name.endswith(f"@{host}") else f"{host}, "
         places[name] = f" ({shown}{counted(member.partitions, 'partition')})"
     return places
