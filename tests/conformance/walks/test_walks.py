@@ -90,7 +90,8 @@ async def _walk_kind(kind: type[Walk], broker: Broker, walked: Walked) -> None:
         for seed in seeds:
             await _walk(kind, seed, kafka, broker.data, kohort, walked)
 
-    brokers = 3 if IS_LONG or kind is MigrationWalk else 1
+    # A classic walk names groups of its neighbors, which may have another coordinator if there are several brokers.
+    brokers = 3 if kind is MigrationWalk or (IS_LONG and kind is not ClassicWalk) else 1
     async with following({**SETTINGS, **kind.settings}, brokers) as kohort:
         await asyncio.gather(*(work() for _ in range(AT_ONCE)))
 
