@@ -275,13 +275,13 @@ def with_configured_assignors(
         return group
     members = []
     for member in group.members:
-        client = clients.get(member.id)
-        if member.protocols is None and client is not None and client.library is not None:
+        client, protocols = clients.get(member.id), member.protocols
+        if protocols is None and client is not None and client.library is not None:
             listed = _listed(member, client.library.name, client.version, configs)
             # A member cannot be running with a list that lacks the assignor in use.
             if listed and group.protocol in listed:
-                member = replace(member, protocols=listed)  # noqa: PLW2901
-        members.append(member)
+                protocols = listed
+        members.append(replace(member, protocols=protocols))
     return replace(group, members=tuple(members))
 
 

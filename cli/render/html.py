@@ -18,7 +18,9 @@ BOX = "\N{BALLOT BOX}"  # A box to tick
 def render_html(document: doc.Document, stream: TextIO) -> None:
     style = STYLE
     if any(isinstance(block, doc.Plot) for block in document.blocks):
-        from cli.render.plots import PLOTS_STYLE as style  # noqa: N811
+        from cli.render.plots import PLOTS_STYLE
+
+        style = PLOTS_STYLE
     headings = (block.text for block in document.blocks if isinstance(block, doc.Heading))
     stream.write(page_head(next(headings, f"kohort {document.command}"), style))
     if document.errors:

@@ -94,7 +94,7 @@ class Source(ABC):
     def list_groups(self) -> ReadResult[GroupListing]:
         """All groups, by id."""
 
-    def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:  # noqa: ARG002
+    def select_groups(self, query: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:  # noqa: ARG002  (others read less)
         """The groups that a filter selects, by id; without `described`, assignors and member counts may be missing."""
         listed = self.list_groups()
         problems = (
@@ -164,5 +164,5 @@ class Source(ABC):
         """The ACLs of the cluster's authorizer; None if the source has no authorizer."""
         return None
 
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:  # noqa: B027  (most sources hold none)
         """Close the connections, if there are any."""
