@@ -216,10 +216,20 @@ def new_release(context: PathContext) -> tuple[str, ...]:
     newer, whose = " and ".join(sorted(names)), "the members"
     if len(context.outdated) < len(context.case.clients):
         whose = _few(context.names[member] for member in context.outdated if member is not None)
-    return (
+    restart = (
         f"Start {whose} with a newer client ({newer} or later) and the list below in the same restart: an older "
-        "client has no cooperative assignor, and does not start with this list.",
+        "client has no cooperative assignor, and does not start with this list."
     )
+    compiled = "Compile its rebalance listeners against the newer Java client first: onPartitionsLost is new."
+    is_java = any(library and library.name == "java" for library in libraries)
+    return (restart, compiled) if is_java else (restart,)
+
+
+READ_LISTENERS = (
+    "Read every rebalance listener again before the first restart: a cooperative member's gets only the partitions "
+    "that change, and lost partitions have a callback of their own."
+)
+"""Source: KIP-429, Public Interfaces: a listener "recompiled", and reviewed for changed semantics."""
 
 
 OLD_CLIENT_WITH_NEW_LIST = Risk(

@@ -259,7 +259,11 @@ def _alone(
     return Step(
         id=id,
         title=title,
-        actions=(*restart_actions(context, rounds), *actions),
+        actions=(
+            *((dangers.READ_LISTENERS,) if new == COOPERATIVE else ()),
+            *restart_actions(context, rounds),
+            *actions,
+        ),
         rounds=rounds.names,
         config=configuration.assignors(context.libraries, [new]),
         expect=expect,
