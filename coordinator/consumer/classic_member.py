@@ -27,6 +27,7 @@ class ClassicConsumer(RebalancingMember):
             and self._rebalance is RebalancePhase.NONE
             and not self._must_rejoin
             and self._then is None
+            and self._collects_until_ms == NEVER
             and not (self._looks_again and self._sees_change())
             and len(self.positioned) == len(self.owned)
         ) or self._is_dead
@@ -35,7 +36,7 @@ class ClassicConsumer(RebalancingMember):
         at_ms = self._next_background()
         if self.in_poll:
             at_ms = min(at_ms, self._next_in_background())
-            if self._coordinator is not None and self.owned and not self._rejoins():
+            if self._coordinator is not None and self.owned and not self._rejoins:
                 at_ms = min(at_ms, self._auto_commit_at_ms)
                 lacks = len(self.positioned) < len(self.owned)
                 if lacks and not self._fetches_offsets and self._unpositioned:
@@ -53,7 +54,9 @@ class ClassicConsumer(RebalancingMember):
         if self._coordinator is None:
             return NEVER if self._looking_up else self._lookup_at_ms
         may_start = self._rebalance is RebalancePhase.NONE and (self._must_prepare or self._may_join)
-        if self._rejoins() and (may_start or self._rebalance is RebalancePhase.LOOKING_UP):
+        if not self._rejoins:
+            return min(self._next_retry(), self._collects_until_ms)
+        if may_start or self._rebalance is RebalancePhase.LOOKING_UP:
             return min(self._next_retry(), self._rejoin_at_ms)
         return self._next_retry()
 
@@ -104,7 +107,7 @@ class ClassicConsumer(RebalancingMember):
                 self._due.append(DueFailure(self._behavior.topic_error, "Subscribed topic not available"))
             elif not self._find_coordinator(now_ms):
                 return
-            elif self._rejoins():
+            elif self._must_rebalance(now_ms):
                 if not self._rebalance_on(now_ms):
                     return
             else:

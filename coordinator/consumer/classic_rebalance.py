@@ -15,7 +15,7 @@ from assignors.registry import rebalance_protocol
 from coordinator.consumer import member as base
 from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicMembership, ClassicState
 from coordinator.consumer.leader import assign, group_topics, places, subscriptions
-from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
+from coordinator.consumer.outputs import CallbackKind, CollectingChanges, DueCallback, DueFailure, Partitions
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
@@ -57,9 +57,12 @@ class RebalancingMember(ClassicMembership):
         subscription_version: int = NEWEST_VERSION,
         custom: Sequence[Assignor] = (),
         history: Partitions = frozenset(),
+        batch_topic_changes_ms: int = 0,
     ) -> None:
         """`history`: the last assignment of another process of the member, claimed until there is a newer one.
-        `assignors` are preferred first; none: the library's. `custom`: the application's, which count as eager."""
+        `assignors` are preferred first; none: the library's. `custom`: the application's, which count as eager.
+        `batch_topic_changes_ms`: how long it collects changes of topics before it rejoins because of them
+        (client-side assignment proposal, "Consumer Embedded Protocol"); no client has this."""
         super().__init__(identity, image, position)
         library = identity.library
         self.assignors = tuple(assignors) or library.assignors
@@ -72,6 +75,10 @@ class RebalancingMember(ClassicMembership):
         self._custom = custom
         self._joined: tuple[str, ...] | None = None  # The topics of the last JoinGroup
         self._joined_counts: dict[str, int] = {}  # The partition counts of these topics at that time
+        self._joined_for = subscription  # The subscription of the last JoinGroup
+        self._batch_topic_changes_ms = batch_topic_changes_ms
+        self._collects_until_ms = base.NEVER
+        """Until when it collects changes of topics; NEVER: it collects none."""
         self._last_assigned = history
         self._history = history if self.is_cooperative else frozenset()
         """The partitions that its JoinGroups claim to own until it has an assignment."""
@@ -101,14 +108,24 @@ class RebalancingMember(ClassicMembership):
             return self._assigned_for
         return self._joined_counts if self._behavior.followers_watch else None
 
+    @property
     def _rejoins(self) -> bool:
-        """Whether a rebalance is due or in progress (ConsumerCoordinator.rejoinNeededOrPending)."""
-        if self._rebalance is not RebalancePhase.NONE:
-            return True
-        if not self._must_rejoin and self._looks_again:
-            self._must_rejoin = self._sees_change()
+        """Whether a rebalance is due or in progress."""
+        return self._must_rejoin or self._rebalance is not RebalancePhase.NONE
+
+    def _must_rebalance(self, now_ms: int) -> bool:
+        """Like `_rejoins`, after a look at what has changed (ConsumerCoordinator.rejoinNeededOrPending)."""
+        is_collected = now_ms >= self._collects_until_ms
+        if not self._rejoins and (self._looks_again or is_collected):
             self._looks_again = False
-        return self._must_rejoin
+            if not self._sees_change():
+                self._collects_until_ms = base.NEVER
+            elif is_collected or not self._batch_topic_changes_ms or self.subscription != self._joined_for:
+                self._must_rejoin = True
+            elif self._collects_until_ms == base.NEVER:
+                self._collects_until_ms = now_ms + self._batch_topic_changes_ms
+                self.outputs.append(CollectingChanges(self._batch_topic_changes_ms))
+        return self._rejoins
 
     def _sees_change(self) -> bool:
         """Whether its assignment would change: because of its subscription or, as the leader, of the topics."""
@@ -215,6 +232,7 @@ class RebalancingMember(ClassicMembership):
         self._asked_to_join_ms = now_ms
         self._is_silent = False
         self._joined, self._joined_counts = self._topics(), self._counts(self._topics())
+        self._joined_for, self._collects_until_ms = self.subscription, base.NEVER
         protocols = subscriptions(
             self.assignors,
             identity.library.leader,
@@ -357,7 +375,7 @@ class RebalancingMember(ClassicMembership):
     def _commit_fenced(self, code: ErrorCode) -> None:
         """A library that commits while it joins knows that it may have joined another generation meanwhile."""
         is_late = code is ErrorCode.ILLEGAL_GENERATION and self._behavior.rebalances_in_background
-        if not is_late or not self._rejoins():
+        if not is_late or not self._rejoins:
             super()._commit_fenced(code)
         elif self._behavior.forgets_generation:
             self.epoch = NO_GENERATION

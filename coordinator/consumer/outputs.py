@@ -104,4 +104,13 @@ class Deadlocked:
     """The client's threads wait for each other: no input has an effect any more, though the process runs."""
 
 
-Output: TypeAlias = Send | Callback | Raised | Committed | Positioned | Closed | Deadlocked
+@dataclass(frozen=True, slots=True)
+class CollectingChanges:
+    """Topics have changed; the member collects further changes for this long before it rejoins."""
+
+    for_ms: int
+
+
+Output: TypeAlias = (
+    Send | Callback | Raised | Committed | Positioned | Closed | Deadlocked | CollectingChanges
+)

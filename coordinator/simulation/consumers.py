@@ -57,6 +57,7 @@ def make_member(new: NewMember) -> ClientMember:
         assignors=script.assignors,
         subscription_version=script.subscription_version,
         history=new.history,
+        batch_topic_changes_ms=int(script.batch_topic_changes_s * 1000),
     )
 
 

@@ -17,6 +17,7 @@ from coordinator.consumer.outputs import (
     Callback,
     CallbackKind,
     Closed,
+    CollectingChanges,
     Committed,
     Deadlocked,
     Partitions,
@@ -64,6 +65,7 @@ class ProcessWatcher:
     def received(self, process: Process, answer: object) -> None: ...
     def failed(self, process: Process) -> None: ...
     def deadlocked(self, process: Process) -> None: ...
+    def collecting(self, process: Process, changes: CollectingChanges) -> None: ...
     def ended(self, process: Process) -> None: ...
 
     def partition_deleted(self, partition: TopicPartition) -> None:
@@ -129,6 +131,7 @@ class Process:
             Positioned: self._on_positioned,
             Closed: lambda _: self._end(),
             Deadlocked: self._on_deadlocked,
+            CollectingChanges: self._on_collecting,
         }
 
     # Called by the scenario.
@@ -399,6 +402,10 @@ class Process:
             watcher.deadlocked(self)
         self._stop_reading(tuple(self._reading))
         self.is_frozen, self._thaw_ms = True, NEVER
+
+    def _on_collecting(self, changes: CollectingChanges) -> None:
+        for watcher in self._watchers:
+            watcher.collecting(self, changes)
 
     def _listener(self, callback: Callback) -> ListenerScript:
         listener: Mapping[str, ListenerScript] = self.script.listener

@@ -50,6 +50,9 @@ class MemberScript:
     rack: str | None = None
     subscription_version: int = 3
     """The version of the embedded protocol: a member with version 0 does not report what it owns."""
+    batch_topic_changes_s: Seconds = field(default=0.0, metadata=named("batch_topic_changes"))
+    """How long a classic member collects changes of topics before it rejoins (client-side assignment proposal); no
+    client has it."""
     config: Mapping[str, str] = field(default_factory=dict)  # Consumer settings by Kafka's names
     listener: Mapping[str, ListenerScript] = field(default_factory=dict)
     """By the listener's method: assigned, revoked, lost."""

@@ -18,7 +18,10 @@ from groups.trees import Malformed, shown
 from wire.suggestion import did_you_mean
 
 CLASSIC, CONSUMER = "classic", "consumer"
-ONLY_OF = {CLASSIC: ("assignors", "subscription_version"), CONSUMER: ("remote_assignor", "local_assignors")}
+ONLY_OF = {
+    CLASSIC: ("assignors", "subscription_version", "batch_topic_changes"),
+    CONSUMER: ("remote_assignor", "local_assignors"),
+}
 """By protocol: the keys of a member that only this protocol has."""
 CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
 """Java refuses these with group.protocol=consumer (ConsumerConfig): there they are the broker's settings."""
@@ -121,6 +124,8 @@ def _check_consumer(script: MemberScript) -> None:
         raise Malformed("a member of the consumer protocol has remote_assignor in their place", "assignors")
     if script.subscription_version != 3:
         raise Malformed("only the classic protocol has it", "subscription_version")
+    if script.batch_topic_changes_s:
+        raise Malformed("only the classic protocol has it", "batch_topic_changes")
     for name in CLASSIC_SETTINGS:
         if name in script.config:
             message = f"the broker sets it under the consumer protocol: use settings, group.consumer.{name}"

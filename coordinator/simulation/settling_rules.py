@@ -71,7 +71,10 @@ class SettlingRules(Watcher):
         for process in self._running():
             settings = MemberSettings.parse(process.script.config)
             waits = settings.max_poll_interval_ms + settings.session_timeout_ms
-            longest = max(longest, waits, settings.metadata_max_age_ms, settings.request_timeout_ms)
+            batch_ms = int(process.script.batch_topic_changes_s * 1000)
+            longest = max(
+                longest, waits, settings.metadata_max_age_ms + batch_ms, settings.request_timeout_ms
+            )
         return 2 * longest + 60_000
 
     def unsettled(self) -> str:

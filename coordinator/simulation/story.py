@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from coordinator.consumer.outputs import Callback, CallbackKind, Committed, Partitions, Raised, TopicPartition
+from coordinator.consumer.outputs import (
+    Callback,
+    CallbackKind,
+    CollectingChanges,
+    Committed,
+    Partitions,
+    Raised,
+    TopicPartition,
+)
 from coordinator.engine import records as logged
 from coordinator.engine.classic.heartbeat import HeartbeatAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -18,6 +26,7 @@ from coordinator.simulation.process import Process
 from coordinator.simulation.result import StoryEntry
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.watcher import Watcher
+from groups.times import seconds_text
 from wire.errors import ErrorCode
 
 COORDINATOR = "coordinator"
@@ -75,6 +84,9 @@ class RunStory(Watcher):
 
     def deadlocked(self, process: Process) -> None:
         self.add(process.name, "is deadlocked: its threads wait for each other")
+
+    def collecting(self, process: Process, changes: CollectingChanges) -> None:
+        self.add(process.name, f"collects changes of topics for {seconds_text(changes.for_ms / 1000)}")
 
     def ended(self, process: Process) -> None:
         self.add(process.name, "its process has stopped")

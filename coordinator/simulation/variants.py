@@ -54,7 +54,7 @@ def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
 def _converted(script: MemberScript, scenario: Scenario, variant: Variant) -> MemberScript:
     if variant is Variant.CONSUMER:
         config = {name: value for name, value in script.config.items() if name not in _MOVED}
-        changes: dict[str, Any] = {"protocol": "consumer", "assignors": ()}
+        changes: dict[str, Any] = {"protocol": "consumer", "assignors": (), "batch_topic_changes_s": 0.0}
     else:
         brokers = {name: scenario.settings.get(f"group.consumer.{name}") for name in _MOVED}
         former = {name: value for name, value in brokers.items() if value and script.protocol == "consumer"}
