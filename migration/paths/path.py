@@ -227,7 +227,7 @@ def new_release(context: PathContext) -> tuple[str, ...]:
 
 READ_LISTENERS = (
     "Read every rebalance listener again before the first restart: a cooperative member's gets only the partitions "
-    "that change, and lost partitions have a callback of their own."
+    "that change, and lost partitions have a separate callback."
 )
 """Source: KIP-429, Public Interfaces: a listener "recompiled", and reviewed for changed semantics."""
 
