@@ -15,6 +15,7 @@ from tests.kafka.process import run_tool
 
 POM = Path(__file__).with_name("pom.xml")
 CONNECT_POM = Path(__file__).with_name("connect-pom.xml")
+STREAMS_POM = Path(__file__).with_name("streams-pom.xml")
 CONNECT_VERSION = "4.3.1"  # the newest that Maven Central has Connect's runtime of
 VERSION = "KOHORT_KAFKA"
 TOOLS_OF: Mapping[str, str] = {"4.4.0": "4.3.1"}
@@ -59,6 +60,12 @@ def fetch_connect() -> Path:
     _require_java()
     directory = _place(f"connect-{CONNECT_VERSION}", CONNECT_POM)
     return filled(directory, partial(_run_maven, CONNECT_VERSION, CONNECT_POM))
+
+
+def fetch_streams(version: str) -> Path:
+    """The directory of the jars of Kafka Streams of a release, filled first if need be."""
+    _require_java()
+    return filled(_place(f"streams-{version}", STREAMS_POM), partial(_run_maven, version, STREAMS_POM))
 
 
 def tools_jars(jars: Path) -> Path:
