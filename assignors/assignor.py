@@ -1,10 +1,12 @@
-"""An assignor: a pure function with a name, a side and the rebalance protocols that it supports."""
+"""An assignor: a pure function with a name, a side and the rebalance protocols that it supports, and what runs of it at
+each member (`assignors.conversation`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from assignors.model import DenseGroup, Result
+from assignors.conversation import ApplicationState, MemberAssignor
+from assignors.model import Claim, DenseGroup, Result
 
 
 class Side(Enum):
@@ -30,7 +32,7 @@ class RebalanceProtocol(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignor:
-    """An assignor. `assign` is pure; it raises AssignorFailedError if the real assignor would throw."""
+    """An assignor. `assign` is pure; raises AssignorFailedError if the real one would throw."""
 
     name: str
     side: Side
@@ -38,6 +40,14 @@ class Assignor:
     protocols: frozenset[RebalanceProtocol]
     """Rebalance protocols that the assignor supports; empty on the broker."""
     assign: Callable[[DenseGroup], Result]
+    version: int = 0
+    """The version of its user data, and the oldest one that it reads, for KIP-848's client side. Java's consumer never
+    calls `version()` of a ConsumerPartitionAssignor: an assignor writes the version into its bytes."""
+    oldest_version: int = 0
+    at_member: Callable[[ApplicationState], MemberAssignor] = MemberAssignor
+    """Makes what runs of it at one member."""
+    claim: Callable[[bytes], Claim] | None = None
+    """What a member claims in its user data. None: it claims the `ownedPartitions` of its subscription."""
     shares_partitions: bool = False
     """Whether a partition may get several owners, such as an index read twice. Clients accept it, brokers do not."""
 

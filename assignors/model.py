@@ -5,7 +5,7 @@ partitions that do not exist, which can matter to the result, as Java does not c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import UUID
 
@@ -48,8 +48,8 @@ class MemberSpec:
     rack: str | None = None
     owned: Claim = Claim()
     """`ownedPartitions` and `generationId` of the embedded subscription; on the broker: its target."""
-    user_data: Claim | None = None
-    """The sticky assignor's user data (V1: with generation, V0: without), or None."""
+    user_data: bytes | None = None
+    """The assignor's bytes in the embedded subscription (the metadata of KIP-848's client side), or None."""
     by_regex: tuple[str, ...] = ()
     """On the broker: the topics of a regular expression that makes the group heterogeneous
     (ConsumerGroup.subscriptionType)."""
@@ -135,7 +135,6 @@ class DenseGroup:
     """The first partition id of each topic, and the end of the last: one more element than topics."""
     subscriptions: Rows  # existing topics of each member, ascending, without repetition
     owned: Claims
-    user_data: Claims  # members without user data: no partitions, NO_GENERATION
     strays: tuple[tuple[str, int], ...]  # topic and partition of the dense ids from `partition_count` on
 
     @classmethod
@@ -150,8 +149,14 @@ class DenseGroup:
         interner = _Interner(spec.topics, index, start)
         subscriptions = Rows.of([sorted({index[t] for t in m.topics if t in index}) for m in spec.members])
         owned = interner.claims([m.owned for m in spec.members])
-        user_data = interner.claims([m.user_data or Claim() for m in spec.members])
-        return cls(spec, start, subscriptions, owned, user_data, tuple(interner.strays))
+        return cls(spec, start, subscriptions, owned, tuple(interner.strays))
+
+    def with_claims(self, claims: Sequence[Claim]) -> tuple[DenseGroup, Claims]:
+        """These claims, one for each member, and the group with the strays among them."""
+        interner = _Interner(self.spec.topics, self.topic_index, self.topic_start, self.strays)
+        dense = interner.claims(claims)
+        strays = tuple(interner.strays)
+        return (self if strays == self.strays else replace(self, strays=strays)), dense
 
     @property
     def partition_count(self) -> int:
@@ -232,10 +237,16 @@ _LONG = 32  # the number of partitions of one topic from which numpy is faster t
 class _Interner:
     """Assigns dense ids to claimed partitions, and ids from the partition count on to strays."""
 
-    def __init__(self, topics: Sequence[TopicSpec], index: Mapping[str, int], start: Ints) -> None:
+    def __init__(
+        self,
+        topics: Sequence[TopicSpec],
+        index: Mapping[str, int],
+        start: Ints,
+        strays: Sequence[tuple[str, int]] = (),
+    ) -> None:
         self.topics, self.index = topics, index
         self.bases: list[int] = start.tolist()
-        self.strays: dict[tuple[str, int], int] = {}
+        self.strays = {stray: number for number, stray in enumerate(strays)}
 
     def claims(self, claims: Sequence[Claim]) -> Claims:
         rows = Rows.of([self._row(claim.partitions) for claim in claims])
@@ -322,6 +333,8 @@ class Result:
 
     assignment: Assignment
     undetermined: tuple[Undetermined, ...] = ()
+    user_data: Mapping[str, bytes] = field(default_factory=dict)
+    """On the client: the assignor's bytes in members' assignments, by member id."""
     map_order: Callable[[], list[list[int]]] | None = None
     """On the broker: topics by member, those that share a bin in the order of its target's map, and others."""
 

@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.broker import range as broker_range
 from assignors.broker import uniform as broker_uniform
+from assignors.conversation import ApplicationState, MemberAssignor
 from assignors.errors import NoCommonProtocolError, UnknownAssignorError
 from assignors.java import range as java_range
 from assignors.java import roundrobin as java_roundrobin
@@ -16,8 +17,9 @@ from assignors.java import sticky as java_sticky
 from assignors.librdkafka import cooperative_sticky as librdkafka_cooperative_sticky
 from assignors.librdkafka import range as librdkafka_range
 from assignors.librdkafka import roundrobin as librdkafka_roundrobin
-from assignors.model import DenseGroup, Result
+from assignors.model import Claim, DenseGroup, Result
 from assignors.rules import checked
+from assignors.sticky_user_data import CooperativeMember, StickyMember, read_claim
 
 ENTRY_POINT_GROUP = "kohort.assignors"
 
@@ -26,9 +28,22 @@ _COOPERATIVE = frozenset({RebalanceProtocol.COOPERATIVE})
 
 
 def _client(
-    name: str, leader: Leader, protocols: frozenset[RebalanceProtocol], assign: Callable[[DenseGroup], Result]
+    name: str,
+    leader: Leader,
+    protocols: frozenset[RebalanceProtocol],
+    assign: Callable[[DenseGroup], Result],
+    at_member: Callable[[ApplicationState], MemberAssignor] = MemberAssignor,
+    claim: Callable[[bytes], Claim] | None = None,
 ) -> Assignor:
-    return Assignor(name=name, side=Side.CLIENT, leader=leader, protocols=protocols, assign=assign)
+    return Assignor(
+        name=name,
+        side=Side.CLIENT,
+        leader=leader,
+        protocols=protocols,
+        assign=assign,
+        at_member=at_member,
+        claim=claim,
+    )
 
 
 def _broker(name: str, assign: Callable[[DenseGroup], Result]) -> Assignor:
@@ -38,13 +53,25 @@ def _broker(name: str, assign: Callable[[DenseGroup], Result]) -> Assignor:
 BUILT_IN = (
     _client("range", Leader.JAVA, _EAGER, java_range.assign),
     _client("roundrobin", Leader.JAVA, _EAGER, java_roundrobin.assign),
-    _client("sticky", Leader.JAVA, _EAGER, java_sticky.assign),
-    _client("cooperative-sticky", Leader.JAVA, _COOPERATIVE | _EAGER, java_sticky.assign_cooperatively),
+    _client("sticky", Leader.JAVA, _EAGER, java_sticky.assign, StickyMember, read_claim),
+    _client(
+        "cooperative-sticky",
+        Leader.JAVA,
+        _COOPERATIVE | _EAGER,
+        java_sticky.assign_cooperatively,
+        CooperativeMember,
+    ),
     _broker("uniform", broker_uniform.assign),
     _broker("range", broker_range.assign),
     _client("range", Leader.LIBRDKAFKA, _EAGER, librdkafka_range.assign),
     _client("roundrobin", Leader.LIBRDKAFKA, _EAGER, librdkafka_roundrobin.assign),
-    _client("cooperative-sticky", Leader.LIBRDKAFKA, _COOPERATIVE, librdkafka_cooperative_sticky.assign),
+    _client(
+        "cooperative-sticky",
+        Leader.LIBRDKAFKA,
+        _COOPERATIVE,
+        librdkafka_cooperative_sticky.assign,
+        StickyMember,
+    ),
 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.conversation import GroupMetadata, MemberAssignment
 from assignors.java.hash_map import timeline_order
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
 from assignors.registry import rebalance_protocol
@@ -133,7 +134,7 @@ def ask(
             instance=member.instance,
             rack=member.rack,
             owned=Claim(partitions={} if member.id in eager else kept, generation=generation),
-            user_data=claim if assignor.name == "sticky" and current else None,
+            user_data=_user_data(group, member, assignor, names, claim),
         )
         members.append(spec)
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
@@ -142,6 +143,19 @@ def ask(
     why = "its member id is random when it joins; ids decide the order of members"
     notes += [Undetermined(subject=one.id, why=why) for one in members if one.id.startswith(ADDED)]
     return AssignorInput(spec=GroupSpec(topics=specs, members=tuple(members)), undetermined=tuple(notes))
+
+
+def _user_data(
+    group: Group, member: Member, assignor: Assignor, topics: Sequence[str], claim: Claim
+) -> bytes | None:
+    """What the member's assignor would send now, after its last assignment."""
+    here = assignor.at_member({})
+    if claim.partitions:
+        metadata = GroupMetadata(
+            group=group.id, generation=claim.generation, member=member.id, instance=member.instance
+        )
+        here.on_assignment(MemberAssignment(partitions=claim.partitions), metadata)
+    return here.subscription_user_data(topics)
 
 
 def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:

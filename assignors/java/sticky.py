@@ -1,6 +1,6 @@
 """Java's sticky assignors: balanced first, then as few moves as possible; `sticky` is eager.
 
-Members of sticky report their partitions in the user data of their subscription: `DenseGroup.user_data`, V1 with a
+Members of sticky report their partitions in the user data of their subscription (`sticky_user_data`): V1 with a
 generation, V0 without. The generation of the subscription itself (`DenseGroup.owned.generations`) decides between
 rivals of a claim; the rest of `owned` is ignored.
 
@@ -26,11 +26,13 @@ from assignors.java.sticky_different_subscriptions import assign_general
 from assignors.java.sticky_equal_subscriptions import assign_equal
 from assignors.java.sticky_input import StickyInput, racks_of
 from assignors.model import DenseGroup, Ints, Result
+from assignors.sticky_user_data import read_claim, read_generation
 
 
 def assign(group: DenseGroup) -> Result:
     """sticky; raises AssignorFailedError with Java's message if Java would throw."""
-    inputs = StickyInput(group=group, claims=group.user_data.partitions, since=group.user_data.generations)
+    group, claims = group.with_claims([read_claim(m.user_data or b"") for m in group.spec.members])
+    inputs = StickyInput(group=group, claims=claims.partitions, since=claims.generations)
     outcome = assign_sticky(inputs)
     return Result(assignment=outcome.held.assignment(inputs), undetermined=outcome.undetermined)
 
@@ -48,7 +50,10 @@ def assign_sticky(inputs: StickyInput) -> StickyOutcome:
 def assign_cooperatively(group: DenseGroup) -> Result:
     """cooperative-sticky; raises AssignorFailedError with Java's message if Java would throw."""
     sent = group.owned.generations
-    since = np.where(sent >= 0, sent, group.user_data.generations)
+    since = sent
+    if (sent < 0).any():
+        in_user_data = [read_generation(member.user_data) for member in group.spec.members]
+        since = np.where(sent >= 0, sent, np.array(in_user_data, dtype=np.int64))
     inputs = StickyInput(group=group, claims=group.owned.partitions, since=since)
     outcome = assign_sticky(inputs)
     held = outcome.held

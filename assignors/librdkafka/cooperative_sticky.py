@@ -81,7 +81,11 @@ def assign(group: DenseGroup) -> Result:
     owners[: len(plan.owner)] = plan.owner
     final = np.where(owners < 0, claimant, owners)
     final[(owners >= 0) & (claimant >= 0) & (owners != claimant)] = NO_MEMBER
-    return Result(assignment=Assignment.from_owners(group, final), undetermined=undetermined)
+    # rd_kafka_sticky_assignor_assign_cb copies; the broker converts no such group online.
+    copied = {member.id: member.user_data for member in group.spec.members if member.user_data is not None}
+    return Result(
+        assignment=Assignment.from_owners(group, final), undetermined=undetermined, user_data=copied
+    )
 
 
 class _Plan:

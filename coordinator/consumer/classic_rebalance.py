@@ -10,18 +10,20 @@ from enum import Enum
 from functools import partial
 
 from assignors.assignor import Assignor, RebalanceProtocol
+from assignors.conversation import GroupMetadata
 from assignors.errors import AssignorError
 from assignors.registry import rebalance_protocol
 from coordinator.consumer import member as base
 from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicMembership, ClassicState
-from coordinator.consumer.leader import assign, group_topics, places, subscriptions
+from coordinator.consumer.leader import assign, group_topics, places
+from coordinator.consumer.member_assignors import MemberAssignors
 from coordinator.consumer.outputs import CallbackKind, CollectingChanges, DueCallback, DueFailure, Partitions
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import NEWEST_VERSION, read_assignment
+from wire.messages.embedded_protocol import NEWEST_VERSION, EmbeddedAssignment, read_assignment
 from wire.messages.reader import DecodeError
 
 _JOIN_GRACE_MS = 5_000
@@ -30,6 +32,8 @@ _METADATA_MS = 10
 """How long a librdkafka leader's request for the topics takes: as long as its commits."""
 _JOIN_INTERVAL_MS = 1_000
 """The interval of librdkafka's attempts to join after a failure (rkcg_join_intvl)."""
+
+_NOTHING = EmbeddedAssignment(version=NEWEST_VERSION, partitions={})
 
 
 class RebalancePhase(Enum):
@@ -65,24 +69,24 @@ class RebalancingMember(ClassicMembership):
         (client-side assignment proposal, "Consumer Embedded Protocol"); no client has this."""
         super().__init__(identity, image, position)
         library = identity.library
-        self.assignors = tuple(assignors) or library.assignors
-        rebalances = rebalance_protocol(self.assignors, library.leader)
+        self._assignors = MemberAssignors(assignors, library, custom)
+        rebalances = rebalance_protocol(self._assignors.names, library.leader)
         self.is_cooperative = rebalances is RebalanceProtocol.COOPERATIVE
         self.is_leader = False
         self._protocol = ""
         self.subscription = subscription
         self._version = subscription_version
-        self._custom = custom
         self._joined: tuple[str, ...] | None = None  # The topics of the last JoinGroup
         self._joined_counts: dict[str, int] = {}  # The partition counts of these topics at that time
         self._joined_for = subscription  # The subscription of the last JoinGroup
         self._batch_topic_changes_ms = batch_topic_changes_ms
         self._collects_until_ms = base.NEVER
         """Until when it collects changes of topics; NEVER: it collects none."""
-        self._last_assigned = history
         self._history = history if self.is_cooperative else frozenset()
         """The partitions that its JoinGroups claim to own until it has an assignment."""
         self._last_generation = NO_GENERATION
+        if history:
+            self._assignors.remember(history, self._group_metadata())
         self._given_up_eagerly: Partitions = frozenset()
         """The partitions that it revoked eagerly, if it still considers them its own (`remembers_eager`)."""
         self._unread: Partitions = frozenset()
@@ -233,15 +237,9 @@ class RebalancingMember(ClassicMembership):
         self._is_silent = False
         self._joined, self._joined_counts = self._topics(), self._counts(self._topics())
         self._joined_for, self._collects_until_ms = self.subscription, base.NEVER
-        protocols = subscriptions(
-            self.assignors,
-            identity.library.leader,
-            self._joined,
-            self.owned | self._history,
-            self._last_assigned,
-            self._last_generation,
-            identity.rack,
-            self._version,
+        owned, generation = self.owned | self._history, self._last_generation
+        protocols = self._assignors.subscriptions(
+            self._joined, owned, generation, identity.rack, self._version
         )
         request = JoinGroup(
             group=identity.group,
@@ -254,6 +252,12 @@ class RebalancingMember(ClassicMembership):
         )
         timeout_ms = max(settings.request_timeout_ms, settings.max_poll_interval_ms + _JOIN_GRACE_MS)
         self._send(request, self._join_answered, timeout_ms)
+
+    def _group_metadata(self) -> GroupMetadata:
+        identity = self.identity
+        return GroupMetadata(
+            group=identity.group, generation=self.epoch, member=self.member_id, instance=identity.instance
+        )
 
     def _join_answered(self, answer: object, _now_ms: int) -> None:
         """Keep the answer until `poll`: the background thread sleeps while a JoinGroup is in flight."""
@@ -303,11 +307,9 @@ class RebalancingMember(ClassicMembership):
             self._watched = group_topics(joined.members)
             self._assigned_for = self._counts(self._watched)
             if not joined.skip_assignment:
-                library, version = self.identity.library.leader, self._version
                 try:
-                    assignments = assign(
-                        self._protocol, library, joined.members, self.image, version, self._custom
-                    )
+                    assignor = self._assignors.named(self._protocol)
+                    assignments = assign(assignor, joined.members, self.image, self._version)
                 except (AssignorError, DecodeError) as error:
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
                     self._rebalance = RebalancePhase.NONE
@@ -386,7 +388,8 @@ class RebalancingMember(ClassicMembership):
         if self.state is ClassicState.STABLE:
             try:
                 is_empty = not self._assignment and self._behavior.tolerates_assignments
-                assigned = frozenset() if is_empty else places(read_assignment(self._assignment).partitions)
+                received = _NOTHING if is_empty else read_assignment(self._assignment)
+                assigned = places(received.partitions)
             except DecodeError as error:
                 if not self._behavior.tolerates_assignments:
                     self._fail("IllegalStateException", str(error))
@@ -398,24 +401,25 @@ class RebalancingMember(ClassicMembership):
             return
         revoked = self.owned - assigned if self.is_cooperative else frozenset()
         if revoked:
-            self._revoke(revoked, partial(self._revoked, assigned), now_ms)
+            self._revoke(revoked, partial(self._revoked, received, assigned), now_ms)
         else:
-            self._accept_assigned(assigned, now_ms)
+            self._accept_assigned(received, assigned, now_ms)
 
-    def _revoked(self, assigned: Partitions, now_ms: int) -> None:
+    def _revoked(self, received: EmbeddedAssignment, assigned: Partitions, now_ms: int) -> None:
         self._must_rejoin = True
         if self._error and not self._behavior.throws_last:
             error, self._error = self._error, ""
             self._due.insert(0, DueFailure(error, base.LISTENER_FAILED))
-        self._accept_assigned(assigned, now_ms)
+        self._accept_assigned(received, assigned, now_ms)
 
-    def _accept_assigned(self, assigned: Partitions, now_ms: int) -> None:
+    def _accept_assigned(self, received: EmbeddedAssignment, assigned: Partitions, now_ms: int) -> None:
         self._history = frozenset()
         known = self.owned | self._given_up_eagerly if self.is_cooperative else self.owned
         self._unread = (assigned & known) - (self.owned - self._unread)
         self._given_up_eagerly = frozenset()
         added = assigned - known
-        self._last_assigned, self._last_generation = assigned, self.epoch
+        self._last_generation = self.epoch
+        self._assignors.on_assignment(self._protocol, received, self._group_metadata())
         if self.settings.enable_auto_commit:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
         self._notify(DueCallback(CallbackKind.ASSIGNED, added, self._completed, assigned), now_ms)

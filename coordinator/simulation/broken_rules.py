@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from unittest import mock
 
-from assignors.assignor import Leader, RebalanceProtocol
-from assignors.registry import rebalance_protocol
+from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
+from assignors.registry import find, rebalance_protocol
 from coordinator.consumer import classic_rebalance, leader
 from coordinator.engine.consumer import heartbeat, reconciliation, update
 from coordinator.engine.consumer.member import ConsumerMember
@@ -51,8 +51,9 @@ def _accept_any_report() -> Iterator[None]:
 def _assign_before_revoking() -> Iterator[None]:
     """The leader of cooperative members assigns partitions to their new owners at once."""
 
-    def assign(name: str, *rest: Any) -> tuple[tuple[str, bytes], ...]:
-        return leader.assign("range" if name == "cooperative-sticky" else name, *rest)
+    def assign(assignor: Assignor, *rest: Any) -> tuple[tuple[str, bytes], ...]:
+        cooperates = assignor.name == "cooperative-sticky"
+        return leader.assign(find("range", Side.CLIENT, assignor.leader) if cooperates else assignor, *rest)
 
     with mock.patch.object(classic_rebalance, "assign", assign):
         yield

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from assignors.java.hash_map import TREEIFY_THRESHOLD
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, Partitions, TopicSpec
+from assignors.sticky_user_data import read_claim, write_claim, write_generation
 from tests.assignors.groups import id_hashed
 
 Named = Mapping[str, Mapping[str, Sequence[int]]]
@@ -24,9 +25,9 @@ def claim_as(
     if side == "broker":
         return replace(member, owned=Claim(partitions=partitions), user_data=None)
     if assignor == "sticky":
-        return replace(member, owned=Claim(generation=generation), user_data=claim)
+        return replace(member, owned=Claim(generation=generation), user_data=write_claim(claim))
     if assignor == "cooperative-sticky":
-        return replace(member, owned=claim, user_data=Claim(generation=generation))
+        return replace(member, owned=claim, user_data=write_generation(generation))
     return replace(member, owned=Claim(generation=generation), user_data=None)
 
 
@@ -213,16 +214,20 @@ class _Maker:
 
     def stale(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
         generation = self.rng.choice((NO_GENERATION, 0, 1, 2, 7))
-        user = member.user_data and replace(member.user_data, generation=generation)
-        return replace(member, owned=replace(member.owned, generation=generation), user_data=user)
+        data = member.user_data
+        if data and self.assignor == "sticky":
+            data = write_claim(replace(read_claim(data), generation=generation))
+        elif data:
+            data = write_generation(generation)
+        return replace(member, owned=replace(member.owned, generation=generation), user_data=data)
 
     def confuse(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
         """Generations that differ between the subscription and the user data."""
         return replace(member, owned=replace(member.owned, generation=self.rng.choice((NO_GENERATION, 1, 3))))
 
     def dispute(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
-        theirs = (other.user_data or other.owned).partitions
-        mine = (member.user_data or member.owned).partitions
+        theirs = self.claim(other).partitions
+        mine = self.claim(member).partitions
         merged = {
             topic: list(dict.fromkeys([*mine.get(topic, ()), *theirs.get(topic, ())]))
             for topic in dict.fromkeys([*mine, *theirs])
@@ -230,7 +235,7 @@ class _Maker:
         return self.with_partitions(member, merged)
 
     def beyond(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
-        mine = (member.user_data or member.owned).partitions
+        mine = self.claim(member).partitions
         more = {topic: [*numbers, max(numbers, default=0) + 40] for topic, numbers in mine.items()}
         if self.rng.random() < 0.5 and not self.crowded:
             more["gone"] = [0, 1]
@@ -240,7 +245,7 @@ class _Maker:
         return replace(member, owned=Claim(), user_data=None)
 
     def twice(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
-        mine = (member.user_data or member.owned).partitions
+        mine = self.claim(member).partitions
         return self.with_partitions(member, {topic: [*n, *n[:2]] for topic, n in mine.items()})
 
     def unsubscribe(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
@@ -250,10 +255,16 @@ class _Maker:
             claiming, topics=tuple(self.sample(member.topics, 0.3)) if self.rng.random() < 0.5 else ()
         )
 
+    def claim(self, member: MemberSpec) -> Claim:
+        """What the member claims: in its user data, if it sends any."""
+        if self.assignor == "sticky" and member.user_data:
+            return read_claim(member.user_data)
+        return member.owned
+
     def with_partitions(self, member: MemberSpec, partitions: Partitions) -> MemberSpec:
         if self.assignor == "sticky":
-            user = member.user_data or Claim()
-            return replace(member, user_data=replace(user, partitions=partitions))
+            claim = read_claim(member.user_data or b"")
+            return replace(member, user_data=write_claim(replace(claim, partitions=partitions)))
         if self.broker or self.assignor == "cooperative-sticky":
             return replace(member, owned=replace(member.owned, partitions=partitions))
         return member

@@ -6,12 +6,13 @@ from random import Random
 from uuid import UUID
 
 from assignors.model import Claim, GroupSpec, MemberSpec, Partitions, TopicSpec
+from assignors.sticky_user_data import write_claim
 
 
 def holding(member: MemberSpec, partitions: Partitions, generation: int) -> MemberSpec:
     """The member as it says, in both ways, that it owns the partitions."""
     claim = Claim(partitions=partitions, generation=generation)
-    return replace(member, owned=claim, user_data=claim)
+    return replace(member, owned=claim, user_data=write_claim(claim))
 
 
 def topics(**partitions: int) -> tuple[TopicSpec, ...]:
@@ -20,9 +21,9 @@ def topics(**partitions: int) -> tuple[TopicSpec, ...]:
 
 def sticky_member(id_: str, subscription: str, owned: Partitions | None = None, since: int = 1) -> MemberSpec:
     """A member that says in its user data what it owns; topics are one string."""
-    claim = None if owned is None else Claim(partitions=owned, generation=since)
+    data = None if owned is None else write_claim(Claim(partitions=owned, generation=since))
     return MemberSpec(
-        id=id_, topics=tuple(subscription.split()), owned=Claim(generation=since), user_data=claim
+        id=id_, topics=tuple(subscription.split()), owned=Claim(generation=since), user_data=data
     )
 
 

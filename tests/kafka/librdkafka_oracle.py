@@ -25,7 +25,6 @@ from wire.messages.embedded_protocol import (
     EmbeddedSubscription,
     read_assignment,
     read_subscription,
-    write_sticky,
     write_subscription,
 )
 
@@ -224,14 +223,13 @@ class LibrdkafkaLeader:
 
 def as_subscription(member: MemberSpec, *, racks: bool) -> EmbeddedSubscription:
     """The member's subscription. Without racks in the group, old versions occur too: librdkafka wants them with."""
-    claim = member.user_data
     version = 3
     if not racks and member.rack is None:
         version = 1 if member.owned.generation == NO_GENERATION else 2
     return EmbeddedSubscription(
         version=version,
         topics=member.topics,
-        user_data=None if claim is None else write_sticky(claim.partitions, claim.generation),
+        user_data=member.user_data,
         owned={topic: tuple(numbers) for topic, numbers in member.owned.partitions.items()},
         generation=member.owned.generation,
         rack=member.rack,

@@ -1,6 +1,7 @@
 """Kafka's own assignors, in one long-lived Java process (`java/AssignorOracle.java`): the oracle of ours, asked by
 lines of JSON. Members and owned partitions keep their order on the way."""
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -98,13 +99,9 @@ def _member(member: MemberSpec) -> dict[str, Any]:
         "rack": member.rack,
         "owned": _partitions(member.owned),
         "generation": member.owned.generation,
-        "user_data": None if member.user_data is None else _user_data(member.user_data),
+        "user_data": None if member.user_data is None else b64encode(member.user_data).decode(),
         "by_regex": list(member.by_regex),
     }
-
-
-def _user_data(claim: Claim) -> dict[str, Any]:
-    return {"partitions": _partitions(claim), "generation": claim.generation}
 
 
 def _partitions(claim: Claim) -> dict[str, list[int]]:

@@ -1,7 +1,6 @@
 """The embedded consumer protocol: the metadata and assignments of classic members inside JoinGroup and SyncGroup.
 As in Java's `ConsumerProtocol`, a newer version is read as the newest known one, bytes after the last field are
-ignored, and broken UTF-8 is replaced. Java's sticky assignors put user data into a subscription: sticky the member's
-last assignment and its generation, cooperative-sticky only the generation."""
+ignored, and broken UTF-8 is replaced. User data are the assignors' own (`assignors.conversation`)."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wire.messages.layout import Decoded, Encoded, Message
 from wire.messages.reader import OBJECTS, DecodeError, message_reader
-from wire.messages.schemas.classic_groups import ASSIGNMENT, STICKY_USER_DATA, SUBSCRIPTION
+from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
 from wire.messages.writer import message_writer
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 NEWEST_VERSION = SUBSCRIPTION.newest
 NO_GENERATION = -1
 _VERSION = struct.Struct(">h")
-_GENERATION = struct.Struct(">i")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,32 +130,3 @@ def _by_topic(entries: Iterable[Any]) -> dict[str, tuple[int, ...]]:
 
 def _topic_partitions(partitions: Mapping[str, Sequence[int]]) -> list[_TopicPartitionsFields]:
     return [{"topic": topic, "partitions": indexes} for topic, indexes in partitions.items()]
-
-
-def write_sticky(partitions: Mapping[str, Sequence[int]], generation: int | None) -> bytes:
-    """Version 1, or 0 when `generation` is None. Raises ValueError: a value does not fit its field."""
-    out = bytearray()
-    fields = {"previous_assignment": _topic_partitions(partitions), "generation": generation}
-    message_writer(STICKY_USER_DATA, 0 if generation is None else 1)(out, fields)
-    return bytes(out)
-
-
-def read_sticky(data: bytes) -> tuple[dict[str, tuple[int, ...]], int]:
-    """Partitions by topic, and the generation, -1 in version 0, for all that is not version 1, as in Java."""
-    try:
-        read, _ = message_reader(STICKY_USER_DATA, 1, OBJECTS)(data, 0)
-        generation = read.generation
-    except DecodeError:
-        read, _ = message_reader(STICKY_USER_DATA, 0, OBJECTS)(data, 0)
-        generation = NO_GENERATION
-    return {topic: tuple(partitions) for topic, partitions in read.previous_assignment}, generation
-
-
-def write_generation(generation: int) -> bytes:
-    return _GENERATION.pack(generation)
-
-
-def read_generation(data: bytes | None) -> int:
-    if data is None or len(data) < _GENERATION.size:
-        return NO_GENERATION
-    return int(_GENERATION.unpack_from(data)[0])

@@ -9,6 +9,8 @@ from unittest import mock
 
 import pytest
 
+from assignors.assignor import Side
+from assignors.registry import find
 from coordinator.consumer import classic_rebalance, leader
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.consumer_member import AsyncConsumer
@@ -220,7 +222,7 @@ def test_an_invariant_falls_where_members_do_it(
             THREE,
             classic_rebalance,
             "assign",
-            lambda _name, *rest: leader.assign("range", *rest),
+            lambda _assignor, *rest: leader.assign(find("range", Side.CLIENT), *rest),
         ),
         ("I3", CONSUMER, THREE, update, "next_epoch", epoch_1),
         ("I5", EAGER, THREE, classic_rebalance, "assign", assigns_twice),

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.lang.management.ManagementFactory;
@@ -14,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -183,12 +183,12 @@ public class AssignorOracle {
 
     // ---- client ----
 
-    private static Callable<Map<String, Map<String, List<Integer>>>> onClient(JsonNode question) {
+    private static Callable<Map<String, Map<String, List<Integer>>>> onClient(JsonNode question) throws IOException {
         String name = question.get("assignor").asText();
         Cluster cluster = cluster(question.get("topics"));
         Map<String, ConsumerPartitionAssignor.Subscription> subscriptions = new HashMap<>();
         for (JsonNode member : question.get("members")) {
-            subscriptions.put(member.get("id").asText(), subscription(member, name));
+            subscriptions.put(member.get("id").asText(), subscription(member));
         }
         ConsumerPartitionAssignor assignor = switch (name) {
             case "range" -> new org.apache.kafka.clients.consumer.RangeAssignor();
@@ -238,14 +238,14 @@ public class AssignorOracle {
         return new Cluster("cluster", nodes, infos, Set.of(), Set.of());
     }
 
-    private static ConsumerPartitionAssignor.Subscription subscription(JsonNode member, String assignor) {
+    private static ConsumerPartitionAssignor.Subscription subscription(JsonNode member) throws IOException {
         List<String> topics = new ArrayList<>();
         member.get("topics").forEach(topic -> topics.add(topic.asText().intern()));
         List<TopicPartition> owned = new ArrayList<>();
         member.get("owned").fields().forEachRemaining(entry -> entry.getValue().forEach(
             partition -> owned.add(new TopicPartition(entry.getKey().intern(), partition.asInt()))));
         ConsumerPartitionAssignor.Subscription subscription = new ConsumerPartitionAssignor.Subscription(
-            topics, userData(member.get("user_data"), assignor), owned, member.get("generation").asInt(), text(member, "rack"));
+            topics, userData(member.get("user_data")), owned, member.get("generation").asInt(), text(member, "rack"));
         subscription.setGroupInstanceId(text(member, "instance"));
         return subscription;
     }
@@ -255,33 +255,8 @@ public class AssignorOracle {
         return value == null || value.isNull() ? Optional.empty() : Optional.of(value.asText());
     }
 
-    /** Sticky: V1, or V0 where there is no generation; cooperative-sticky: its generation. */
-    private static ByteBuffer userData(JsonNode data, String assignor) {
-        if (data == null || data.isNull()) {
-            return null;
-        }
-        int generation = data.get("generation").asInt();
-        if (assignor.equals("cooperative-sticky")) {
-            ByteBuffer buffer = ByteBuffer.allocate(4).putInt(generation);
-            buffer.flip();
-            return buffer;
-        }
-        int size = 8;
-        for (Iterator<Map.Entry<String, JsonNode>> it = data.get("partitions").fields(); it.hasNext();) {
-            Map.Entry<String, JsonNode> entry = it.next();
-            size += 2 + entry.getKey().getBytes(StandardCharsets.UTF_8).length + 4 + 4 * entry.getValue().size();
-        }
-        ByteBuffer buffer = ByteBuffer.allocate(size).putInt(data.get("partitions").size());
-        data.get("partitions").fields().forEachRemaining(entry -> {
-            byte[] name = entry.getKey().getBytes(StandardCharsets.UTF_8);
-            buffer.putShort((short) name.length).put(name).putInt(entry.getValue().size());
-            entry.getValue().forEach(partition -> buffer.putInt(partition.asInt()));
-        });
-        if (generation >= 0) {
-            buffer.putInt(generation);
-        }
-        buffer.flip();
-        return buffer;
+    private static ByteBuffer userData(JsonNode data) throws IOException {
+        return data == null || data.isNull() ? null : ByteBuffer.wrap(data.binaryValue());
     }
 
     // ---- broker ----

@@ -148,12 +148,3 @@ DESCRIBE_GROUPS = api("""
 """)
 
 CLASSIC_GROUPS = (GROUP_METADATA,)
-
-STICKY_USER_DATA = message("""
-    StickyAssignorUserData newest=1 flexible=never
-    fields
-        previousAssignment {}[]
-            topic string
-            partitions int32[]
-        generation int32 1+
-""")

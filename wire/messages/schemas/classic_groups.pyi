@@ -302,21 +302,3 @@ DESCRIBE_GROUPS: Final[
     ]
 ]
 CLASSIC_GROUPS: Final[tuple[RecordType, ...]]
-
-class StickyAssignorUserDataPreviousAssignment:
-    topic: str
-    partitions: tuple[int, ...]
-
-class StickyAssignorUserData:
-    previous_assignment: tuple[StickyAssignorUserDataPreviousAssignment, ...]
-    generation: int
-
-class StickyAssignorUserDataPreviousAssignmentFields(TypedDict):
-    topic: str
-    partitions: Collection[int]
-
-class StickyAssignorUserDataFields(TypedDict):
-    previous_assignment: Collection[StickyAssignorUserDataPreviousAssignmentFields]
-    generation: NotRequired[int]
-
-STICKY_USER_DATA: Final[Message[StickyAssignorUserData, StickyAssignorUserDataFields]]

@@ -15,6 +15,7 @@ from random import Random
 import pytest
 
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec
+from assignors.sticky_user_data import read_claim, write_claim
 from groups.model import Group, GroupState, GroupType, Member, Partitions, Subscription, Topic
 from groups.snapshot import Snapshot, write_snapshot
 from tests.assignors.cases import chain
@@ -77,7 +78,7 @@ def spec_of(rng: Random, assignor: str, side: str) -> GroupSpec:
 
 def _plain(member: MemberSpec) -> MemberSpec:
     """Only what a snapshot holds: one ownership, no repetition, no negative numbers."""
-    claims = [member.user_data, member.owned] if member.user_data else [member.owned]
+    claims = [read_claim(member.user_data or b""), member.owned]
     partitions = next((c.partitions for c in claims if c.partitions), {})
     kept = {
         topic: tuple(sorted({int(p) for p in numbers if p >= 0})) for topic, numbers in partitions.items()
@@ -130,7 +131,7 @@ def _rejoining(member: MemberSpec, side: str, assignor: str) -> MemberSpec:
         return replace(member, owned=Claim(partitions=owned, generation=NO_GENERATION))
     claim = Claim(partitions=owned, generation=GENERATION)
     if assignor == "sticky":
-        return replace(member, owned=Claim(generation=GENERATION), user_data=claim)
+        return replace(member, owned=Claim(generation=GENERATION), user_data=write_claim(claim))
     if assignor == "cooperative-sticky":
         return replace(member, owned=claim)
     return replace(member, owned=Claim(generation=GENERATION))
