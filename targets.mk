@@ -20,9 +20,9 @@ test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs sim
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
 
-oracle: $(SETUP) ## Compare 10,000 groups per assignor, and 5,000 lists of ACLs, with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
+oracle: $(SETUP) ## Compare 10,000 groups per assignor, 2,000 of Streams, and 5,000 lists of ACLs, with Kafka's own classes (KOHORT_ORACLE_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/assignors/test_oracle.py tests/assignors/test_librdkafka.py \
-		tests/coordinator/server/security/test_authorizer.py
+		tests/assignors/test_streams.py tests/coordinator/server/security/test_authorizer.py
 
 walks: $(SETUP) ## Compare random sequences of requests on Kafka and Kohort, and play the table on three brokers (KOHORT_WALK_SEED repeats, KOHORT_WALK_STEPS)
 	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks tests/conformance/test_several_brokers.py
@@ -50,7 +50,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/conformance/test_compacted_logs.py \
 		tests/coordinator/store/test_data_directory.py tests/coordinator/store/test_loader_replay.py \
 		tests/coordinator/engine/test_classic_machine.py tests/coordinator/engine/test_consumer_stateful.py \
-		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py
+		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py tests/assignors/test_topology.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \

@@ -13,7 +13,8 @@ from tests.kafka.java import java
 from tests.kafka.process import run_tool
 
 SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
-WITH_TOOLS = frozenset({"Tools", "Member"})  # programs that run Kafka's tools or Streams
+TASK_ORACLE = "org.apache.kafka.streams.processor.internals.TaskOracle"  # in the package of what it runs
+WITH_TOOLS = frozenset({"Tools", "Member", TASK_ORACLE})  # programs that run Kafka's tools or Streams
 SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"  # the option for programs whose log is not read
 
 

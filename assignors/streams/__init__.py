@@ -1,0 +1,1 @@
+"""The tasks of Kafka Streams on the classic protocol: what StreamsPartitionAssignor computes at the leader (4.3.1)."""

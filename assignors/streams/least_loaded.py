@@ -1,0 +1,46 @@
+"""Clients by their load (ConstrainedPrioritySet)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from assignors.java.hash_map import uuid_order
+from assignors.java.priority_queue import PriorityQueue
+from assignors.streams.model import StreamsClient
+
+
+class LeastLoaded:
+    """A queue of clients, the least loaded first, then by process id. A load that changes takes effect when the client
+    is offered again, as in Java; until then the queue may be out of order."""
+
+    def __init__(
+        self,
+        clients: Iterable[StreamsClient],
+        load: Callable[[StreamsClient], float] = lambda client: client.load,
+    ) -> None:
+        self._queue: PriorityQueue[StreamsClient] = PriorityQueue(lambda client: (load(client), client.order))
+        self._queued: set[StreamsClient] = set()
+        for client in clients:
+            self.offer(client)
+
+    def offer(self, *clients: StreamsClient) -> None:
+        for client in clients:
+            if client in self._queued:
+                self._queue.remove(client)
+            self._queued.add(client)
+            self._queue.offer(client)
+
+    def poll(self, is_eligible: Callable[[StreamsClient], bool] | None = None) -> StreamsClient | None:
+        """Take out the first client that is eligible; None if there is none."""
+        rejected: list[StreamsClient] = []
+        first: StreamsClient | None = None
+        while (client := self._queue.poll()) is not None:
+            self._queued.remove(client)
+            if is_eligible is None or is_eligible(client):
+                first = client
+                break
+            rejected.append(client)
+        if len(rejected) > 1:  # Java has them in a HashSet
+            rejected = [rejected[index] for index in uuid_order([c.process for c in rejected]).tolist()]
+        self.offer(*rejected)
+        return first
