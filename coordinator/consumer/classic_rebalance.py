@@ -268,6 +268,9 @@ class RebalancingMember(ClassicMembership):
         if not isinstance(answer, JoinGroupAnswer):
             self._disconnected(now_ms)
         elif answer.error is ErrorCode.MEMBER_ID_REQUIRED:
+            self.metrics.rebalance_failed(
+                now_ms
+            )  # Java counts it, though every dynamic member joins like this
             self.member_id = answer.member
             self._rebalance = RebalancePhase.NONE
         elif answer.error is not ErrorCode.NONE:
@@ -277,7 +280,8 @@ class RebalancingMember(ClassicMembership):
                 self._fail(answer.error.name)
                 self._rejoin_at_ms = self._asked_to_join_ms + _JOIN_INTERVAL_MS
         elif self.state is not ClassicState.PREPARING_REBALANCE:
-            self._rebalance = RebalancePhase.NONE  # membership was lost meanwhile
+            self.metrics.rebalance_failed(now_ms)  # membership was lost meanwhile
+            self._rebalance = RebalancePhase.NONE
         else:
             self._enter(answer.generation, answer.member, now_ms)
             if self._behavior.rebalances_in_background and answer.leader == answer.member:
@@ -313,7 +317,7 @@ class RebalancingMember(ClassicMembership):
                 except (AssignorError, DecodeError) as error:
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
                     self._rebalance = RebalancePhase.NONE
-                    self.metrics.failed += 1
+                    self.metrics.rebalance_failed(now_ms)
                     self._fail_to_join("IllegalStateException", now_ms, str(error))
                     return
         request = SyncGroup(
@@ -333,7 +337,7 @@ class RebalancingMember(ClassicMembership):
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
         elif self.state is not ClassicState.COMPLETING_REBALANCE:
-            self.metrics.failed += 1  # membership was lost meanwhile
+            self.metrics.rebalance_failed(now_ms)  # membership was lost meanwhile
             self._rebalance = RebalancePhase.NONE
         else:
             self.state = ClassicState.STABLE
@@ -344,14 +348,14 @@ class RebalancingMember(ClassicMembership):
 
     def _disconnected(self, now_ms: int) -> None:
         self._lose_coordinator(now_ms)
-        self.metrics.failed += 1
+        self.metrics.rebalance_failed(now_ms)
         self._rebalance = RebalancePhase.NONE
         self._must_rejoin = True
         self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _refused(self, code: ErrorCode, now_ms: int) -> None:
         """A JoinGroup or SyncGroup was refused."""
-        self.metrics.failed += 1
+        self.metrics.rebalance_failed(now_ms)
         self._rebalance = RebalancePhase.NONE
         self._must_rejoin = True
         if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):

@@ -261,7 +261,7 @@ class AsyncConsumer(ReconcilingMember):
         if answer.error is not ErrorCode.NONE:
             self._heartbeat_failed(now_ms)
             if self.metrics.is_rebalancing:
-                self.metrics.failed += 1
+                self.metrics.rebalance_failed(now_ms)
             self._refused(answer.error, answer.message or "", now_ms)
             return
         self._failures = 0

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from assignors.assignor import Leader
+from coordinator.consumer import metrics
 from coordinator.errors import InvalidSetting
 from wire.errors import ErrorCode
 from wire.suggestion import did_you_mean
@@ -96,11 +97,12 @@ class ClientLibrary:
     after_error: AfterError = AfterError.POLL_AGAIN
     listener_error: str = "KafkaException"  # The exception of `poll` if the listener throws
     behavior: Behavior = Behavior()
+    has_metrics: bool = False  # Whether its consumers have the metrics of KIP-429
     source: str
 
 
 _JAVA_SOURCE = "kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager"
-_JAVA = ClientLibrary(name="java", source=_JAVA_SOURCE)
+_JAVA = ClientLibrary(name="java", has_metrics=True, source=_JAVA_SOURCE)
 _LIBRDKAFKA = ClientLibrary(
     name="librdkafka",
     leader=Leader.LIBRDKAFKA,
@@ -147,8 +149,8 @@ def _with_bug(base: ClientLibrary, name: str, source: str, **behavior: Any) -> C
     return replace(base, name=name, source=source, behavior=replace(base.behavior, **behavior))
 
 
-_KAFKA_PYTHON = replace(_JAVA, assignors=("range", "roundrobin"))
-_FRANZ_GO = replace(_JAVA, assignors=("cooperative-sticky",))
+_KAFKA_PYTHON = replace(_JAVA, has_metrics=False, assignors=("range", "roundrobin"))
+_FRANZ_GO = replace(_JAVA, has_metrics=False, assignors=("cooperative-sticky",))
 LIBRARIES = {
     library.name: library
     for library in (
@@ -213,6 +215,8 @@ class MemberSettings:
     request_timeout_ms: int = 30_000
     retry_backoff_ms: int = 100
     metadata_max_age_ms: int = 300_000
+    metrics_num_samples: int = metrics.SAMPLES
+    metrics_sample_window_ms: int = metrics.SAMPLE_WINDOW_MS
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -234,7 +238,8 @@ class MemberSettings:
                     raise InvalidSetting(f"{name} must be true or false, not {text!r}")
                 values[field.name] = text.lower() == "true"
             elif not text.isdecimal() or not 0 < int(text) < 2**31:
-                raise InvalidSetting(f"{name} must be a number of ms from 1 to 2147483647, not {text!r}")
+                unit = " of ms" if name.endswith(".ms") else ""
+                raise InvalidSetting(f"{name} must be a number{unit} from 1 to 2147483647, not {text!r}")
             else:
                 values[field.name] = int(text)
         return cls(**values)

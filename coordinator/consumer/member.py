@@ -91,7 +91,7 @@ class ClientMember(ABC):
         self._behavior = identity.library.behavior
         self.image = image
         self.position = position
-        self.metrics = Metrics()
+        self.metrics = Metrics(self.settings.metrics_num_samples, self.settings.metrics_sample_window_ms)
         self.owned: Partitions = frozenset()
         """The partitions that the client considers its own (`Consumer.assignment`)."""
         self.positioned: set[TopicPartition] = set()
@@ -181,7 +181,8 @@ class ClientMember(ABC):
         """The listener has returned from the last Callback, or thrown. The member is in `poll` again, or in `close`."""
         if self._then is None or self._called is None:
             return
-        self.metrics.called_back(self._called, now_ms - self._called_at_ms)
+        if not threw:
+            self.metrics.called_back(self._called, now_ms - self._called_at_ms, now_ms)
         then, self._then = self._then, None
         self.in_poll = not self.is_closing
         self._threw = threw

@@ -1,30 +1,91 @@
-"""A consumer's metrics of rebalances, by their Kafka names (KIP-429 "Consumer Metrics"). Latencies are in ms.
-Averages and rates cover the member's whole life, not Kafka's window of 30 seconds."""
+"""A consumer's metrics of rebalances (KIP-429 "Consumer Metrics"), with the names and the arithmetic of Kafka's Java
+consumer of both protocols: RebalanceCallbackMetricsManager, AbstractCoordinator and ConsumerRebalanceMetricsManager of
+4.3.1. The document says `partitions-…-latency`; the names that Kafka registers start with `partition-`."""
 
 from __future__ import annotations
+
+from collections import deque
 
 from coordinator.consumer.outputs import CallbackKind
 
 _HOUR_MS = 3_600_000
+SAMPLES, SAMPLE_WINDOW_MS = 2, 30_000
+"""metrics.num.samples and metrics.sample.window.ms: the defaults."""
 
 
-class Latency:
-    """How long something took, in ms."""
+class _Sample:
+    """What was recorded from `started_ms` on, for at most one window."""
 
-    __slots__ = ("count", "longest_ms", "total_ms")
+    __slots__ = ("count", "last_ms", "longest_ms", "started_ms", "total_ms")
 
-    def __init__(self) -> None:
+    def __init__(self, started_ms: int) -> None:
+        self.started_ms = self.last_ms = started_ms
         self.count = self.total_ms = self.longest_ms = 0
 
-    def add(self, ms: int) -> None:
-        self.count += 1
-        self.total_ms += ms
-        self.longest_ms = max(self.longest_ms, ms)
 
-    @property
-    def average_ms(self) -> float | None:
-        """None before the first time; Kafka shows NaN then."""
-        return self.total_ms / self.count if self.count else None
+class Samples:
+    """The recent values of a metric (SampledStat). A sample counts until its last value is older than all windows
+    together. Metrics are assumed to be read once: in Kafka reading them moves the start of samples that are too old."""
+
+    __slots__ = ("_kept", "_number", "_window_ms")
+
+    def __init__(self, number: int, window_ms: int) -> None:
+        self._number, self._window_ms = number, window_ms
+        self._kept: deque[_Sample] = deque(maxlen=number + 1)  # One may have started long before the windows
+
+    def add(self, took_ms: int, now_ms: int) -> None:
+        if not self._kept or now_ms - self._kept[-1].started_ms >= self._window_ms:
+            self._kept.append(_Sample(now_ms))
+        sample = self._kept[-1]
+        sample.last_ms = now_ms
+        sample.count += 1
+        sample.total_ms += took_ms
+        sample.longest_ms = max(sample.longest_ms, took_ms)
+
+    def average_ms(self, now_ms: int) -> float | None:
+        """None if nothing is recent; Kafka shows NaN then."""
+        recent = self._recent(now_ms)
+        return (
+            sum(sample.total_ms for sample in recent) / sum(sample.count for sample in recent)
+            if recent
+            else None
+        )
+
+    def longest_ms(self, now_ms: int) -> int | None:
+        """None if nothing is recent; Kafka shows NaN then."""
+        return max((sample.longest_ms for sample in self._recent(now_ms)), default=None)
+
+    def per_hour(self, now_ms: int) -> float:
+        """As in Rate: the time since the first sample, and windows before it as if they had been empty."""
+        recent = self._recent(now_ms)
+        elapsed_ms = now_ms - min((sample.started_ms for sample in recent), default=now_ms)
+        missing = max(0, self._number - 1 - elapsed_ms // self._window_ms)
+        return (
+            sum(sample.count for sample in recent) * _HOUR_MS / max(1, elapsed_ms + missing * self._window_ms)
+        )
+
+    def _recent(self, now_ms: int) -> list[_Sample]:
+        expires_ms = self._number * self._window_ms
+        return [sample for sample in self._kept if now_ms - sample.last_ms < expires_ms]
+
+
+class Events:
+    """How often something took place, in all and an hour, and how long it took recently."""
+
+    __slots__ = ("count", "hourly", "recent", "total_ms")
+
+    def __init__(self, samples: int, window_ms: int) -> None:
+        self.count = self.total_ms = 0  # of the whole life
+        self.recent = Samples(samples, window_ms)
+        self.hourly = Samples(
+            samples, _HOUR_MS
+        )  # the windows of a rate an hour are hours, whatever the settings
+
+    def add(self, took_ms: int, now_ms: int) -> None:
+        self.count += 1
+        self.total_ms += took_ms
+        self.recent.add(took_ms, now_ms)
+        self.hourly.add(took_ms, now_ms)
 
 
 class Metrics:
@@ -32,15 +93,16 @@ class Metrics:
 
     __slots__ = ("_last_ended_ms", "_started_ms", "callbacks", "failed", "rebalances")
 
-    def __init__(self) -> None:
-        self.callbacks = {kind: Latency() for kind in CallbackKind}
-        self.rebalances = Latency()
-        self.failed = 0
+    def __init__(self, samples: int = SAMPLES, window_ms: int = SAMPLE_WINDOW_MS) -> None:
+        self.callbacks = {kind: Events(samples, window_ms) for kind in CallbackKind}
+        self.rebalances = Events(samples, window_ms)
+        self.failed = Events(samples, window_ms)
         self._started_ms: int | None = None
         self._last_ended_ms: int | None = None
 
-    def called_back(self, kind: CallbackKind, took_ms: int) -> None:
-        self.callbacks[kind].add(took_ms)
+    def called_back(self, kind: CallbackKind, took_ms: int, now_ms: int) -> None:
+        """A callback has returned. One that throws is not recorded (ConsumerRebalanceListenerInvoker)."""
+        self.callbacks[kind].add(took_ms, now_ms)
 
     def rebalance_began(self, now_ms: int, *, restarts: bool = False) -> None:
         """A retried rebalance is the same rebalance, unless it `restarts`: then its time is measured again."""
@@ -53,25 +115,28 @@ class Metrics:
 
     def rebalance_ended(self, now_ms: int) -> None:
         if self._started_ms is not None:
-            self.rebalances.add(now_ms - self._started_ms)
+            self.rebalances.add(now_ms - self._started_ms, now_ms)
             self._started_ms = None
             self._last_ended_ms = now_ms
 
-    def named(self, now_ms: int, alive_ms: int) -> dict[str, float | None]:
-        """All metrics by their names in `consumer-coordinator-metrics`; None if Kafka shows NaN or -1."""
-        hours = max(alive_ms, 1) / _HOUR_MS
+    def rebalance_failed(self, now_ms: int) -> None:
+        self.failed.add(0, now_ms)
+
+    def named(self, now_ms: int) -> dict[str, float | None]:
+        """All metrics by their names in `consumer-coordinator-metrics`, latencies in ms; None if Kafka shows NaN or
+        -1."""
         values: dict[str, float | None] = {}
-        for kind, latency in self.callbacks.items():
-            values[f"partitions-{kind.value}-latency-avg"] = latency.average_ms
-            values[f"partitions-{kind.value}-latency-max"] = latency.longest_ms if latency.count else None
+        for kind, calls in self.callbacks.items():
+            values[f"partition-{kind.value}-latency-avg"] = calls.recent.average_ms(now_ms)
+            values[f"partition-{kind.value}-latency-max"] = calls.recent.longest_ms(now_ms)
         rebalances, ended = self.rebalances, self._last_ended_ms
         return values | {
             "rebalance-total": rebalances.count,
-            "rebalance-rate-per-hour": rebalances.count / hours,
-            "rebalance-latency-avg": rebalances.average_ms,
-            "rebalance-latency-max": rebalances.longest_ms if rebalances.count else None,
+            "rebalance-rate-per-hour": rebalances.hourly.per_hour(now_ms),
+            "rebalance-latency-avg": rebalances.recent.average_ms(now_ms),
+            "rebalance-latency-max": rebalances.recent.longest_ms(now_ms),
             "rebalance-latency-total": rebalances.total_ms,
-            "failed-rebalance-total": self.failed,
-            "failed-rebalance-rate-per-hour": self.failed / hours,
+            "failed-rebalance-total": self.failed.count,
+            "failed-rebalance-rate-per-hour": self.failed.hourly.per_hour(now_ms),
             "last-rebalance-seconds-ago": None if ended is None else (now_ms - ended) // 1000,
         }

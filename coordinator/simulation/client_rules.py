@@ -88,13 +88,15 @@ class ClientRules(Watcher):
         if not threw:
             return
         self._disturbed.add(process)
+        self._calls[process][callback.kind] -= 1  # not in the metrics
         can_refuse = process.member.identity.library.behavior.listener_can_refuse
         if callback.kind is CallbackKind.REVOKED and process.script.protocol == "consumer" and can_refuse:
             self._held[process] = self._held[process] | callback.partitions
 
     def check_settled(self, process: Process) -> None:
-        """I6 and I13 (metrics count every callback and each `assigned` once) for a process that waits for nothing.
-        A rebalance that ended as the member left counts as well; one whose `assigned` was called again counts once."""
+        """I6 and I13 (metrics count every callback that returned, and each `assigned` once) for a process that waits
+        for nothing. A rebalance that ended as the member left counts as well; one whose `assigned` was called again
+        counts once."""
         held, calls = self._held.get(process, NOTHING), self._calls.get(process, Counter())
         if held != process.member.owned:
             owns = f"{process.name} owns {partition_text(process.member.owned)}"

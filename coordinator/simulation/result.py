@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from coordinator.consumer.outputs import CallbackKind, Partitions
 from coordinator.simulation.scenario import Scenario, Variant
+
+MemberMetrics: TypeAlias = Mapping[str, Mapping[str, float | None] | None]
+"""The metrics of each started member by their names; None if its library has none, or it does not run: Java removes
+those of a closed consumer. A value is None if nothing was recorded lately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +98,7 @@ class RunResult:
     callbacks: tuple[CallbackCall, ...]
     thrown: tuple[RaisedException, ...]
     final: Mapping[str, Partitions]  # The partitions that each running member owns at the end
+    metrics: MemberMetrics  # At the end
     owners: tuple[Ownership, ...]
     presence: tuple[Presence, ...]
     rebalances: int  # Generations of the classic protocol and target assignments of the consumer protocol

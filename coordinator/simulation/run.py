@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from coordinator.simulation.broken_rules import without_rule
 from coordinator.simulation.consumers import MakeMember, make_member
-from coordinator.simulation.result import RunResult
+from coordinator.simulation.result import MemberMetrics, RunResult
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.settling_rules import QUIET_MS
 from coordinator.simulation.variants import with_variant
@@ -73,6 +73,16 @@ def run_until_settled(world: World, limit: int) -> bool:
     return is_settled
 
 
+def metrics_of(world: World) -> MemberMetrics:
+    """The metrics of a world's members at this moment."""
+    return {
+        name: process.member.metrics.named(world.schedule.now_ms)
+        if process.is_running and process.member.identity.library.has_metrics
+        else None
+        for name, process in world.processes.items()
+    }
+
+
 def _converged_s(world: World) -> float:
     """The time from the last event, and from the last fault that ends, to the last change."""
     events, partitions = world.scenario.events, world.scenario.faults.partitions
@@ -95,6 +105,7 @@ def result_of(
         callbacks=tuple(measures.callbacks),
         thrown=tuple(measures.thrown),
         final={name: process.owned for name, process in world.processes.items() if process.is_running},
+        metrics=metrics_of(world),
         owners=measures.owners_now(),
         presence=measures.presence_now(),
         rebalances=measures.rebalances,

@@ -159,6 +159,7 @@ class PlanRun:
                 self._afterwards(played[-1])
             else:
                 back = self._go_back(start, *stop_at)
+        metrics = simulation.metrics
         if not self._unsafe and not simulation.settles():
             self._unsafe.append(f"the group does not settle: {simulation.unsettled()}")
         for broken in simulation.violations:
@@ -173,6 +174,7 @@ class PlanRun:
             opened_wrongly=tuple(self._opened_wrongly),
             refusals=simulation.refusals(),
             misplaced=misplaced,
+            metrics=metrics,
             violations=simulation.violations,
             unsafe=tuple(self._unsafe),
             story=simulation.world.story.last_lines(),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
 
-from coordinator.simulation.result import RunResult, Violation
+from coordinator.simulation.result import MemberMetrics, RunResult, Violation
 from groups.findings import Finding, Level
 from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.gate.observation import GateResult
@@ -93,6 +93,7 @@ class Rehearsed:
     """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""
     refusals: tuple[Refusal, ...]  # Error responses to members; empty unless the story was requested
     misplaced: int  # The number of partitions that had another owner than observed when the plan started
+    metrics: MemberMetrics  # Of the members, by their names in the story, after the last round
     violations: tuple[Violation, ...]
     unsafe: tuple[str, ...]
     """Why the plan is not safe: a gate opened too early or stayed closed, an invariant was violated."""

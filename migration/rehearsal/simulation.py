@@ -20,8 +20,8 @@ from coordinator.faults import FailCoordinator
 from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.node import NodeStatus
-from coordinator.simulation.result import RunResult, Violation
-from coordinator.simulation.run import LIMIT, result_of, run_until_settled
+from coordinator.simulation.result import MemberMetrics, RunResult, Violation
+from coordinator.simulation.run import LIMIT, metrics_of, result_of, run_until_settled
 from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.topics import InitialState
 from coordinator.simulation.world import World
@@ -213,6 +213,10 @@ class Simulation:
     @property
     def violations(self) -> tuple[Violation, ...]:
         return tuple(self.world.violations.all)
+
+    @property
+    def metrics(self) -> MemberMetrics:
+        return metrics_of(self.world)
 
     def result(self) -> RunResult | None:
         """Everything that has happened up to now, for a picture; None without a story."""

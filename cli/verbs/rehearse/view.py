@@ -59,6 +59,7 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
                 for back in _gone_back(rehearsal)
             ],
             "computed": list(_computed(rehearsal)),
+            "metrics": dict(sorted(rehearsal.played[0].metrics.items())) if rehearsal.played else {},
             "mistakes": list(map(_data, rehearsal.mistakes)),
             "unsafe": list(_unsafe_data(rehearsal)),
             "story": list(lines or ()),

@@ -61,6 +61,9 @@ class SimulateOptions:
         int | None, option("--jobs", "Number of processes; by default one per core.", "N", min=1, max=1024)
     ] = None
     story: Annotated[bool, option("--story", "Print every event as a line.")] = False
+    metrics: Annotated[
+        bool, option("--metrics", "Print the rebalance metrics of each consumer at the end.")
+    ] = False
     svg: Annotated[Path | None, option("--svg", "Draw a lane for each member as SVG.", "FILE")] = None
     list_: Annotated[bool, option("--list", "List the scenarios that ship with Kohort.")] = False
 
@@ -112,4 +115,8 @@ def _simulate(options: SimulateOptions, output: OutputOptions) -> None:
     simulated = action.carry_out(request)
     if options.svg is not None:
         write_picture(options.svg, simulated)
-    emit(simulation_document(simulated, story=options.story), output, action.status_of(simulated))
+    emit(
+        simulation_document(simulated, story=options.story, metrics=options.metrics),
+        output,
+        action.status_of(simulated),
+    )

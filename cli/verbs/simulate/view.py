@@ -11,7 +11,7 @@ from cli.render.cells import Cell
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
-from coordinator.simulation.result import RunResult, StoryEntry, Violation
+from coordinator.simulation.result import MemberMetrics, RunResult, StoryEntry, Violation
 from coordinator.simulation.run import replay_command
 from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text
@@ -38,20 +38,22 @@ def listing_document() -> documents.Document:
     )
 
 
-def simulation_document(simulated: SimulationResult, *, story: bool) -> documents.Document:
-    """A row per protocol; `story` adds the events of the shown runs."""
+def simulation_document(
+    simulated: SimulationResult, *, story: bool, metrics: bool = False
+) -> documents.Document:
+    """A row per protocol; `story` and `metrics` add the events and the consumers' metrics of the shown runs."""
     request = simulated.request
     shown = ((runs.shown, runs) for runs in simulated.runs if runs.shown is not None)
     data = [_run_data(result, runs, request.seeds, story=story) for result, runs in shown]
     return documents.Document(
         command="simulate",
         data={"scenario": request.source.name, "seed": request.seeds[0], "runs": data},
-        blocks=list(_blocks(simulated, story=story)),
+        blocks=list(_blocks(simulated, story=story, metrics=metrics)),
         remarks=tuple(_remarks(simulated)),
     )
 
 
-def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[documents.Block]:
+def _blocks(simulated: SimulationResult, *, story: bool, metrics: bool) -> Iterator[documents.Block]:
     request = simulated.request
     yield documents.Heading(request.source.name, level=1)
     if request.source.description:
@@ -64,12 +66,25 @@ def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[documents.B
             f"{runs.variant.value.replace('-', ' ').capitalize()}, seed {runs.shown.seed}"
         )
         yield picture_of(runs.shown)
+        if metrics:
+            yield metrics_table(runs.shown.metrics)
         if story and request.source.is_random:
             yield documents.Code(tuple(scenario_text(runs.shown.scenario).splitlines()), language="yaml")
         if runs.shown.violations:
             yield from _violations(simulated, runs, runs.shown)
         elif story:
             yield documents.Code(tuple(_lines(runs.shown.story)) or ("nothing happened",), language="text")
+
+
+def metrics_table(metrics: MemberMetrics) -> documents.Table:
+    """A row per metric; a member without metrics has one empty row."""
+    rows: list[list[Cell]] = []
+    for member, values in sorted(metrics.items()):
+        if values is None:
+            rows.append([member, None, None])
+        else:
+            rows += [[member, metric, value] for metric, value in values.items()]
+    return documents.Table(columns=documents.columns("MEMBER", "METRIC", "#VALUE"), rows=rows)
 
 
 def _table(simulated: SimulationResult) -> documents.Table:
@@ -163,6 +178,7 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
             {"at": error.at_s, **documents.fields(error, "member", "error", "message")} for error in result.thrown
         ],
         "final": {member: _partitions(owned) for member, owned in sorted(result.final.items())},
+        "metrics": dict(sorted(result.metrics.items())),
         **documents.fields(result, "rebalances", "moved", "without_owner_s", "read_twice", "converged_s"),
         "zombie_overlaps": [
             {**documents.fields(overlap, "member", "other", "topic", "partition"), "at": overlap.start_s,

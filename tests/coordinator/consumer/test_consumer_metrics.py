@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from coordinator.consumer.metrics import Metrics
+from coordinator.consumer.outputs import CallbackKind
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from tests.coordinator.consumer.consumer_members import start
 from tests.coordinator.consumer.driver import Application, Play
@@ -9,7 +11,7 @@ from wire.errors import ErrorCode
 
 
 def metric(play: Play, application: Application, name: str) -> float | None:
-    return application.member.metrics.named(play.now_ms, 3_600_000)[name]
+    return application.member.metrics.named(play.now_ms)[name]
 
 
 def test_each_reconciliation_counts_with_its_callbacks() -> None:
@@ -19,16 +21,39 @@ def test_each_reconciliation_counts_with_its_callbacks() -> None:
     a.listener["assigned"].takes_ms = 1_000
     start(play, "b")
     play.rest()
-    assert a.member.metrics.named(play.now_ms, 3_600_000).items() >= {
+    assert a.member.metrics.named(play.now_ms).items() >= {
         ("rebalance-total", 2),
         ("rebalance-latency-max", 3_000),
         ("rebalance-latency-total", 3_000),
-        ("rebalance-rate-per-hour", 2),
-        ("partitions-revoked-latency-max", 2_000),
-        ("partitions-assigned-latency-avg", 500),
-        ("partitions-lost-latency-max", None),
+        ("partition-revoked-latency-max", 2_000),
+        ("partition-assigned-latency-avg", 500),
+        ("partition-lost-latency-max", None),
         ("last-rebalance-seconds-ago", 12),
     }
+
+
+def test_values_count_until_their_sample_is_older_than_all_windows() -> None:
+    """SampledStat: a sample lasts a window from its first value on, and expires two windows after its last."""
+    metrics = Metrics(samples=2, window_ms=30_000)
+    for at_ms, took_ms in ((0, 100), (29_999, 300), (30_000, 500)):
+        metrics.called_back(CallbackKind.REVOKED, took_ms, at_ms)
+    shown = [
+        (values["partition-revoked-latency-avg"], values["partition-revoked-latency-max"])
+        for values in map(metrics.named, (59_000, 89_998, 89_999, 90_000))
+    ]
+    assert shown == [(300, 500), (300, 500), (500, 500), (None, None)]
+
+
+def test_the_windows_of_a_rate_are_hours() -> None:
+    metrics = Metrics(samples=2, window_ms=1_000)
+    assert metrics.named(5_000)["rebalance-rate-per-hour"] == 0
+    for at_ms in (0, 3_600_000 - 1, 3_600_000):
+        metrics.rebalance_failed(at_ms)
+    rates = [
+        metrics.named(at_ms)["failed-rebalance-rate-per-hour"] for at_ms in (3_600_000, 9_000_000, 14_400_000)
+    ]
+    assert rates == [3, 1.2, 0]
+    assert metrics.named(14_400_000)["failed-rebalance-total"] == 3
 
 
 def test_joining_alone_is_no_rebalance() -> None:
@@ -50,7 +75,7 @@ def test_a_refused_heartbeat_while_reconciling_fails_the_rebalance() -> None:
     assert metric(play, a, "failed-rebalance-total") == 1
     play.accept()
     play.rest()
-    assert metric(play, a, "partitions-lost-latency-max") == 0
+    assert metric(play, a, "partition-lost-latency-max") == 0
 
 
 def test_a_restarted_rebalance_is_timed_from_its_restart() -> None:

@@ -49,7 +49,7 @@ import org.apache.kafka.streams.state.Stores;
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
  * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. A consumer does
  * between two polls what {@code {"do", "member"}} asks: {@code subscribe} (to other {@code "topics"}), {@code pause} (stay
- * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code commit} (commitSync), {@code hold} (say what it holds), and {@code produce} and
+ * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code commit} (commitSync), {@code hold} (say what it holds), {@code metrics} (say its metrics of rebalances), and {@code produce} and
  * {@code offsets_for_times}, which confluent_member.py describes.
  * The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
  * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
@@ -179,7 +179,23 @@ public class Member {
                 held.addAll(consumer.assignment());
                 sayPartitions("holds", held, consumer.groupMetadata().memberId());
             }
+            case "metrics" -> say("metrics", Map.of("reason", rebalanceMetrics(consumer)));
             default -> throw new IllegalArgumentException(action.toString());
+        }
+    }
+
+    /** The metrics of KIP-429 by their names, as JSON; NaN is a text there. */
+    private static String rebalanceMetrics(KafkaConsumer<byte[], byte[]> consumer) {
+        Map<String, Object> values = new TreeMap<>();
+        consumer.metrics().forEach((metric, value) -> {
+            if (metric.group().equals("consumer-coordinator-metrics") && metric.name().matches(".*(rebalance|partition-.*latency).*")) {
+                values.put(metric.name(), value.metricValue());
+            }
+        });
+        try {
+            return JSON.writeValueAsString(values);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
         }
     }
 

@@ -169,6 +169,9 @@ def _result(seed: int = 7, **changes: object) -> made.RunResult:
             owned(member="b", topic="orders", partition=0, start_s=4.0, end_s=9.0, zombie_from_s=6.0),
         ),
         "presence": (run(member="a", start_s=0.0, end_s=20.0), run(member="b", start_s=1.0, end_s=20.0)),
+        "metrics": {
+            "a": {"rebalance-total": 2, "rebalance-latency-avg": 10 / 3, "rebalance-latency-max": None}, "b": None,
+        },
         "rebalances": 2, "moved": 1, "without_owner_s": 0.5, "read_twice": 3, "converged_s": None, "ended_s": 20.0,
         "zombies": (
             made.ZombieOverlap(member="b", other="a", topic="orders", partition=0, start_s=6.0, length_s=3.0),
@@ -215,7 +218,7 @@ def test_documents_have_the_recorded_contents() -> None:
     }
     answers = {}
     for name, simulated in results.items():
-        document = simulation_document(simulated, story=True)
+        document = simulation_document(simulated, story=True, metrics=True)
         assert faults(document.as_data()) == []
         shown = StringIO()
         render(document, OutputFormat.MARKDOWN, shown)
