@@ -36,11 +36,11 @@ class MemberAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignorMetadata:
-    """KIP-848's client side: a member's bytes for the leader, and their version. A `reason` other than 0, a code of the
+    """KIP-848's client side: a member's bytes for the others, and their version. A `reason` other than 0, a code of the
     assignor, asks for a rebalance."""
 
     reason: int = 0
-    version: int = 0
+    version: int | None = None  # None: the assignor's
     data: bytes = b""
 
 
@@ -58,6 +58,7 @@ class MemberAssignor:
     def on_assignment(self, _assignment: MemberAssignment, _group: GroupMetadata, /) -> None:
         """The member got an assignment that this assignor computed; called before its listener's `assigned`."""
 
-    def metadata(self) -> AssignorMetadata:
-        """In place of `subscription_user_data` in KIP-848's client side, before each heartbeat with all fields."""
-        return AssignorMetadata()
+    def metadata(self, topics: Sequence[str], /) -> AssignorMetadata:
+        """In place of `subscription_user_data` in KIP-848's client side, before each heartbeat. A change of the bytes
+        causes another assignment, as a `reason` does."""
+        return AssignorMetadata(data=self.subscription_user_data(topics) or b"")

@@ -12,7 +12,14 @@ class UnknownAssignorError(AssignorError, LookupError):
 
 
 class AssignorFailedError(AssignorError):
-    """The real assignor would throw here; the message is that of its exception."""
+    """The real assignor would throw here; the message is that of its exception. In KIP-848's client side all members
+    get the `code`, which is the assignor's own."""
+
+    code = 1
+
+    def __init__(self, message: str, code: int = code) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class AssignorHangsError(AssignorFailedError):

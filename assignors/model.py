@@ -50,6 +50,8 @@ class MemberSpec:
     """`ownedPartitions` and `generationId` of the embedded subscription; on the broker: its target."""
     user_data: bytes | None = None
     """The assignor's bytes in the embedded subscription (the metadata of KIP-848's client side), or None."""
+    user_data_version: int = 0  # KIP-848's client side: the version of these bytes; -1: of a classic member
+    reason: int = 0  # KIP-848's client side: why the member asks for a rebalance; 0: it does not
     by_regex: tuple[str, ...] = ()
     """On the broker: the topics of a regular expression that makes the group heterogeneous
     (ConsumerGroup.subscriptionType)."""

@@ -4,7 +4,7 @@ protocol (KIP-848: one target, each partition assigned as soon as its old owner 
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -33,6 +33,7 @@ class Rebalance:
     revoked: int  # partitions revoked from members, to be assigned to others or to the same members again
     without_owner: int
     """Partitions with an owner before, and without one during the rebalance or, if withheld, after it."""
+    user_data: Mapping[str, bytes] = field(default_factory=dict)  # The assignor's bytes for members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,7 @@ def run_rebalances(
                 moved=moved_between(latest, new),
                 revoked=len({partition for partition, _ in taken}),
                 without_owner=sum(count == len(owners[place]) for place, count in given_up_by.items()),
+                user_data=result.user_data,
             )
         )
         rests = assignor.side is Side.BROKER or all(owner in eager for _, owner in taken)

@@ -7,7 +7,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from assignors.conversation import ApplicationState, GroupMetadata, MemberAssignment, MemberAssignor
+from assignors.conversation import (
+    ApplicationState,
+    AssignorMetadata,
+    GroupMetadata,
+    MemberAssignment,
+    MemberAssignor,
+)
 from assignors.model import NO_GENERATION, Claim
 
 _INT = struct.Struct(">i")
@@ -68,6 +74,9 @@ class StickyMember(MemberAssignor):
     def subscription_user_data(self, _topics: Sequence[str], /) -> bytes | None:
         return self._last
 
+    def metadata(self, _topics: Sequence[str], /) -> AssignorMetadata:
+        return AssignorMetadata()  # The coordinator knows what members own.
+
     def on_assignment(self, assignment: MemberAssignment, group: GroupMetadata, /) -> None:
         self._last = write_claim(Claim(partitions=assignment.partitions, generation=group.generation))
 
@@ -81,6 +90,9 @@ class CooperativeMember(MemberAssignor):
 
     def subscription_user_data(self, _topics: Sequence[str], /) -> bytes | None:
         return write_generation(self._generation)
+
+    def metadata(self, _topics: Sequence[str], /) -> AssignorMetadata:
+        return AssignorMetadata()  # The coordinator knows what members own.
 
     def on_assignment(self, _assignment: MemberAssignment, group: GroupMetadata, /) -> None:
         self._generation = group.generation

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.conversation import GroupMetadata, MemberAssignment
+from assignors.conversation import GroupMetadata, MemberAssignment, MemberAssignor
 from assignors.java.hash_map import timeline_order
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
-from assignors.registry import rebalance_protocol
+from assignors.registry import BUILT_IN, rebalance_protocol
 from groups.client_library import MIXING, library_of
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Subscription, Topic
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
@@ -134,7 +134,7 @@ def ask(
             instance=member.instance,
             rack=member.rack,
             owned=Claim(partitions={} if member.id in eager else kept, generation=generation),
-            user_data=_user_data(group, member, assignor, names, claim),
+            user_data=_user_data(group, member, assignor, names, claim, notes),
         )
         members.append(spec)
     named = {name for member in members for name in (*member.topics, *member.owned.partitions)}
@@ -146,9 +146,21 @@ def ask(
 
 
 def _user_data(
-    group: Group, member: Member, assignor: Assignor, topics: Sequence[str], claim: Claim
+    group: Group,
+    member: Member,
+    assignor: Assignor,
+    topics: Sequence[str],
+    claim: Claim,
+    notes: list[Undetermined],
 ) -> bytes | None:
-    """What the member's assignor would send now, after its last assignment."""
+    """What the member sends if it rejoins. A built-in assignor's bytes depend on its last assignment alone; those of
+    others may depend on the application, so they are the last that it sent, if the group uses this assignor."""
+    if assignor not in BUILT_IN:
+        if group.protocol == assignor.name and member.user_data is not None:
+            return member.user_data.subscription or None
+        if assignor.at_member is not MemberAssignor:
+            why = f"the bytes that {assignor.name} would send at this member are not known"
+            notes.append(Undetermined(subject=member.id, why=why))
     here = assignor.at_member({})
     if claim.partitions:
         metadata = GroupMetadata(

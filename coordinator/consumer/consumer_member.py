@@ -15,18 +15,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from functools import partial
+from types import MappingProxyType
 
+from assignors.assignor import Assignor
+from assignors.conversation import ApplicationState
+from assignors.errors import AssignorError
 from coordinator.consumer import member as base
 from coordinator.consumer.heartbeat_fields import HeartbeatFields
-from coordinator.consumer.local_assignor import LocalAssignor, LocalAssignors
+from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState, ReconcilingMember
 from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
+    InstallAssignmentAnswer,
     PrepareAssignment,
     PrepareAssignmentAnswer,
 )
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
+from coordinator.engine.records import ClientAssignor
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import InvalidSetting
 from wire.errors import ErrorCode
@@ -63,12 +69,14 @@ class AsyncConsumer(ReconcilingMember):
         *,
         uuid: str,
         remote_assignor: str | None = None,
-        local_assignors: Sequence[LocalAssignor] = (),
+        local_assignors: Sequence[Assignor] = (),
+        state: ApplicationState = MappingProxyType({}),
     ) -> None:
-        """`uuid` is the member id. Raises InvalidSetting: remote and local assignors exclude each other."""
+        """`uuid` is the member id; `state` is what its application shows the assignors. Raises InvalidSetting: remote
+        and local assignors exclude each other."""
         if remote_assignor is not None and local_assignors:
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
-        client_side = LocalAssignors(local_assignors) if local_assignors else None
+        client_side = LocalAssignors(local_assignors, state) if local_assignors else None
         super().__init__(identity, image, position, uuid=uuid, client_side=client_side)
         self.subscription = subscription
         self._fields = HeartbeatFields(identity, uuid, remote_assignor)
@@ -229,14 +237,22 @@ class AsyncConsumer(ReconcilingMember):
 
     def _send_heartbeat(self, now_ms: int) -> None:
         state = self.state
-        if self._has_news or self._client_side is not None:
+        offers: tuple[ClientAssignor, ...] | None = None
+        if self._client_side is not None and state is not AsyncState.LEAVING:
+            try:
+                offers = self._client_side.offers(self.subscription.in_image(self.image))
+            except AssignorError as error:
+                self._fail(self.identity.library.listener_error, str(error))
+                self._heartbeat_failed(now_ms)
+                return
+        if self._has_news or offers is not None:
             self._has_news = False
             by_name = self.subscription.regex is None
             request = self._fields.next(
                 self.epoch,
                 self.subscription.in_image(self.image) if by_name else (),
                 self.subscription.regex,
-                None if self._client_side is None else self._client_side.offers(),
+                offers,
                 self._assignments,
                 joins=state is AsyncState.JOINING,
             )
@@ -356,6 +372,8 @@ class AsyncConsumer(ReconcilingMember):
         computed = client_side.compute(answer)
         if computed is None or not isinstance(answer, PrepareAssignmentAnswer):
             return
+        if computed.failure:
+            self._fail("IllegalStateException", computed.failure)
         if self._coordinator is None:
             client_side.installed(None)
             return
@@ -368,7 +386,13 @@ class AsyncConsumer(ReconcilingMember):
             metadata=computed.metadata,
             error=computed.error,
         )
-        self._send(request, partial(_installed, client_side))
+        self._send(request, partial(self._installed, client_side))
+
+    def _installed(self, client_side: LocalAssignors, answer: object, _now_ms: int) -> None:
+        client_side.installed(answer)
+        if isinstance(answer, InstallAssignmentAnswer) and answer.error is ErrorCode.INVALID_ASSIGNMENT:
+            message = f"assignor {client_side.in_use!r}: {answer.message}"
+            self._fail(base.java_exception(answer.error), message)
 
     def _close_committed(self, _error: str, now_ms: int) -> None:
         if self._closing is not _Closing.COMMITS:
@@ -399,7 +423,3 @@ class AsyncConsumer(ReconcilingMember):
             self._raise(self.identity.library.listener_error, now_ms, "Failed to close kafka consumer")
             self._error = ""
         self._end()
-
-
-def _installed(client_side: LocalAssignors, answer: object, _now_ms: int) -> None:
-    client_side.installed(answer)

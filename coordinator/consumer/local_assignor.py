@@ -1,16 +1,15 @@
-"""Client-side assignors of the consumer protocol (KIP-848), which Kafka never shipped: a member runs them itself."""
+"""Client-side assignors of the consumer protocol (KIP-848 "Client Side Mode"), which Kafka never shipped: a member runs
+its own. They are the assignors of the classic protocol: `metadata` takes the place of the subscription's user data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from assignors.assignor import Leader, Side
-from assignors.errors import AssignorError
-from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
-from assignors.registry import find
-from coordinator.consumer.outputs import Partitions
+from assignors.assignor import Assignor
+from assignors.conversation import ApplicationState, GroupMetadata, MemberAssignment
+from assignors.errors import AssignorError, AssignorFailedError
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Partitions, TopicSpec
 from coordinator.engine.consumer.client_assignment import InstallAssignmentAnswer, PrepareAssignmentAnswer
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
 from coordinator.engine.records import ClientAssignor, ClientMetadata, TopicPartitions
@@ -19,55 +18,34 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAssignment:
-    """An assignor's result; `error`, a code of the assignor, is the reason why it failed, or 0."""
+    """What to install. After a failure members keep their targets, and get the assignor's code."""
 
     assignments: Mapping[str, TopicPartitions]  # By member id
     metadata: Mapping[str, ClientMetadata] = field(default_factory=dict)
     error: int = 0
-
-
-class LocalAssignor(Protocol):
-    """KIP-848's PartitionAssignor."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def minimum_version(self) -> int:
-        """The oldest metadata version that the assignor reads."""
-
-    @property
-    def maximum_version(self) -> int: ...
-
-    def metadata(self) -> tuple[int, ClientMetadata]:
-        """The reason for a new assignment, a code of the assignor (0: none), and its metadata for the other members."""
-
-    def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
-        """Assign the group, given every member and every subscribed topic."""
-
-    def on_assignment(
-        self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
-    ) -> None:
-        """The member has been assigned these partitions at this epoch, with this metadata of the computing assignor."""
+    failure: str = ""  # Why the assignor failed; empty if it did not
 
 
 class LocalAssignors:
-    """A member's own assignors: reports them, and computes on request (KIP-848 "Client Side Mode")."""
+    """A member's own assignors: reports them, and computes on request. A method of an assignor may raise AssignorError:
+    it would throw."""
 
     __slots__ = (
         "_asks",
         "_assignors",
+        "_at_member",
         "_error",
-        "_in_use",
         "_metadata",
         "_must_ask",
         "_notified_epoch",
         "has_news",
+        "in_use",
     )
 
-    def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
+    def __init__(self, assignors: Sequence[Assignor], state: ApplicationState) -> None:
         self._assignors = {assignor.name: assignor for assignor in assignors}
-        self._in_use = next(iter(self._assignors), "")
+        self._at_member = {assignor.name: assignor.at_member(state) for assignor in assignors}
+        self.in_use = next(iter(self._assignors), "")
         """The preferred assignor, or the one of the last computation: an assignment does not name its assignor."""
         self._asks = self._must_ask = False
         self._metadata: ClientMetadata | None = None
@@ -76,21 +54,22 @@ class LocalAssignors:
         self.has_news = False
         """Whether an assignment has arrived at an epoch that the assignor was not notified of."""
 
-    def offers(self) -> tuple[ClientAssignor, ...] | None:
-        """The assignors in a heartbeat; None without any."""
+    def offers(self, topics: Sequence[str]) -> tuple[ClientAssignor, ...]:
+        """The assignors in the heartbeat of a member that subscribes to these topics."""
         offers = []
-        for assignor in self._assignors.values():
-            reason, metadata = assignor.metadata()
+        for name, assignor in self._assignors.items():
+            metadata = self._at_member[name].metadata(topics)
+            version = assignor.version if metadata.version is None else metadata.version
             offers.append(
                 ClientAssignor(
-                    name=assignor.name,
-                    minimum_version=assignor.minimum_version,
-                    maximum_version=assignor.maximum_version,
-                    reason=reason,
-                    metadata=metadata,
+                    name=name,
+                    minimum_version=assignor.oldest_version,
+                    maximum_version=assignor.version,
+                    reason=metadata.reason,
+                    metadata=ClientMetadata(version=version, data=metadata.data),
                 )
             )
-        return tuple(offers) or None
+        return tuple(offers)
 
     def handle_heartbeat(self, answer: ConsumerGroupHeartbeatAnswer) -> bool:
         """Process a heartbeat's answer. Returns whether to prepare an assignment now."""
@@ -107,8 +86,8 @@ class LocalAssignors:
         if not isinstance(answer, PrepareAssignmentAnswer) or answer.error is not ErrorCode.NONE:
             self.installed(answer)
             return None
-        self._in_use = answer.assignor
-        return self._assignors[answer.assignor].assign(answer)
+        self.in_use = answer.assignor
+        return _assigned(self._assignors[answer.assignor], answer)
 
     def installed(self, answer: object) -> None:
         """InstallAssignment was answered, or lost. STALE_MEMBER_EPOCH or lost: retry after the next heartbeat."""
@@ -118,61 +97,62 @@ class LocalAssignors:
             or answer.error is ErrorCode.STALE_MEMBER_EPOCH
         )
 
-    def assigned(self, partitions: Partitions, epoch: int) -> None:
+    def assigned(self, partitions: Partitions, group: GroupMetadata) -> None:
         """Pass the computing assignor's metadata for this member to its assignor, once per epoch."""
         if self.has_news:
             self.has_news = False
-            self._notified_epoch = epoch
-            self._assignors[self._in_use].on_assignment(self._error, partitions, self._metadata, epoch)
+            self._notified_epoch = group.generation
+            data = None if self._metadata is None else self._metadata.data
+            assignment = MemberAssignment(partitions=partitions, user_data=data, error=self._error)
+            self._at_member[self.in_use].on_assignment(assignment, group)
 
 
-FAILED = 1
-"""The error code of an assignor that has thrown; assignors define their own codes."""
-
-
-class NamedAssignor:
-    """An assignor of a library's classic consumer, run by a member; it sends no metadata and no reasons."""
-
-    minimum_version = maximum_version = 0
-
-    def __init__(self, name: str, leader: Leader) -> None:
-        """Raises UnknownAssignorError: the library has no such assignor."""
-        self.name = name
-        self._assignor = find(name, Side.CLIENT, leader)
-
-    def metadata(self) -> tuple[int, ClientMetadata]:
-        return 0, ClientMetadata()
-
-    def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
-        names = {topic: name for topic, name, _ in group.topics}
-        ids = {name: topic for topic, name in names.items()}
-        members = []
-        for member in group.members:
-            target = group.targets.get(member.id, {})
-            owned = {names[topic]: numbers for topic, numbers in target.items() if topic in names}
-            subscribed = {names[topic] for topic in group.subscribed.get(member.id, ()) if topic in names}
-            members.append(
-                MemberSpec(
-                    id=member.id,
-                    topics=tuple(sorted(subscribed)),
-                    instance=member.instance,
-                    rack=member.metadata.rack,
-                    owned=Claim(partitions=owned, generation=group.group_epoch),
-                )
-            )
-        topics = tuple(TopicSpec(name=name, partitions=count, id=id_) for id_, name, count in group.topics)
-        try:
-            result = self._assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(members))))
-        except AssignorError:
-            return LocalAssignment(assignments={}, error=FAILED)
-        return LocalAssignment(
-            assignments={
-                member: {ids[name]: tuple(numbers) for name, numbers in partitions.items()}
-                for member, partitions in result.assignment.named().items()
+def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssignment:
+    """Run the assignor. Each member gets bytes of the version that it sent itself: this one it can read."""
+    counts = {topic: count for topic, _, count in group.topics}
+    ids = {name: topic for topic, name, _ in group.topics}
+    try:
+        result = assignor.assign(DenseGroup.of(_spec(group)))
+    except AssignorError as error:
+        targets = {
+            member: {
+                topic: tuple(n for n in numbers if n < counts.get(topic, 0))
+                for topic, numbers in target.items()
             }
-        )
+            for member, target in group.targets.items()
+        }
+        code = error.code if isinstance(error, AssignorFailedError) else AssignorFailedError.code
+        return LocalAssignment(assignments=targets, error=code, failure=str(error))
+    return LocalAssignment(
+        assignments={
+            member: {ids[name]: tuple(numbers) for name, numbers in partitions.items()}
+            for member, partitions in result.assignment.named().items()
+        },
+        metadata={
+            member: ClientMetadata(version=group.assignors[member].metadata.version, data=data)
+            for member, data in result.user_data.items()
+        },
+    )
 
-    def on_assignment(
-        self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
-    ) -> None:
-        """No effect: the assignor keeps no state."""
+
+def _spec(group: PrepareAssignmentAnswer) -> GroupSpec:
+    names = {topic: name for topic, name, _ in group.topics}
+    members = []
+    for member in group.members:
+        target, offer = group.targets.get(member.id, {}), group.assignors[member.id]
+        owned = {names[topic]: numbers for topic, numbers in target.items() if topic in names}
+        subscribed = {names[topic] for topic in group.subscribed.get(member.id, ()) if topic in names}
+        members.append(
+            MemberSpec(
+                id=member.id,
+                topics=tuple(sorted(subscribed)),
+                instance=member.instance,
+                rack=member.metadata.rack,
+                owned=Claim(partitions=owned, generation=group.group_epoch),
+                user_data=offer.metadata.data or None,
+                user_data_version=offer.metadata.version,
+                reason=offer.reason,
+            )
+        )
+    topics = tuple(TopicSpec(name=name, partitions=count, id=id_) for id_, name, count in group.topics)
+    return GroupSpec(topics=topics, members=tuple(members))

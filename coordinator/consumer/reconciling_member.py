@@ -8,8 +8,11 @@ from abc import abstractmethod
 from enum import Enum
 from functools import partial
 
+from assignors.conversation import GroupMetadata
+from assignors.errors import AssignorError
 from coordinator.consumer import committing_member
 from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
+from coordinator.consumer.leader import by_topic
 from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position, java_exception
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
@@ -123,7 +126,10 @@ class ReconcilingMember(committing_member.CommittingMember):
     def _poll(self, now_ms: int) -> None:
         """The application thread's work without an event."""
         if self._client_side is not None and self._client_side.has_news and self.state is AsyncState.STABLE:
-            self._client_side.assigned(self.owned, self.epoch)
+            self._notify_assignor(self._client_side, self.owned)
+            if self._error:
+                self._throw(now_ms)
+                return
         if now_ms >= self._auto_commit_at_ms:
             self._auto_commit(now_ms)
         if len(self.positioned) != len(self.owned):
@@ -141,8 +147,20 @@ class ReconcilingMember(committing_member.CommittingMember):
             self._own(event.assigned)
             self._awaiting |= event.partitions
             if self._client_side is not None:
-                self._client_side.assigned(event.assigned, self.epoch)
+                self._notify_assignor(self._client_side, event.assigned)
         self._call(event.kind, event.partitions, event.then, now_ms)
+
+    def _notify_assignor(self, client_side: LocalAssignors, partitions: Partitions) -> None:
+        """Call the assignor's `on_assignment`; if it throws, `poll` does at its end."""
+        identity = self.identity
+        group = GroupMetadata(
+            group=identity.group, generation=self.epoch, member=self.member_id, instance=identity.instance
+        )
+        try:
+            client_side.assigned(by_topic(partitions), group)
+        except AssignorError as error:
+            if not self._error:
+                self._error, self._message = identity.library.listener_error, str(error)
 
     def _throw(self, now_ms: int) -> None:
         error, message = self._error, self._message or LISTENER_FAILED

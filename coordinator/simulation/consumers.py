@@ -6,14 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from assignors.assignor import Leader, Side
+from assignors.errors import UnknownAssignorError
+from assignors.registry import find
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.library import AfterError, MemberSettings, library_named
-from coordinator.consumer.local_assignor import NamedAssignor
 from coordinator.consumer.member import ClientMember, ClientSubscription, Identity, Position
 from coordinator.consumer.outputs import Partitions
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.scenario import MemberScript
+from coordinator.simulation.scenario import MemberScript, Restart, Scenario
 from groups.regex.broker import compile_broker_regex
 
 GROUP = "group"  # The group of all members
@@ -46,7 +48,7 @@ def make_member(new: NewMember) -> ClientMember:
             uuid=new.member_uuid,
             remote_assignor=script.remote_assignor,
             local_assignors=[
-                NamedAssignor(assignor, identity.library.leader) for assignor in script.local_assignors
+                find(name, Side.CLIENT, identity.library.leader) for name in script.local_assignors
             ],
         )
     return ClassicConsumer(
@@ -59,6 +61,22 @@ def make_member(new: NewMember) -> ClientMember:
         history=new.history,
         batch_topic_changes_ms=int(script.batch_topic_changes_s * 1000),
     )
+
+
+def shares_partitions(scenario: Scenario) -> bool:
+    """Whether an assignor of some member gives a partition to several members."""
+    scripts = [*scenario.members.values()]
+    scripts += [event.script for event in scenario.events if isinstance(event, Restart)]
+    leaders = {name: library_named(script.library).leader for script in scripts for name in script.assignors}
+    return any(_may_share(name, leader) for name, leader in leaders.items())
+
+
+def _may_share(name: str, leader: Leader) -> bool:
+    """False if only the application has the assignor (`MakeMember`)."""
+    try:
+        return find(name, Side.CLIENT, leader).may_share
+    except UnknownAssignorError:
+        return False
 
 
 def identity_of(new: NewMember) -> Identity:

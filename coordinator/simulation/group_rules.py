@@ -96,7 +96,7 @@ class ClassicGroupRules:
         if self._kept_claims:
             self._hampered = self._facts.measures.rebalances
         twice = [partition for partition, count in Counter(_all(has.values())).items() if count > 1]
-        if twice:
+        if twice and not self._facts.violations.shares_partitions:
             known = known_flaws.STRAY_CLAIM if any(gone.values()) else ""
             self._facts.broken("I5", f"the leader gives {partition_name(twice[0])} to two members", known)
             self._facts.violations.cause = self._facts.violations.cause or known

@@ -15,7 +15,8 @@
     I13  metrics are consistent                                    client_rules
 
 A violation that follows from Kafka's own rules names the weakness (`known_flaws`). Configuration errors of consumers (a
-version 0 subscription under a cooperative leader, one bounce instead of two) are not violations."""
+version 0 subscription under a cooperative leader, one bounce instead of two) are not violations. If an assignor shares
+partitions, they may have several owners: I1 and I2 are not required, nor the order of offsets."""
 
 from __future__ import annotations
 
@@ -38,13 +39,16 @@ FOLLOWS = ("I1", "I2", "I4", "I7", "I10")
 class Violations:
     """The violations of one run: the first of each invariant, and the first by each known flaw of Kafka."""
 
-    def __init__(self, schedule: Schedule, story: RunStory) -> None:
+    def __init__(self, schedule: Schedule, story: RunStory, *, shares_partitions: bool) -> None:
+        self.shares_partitions = shares_partitions
         self.all: list[Violation] = []
         self.cause = ""
         """The known flaw that assigned partitions to two members: the cause of the violations that follow."""
         self._schedule, self._story = schedule, story
 
     def add(self, invariant: str, message: str, known: str = "") -> None:
+        if self.shares_partitions and invariant in ("I1", "I2"):
+            return
         if not known and invariant in FOLLOWS:
             known = self.cause
         if any((violation.invariant, violation.known) == (invariant, known) for violation in self.all):

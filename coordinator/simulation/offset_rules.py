@@ -48,8 +48,10 @@ class OffsetRules:
         if topic_id is not value.topic_id and topic_id != value.topic_id:
             self._acknowledged.pop(key, None)
         # An operator's commit, not a member's, has no epoch: the group is empty.
-        elif value.offset < before and not (
-            isinstance(request, OffsetCommit) and request.generation_or_epoch < 0
+        elif (
+            value.offset < before
+            and not (isinstance(request, OffsetCommit) and request.generation_or_epoch < 0)
+            and not self._facts.violations.shares_partitions
         ):
             what = (
                 f"the offset of {record.topic}-{record.partition} decreases from {before} to {value.offset}"

@@ -139,6 +139,9 @@ def _check_consumer(script: MemberScript) -> None:
             raise Malformed("a member has a remote assignor or local ones", "local_assignors")
     for number, name in enumerate(script.local_assignors):
         try:
-            find(name, Side.CLIENT, LIBRARIES[script.library].leader)
+            assignor = find(name, Side.CLIENT, LIBRARIES[script.library].leader)
         except AssignorError as error:
             raise Malformed(str(error), "local_assignors", number) from None
+        if assignor.may_share:
+            why = f"{name} assigns a partition to several members, which the consumer protocol does not allow"
+            raise Malformed(why, "local_assignors", number)

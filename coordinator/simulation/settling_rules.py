@@ -159,7 +159,7 @@ class SettlingRules(Watcher):
                 for number in range(topic.partitions):
                     partition = TopicPartition(name, number)
                     count = owners.pop(partition, 0)
-                    if count != 1:
+                    if count != 1 and not (count and self._facts.violations.shares_partitions):
                         return f"{name}-{number} has {count} owners", partition
         if not owners:
             return "", None

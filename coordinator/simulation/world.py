@@ -21,7 +21,13 @@ from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation import scenario as model
 from coordinator.simulation.client_rules import ClientRules
 from coordinator.simulation.compacted_log import LACKS, CleanerPositions, without_old_offsets
-from coordinator.simulation.consumers import MakeMember, NewMember, after_error, make_member
+from coordinator.simulation.consumers import (
+    MakeMember,
+    NewMember,
+    after_error,
+    make_member,
+    shares_partitions,
+)
 from coordinator.simulation.invariants import Violations
 from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
 from coordinator.simulation.log_rules import LogRules
@@ -83,7 +89,7 @@ class World(Watcher):
         self._config = Config.parse(scenario.settings)
         self.story = RunStory(self.schedule, self.name_of, self.topics.name, is_kept=with_story)
         self.measures = Measures(self.schedule)
-        self.violations = Violations(self.schedule, self.story)
+        self.violations = Violations(self.schedule, self.story, shares_partitions=shares_partitions(scenario))
         self.broken = self.violations.add
         self._log_rules = LogRules(self)
         self.clients = ClientRules(self, self._log_rules.handovers.rejoined)

@@ -10,13 +10,46 @@ from types import FrameType
 from typing import Any
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.coordinator.assignors.abstract import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from tests.kafka.reporter import Reporter, asked, underscored
 
 ACTIONS_S = 0.1
-ASSIGNORS = {"range": RangePartitionAssignor, "cooperative-sticky": CooperativeStickyAssignor}
+
+
+class ByLoad(RangePartitionAssignor):  # type: ignore[misc]
+    """The assignor `by-load` of docs/custom-assignors.md, as a user of kafka-python writes it."""
+
+    name = "by-load"
+    load = "0"
+
+    @classmethod
+    def metadata(cls, topics: Iterable[str]) -> ConsumerProtocolSubscription:
+        return ConsumerProtocolSubscription(cls.version, sorted(topics), cls.load.encode())
+
+    @classmethod
+    def assign(cls, cluster: Any, members: Iterable[Any]) -> dict[str, ConsumerProtocolAssignment]:
+        loads = {one.member_id: int(one.metadata.user_data) for one in members}
+        dealt: dict[str, dict[str, list[int]]] = {member: {} for member in loads}
+        for topic in sorted({topic for one in members for topic in one.metadata.topics}):
+            subscribers = [one.member_id for one in members if topic in one.metadata.topics]
+            for number in sorted(cluster.partitions_for_topic(topic) or ()):
+                least = min(subscribers, key=lambda member: (loads[member], member))
+                dealt[least].setdefault(topic, []).append(number)
+                loads[least] += 1
+        return {
+            member: ConsumerProtocolAssignment(cls.version, sorted(topics.items()), b"")
+            for member, topics in dealt.items()
+        }
+
+
+ASSIGNORS = {
+    "range": RangePartitionAssignor,
+    "cooperative-sticky": CooperativeStickyAssignor,
+    "by-load": ByLoad,
+}
 
 
 class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
@@ -46,6 +79,7 @@ def main() -> None:
     before it comes. So actions are for another thread, and a signal ends the wait."""
     options, reporter, commands = asked()
     config = underscored(options["config"])
+    ByLoad.load = str(config.pop("load", "0"))
     assignor = ASSIGNORS[config.pop("partition_assignment_strategy", "range")]
     consumer = KafkaConsumer(**config, partition_assignment_strategy=(assignor,))
     (topic, *others) = options["topics"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+
+from tests.docs.pages import DOCS, blocks
 
 MODULE = """
 from assignors.assignor import Assignor, Side
@@ -34,11 +38,25 @@ FIRST_TAKES_ALL = Assignor(
 
 def install_assignor(directory: Path) -> Path:
     """Put the package into a directory, which must be on Python's path; the assignor is `first-takes-all`."""
-    (directory / "installed_assignor_package.py").write_text(MODULE)
+    return install(directory, {"first-takes-all": ("installed_assignor_package:FIRST_TAKES_ALL", MODULE)})
+
+
+def install(directory: Path, assignors: Mapping[str, tuple[str, str]]) -> Path:
+    """Put a package with these assignors into a directory: the value of each entry point, and its module's text."""
+    for value, text in assignors.values():
+        (directory / f"{value.partition(':')[0]}.py").write_text(text)
     info = directory / "installed_assignor_package-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: installed-assignor-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[kohort.assignors]\nfirst-takes-all = installed_assignor_package:FIRST_TAKES_ALL\n"
-    )
+    points = "".join(f"{name} = {value}\n" for name, (value, _) in assignors.items())
+    (info / "entry_points.txt").write_text(f"[kohort.assignors]\n{points}")
     return directory
+
+
+def of_the_page() -> dict[str, tuple[str, str]]:
+    """The assignors of docs/custom-assignors.md, by name, as `install` takes them."""
+    page = DOCS / "custom-assignors.md"
+    (package,) = (tomllib.loads(block.text) for block in blocks(page, "toml"))
+    texts = {block.text.partition("\n")[0].removeprefix("# "): block.text for block in blocks(page, "python")}
+    points: dict[str, str] = package["project"]["entry-points"]["kohort.assignors"]
+    return {name: (value, texts[f"{value.partition(':')[0]}.py"]) for name, value in points.items()}

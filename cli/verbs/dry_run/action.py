@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -165,6 +166,9 @@ def _data(run: DryRun) -> dict[str, object]:
             {
                 "assignment": {member: _plain(owned) for member, owned in rebalance.assignment.items()},
                 **fields(rebalance, "moved", "revoked", "without_owner"),
+                "user_data": {
+                    member: base64.b64encode(data).decode() for member, data in rebalance.user_data.items()
+                },
             }
             for rebalance in run.rebalances
         ],
@@ -206,6 +210,8 @@ def _blocks(run: DryRun) -> Iterator[Block]:
         for number, rebalance in enumerate(run.rebalances, 1)
     ]
     yield Table(columns=columns("#REBALANCE", "#MOVED", "#REVOKED", "#UNOWNED"), rows=rows)
+    user_data = run.rebalances[-1].user_data
+    sizes = [("#USER-DATA", lambda member: len(user_data.get(member.id, b"")))] if user_data else []
     yield table_of(
         run.members,
         ("MEMBER", "id"),
@@ -214,6 +220,7 @@ def _blocks(run: DryRun) -> Iterator[Block]:
         ("#KEPT", lambda member: _count(member.kept)),
         ("GAINED", lambda member: partitions_text(member.gained)),
         ("LOST", lambda member: partitions_text(member.lost)),
+        *sizes,
     )
     if run.oddities:
         yield table_of(run.oddities, ("SUBJECT", "subject"), ("PROBLEM", "message"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from assignors.assignor import Assignor
 from coordinator.consumer.consumer_member import AsyncConsumer
-from coordinator.consumer.local_assignor import LocalAssignor
 from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from tests.coordinator.consumer.driver import Application, Play
@@ -19,7 +19,7 @@ def start(
     topics: tuple[str, ...] = ("foo",),
     regex: str | None = None,
     remote_assignor: str | None = None,
-    local_assignors: Sequence[LocalAssignor] = (),
+    local_assignors: Sequence[Assignor] = (),
     **options: Any,
 ) -> Application:
     def make(identity: Identity, application: Application) -> AsyncConsumer:

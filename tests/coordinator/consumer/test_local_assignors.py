@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from uuid import UUID
+from collections.abc import Sequence
 
 import pytest
 
-from coordinator.consumer.local_assignor import LocalAssignment
-from coordinator.consumer.outputs import Partitions
+from assignors.assignor import Assignor, RebalanceProtocol, Side
+from assignors.conversation import AssignorMetadata, GroupMetadata, MemberAssignment, MemberAssignor
+from assignors.errors import AssignorFailedError
+from assignors.model import DenseGroup, Result
+from assignors.rules import from_named
+from coordinator.consumer.leader import places
 from coordinator.engine.calls import Request
-from coordinator.engine.consumer.client_assignment import (
-    InstallAssignment,
-    PrepareAssignment,
-    PrepareAssignmentAnswer,
-)
-from coordinator.engine.records import ClientMetadata, TopicPartitions
+from coordinator.engine.consumer.client_assignment import InstallAssignment, PrepareAssignment
 from coordinator.errors import InvalidSetting
 from tests.coordinator.consumer.consumer_members import heartbeats, start
 from tests.coordinator.consumer.driver import Application, Play, named
@@ -25,38 +22,51 @@ from wire.errors import ErrorCode
 ALL = [f"foo-{number}" for number in range(6)]
 
 
-@dataclass
-class Reversed:
-    """Deals the last partition to the first member, and tells each how many there are of them."""
+class Reversed(MemberAssignor):
+    """Deals the last partition to the first member, and tells each how many there are of them. One member's object."""
 
-    name: str = "reversed"
-    minimum_version: int = 0
-    maximum_version: int = 1
-    reason: int = 0
-    said: bytes = b""
-    error: int = 0
-    computed: int = 0
-    received: list[tuple[int, list[str], bytes | None, int]] = field(default_factory=list)
+    def __init__(self, error: int = 0) -> None:
+        super().__init__({})
+        self.error, self.said, self.reason, self.computed = error, b"", 0, 0
+        self.throws, self.leaves_out = "", 0
+        self.seen: list[tuple[bytes | None, int, int]] = []  # What `assign` got of the members
+        self.received: list[tuple[int, list[str], bytes | None, int]] = []
 
-    def metadata(self) -> tuple[int, ClientMetadata]:
-        return self.reason, ClientMetadata(version=1, data=self.said)
+    @property
+    def assignor(self) -> Assignor:
+        return Assignor(
+            name="reversed",
+            side=Side.CLIENT,
+            leader=None,
+            protocols=frozenset({RebalanceProtocol.EAGER}),
+            assign=self.assign,
+            version=1,
+            at_member=lambda _: self,
+        )
 
-    def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
+    def metadata(self, _topics: Sequence[str], /) -> AssignorMetadata:
+        if self.throws == "metadata":
+            raise AssignorFailedError("no metadata today")
+        return AssignorMetadata(reason=self.reason, data=self.said)
+
+    def assign(self, group: DenseGroup) -> Result:
         self.computed += 1
-        members = sorted(member.id for member in group.members)
-        targets: dict[str, dict[UUID, tuple[int, ...]]] = {member: {} for member in members}
-        for topic, _, count in group.topics:
-            for index, partition in enumerate(reversed(range(count))):
-                target = targets[members[index % len(members)]]
-                target[topic] = (*target.get(topic, ()), partition)
-        assignments: Mapping[str, TopicPartitions] = targets
-        metadata = {member: ClientMetadata(version=1, data=b"%d" % len(members)) for member in members}
-        return LocalAssignment(assignments=assignments, metadata=metadata, error=self.error)
+        self.seen = [(one.user_data, one.user_data_version, one.reason) for one in group.spec.members]
+        if self.error:
+            raise AssignorFailedError("no assignment today", self.error)
+        members = sorted(member.id for member in group.spec.members)
+        dealt: dict[str, dict[str, list[int]]] = {member: {} for member in members}
+        for topic in group.spec.topics:
+            for index, partition in enumerate(reversed(range(self.leaves_out, topic.partitions))):
+                dealt[members[index % len(members)]].setdefault(topic.name, []).append(partition)
+        user_data = dict.fromkeys(members, b"%d" % len(members))
+        return Result(assignment=from_named("reversed", group, dealt), user_data=user_data)
 
-    def on_assignment(
-        self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
-    ) -> None:
-        self.received.append((error, named(assigned), None if metadata is None else metadata.data, epoch))
+    def on_assignment(self, assignment: MemberAssignment, group: GroupMetadata, /) -> None:
+        partitions = named(places(assignment.partitions))
+        self.received.append((assignment.error, partitions, assignment.user_data, group.generation))
+        if self.throws == "on_assignment":
+            raise AssignorFailedError("no, thanks")
 
 
 def play_with_local_assignors() -> Play:
@@ -66,8 +76,8 @@ def play_with_local_assignors() -> Play:
 def pair() -> tuple[Play, Application, Application, Reversed, Reversed]:
     play = play_with_local_assignors()
     one, other = Reversed(), Reversed()
-    a = start(play, "a", local_assignors=(one,))
-    b = start(play, "b", local_assignors=(other,))
+    a = start(play, "a", local_assignors=(one.assignor,))
+    b = start(play, "b", local_assignors=(other.assignor,))
     play.rest()
     play.rest()
     return play, a, b, one, other
@@ -75,7 +85,7 @@ def pair() -> tuple[Play, Application, Application, Reversed, Reversed]:
 
 def test_local_and_remote_assignors_exclude_each_other() -> None:
     with pytest.raises(InvalidSetting):
-        start(Play(), "a", remote_assignor="range", local_assignors=(Reversed(),))
+        start(Play(), "a", remote_assignor="range", local_assignors=(Reversed().assignor,))
 
 
 def test_all_members_get_what_one_computed() -> None:
@@ -91,20 +101,23 @@ def test_all_members_get_what_one_computed() -> None:
 def test_an_assignor_gets_its_metadata_once_per_epoch() -> None:
     play = play_with_local_assignors()
     assignor = Reversed()
-    a = start(play, "a", local_assignors=(assignor,))
+    a = start(play, "a", local_assignors=(assignor.assignor,))
     play.rest()
     epochs = [epoch for *_, epoch in assignor.received]
     assert epochs == sorted(set(epochs))
     assert assignor.received[-1] == (0, ALL, b"1", a.member.epoch)
 
 
-def test_an_error_of_the_assignor_reaches_its_members() -> None:
-    play = play_with_local_assignors()
-    assignor = Reversed(error=7)
-    a = start(play, "a", local_assignors=(assignor,))
+def test_after_an_error_of_the_assignor_members_keep_what_they_have() -> None:
+    play, a, b, one, other = pair()
+    had = a.owns, b.owns
+    one.error = other.error = 7
+    one.said = b"new"
     play.rest()
-    assert assignor.received[-1][0] == 7
-    assert a.raised == []
+    play.rest()
+    assert [assignor.received[-1][0] for assignor in (one, other)] == [7, 7]
+    assert sorted((*a.raised, *b.raised)) == ["IllegalStateException"]
+    assert (a.owns, b.owns) == had
 
 
 def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None:
@@ -120,6 +133,35 @@ def test_metadata_that_change_are_said_and_lead_to_another_computation() -> None
     assert one.computed + other.computed == computed + 1
 
 
+def test_a_reason_asks_for_one_computation_which_sees_it_with_version_and_bytes() -> None:
+    play, _, _, one, other = pair()
+    computed = one.computed + other.computed
+    one.reason, one.said = 3, b"hot"
+    play.rest()
+    play.rest()
+    assert one.computed + other.computed == computed + 1
+    assert [(None, 1, 0), (b"hot", 1, 3)] in [sorted(assignor.seen, key=str) for assignor in (one, other)]
+
+
+@pytest.mark.parametrize(
+    ("throws", "leaves_out", "error", "owns"),
+    [
+        ("metadata", 0, "KafkaException", []),
+        ("on_assignment", 0, "KafkaException", ALL),
+        ("", 1, "InvalidAssignmentException", []),
+    ],
+)
+def test_an_assignor_s_mistake_leaves_poll(throws: str, leaves_out: int, error: str, owns: list[str]) -> None:
+    play, assignor = play_with_local_assignors(), Reversed()
+    assignor.throws, assignor.leaves_out = throws, leaves_out
+    a = start(play, "a", local_assignors=(assignor.assignor,))
+    play.advance(20_000)
+    assert (set(a.raised), a.owns) == ({error}, owns)
+    assignor.throws, assignor.leaves_out = "", 0
+    play.advance(400_000)
+    assert a.owns == ALL
+
+
 @pytest.mark.parametrize("kind", [PrepareAssignment, InstallAssignment])
 @pytest.mark.parametrize("code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID])
 def test_what_is_refused_is_asked_again_after_a_heartbeat_or_the_timeout(
@@ -127,7 +169,7 @@ def test_what_is_refused_is_asked_again_after_a_heartbeat_or_the_timeout(
 ) -> None:
     play = play_with_local_assignors()
     play.refuse(kind, code, 1)
-    a = start(play, "a", local_assignors=(Reversed(),), max_poll_interval_ms=30_000)
+    a = start(play, "a", local_assignors=(Reversed().assignor,), max_poll_interval_ms=30_000)
     asked = len(a.requests(kind))
     play.advance(4_900)
     assert (len(a.requests(kind)), a.raised, a.owns) == (asked, [], [])
@@ -138,7 +180,7 @@ def test_what_is_refused_is_asked_again_after_a_heartbeat_or_the_timeout(
 def test_what_is_under_way_is_not_asked_for_again() -> None:
     play = play_with_local_assignors()
     play.node = None
-    a = start(play, "a", local_assignors=(Reversed(),))
+    a = start(play, "a", local_assignors=(Reversed().assignor,))
     a.hold(PrepareAssignment)
     play.node = 1
     play.advance(12_000)
@@ -148,7 +190,7 @@ def test_what_is_under_way_is_not_asked_for_again() -> None:
 def test_an_answer_that_is_lost_is_asked_for_again() -> None:
     play = play_with_local_assignors()
     play.node = None
-    a = start(play, "a", local_assignors=(Reversed(),))
+    a = start(play, "a", local_assignors=(Reversed().assignor,))
     a.hold(InstallAssignment)
     play.node = 1
     play.advance(100)

@@ -1,0 +1,137 @@
+"""B19, B20, B23: the assignors of docs/custom-assignors.md work as the page says, in a dry run and in its scenario."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+import yaml
+
+from tests.cli.command import Kohort
+from tests.docs.pages import DOCS, blocks
+from tests.support.installed_assignor import install, of_the_page
+
+Owned: TypeAlias = Mapping[str, Mapping[str, list[int]]]
+"""Partitions by member and topic."""
+
+(TRIAL,) = (block.text for block in blocks(DOCS / "custom-assignors.md", "yaml"))
+ALL = list(range(6))
+OWNED = {"a": {"orders": ALL}, "b": {"payments": ALL}, "c": {}}
+
+
+def counts(owned: Owned) -> dict[str, int]:
+    return {member: sum(map(len, topics.values())) for member, topics in owned.items()}
+
+
+def owners(owned: Owned) -> set[int]:
+    """How many members own a partition."""
+    pairs = [(topic, n) for topics in owned.values() for topic, numbers in topics.items() for n in numbers]
+    return set(Counter(pairs).values())
+
+
+USES: Mapping[str, tuple[Mapping[str, object], Callable[[Owned], object], object]] = {
+    "co-partitioned": (
+        {}, lambda owned: [topics["orders"] == topics["payments"] for topics in owned.values()], [True] * 3,
+    ),
+    "remembering": (
+        {member: json.dumps(topics) for member, topics in OWNED.items()},
+        lambda owned: (owned["a"], owned["b"], counts(owned)["c"]),
+        ({"orders": ALL[:4]}, {"payments": ALL[:4]}, 4),
+    ),
+    "by-load": ({"a": 0, "b": 4, "c": 0}, counts, {"a": 6, "b": 1, "c": 5}),
+    "redundant": ({}, owners, {2}),
+    "single-writer": ({"b": "writer"}, counts, {"a": 0, "b": 12, "c": 0}),
+}  # fmt: skip
+"""For each assignor of the page: the members' user data, and what is true of its result."""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kohort:
+    monkeypatch.syspath_prepend(str(install(tmp_path, of_the_page())))
+    return Kohort(tmp_path)
+
+
+def test_the_page_has_an_example_of_each_use() -> None:
+    assert of_the_page().keys() == USES.keys()
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_dry_run_passes_user_data_and_shows_what_is_returned(
+    installed: Kohort, tmp_path: Path, name: str
+) -> None:
+    user_data, fact, expected = USES[name]
+    members = [
+        {
+            "id": member,
+            "subscription": {"topics": ["orders", "payments"]},
+            "owned": owned,
+            "user_data": {"subscription": b64encode(str(user_data.get(member, "")).encode()).decode()},
+        }
+        for member, owned in OWNED.items()
+    ]
+    group = {"type": "classic", "state": "Stable", "protocol_type": "consumer", "protocol": name}
+    topics = {topic: {"partitions": 6} for topic in ("orders", "payments")}
+    snapshot = {
+        "kohort": 1,
+        "topics": topics,
+        "groups": {"g": {**group, "generation": 3, "members": members}},
+    }
+    file = tmp_path / "snapshot.yaml"
+    file.write_text(yaml.safe_dump(snapshot))
+    (run,) = installed.quick("dry-run g --output json --snapshot", file).succeeded().document["groups"]
+    (rebalance,) = run["rebalances"]
+    assert fact(rebalance["assignment"]) == expected
+    returned = {member: b64decode(data) for member, data in rebalance["user_data"].items()}
+    assert returned == ({"b": b"writer"} if name == "single-writer" else {})
+    shown = installed.quick("dry-run g --snapshot", file).succeeded().stdout
+    assert ("USER-DATA" in shown) == bool(returned)
+    assert run["undetermined"] == []
+
+
+def test_user_data_of_another_assignor_is_not_passed(installed: Kohort, tmp_path: Path) -> None:
+    member = {
+        "id": "a",
+        "subscription": {"topics": ["orders"]},
+        "user_data": {"subscription": "bm90IGEgbnVtYmVy"},
+    }
+    group = {"type": "classic", "state": "Stable", "protocol_type": "consumer", "protocol": "range"}
+    file = tmp_path / "snapshot.yaml"
+    snapshot = {
+        "kohort": 1,
+        "topics": {"orders": {"partitions": 6}},
+        "groups": {"g": {**group, "members": [member]}},
+    }
+    file.write_text(yaml.safe_dump(snapshot))
+    answer = installed.quick("dry-run g --assignor by-load --output json --snapshot", file).succeeded()
+    why = "the bytes that by-load would send at this member are not known"
+    assert answer.document["groups"][0]["undetermined"] == [{"member": "a", "why": why}]
+
+
+def simulated(installed: Kohort, file: Path, text: str) -> dict[str, Any]:
+    file.write_text(text)
+    (run,) = installed.quick("simulate --output json", file).succeeded().document["runs"]
+    assert (run["violations"], run["converged_s"] is None) == ([], False)
+    result: dict[str, Any] = run
+    return result
+
+
+@pytest.mark.parametrize("name", USES)
+def test_the_page_s_scenario_runs_with_each_of_them(installed: Kohort, tmp_path: Path, name: str) -> None:
+    text = TRIAL.replace("by-load", name)
+    final = simulated(installed, tmp_path / "trial.yaml", text)["final"]
+    match name:
+        case "redundant":
+            assert owners(final) == {2}
+        case "single-writer":
+            assert sorted(counts(final).values()) == [0, 12]
+        case _:
+            assert counts(final) == {"b": 6, "c": 6}
+    if name != "redundant":  # a broker assigns a partition to one member
+        text = text.replace("{assignors:", "{protocol: consumer, local_assignors:")
+        enabled = "settings: {group.consumer.client.assignors.enable: true}\n"
+        assert simulated(installed, tmp_path / "local.yaml", text + enabled)["final"] == final
