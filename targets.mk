@@ -42,6 +42,7 @@ pipeline: $(SETUP) ## Test the whole pipeline: a cluster, the live topic, killed
 
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact generated logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES)
 	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/messages/test_streams_assignor.py \
+		tests/wire/messages/test_connect_protocol.py \
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
 		tests/coordinator/server/test_hostile_clients.py tests/coordinator/server/test_floods.py \
@@ -70,6 +71,7 @@ bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the br
 
 applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
 	KOHORT_APPLICATIONS_PAGE=1 $(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
+		tests/coordinator/applications/test_connect.py \
 		tests/cli/verbs/serve/test_metrics.py
 
 served-kills: $(SETUP) ## Kill kohort serve 100 times while producers and consumers keep running (KOHORT_SERVED_KILLS)

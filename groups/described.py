@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from groups import model
+from groups.connect import CONNECT, assigned_worker, common_leader
+from groups.election import SCHEMA_REGISTRY, candidate
 from groups.listing import MALFORMED, state_of
 from groups.streams import NodeKind, StreamsMember, Subtopology, Tasks, Topology, TopologyNode
 from wire.errors import ErrorCode, Failure, refusal
+from wire.messages.connect_protocol import read_worker_assignment, read_worker_state
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
@@ -253,10 +256,18 @@ def classic_group(
     group: model.Group, members: Iterable[tuple[model.Member, bytes, bytes]], *, stable: bool
 ) -> tuple[model.Group, tuple[model.Problem, ...]]:
     """Add the members with metadata and assignment; bytes that cannot be decoded are a problem, and unknown."""
-    if group.protocol_type != EMBEDDED:
-        return replace(group, members=tuple(member for member, _, _ in members)), ()
-    read = (_with_embedded(*member, stable=stable) for member in members)
-    group = replace(group, members=tuple(read))
+    if group.protocol_type == CONNECT:
+        workers = tuple(_with_worker(*member) for member in members)
+        leader = group.leader or common_leader(member.connect for member in workers)
+        group = replace(group, members=workers, leader=leader)
+    elif group.protocol_type == EMBEDDED:
+        read = (_with_embedded(*member, stable=stable) for member in members)
+        group = replace(group, members=tuple(read))
+    elif group.protocol_type == SCHEMA_REGISTRY:
+        candidates = tuple(replace(member, candidate=candidate(*data)) for member, *data in members)
+        group = replace(group, members=candidates)
+    else:
+        group = replace(group, members=tuple(member for member, _, _ in members))
     return group, unreadable_members(group)
 
 
@@ -307,6 +318,16 @@ def _with_embedded(base: model.Member, metadata: bytes, assignment: bytes, *, st
         )
         member = replace(member, user_data=data)
     return member
+
+
+def _with_worker(member: model.Member, metadata: bytes, assignment: bytes) -> model.Member:
+    """The member as a worker of Kafka Connect; what is empty is unknown, as in a group that is not Stable."""
+    state, stateless = _part(read_worker_state, metadata, "state")
+    assigned, unassigned = _part(read_worker_assignment, assignment, "assignment")
+    oddity = "; ".join(filter(None, (stateless, unassigned))) or None
+    if state is None and assigned is None:
+        return replace(member, unreadable=oddity)
+    return replace(member, connect=assigned_worker(state, assigned), unreadable=oddity)
 
 
 def _part(read: Callable[[bytes], T], data: bytes, name: str) -> tuple[T | None, str | None]:

@@ -138,7 +138,7 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
 def inapplicable(group: Group, request: DryRunRequest) -> str | None:
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"a {group.type.value} group is not assigned by a consumer assignor"
-    if group.protocol_type not in (None, "", "consumer"):
+    if not group.shares_partitions:
         return f"its protocol type is {group.protocol_type!r}: only consumers have these assignors"
     if not (request.assignor or group.protocol or uses_default_assignor(group, request)):
         return "no assignor is in use; name one with --assignor"

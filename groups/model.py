@@ -8,6 +8,8 @@ from enum import Enum
 from typing import Annotated, NamedTuple, TypeAlias
 from uuid import UUID
 
+from groups.connect import ConnectMember
+from groups.election import Candidate
 from groups.listing import Cause as Cause
 from groups.listing import GroupListing as GroupListing
 from groups.listing import GroupState as GroupState
@@ -107,6 +109,8 @@ class Member:
     is_new: bool | None = field(default=None, metadata=UNWRITTEN)  # classic: joined after the last rebalance
     user_data: UserData | None = None  # the assignor's bytes; None when unknown or when the protocol has none
     streams: StreamsMember | None = None  # the tasks and the process of a streams group's member
+    connect: ConnectMember | None = None  # the connectors and tasks of a worker of Kafka Connect
+    candidate: Candidate | None = None  # a member of Schema Registry's group, which elects a leader
     unreadable: str | None = None  # why a classic member's embedded protocol cannot be read
 
     @property
@@ -217,6 +221,17 @@ class Group:
     """When the last rebalance began (a classic group: ended), in ms since 1970; None if not known."""
     emptied_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """When the last member left, in ms since 1970. None if the group has members or never had one, or if not known."""
+
+    @property
+    def shares_partitions(self) -> bool:
+        """Whether its members are consumers; workers of Connect and candidates of an election have no partitions."""
+        return self.type is not GroupType.CLASSIC or self.protocol_type in (None, "", "consumer")
+
+    @property
+    def elected(self) -> str | None:
+        """Who leads: the member that its members elected, or the leader of the group. None: unknown or none."""
+        elected = {member.candidate.elected for member in self.members if member.candidate is not None}
+        return elected.pop() if len(elected) == 1 and None not in elected else self.leader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,7 @@ def _use_by(group: Group, member: Member, topic: str) -> TopicUse | None:
         if topic in subscription.topics:
             return TopicUse.SUBSCRIBED
         return _use_by_regex(subscription.regex, topic) if subscription.regex else None
-    if group.type is GroupType.CLASSIC and group.protocol_type not in ("consumer", "", None):
+    if not group.shares_partitions:
         return None  # its members are no consumers: workers of Connect share connectors
     is_shown = member.owned is not None and member.unreadable is None and group.state not in REBALANCING
     return None if is_shown else TopicUse.UNKNOWN

@@ -70,7 +70,7 @@ def standing(group: Group) -> str:
     total = len(group.members)
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"A {group.type.value} group: it uses neither the classic nor the consumer protocol."
-    if group.protocol_type not in (None, "", "consumer"):
+    if not group.shares_partitions:
         return f"A group of protocol type {group.protocol_type}, not of consumers."
     if not total:
         return "Empty: the group takes the protocol of the first member that joins."

@@ -11,6 +11,7 @@ from cli.render.lines import Role
 DURATIONS = frozenset(
     {
         "CONVERGED",
+        "DELAY",
         "DURATION",
         "ENDS-IN",
         "GAIN",

@@ -7,10 +7,18 @@ from kio.schema.errors import ErrorCode
 
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
+from wire.messages.connect_protocol import (
+    CONNECTOR,
+    ConnectAssignment,
+    ConnectWorkerState,
+    write_worker_assignment,
+    write_worker_state,
+)
 
 # Without heartbeats the group lives this long (the broker's bound), more than all tests of a broker do.
 SESSION_MS = timedelta(minutes=30) // timedelta(milliseconds=1)
 OPAQUE = b"\x00\x01"
+WORKER = ConnectWorkerState(version=0, url="http://127.0.0.1:8083/", config_offset=1)
 
 
 class Listening(Protocol):
@@ -21,7 +29,11 @@ class Listening(Protocol):
 
 
 def join_connect_group(broker: Listening, group: str) -> str:
-    return join_group(broker, group, "connect", OPAQUE, OPAQUE)
+    """An eager worker that leads, with one connector and its task."""
+    joined = join_and_wait(broker, group, "connect", write_worker_state(WORKER))
+    work = {"files": (CONNECTOR, 0)}
+    head = {"version": 0, "leader": joined.member_id, "leader_url": WORKER.url, "config_offset": 1}
+    return _sync(broker, group, joined, write_worker_assignment(ConnectAssignment(**head, assigned=work)))
 
 
 def join_group(
@@ -34,7 +46,10 @@ def join_group(
 ) -> str:
     """Bring `group` to Stable with one member, whatever its metadata and assignment are, for half an hour without
     heartbeats; returns the member's id. The versions are from before a member had to ask for its id first (KIP-394)."""
-    joined = join_and_wait(broker, group, protocol_type, metadata, name)
+    return _sync(broker, group, join_and_wait(broker, group, protocol_type, metadata, name), assignment)
+
+
+def _sync(broker: Listening, group: str, joined: Any, assignment: bytes) -> str:
     member = {"member_id": joined.member_id}
     assignments = [{**member, "assignment": assignment}]
     synced = ask(

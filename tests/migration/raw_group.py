@@ -1,6 +1,6 @@
 """A classic group made of requests alone: its members rejoin, keep silent and leave when a test says so."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -38,7 +38,10 @@ class RawGroup:
     leader: str = ""
     generation: int = -1
     user_data: bytes | None = None  # What the leader puts into every assignment
-    metadata: bytes | None = None  # What every member joins with, in place of a subscription to `topic`
+    metadata: Callable[[str], bytes] | None = (
+        None  # What a member joins with, in place of a subscription to `topic`
+    )
+    protocol_type: str = "consumer"
     assignor: str = "range"
 
     def new_id(self) -> str:
@@ -94,11 +97,16 @@ class RawGroup:
         self.assign({member: {} for member in self.members})
 
     def assign(self, assignments: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
-        written = []
-        for member, partitions in assignments.items():
-            share = EmbeddedAssignment(version=1, partitions=dict(partitions), user_data=self.user_data)
-            written.append({"member_id": member, "assignment": write_assignment(share)})
-        protocol = {"protocol_type": "consumer", "protocol_name": self.assignor}
+        shares = {
+            member: EmbeddedAssignment(version=1, partitions=dict(partitions), user_data=self.user_data)
+            for member, partitions in assignments.items()
+        }
+        self.send({member: write_assignment(share) for member, share in shares.items()})
+
+    def send(self, assignments: Mapping[str, bytes]) -> None:
+        """The leader's SyncGroup: its member gets these bytes, and so do the others when they ask."""
+        written = [{"member_id": member, "assignment": data} for member, data in assignments.items()]
+        protocol = {"protocol_type": self.protocol_type, "protocol_name": self.assignor}
         leader = {"member_id": self.leader, "group_instance_id": self.static.get(self.leader)}
         state = {"generation_id": self.generation, "assignments": written}
         synced = self._ask("SyncGroup", 5, **state, **leader, **protocol)
@@ -119,7 +127,7 @@ class RawGroup:
 
     def _join(self, member: str, instance: str | None) -> Any:
         subscription = write_subscription(EmbeddedSubscription(version=1, topics=(self.topic,)))
-        metadata = subscription if self.metadata is None else self.metadata
+        metadata = subscription if self.metadata is None else self.metadata(member)
         return self._ask(
             "JoinGroup",
             9,
@@ -127,7 +135,7 @@ class RawGroup:
             rebalance_timeout=round(self.rebalance_timeout_s * 1000),
             member_id=member,
             group_instance_id=instance,
-            protocol_type="consumer",
+            protocol_type=self.protocol_type,
             protocols=[{"name": self.assignor, "metadata": metadata}],
         )
 

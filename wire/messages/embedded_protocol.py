@@ -51,7 +51,7 @@ class EmbeddedAssignment:
 
 def read_subscription(data: bytes) -> EmbeddedSubscription:
     """Read the metadata that a member sent in JoinGroup. Raises DecodeError: with the field and the byte."""
-    version, read = _read(SUBSCRIPTION, data)
+    version, read = read_versioned(SUBSCRIPTION, data)
     return EmbeddedSubscription(
         version=version,
         topics=read.topics,
@@ -64,7 +64,7 @@ def read_subscription(data: bytes) -> EmbeddedSubscription:
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
     """Read the assignment that a leader sent, or that the broker computed. Raises DecodeError: as above."""
-    version, read = _read(ASSIGNMENT, data)
+    version, read = read_versioned(ASSIGNMENT, data)
     return EmbeddedAssignment(
         version=version, partitions=_by_topic(read.assigned_partitions), user_data=read.user_data
     )
@@ -90,7 +90,7 @@ def write_subscription(subscription: EmbeddedSubscription) -> bytes:
         "generation_id": subscription.generation,
         "rack_id": subscription.rack,
     }
-    return _written(SUBSCRIPTION, subscription.version, fields)
+    return write_versioned(SUBSCRIPTION, subscription.version, fields)
 
 
 def write_assignment(assignment: EmbeddedAssignment) -> bytes:
@@ -99,10 +99,11 @@ def write_assignment(assignment: EmbeddedAssignment) -> bytes:
         "assigned_partitions": _topic_partitions(assignment.partitions),
         "user_data": assignment.user_data,
     }
-    return _written(ASSIGNMENT, assignment.version, fields)
+    return write_versioned(ASSIGNMENT, assignment.version, fields)
 
 
-def _read(of: Message[Decoded], data: bytes) -> tuple[int, Decoded]:
+def read_versioned(of: Message[Decoded], data: bytes) -> tuple[int, Decoded]:
+    """A message after its version, two bytes: a newer one is read as the newest known. Raises DecodeError."""
     if len(data) < _VERSION.size:
         raise DecodeError(f"{of.name} has {len(data)} bytes, too few for a version")
     version: int = _VERSION.unpack_from(data)[0]
@@ -111,7 +112,8 @@ def _read(of: Message[Decoded], data: bytes) -> tuple[int, Decoded]:
     return version, message_reader(of, min(version, of.newest), OBJECTS)(data, _VERSION.size)[0]
 
 
-def _written(of: Message[object, Encoded], version: int, fields: Encoded) -> bytes:
+def write_versioned(of: Message[object, Encoded], version: int, fields: Encoded) -> bytes:
+    """The version, and the message; a version above the newest is written as it. Raises ValueError."""
     if version < 0:
         raise ValueError(f"the embedded protocol has no version {version}")
     written = min(version, of.newest)

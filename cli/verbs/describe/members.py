@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Table, columns, fields
+from cli.verbs.describe.roles import RoleColumns, roles_data
 from groups.model import Group, GroupType, Member, MemberProtocol, Subscription
 from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology
 from groups.trees import Trees
@@ -33,6 +34,7 @@ def member_data(group: Group, member: Member) -> dict[str, object]:
         "epoch": member.epoch,
         "target_epoch": group.assignment_epoch,
         **(streams_data(member) if group.type is GroupType.STREAMS else {}),
+        **roles_data(group, member),
     }
 
 
@@ -45,6 +47,7 @@ def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
     kinds = {upgraded(group, member) for group in groups for member in group.members}
     migrating = verbose and {True, False} <= kinds
     of_streams = any(group.members for group in groups if group.type is GroupType.STREAMS)
+    roles = RoleColumns.of(groups, verbose=verbose)
     names = ["GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if static else [])]
     names += ["HOST", "CLIENT-ID", "##PARTITIONS"]
     if verbose:
@@ -52,6 +55,7 @@ def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
         names += ["UPGRADED"] if migrating else []
         names += ["SUBSCRIPTION"]
     names += streams_headings(verbose=verbose) if of_streams else []
+    names += roles.headings
 
     def row(group: Group, member: Member) -> Sequence[Cell]:
         count = None if member.owned is None else sum(map(len, member.owned.values()))
@@ -63,7 +67,8 @@ def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
             cells += [partitions_text(member.target)]
             cells += [upgraded(group, member)] if migrating else []
             cells += [_subscription_text(member)]
-        return [*cells, *streams_cells(member, verbose=verbose)] if of_streams else cells
+        cells += streams_cells(member, verbose=verbose) if of_streams else ()
+        return [*cells, *roles.cells(group, member)]
 
     rows = [row(group, member) for group in groups for member in group.members]
     return Table(columns=columns(*names), rows=rows)

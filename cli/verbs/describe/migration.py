@@ -137,7 +137,7 @@ def _upgrade(inspected: Inspection) -> str | None:
     if inspected.group.type is not GroupType.CLASSIC or not inspected.members:
         return None
     if blockers is None:
-        if inspected.group.protocol_type not in (None, "", "consumer"):
+        if not inspected.group.shares_partitions:
             return None
         return "Not known now: whether assignments carry user data, which would block an online upgrade."
     if blockers:

@@ -27,6 +27,7 @@ from cli.verbs.describe.offsets import (
     unsubscribed_remarks,
 )
 from cli.verbs.describe.options import STATE_TABLE, DescribeOptions, DescribeSelection
+from cli.verbs.describe.roles import unknown_leaders, with_unknown_leaders
 from cli.verbs.watch import show_read
 from groups.counts import counted, first_names
 from groups.lag import NextRecords, PartitionLag, partition_lags, topics_with_offsets, unread_offsets
@@ -70,6 +71,7 @@ def describe_groups(
 
     def read_document(groups: Source) -> Document:
         described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
+        described = replace(described, items=with_unknown_leaders(groups, described.items))
         if mode is DescribeMode.OFFSETS:
             document = _read_offsets(groups, described, options, split_list(selection.topics))
         else:
@@ -163,7 +165,7 @@ def describe_document(
     else:
         blocks = [_state_table(groups, verbose=verbose)]
     data = Deferred(lambda: {"groups": [group_data(group, None) for group in groups]})
-    remarks = _state_remarks(groups)
+    remarks = (*_state_remarks(groups), *unknown_leaders(groups))
     return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
 
 
@@ -244,6 +246,8 @@ def group_data(
     }
     if group.type is GroupType.STREAMS:
         data["topology"] = topology_data(group.topology)
+    if not group.shares_partitions:
+        data["leader"] = group.leader
     data["members"] = [member_data(group, member) for member in group.members]
     data["offsets"] = None if offsets is None else [offset_data(row, view, group) for row in offsets]
     if offsets is not None and view.totals:
@@ -280,13 +284,16 @@ def pending_remarks(groups: Sequence[Group], now_ms: int) -> tuple[str, ...]:
 
 def _state_table(groups: Sequence[Group], *, verbose: bool) -> Table:
     epochs = ["#GROUP-EPOCH", "#TARGET-ASSIGNMENT-EPOCH"] if verbose else []
+    led = not all(group.shares_partitions for group in groups)
     names = ["GROUP", "COORDINATOR", "ASSIGNOR", "STATE", *epochs, "##MEMBERS"]
+    names += ["PROTOCOL-TYPE", "LEADER"] if led else []
 
     def row(group: Group) -> Sequence[Cell]:
         node = group.coordinator
         coordinator = None if node is None else f"{node.host}:{node.port} ({node.id})"
         numbers = (group.group_epoch, group.assignment_epoch) if verbose else ()
         state, count = group.state.value, len(group.members)
-        return group.id, coordinator, group.protocol or None, state, *numbers, count
+        more = (group.protocol_type or None, group.elected) if led else ()
+        return group.id, coordinator, group.protocol or None, state, *numbers, count, *more
 
     return Table(columns=columns(*names), rows=[row(group) for group in groups])

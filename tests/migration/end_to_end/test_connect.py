@@ -30,7 +30,7 @@ REST = re.compile(r"\b(GET|PUT) (/connectors/[\w./-]*\w)")
 
 @pytest.fixture
 def worker(broker: Broker, tmp_path: Path) -> Iterator[ConnectWorker]:
-    running = ConnectWorker(fetch_connect(), broker, tmp_path)
+    running = ConnectWorker(fetch_connect(), broker, tmp_path).ready()
     yield running
     running.end()
 

@@ -191,7 +191,7 @@ def test_lists_that_librdkafka_refuses(kohort: Kohort, sample: Path, tmp_path: P
 
 @pytest.mark.parametrize("metadata", [b"\x00", b""])
 def test_metadata_that_cannot_be_read(kohort: Kohort, broker: Broker, metadata: bytes) -> None:
-    group = RawGroup(broker=broker, metadata=metadata)
+    group = RawGroup(broker=broker, metadata=lambda _: metadata)
     group.grow(1)
     answer = _plan(kohort, broker, group.id)
     assert answer.status == 1, answer.stderr

@@ -1,0 +1,113 @@
+"""The embedded protocol of Kafka Connect: the state of a worker in JoinGroup, and its assignment in SyncGroup. As in
+Java's `ConnectProtocol` and `IncrementalCooperativeConnectProtocol`, a newer version is read as the newest known one
+and bytes after the last field are ignored. An eager assignment is all that a worker runs; an incremental one is what
+the worker starts and stops in addition to the allocation that it reported (KIP-415)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from wire.messages.embedded_protocol import read_versioned, write_versioned
+from wire.messages.schemas.connect import WORKER_ASSIGNMENT, WORKER_STATE
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.connect import (
+        ConnectAssignmentAssignment,
+        ConnectAssignmentAssignmentFields,
+        ConnectAssignmentFields,
+        ConnectWorkerStateFields,
+    )
+
+CONNECTOR = -1  # the task number that stands for the connector itself
+ConnectTasks: TypeAlias = Mapping[str, tuple[int, ...]]
+"""Task numbers by connector, in the order sent; CONNECTOR is one of them if the worker runs the connector."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectAssignment:
+    """What the leader sends to a worker. `error` is 0, or 1 for a leader that lags behind the workers' configurations.
+    From version 1 on: `revoked`, and `delay_ms`, until the leader assigns what a lost worker ran."""
+
+    version: int
+    error: int = 0
+    leader: str
+    leader_url: str
+    config_offset: int
+    assigned: ConnectTasks = field(default_factory=dict)
+    revoked: ConnectTasks = field(default_factory=dict)
+    delay_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectWorkerState:
+    """What a worker sends when it joins. `allocation` is what it runs, from version 1 on; None: it has none yet."""
+
+    version: int
+    url: str
+    config_offset: int
+    allocation: ConnectAssignment | None = None
+
+
+def read_worker_state(data: bytes) -> ConnectWorkerState:
+    """Read the metadata that a worker sent in JoinGroup. Raises DecodeError: with the field and the byte."""
+    version, read = read_versioned(WORKER_STATE, data)
+    return ConnectWorkerState(
+        version=version,
+        url=read.url,
+        config_offset=read.config_offset,
+        allocation=None if read.allocation is None else read_worker_assignment(read.allocation),
+    )
+
+
+def read_worker_assignment(data: bytes) -> ConnectAssignment:
+    """Read the assignment that a leader sent. Raises DecodeError: with the field and the byte."""
+    version, read = read_versioned(WORKER_ASSIGNMENT, data)
+    return ConnectAssignment(
+        version=version,
+        error=read.error,
+        leader=read.leader,
+        leader_url=read.leader_url,
+        config_offset=read.config_offset,
+        assigned=_by_connector(read.assignment or ()),
+        revoked=_by_connector(read.revoked or ()),
+        delay_ms=read.delay,
+    )
+
+
+def write_worker_state(state: ConnectWorkerState) -> bytes:
+    """The bytes of a worker's state; a version above the newest is written as it. Raises ValueError."""
+    allocation = state.allocation
+    fields: ConnectWorkerStateFields = {
+        "url": state.url,
+        "config_offset": state.config_offset,
+        "allocation": None if allocation is None else write_worker_assignment(allocation),
+    }
+    return write_versioned(WORKER_STATE, state.version, fields)
+
+
+def write_worker_assignment(assignment: ConnectAssignment) -> bytes:
+    """The bytes of an assignment; a version above the newest is written as it. Raises ValueError."""
+    fields: ConnectAssignmentFields = {
+        "error": assignment.error,
+        "leader": assignment.leader,
+        "leader_url": assignment.leader_url,
+        "config_offset": assignment.config_offset,
+        "assignment": _entries(assignment.assigned),
+        "revoked": _entries(assignment.revoked),
+        "delay": assignment.delay_ms,
+    }
+    return write_versioned(WORKER_ASSIGNMENT, assignment.version, fields)
+
+
+def _by_connector(entries: Iterable[ConnectAssignmentAssignment]) -> dict[str, tuple[int, ...]]:
+    """The tasks by connector; a connector that was sent twice gets the tasks of both entries."""
+    tasks: dict[str, tuple[int, ...]] = {}
+    for entry in entries:
+        tasks[entry.connector] = tasks.get(entry.connector, ()) + entry.tasks
+    return tasks
+
+
+def _entries(tasks: ConnectTasks) -> list[ConnectAssignmentAssignmentFields]:
+    return [{"connector": connector, "tasks": numbers} for connector, numbers in tasks.items()]
