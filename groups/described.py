@@ -305,7 +305,10 @@ def _with_embedded(base: model.Member, metadata: bytes, assignment: bytes, *, st
     if subscription is not None:
         # In the order sent: in one bucket, Java's maps keep the order of insertion.
         topics = model.Subscription(topics=tuple(dict.fromkeys(subscription.topics)))
-        member = replace(member, rack=subscription.rack or None, subscription=topics)
+        kept = {
+            topic: tuple(sorted(numbers)) for topic, numbers in sorted(subscription.owned.items()) if numbers
+        }
+        member = replace(member, rack=subscription.rack or None, subscription=topics, kept=kept or None)
     if assigned is not None:
         owned = {name: tuple(sorted(set(numbers))) for name, numbers in sorted(assigned.partitions.items())}
         member = replace(member, owned=owned)

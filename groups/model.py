@@ -108,6 +108,9 @@ class Member:
     epoch: Annotated[int, Between(-2, INT32)] | None = None  # the member epoch
     is_new: bool | None = field(default=None, metadata=UNWRITTEN)  # classic: joined after the last rebalance
     user_data: UserData | None = None  # the assignor's bytes; None when unknown or when the protocol has none
+    kept: Partitions | None = None
+    """What a classic member still owned when it last rejoined (`ownedPartitions`, KIP-429): an eager one nothing. None:
+    nothing, or unknown."""
     streams: StreamsMember | None = None  # the tasks and the process of a streams group's member
     connect: ConnectMember | None = None  # the connectors and tasks of a worker of Kafka Connect
     candidate: Candidate | None = None  # a member of Schema Registry's group, which elects a leader

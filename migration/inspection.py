@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from groups.classic_streams import StreamsThread, streams_threads
 from groups.counts import share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import Succession, succession
@@ -36,6 +37,8 @@ class InspectedMember:
     """Its place in the order of succession, from 1; None for the leader, or if there is no known order."""
     waits: Waits  # In the order in which they end; None if unknown, empty if it waits for nothing
     user_data_bytes: int | None  # Size of the user data in its assignment; None if unknown
+    user_data: str | None
+    """What its user data is, if that is Kafka Streams': `AssignmentInfo 11`; None if unknown."""
     writes_user_data: bool | None
     """Whether it writes user data into the assignments when it leads; None if unknown."""
 
@@ -60,6 +63,10 @@ def inspect(group: Group) -> Inspection:
     members = tuple(
         _inspected(group, member, labels[member.id], leader, ranks.get(member.id), waits[member.id])
         for member in group.members
+    )
+    threads = {thread.member.id: thread for thread in streams_threads(group)}
+    members = tuple(
+        replace(inspected, user_data=_streams_data(threads.get(inspected.member.id))) for inspected in members
     )
     words, blocked = standing(group), blocking_upgrade(group)
     known: dict[str, Any] = {"standing": words, "succession": order, "upgrade_blocked_by": blocked}
@@ -96,6 +103,12 @@ def _classic_standing(group: Group) -> str:
         return f"{spoken}; a rebalance is in progress, and the assignor that it will use is unknown."
     if group.protocol is None:
         return f"{spoken}."
+    threads = streams_threads(group)
+    used = sorted({thread.used for thread in threads if thread.used is not None})
+    newest = sorted({thread.newest_known for thread in threads if thread.newest_known is not None})
+    if used:
+        knows = f", and {_from_to(newest)} is the newest known" if newest else ""
+        return f"{spoken}; they are threads of Kafka Streams: version {_from_to(used)} of its data is in use{knows}."
     lists = [member.protocols for member in group.members]
     if None in lists:
         bounced = ""
@@ -104,6 +117,10 @@ def _classic_standing(group: Group) -> str:
         listed = f"{'lists' if total == 1 else 'list'} {group.protocol}, which is in use{bounced}"
         return f"{spoken} and {listed}. A broker does not show what else is listed."
     return f"{spoken}; {group.protocol} is in use{_bounced([names for names in lists if names is not None])}."
+
+
+def _from_to(versions: Sequence[int]) -> str:
+    return str(versions[0]) if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
 
 
 def _may_bounce(group: Group) -> bool:
@@ -158,8 +175,14 @@ def _inspected(
         rank=rank,
         waits=waits,
         user_data_bytes=None if member.user_data is None else len(member.user_data.assignment),
+        user_data=None,
         writes_user_data=writes,
     )
+
+
+def _streams_data(thread: StreamsThread | None) -> str | None:
+    assignment = None if thread is None else thread.assignment
+    return None if assignment is None else f"AssignmentInfo {assignment.version}"
 
 
 def blocking_upgrade(group: Group) -> tuple[str, ...] | None:

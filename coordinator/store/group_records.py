@@ -90,7 +90,7 @@ def _subscription(member: Member, assignor: str | None, generation: int) -> byte
             version=embedded_protocol.NEWEST_VERSION,
             topics=member.subscription.topics if member.subscription else (),
             user_data=(member.user_data or UserData()).subscription or None,
-            owned=dict(member.owned or {}) if assignor == COOPERATIVE else {},
+            owned=dict((member.owned if assignor == COOPERATIVE else member.kept) or {}),
             generation=generation if member.generation is None else member.generation,
             rack=member.rack,
         )

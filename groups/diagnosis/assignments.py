@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from groups.classic_streams import is_classic_streams
 from groups.counts import counted, first_names, share
 from groups.diagnosis.case import DiagnosisCase, Least, Need, error, note, rule, warning
 from groups.diagnosis.rebalances import assigned_ms, is_unsettled, partitions_text
@@ -126,7 +127,10 @@ def skew(case: DiagnosisCase) -> Iterator[Finding]:
     yield (warning if in_all else note)(
         message=f"{case.labels[most]} owns {shown[most]} partitions{what}, {case.labels[least]} {shown[least]}, of "
         f"{sum(shown.values())} for {len(members)} members.",
-        remedy=f"{case.group.protocol or 'The assignor'} assigns unevenly: compare other assignors with "
+        remedy="Kafka Streams leaves a task with its state where it is until a warm-up elsewhere has caught up "
+        f"(KIP-441). See warm-ups and the next probing rebalance: kohort describe {case.in_shell} --members."
+        if is_classic_streams(case.group)
+        else f"{case.group.protocol or 'The assignor'} assigns unevenly: compare other assignors with "
         f"kohort dry-run {case.in_shell} --compare.",
         members=(most,),
         evidence={

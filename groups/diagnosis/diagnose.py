@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from groups.diagnosis import assignments, lag, members, offsets, rebalances, stalls, transactions
+from groups.diagnosis import (
+    assignments,
+    classic_streams,
+    lag,
+    members,
+    offsets,
+    rebalances,
+    stalls,
+    transactions,
+)
 from groups.diagnosis.case import DiagnosisCase, DiagnosisRule, Need, Observation, Thresholds
 from groups.findings import Finding, Level, worst_first
 from groups.progress import GroupProgress, group_progress, readings_of
@@ -21,6 +30,8 @@ RULES: tuple[DiagnosisRule, ...] = (
     members.static_fencing,
     members.static_away,
     members.evicted,
+    classic_streams.streams_error,
+    classic_streams.version_probe,
     assignments.without_owner,
     assignments.target_not_reached,
     assignments.topic_missing,
@@ -41,11 +52,13 @@ RULES: tuple[DiagnosisRule, ...] = (
     offsets.never_committed,
     offsets.expiring,
     assignments.skew,
+    classic_streams.probe_overdue,
     rebalances.in_progress,
     offsets.left_over,
     transactions.aborted_records,
     assignments.idle_members,
     members.mixed_protocols,
+    classic_streams.mixed_versions,
 )
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from groups import model
+from groups.classic_streams import is_classic_streams
 from groups.counts import first_names
 from groups.offsets.model import GroupChange, OffsetChange, PlannedChange, Positions, TopicScope, committed_in
 from groups.offsets.scenarios import Scenario, reset
 
 _MEMBERS_NAMED = 5
-CLASSIC_STREAMS = "stream"  # the name of Kafka Streams' assignor in the classic protocol
 
 
 def absent(name: str, kind: model.GroupType = model.GroupType.CLASSIC) -> model.Group:
@@ -140,7 +140,7 @@ def is_active(group: model.Group) -> bool:
 
 def stays_after_a_close(group: model.Group) -> bool:
     """Until the session expires: static members, and Streams' classic ones (`internal.leave.group.on.close`)."""
-    of_streams = group.type is model.GroupType.CLASSIC and group.protocol == CLASSIC_STREAMS
+    of_streams = is_classic_streams(group)
     return of_streams or any(member.instance for member in group.members)
 
 

@@ -20,6 +20,7 @@ NOT_OURS = (
     "cli/dropin/usage.txt",
     "coordinator/configs/kafka.tsv",
     "tests/coordinator/simulation/stories/recorded/",  # what clients sent
+    "tests/golden/classic_streams/groups.yaml",
     "tests/docs/test_words.py",
     "tests/docs/words",
 )

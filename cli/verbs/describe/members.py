@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Table, columns, fields
 from cli.verbs.describe.roles import RoleColumns, roles_data
+from groups.classic_streams import StreamsThread, as_streams_member, is_classic_streams
 from groups.model import Group, GroupType, Member, MemberProtocol, Subscription
 from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology
 from groups.trees import Trees
@@ -42,11 +43,21 @@ def partitions_data(partitions: Mapping[str, tuple[int, ...]] | None) -> dict[st
     return None if partitions is None else {topic: list(partitions[topic]) for topic in sorted(partitions)}
 
 
-def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
+def members_table(
+    groups: Sequence[Group], threads: Mapping[str, Sequence[StreamsThread]], *, verbose: bool
+) -> Table:
+    """A row for each member; `threads` are those of classic Streams groups, by group."""
     static = any(member.instance for group in groups for member in group.members)
     kinds = {upgraded(group, member) for group in groups for member in group.members}
     migrating = verbose and {True, False} <= kinds
-    of_streams = any(group.members for group in groups if group.type is GroupType.STREAMS)
+    of_streams = any(
+        group.members for group in groups if group.type is GroupType.STREAMS or is_classic_streams(group)
+    )
+    of_threads = {
+        (name, thread.member.id): as_streams_member(thread)
+        for name, of_group in threads.items()
+        for thread in of_group
+    }
     roles = RoleColumns.of(groups, verbose=verbose)
     names = ["GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if static else [])]
     names += ["HOST", "CLIENT-ID", "##PARTITIONS"]
@@ -67,7 +78,9 @@ def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
             cells += [partitions_text(member.target)]
             cells += [upgraded(group, member)] if migrating else []
             cells += [_subscription_text(member)]
-        cells += streams_cells(member, verbose=verbose) if of_streams else ()
+        if of_streams:
+            streams = of_threads.get((group.id, member.id), member.streams)
+            cells += streams_cells(streams or _NOT_OF_STREAMS, verbose=verbose)
         return [*cells, *roles.cells(group, member)]
 
     rows = [row(group, member) for group in groups for member in group.members]
@@ -91,9 +104,8 @@ def streams_headings(*, verbose: bool) -> list[str]:
     return ["PROCESS", "TASKS", *more]
 
 
-def streams_cells(member: Member, *, verbose: bool) -> tuple[Cell, ...]:
-    """The cells of the columns in `streams_headings`; empty for a member of a group of another type."""
-    streams = member.streams or _NOT_OF_STREAMS
+def streams_cells(streams: StreamsMember, *, verbose: bool) -> tuple[Cell, ...]:
+    """The cells of the columns in `streams_headings`."""
     cells: tuple[Cell, ...] = (streams.process, tasks_text(streams.tasks))
     if not verbose:
         return cells

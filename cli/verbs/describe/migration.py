@@ -45,7 +45,16 @@ def _member_data(inspected: InspectedMember) -> dict[str, object]:
         "library_known_by": inspected.client.known_by,
         "protocol": member.protocol and member.protocol.value,
         "assignors": None if inspected.assignors is None else list(inspected.assignors),
-        **fields(inspected, "all_assignors", "epoch", "leads", "rank", "user_data_bytes", "writes_user_data"),
+        **fields(
+            inspected,
+            "all_assignors",
+            "epoch",
+            "leads",
+            "rank",
+            "user_data_bytes",
+            "user_data",
+            "writes_user_data",
+        ),
         "waits": None
         if inspected.waits is None
         else [
@@ -143,7 +152,7 @@ def _upgrade(inspected: Inspection) -> str | None:
     if blockers:
         who = share(len(blockers), len(inspected.members), "member")
         return (
-            f"Online upgrade blocked: the assignments of {who} carry user data ({_sizes(inspected)}), and the broker "
+            f"Online upgrade blocked: the assignments of {who} carry {_data(inspected)}, and the broker "
             "refuses the first member of the consumer protocol with GROUP_ID_NOT_FOUND."
         )
     return f"No assignment carries user data: {_as_long_as(inspected)}."
@@ -165,6 +174,12 @@ def _as_long_as(inspected: Inspection) -> str:
     return "user data does not block an online upgrade"
 
 
+def _data(inspected: Inspection) -> str:
+    if any(member.user_data for member in inspected.members):
+        return f"tasks of Kafka Streams ({_sizes(inspected)})"
+    return f"user data ({_sizes(inspected)})"
+
+
 def _sizes(inspected: Inspection) -> str:
     sizes = sorted({member.user_data_bytes for member in inspected.members if member.user_data_bytes})
     return f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
@@ -183,10 +198,15 @@ def _table(inspected: Inspection, labels: Mapping[str, str], shown: _ShownColumn
         cells += [member.client.host, _library(seen)]
         cells += [member.protocol and member.protocol.value, _assignors(seen), seen.epoch]
         cells += [_place(seen)] if shown.leads else []
-        cells += [seen.user_data_bytes] if shown.user_data else []
+        cells += [_user_data(seen)] if shown.user_data else []
         return [*cells, waits_text(seen, labels)]
 
     return Table(columns=columns(*names, "WAITS-FOR"), rows=[row(seen) for seen in inspected.members])
+
+
+def _user_data(member: InspectedMember) -> int | str | None:
+    """Its size, or what it is."""
+    return member.user_data_bytes if member.user_data is None else member.user_data
 
 
 def _library(member: InspectedMember) -> str | None:

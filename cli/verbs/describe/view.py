@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -13,6 +13,13 @@ from cli.render.cells import Cell
 from cli.render.document import VERBOSE, Block, Deferred, Document, Table, columns, fields
 from cli.selection import describe_chosen, split_list
 from cli.sources.source import AuthorizedOperations, ReadResult, Source
+from cli.verbs.describe.classic_streams import (
+    StreamsApplication,
+    application,
+    streams_remarks,
+    thread_data,
+    threads_table,
+)
 from cli.verbs.describe.members import member_data, members_table, topology_data, topology_tables
 from cli.verbs.describe.offsets import (
     PLAIN,
@@ -29,6 +36,7 @@ from cli.verbs.describe.offsets import (
 from cli.verbs.describe.options import STATE_TABLE, DescribeOptions, DescribeSelection
 from cli.verbs.describe.roles import unknown_leaders, with_unknown_leaders
 from cli.verbs.watch import show_read
+from groups.classic_streams import changelog_names, is_classic_streams
 from groups.counts import counted, first_names
 from groups.lag import NextRecords, PartitionLag, partition_lags, topics_with_offsets, unread_offsets
 from groups.model import Group, GroupState, GroupType, Problem, Topic, each_commit
@@ -78,16 +86,34 @@ def describe_groups(
             shown, problems = described.items, described.problems
             if mode is DescribeMode.MIGRATION:
                 shown = groups.with_leaders(shown)
-            elif mode is DescribeMode.MEMBERS and options.verbose:
+            topics: Mapping[str, Topic] = {}
+            if mode is DescribeMode.MEMBERS:
+                topics, unread = _changelogs(groups, shown)
+                problems += unread
+            if mode is DescribeMode.MEMBERS and options.verbose:
                 read = groups.with_topology_nodes(shown)
                 shown, problems = read.items, problems + read.problems
-            document = describe_document(shown, {}, mode, verbose=options.verbose, problems=problems)
+            document = describe_document(shown, topics, mode, verbose=options.verbose, problems=problems)
         if options.authorized_operations:
             authorized = groups.authorized_operations(described.items)
             document = with_operations(document, described.items, authorized)
         return replace(document, more="" if options.verbose else VERBOSE)
 
     show_read(read_document, source, output, repeat)
+
+
+def _changelogs(source: Source, groups: Sequence[Group]) -> tuple[dict[str, Topic], tuple[Problem, ...]]:
+    """The changelogs of classic Streams groups with their ends: their names need the list of all topics."""
+    applications = [group for group in groups if is_classic_streams(group)]
+    if not applications:
+        return {}, ()
+    listed = source.topics(None, end_offsets=False)
+    names = [topic.name for topic in listed.items]
+    changelogs = {topic for group in applications for topic in changelog_names(group, names)}
+    if not changelogs:
+        return {}, listed.problems
+    read = source.topics(changelogs, end_offsets=True)
+    return {topic.name: topic for topic in read.items}, listed.problems + read.problems
 
 
 def _read_offsets(
@@ -159,13 +185,19 @@ def describe_document(
     if mode is DescribeMode.OFFSETS:
         return _offsets_document(groups, topics, view, problems)
     if mode is DescribeMode.MEMBERS:
-        blocks: list[Block] = [members_table(groups, verbose=verbose)]
+        applications = [application(group, topics) for group in groups if is_classic_streams(group)]
+        threads = {one.group.id: one.threads for one in applications}
+        blocks: list[Block] = [members_table(groups, threads, verbose=verbose)]
+        if any(threads.values()):
+            blocks.append(threads_table(applications))
         if verbose and any(group.topology for group in groups):
             blocks += topology_tables(groups)
     else:
+        applications = []
         blocks = [_state_table(groups, verbose=verbose)]
-    data = Deferred(lambda: {"groups": [group_data(group, None) for group in groups]})
-    remarks = (*_state_remarks(groups), *unknown_leaders(groups))
+    data = Deferred(lambda: {"groups": [group_data(group, None, topics=topics) for group in groups]})
+    of_streams = streams_remarks(applications, time.time_ns() // 1_000_000)
+    remarks = (*_state_remarks(groups), *unknown_leaders(groups), *of_streams)
     return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
 
 
@@ -232,9 +264,13 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
 
 
 def group_data(
-    group: Group, offsets: Sequence[PartitionLag] | None, view: OffsetsView = PLAIN
+    group: Group,
+    offsets: Sequence[PartitionLag] | None,
+    view: OffsetsView = PLAIN,
+    *,
+    topics: Mapping[str, Topic] | None = None,
 ) -> dict[str, object]:
-    """A group of the JSON document; offsets are null if they were not requested."""
+    """A group of the JSON document; offsets are null if they were not requested. `topics` may have changelogs."""
     epochs = ("generation",) if group.type is GroupType.CLASSIC else ("group_epoch", "assignment_epoch")
     data: dict[str, object] = {
         "group": group.id,
@@ -249,10 +285,18 @@ def group_data(
     if not group.shares_partitions:
         data["leader"] = group.leader
     data["members"] = [member_data(group, member) for member in group.members]
+    if is_classic_streams(group):
+        data["members"] = list(_with_threads(group, application(group, topics or {})))
     data["offsets"] = None if offsets is None else [offset_data(row, view, group) for row in offsets]
     if offsets is not None and view.totals:
         data["totals"] = group_totals(group, offsets, lag_time=view.lag_time)
     return data
+
+
+def _with_threads(group: Group, described: StreamsApplication) -> Iterator[dict[str, object]]:
+    for thread in described.threads:
+        lags = described.lags.get(thread.member.id, {})
+        yield {**member_data(group, thread.member), "streams": thread_data(thread, lags)}
 
 
 _KINDS = {GroupType.SHARE: "Share", GroupType.STREAMS: "Streams"}

@@ -15,6 +15,7 @@ from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
 from cli.verbs.watch.event_text import text_of_events
 from cli.verbs.watch.state import ObservedEvent, WatchObservation, lags_of
+from groups.classic_streams import is_classic_streams
 from groups.lag import total_lag
 from groups.model import PendingOffsets, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
@@ -55,9 +56,11 @@ def header_document(header: Header) -> dict[str, object]:
 
 
 def observation_document(observation: WatchObservation) -> dict[str, object]:
-    """A line for one observation, without user data of assignors, which is not shown."""
+    """A line for one observation, without user data of assignors, which is not shown, except for Kafka Streams'."""
     there = {
-        name: replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
+        name: group
+        if is_classic_streams(group)
+        else replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
         for name, group in observation.groups.items()
         if group is not None
     }

@@ -1,0 +1,302 @@
+"""Kafka Streams on the classic protocol: what its assignor's user data shows of each thread (KIP-429, KIP-441).
+A member is a thread: its subscription contains what its process has, its assignment what it gets. `upgrade.from` up to
+1.1 shows as version 1 or 2. From 2.0 to 2.3 it makes a thread eager, which rejoins without partitions; a cooperative
+one keeps them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeVar
+
+from groups.model import Group, GroupType, Member, Topic
+from groups.streams import StreamsMember, Tasks
+from wire.messages.reader import DecodeError
+from wire.messages.streams_assignor import (
+    IS_ACTIVE,
+    NO_REBALANCE,
+    OLDEST_WITH_NEWEST_KNOWN,
+    OLDEST_WITH_OFFSET_SUMS,
+    StreamsAssignment,
+    StreamsSubscription,
+    TaskId,
+    read_streams_assignment,
+    read_streams_subscription,
+)
+
+CLASSIC_STREAMS = "stream"  # the name of Kafka Streams' assignor in the classic protocol
+OLDEST_COOPERATIVE = 5
+"""The newest version known to Kafka Streams 2.4, the first release that can rebalance cooperatively."""
+FIRST_RELEASES = {
+    3: "2.0",
+    4: "2.1",
+    5: "2.4",
+    6: "2.5",
+    7: "2.6.0",
+    8: "2.6.1",
+    9: "2.8",
+    10: "3.0",
+    11: "3.2",
+}
+"""The first release of Kafka Streams that knows each version; versions 1 and 2 do not show it."""
+T = TypeVar("T")
+
+
+class StreamsError(Enum):
+    """Errors of Kafka Streams' AssignorError, by Kafka's names."""
+
+    NONE = 0
+    INCOMPLETE_SOURCE_TOPIC_METADATA = 1
+    VERSION_PROBING = 2
+    ASSIGNMENT_ERROR = 3
+    SHUTDOWN_REQUESTED = 4
+
+
+MEANINGS = {
+    1: "a source topic does not exist, or the leader does not know it; the leader's log names it",
+    2: "the leader could not read a subscription of a newer version (releases before 2.4)",
+    3: "the leader failed to assign tasks; its log has the exception",
+    4: "an instance had a fatal error and requested that the whole application shuts down",
+}
+"""The errors in words."""
+
+
+def error_name(code: int | None) -> str | None:
+    """Kafka's name of an error, or its number if Kafka 4.4 has none for it; None if unknown."""
+    if code is None:
+        return None
+    return StreamsError(code).name if code in {error.value for error in StreamsError} else str(code)
+
+
+class Rebalancing(Enum):
+    """The protocol by which a thread gives up partitions (KIP-429)."""
+
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsThread:
+    """A member of a classic Streams group. None: not known from this source, or not readable."""
+
+    member: Member
+    subscription: StreamsSubscription | None
+    assignment: StreamsAssignment | None
+    warm_ups: tuple[TaskId, ...] | None
+    """The standby tasks of its assignment that warm up for a move (KIP-441); None if they are not known apart."""
+    unreadable: str | None = None
+
+    @property
+    def active(self) -> tuple[TaskId, ...]:
+        """The active tasks that it was assigned, each once, ascending."""
+        return tuple(sorted(set(self.assignment.active), key=_order)) if self.assignment else ()
+
+    @property
+    def standby(self) -> tuple[TaskId, ...]:
+        """The tasks that it was assigned a copy of, without known warm-ups."""
+        copies = self.assignment.standby if self.assignment else {}
+        return tuple(sorted(copies.keys() - set(self.warm_ups or ()), key=_order))
+
+    @property
+    def process(self) -> str | None:
+        process = self.subscription and self.subscription.process
+        return None if process is None else str(process)
+
+    @property
+    def used(self) -> int | None:
+        return None if self.subscription is None else self.subscription.version
+
+    @property
+    def newest_known(self) -> int | None:
+        """The newest version that its library knows. None also if it uses version 1 or 2, which do not contain it."""
+        return None if self.subscription is None else self.subscription.newest_known
+
+    @property
+    def error(self) -> int | None:
+        """The error that it reports or was sent, 0 for none. None: unknown, or not in its versions."""
+        codes = [info.error for info in (self.subscription, self.assignment) if info is not None]
+        known = [code for code in codes if code is not None]
+        return next((code for code in known if code), known[0] if known else None)
+
+    @property
+    def probes_at_ms(self) -> int | None:
+        """When it triggers a probing rebalance, in ms since 1970; None if it does not, or at once (`follows_up`)."""
+        time_ms = self.assignment and self.assignment.next_rebalance_ms
+        return time_ms if time_ms and time_ms != NO_REBALANCE else None
+
+    @property
+    def follows_up(self) -> bool:
+        """Whether it rejoins at once: tasks that it gets are still to be revoked from their owners."""
+        return self.assignment is not None and self.assignment.next_rebalance_ms == 0
+
+    @property
+    def rebalancing(self) -> Rebalancing | None:
+        """Eager by its release or by `upgrade.from` up to 1.1; cooperative if it kept partitions when it rejoined."""
+        if self.member.kept:
+            return Rebalancing.COOPERATIVE
+        if self.used is None:
+            return None
+        newest = self.newest_known
+        is_eager = self.used < OLDEST_WITH_NEWEST_KNOWN or (
+            newest is not None and newest < OLDEST_COOPERATIVE
+        )
+        return Rebalancing.EAGER if is_eager else None
+
+    @property
+    def offset_sums(self) -> Mapping[TaskId, int]:
+        return self.subscription.offset_sums if self.subscription else {}
+
+
+def is_classic_streams(group: Group) -> bool:
+    return group.type is GroupType.CLASSIC and group.protocol == CLASSIC_STREAMS
+
+
+def streams_threads(group: Group) -> tuple[StreamsThread, ...]:
+    """The threads of a classic Streams group, in the order of its members; empty for any other group."""
+    if not is_classic_streams(group):
+        return ()
+    threads = [_thread(member) for member in group.members]
+    warm_ups = _warm_ups(threads)
+    return tuple(replace(thread, warm_ups=warm_ups.get(thread.member.id)) for thread in threads)
+
+
+def _thread(member: Member) -> StreamsThread:
+    data = member.user_data
+    subscription, unsubscribed = _part(read_streams_subscription, data.subscription if data else b"")
+    assignment, unassigned = _part(read_streams_assignment, data.assignment if data else b"")
+    return StreamsThread(
+        member=member,
+        subscription=subscription,
+        assignment=assignment,
+        warm_ups=None,
+        unreadable="; ".join(filter(None, (unsubscribed, unassigned))) or None,
+    )
+
+
+def _part(read: Callable[[bytes], T], data: bytes) -> tuple[T | None, str | None]:
+    if not data:
+        return None, None
+    try:
+        return read(data), None
+    except DecodeError as error:
+        return None, str(error)
+
+
+def _warm_ups(threads: Sequence[StreamsThread]) -> Mapping[str, tuple[TaskId, ...]]:
+    """The warm-ups of each member; members are missing if that cannot be known.
+
+    An assignment does not tell them from standby tasks. There are none unless a probing rebalance is scheduled; then
+    they are the copies beyond `num.standby.replicas`, the fewest that any task with state has, and of a task's copies
+    the one that is furthest behind."""
+    assignments = [thread.assignment for thread in threads]
+    known = [assignment for assignment in assignments if assignment is not None]
+    if len(known) < len(threads):
+        return {}
+    none: dict[str, tuple[TaskId, ...]] = {thread.member.id: () for thread in threads}
+    if any(assignment.version < OLDEST_WITH_OFFSET_SUMS for assignment in known):
+        newest = [thread.newest_known for thread in threads]
+        is_old = all(version is not None and version < OLDEST_WITH_OFFSET_SUMS for version in newest)
+        return none if is_old else {}
+    if any(thread.follows_up for thread in threads):
+        return {}
+    if not any(thread.probes_at_ms for thread in threads):
+        return none
+    copies = Counter(task for assignment in known for task in assignment.standby)
+    stateful = {
+        (task.topology, task.subtopology) for thread in threads for task in (*copies, *thread.offset_sums)
+    }
+    counts = [
+        copies[task]
+        for task in {task for thread in threads for task in thread.active}
+        if (task.topology, task.subtopology) in stateful
+    ]
+    replicas = min(counts, default=0)
+    if counts and replicas and replicas == max(counts):
+        return {}  # each task has a warm-up, or its standby task is one
+    found = {member: set[TaskId]() for member in none}
+    for task, count in copies.items():
+        holders = [thread for thread in threads if thread.assignment and task in thread.assignment.standby]
+        positions = {thread.member.id: _position(threads, thread, task) for thread in holders}
+        behind = sorted(positions, key=lambda member: positions[member])
+        extra, kept = behind[: count - replicas], behind[count - replicas :]
+        if extra and kept and positions[extra[-1]] == positions[kept[0]]:
+            return {}
+        for member in extra:
+            found[member].add(task)
+    return {member: tuple(sorted(tasks, key=_order)) for member, tasks in found.items()}
+
+
+def _position(threads: Iterable[StreamsThread], holder: StreamsThread, task: TaskId) -> int:
+    """How far the holder's process had the task when its threads last joined; -1: not at all."""
+    sums = [thread.offset_sums.get(task, -1) for thread in threads if thread.process == holder.process]
+    return max((offsets for offsets in sums if offsets != IS_ACTIVE), default=-1)
+
+
+def _order(task: TaskId) -> tuple[str, int, int]:
+    return task.topology or "", task.subtopology, task.partition
+
+
+def as_streams_member(thread: StreamsThread) -> StreamsMember:
+    """The thread in the form of a member of a streams group (KIP-1071): unknown warm-ups are standby tasks."""
+    subscription = thread.subscription
+    tasks = Tasks(
+        active=_by_subtopology(thread.active),
+        standby=_by_subtopology(thread.standby),
+        warmup=_by_subtopology(thread.warm_ups or ()),
+    )
+    return StreamsMember(
+        process=thread.process,
+        endpoint=subscription.end_point if subscription else None,
+        client_tags=(subscription.tags if subscription else None) or {},
+        tasks=None if thread.assignment is None else tasks,
+    )
+
+
+def _by_subtopology(tasks: Iterable[TaskId]) -> dict[str, tuple[int, ...]]:
+    numbers: dict[str, list[int]] = {}
+    for task in tasks:
+        prefix = "" if task.topology is None else f"{task.topology}__"
+        numbers.setdefault(f"{prefix}{task.subtopology}", []).append(task.partition)
+    return {subtopology: tuple(partitions) for subtopology, partitions in numbers.items()}
+
+
+def changelog_names(group: Group, topics: Iterable[str]) -> frozenset[str]:
+    """The changelog topics of the application, which are named after it."""
+    return frozenset(
+        topic for topic in topics if topic.startswith(f"{group.id}-") and topic.endswith("-changelog")
+    )
+
+
+def task_lags(
+    group: Group, threads: Sequence[StreamsThread], topics: Mapping[str, Topic]
+) -> dict[str, dict[TaskId, int]]:
+    """The lag of each copy that a member reported, by member: the end offsets of the task's changelogs less its sum, 0
+    for a task that ran as active. A copy is missing if its changelogs are not known: the classic protocol shows no
+    topology, so they are known only where one subtopology has as many tasks as the changelog has partitions."""
+    sizes: dict[tuple[str | None, int], int] = {}
+    for task in {task for thread in threads for task in (*thread.active, *thread.offset_sums)}:
+        key = (task.topology, task.subtopology)
+        sizes[key] = max(sizes.get(key, 0), task.partition + 1)
+    stateful = {(task.topology, task.subtopology) for thread in threads for task in thread.offset_sums}
+    of_size = Counter(sizes[key] for key in stateful)
+    changelogs = [topics[name] for name in changelog_names(group, topics)]
+
+    def lag(task: TaskId, offsets: int) -> int | None:
+        if offsets == IS_ACTIVE:
+            return 0
+        size = sizes[task.topology, task.subtopology]
+        ends = [
+            (topic.end_offsets or {}).get(task.partition) for topic in changelogs if topic.partitions == size
+        ]
+        known = [end for end in ends if end is not None]
+        if of_size[size] != 1 or offsets < 0 or not known or len(known) < len(ends):
+            return None
+        return sum(known) - offsets if sum(known) >= offsets else None
+
+    lags: dict[str, dict[TaskId, int]] = {}
+    for thread in threads:
+        by_task = {task: lag(task, offsets) for task, offsets in thread.offset_sums.items()}
+        lags[thread.member.id] = {task: behind for task, behind in by_task.items() if behind is not None}
+    return lags
