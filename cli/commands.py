@@ -60,6 +60,13 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
                 "unset": "cli.verbs.config.command:unset",
             },
         ),
+        "features": Family(
+            summary="Show and change the features of a cluster.",
+            commands={
+                "list": "cli.verbs.features.command:list_features",
+                "set": "cli.verbs.features.command:set_",
+            },
+        ),
         "members": Family(
             summary="Remove members from groups.", commands={"remove": "cli.verbs.members.command:remove"}
         ),

@@ -50,6 +50,7 @@ COMMANDS = {
     "use-context": "context use",
     **dict.fromkeys(("metrics", "prometheus"), "exporter"),
     **dict.fromkeys(("regex", "regexes"), "validate-regex"),
+    **dict.fromkeys(("feature", "kafka-features"), "features list"),
     "backup": "offsets export",
     "restore": "offsets import",
     "kick": "members remove",

@@ -58,9 +58,10 @@ class WireSource(LiveSource):
 
         home = self.client.home()
         metadata = self.client.metadata([])
+        _, newest_records = home.features.supported.get("metadata.version", (None, None))
         bare = Cluster(
             id=metadata.cluster_id,
-            kafka=release_of(home.features.supported.get("metadata.version"), home.newest(_SHARE_FETCH)),
+            kafka=release_of(newest_records, home.newest(_SHARE_FETCH)),
             features=dict(home.features.levels),
             consumer_protocol=home.supports(CONSUMER_GROUP_DESCRIBE),
         )

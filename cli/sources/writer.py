@@ -152,6 +152,20 @@ class ClusterWriter:
             f"(sasl.mechanism={self._source.settings.sasl_mechanism}), and it cannot do this; use Kafka's own tools"
         )
 
+    def check_features(self) -> None:
+        """Raises UsageError: features cannot be changed over the only client that can log in."""
+        self._client("features cannot be changed")
+
+    def update_features(
+        self, levels: Mapping[str, int], upgrade_type: int, *, validate_only: bool
+    ) -> Failed | None:
+        """Finalize levels of features, all or none; or only have the controller check them."""
+        from wire.client.features import update_features
+
+        client = self._client("features cannot be changed")
+        failure = update_features(client, levels, upgrade_type, validate_only=validate_only)
+        return _failed(failure, permissions.CHANGING_FEATURES, {})
+
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         failed = self._source.delete_groups(groups).failed
         return {group: _failed(failed.get(group), permissions.DELETING_GROUPS) for group in groups}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from groups.features import AFTER_CONSUMER_GROUPS
 from groups.findings import Finding, Level
 from groups.model import GroupType, MemberProtocol
 from migration.model import Destination
@@ -44,7 +45,7 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
         yield case.warning(
             "group-version",
             message="It is unknown from this source whether the cluster has finalized group.version=1.",
-            remedy="Check the cluster: kafka-features.sh --bootstrap-server … describe. Redpanda has no such feature.",
+            remedy="Check the cluster: kohort features list --bootstrap-server … Redpanda has no such feature.",
             source=_KIP,
         )
     elif not level:
@@ -53,7 +54,7 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
         message = "The cluster has not finalized group.version=1; it does not speak the consumer protocol."
         if is_preview:
             message = f"The brokers are Kafka {case.cluster.kafka}, where the consumer protocol is a preview."
-        upgrade = "kafka-features.sh --bootstrap-server … upgrade --feature group.version=1"
+        upgrade = "kohort features set group.version=1 --bootstrap-server … --execute (or kafka-features.sh upgrade)"
         remedy = f"With brokers 4.0 or later, run {upgrade}."
         yield case.blocker("group-version", message=message, remedy=remedy, source=_KIP)
 
@@ -77,7 +78,7 @@ def _enable(case: Case, protocol: str) -> str:
         return add
     remove = (
         "Remove the setting from every broker: it is deprecated since 4.3 and removed in 5.0, where feature versions "
-        "decide (kafka-features.sh, group.version)."
+        "decide (kohort features set group.version=1)."
     )
     if case.is_before((4, 3)) is False:
         return remove
@@ -216,8 +217,7 @@ def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
     if case.upgrades:
         yield case.info(
             "cluster-downgrade",
-            message="Once a group has used the consumer protocol, the cluster can only be "
-            "downgraded to 3.4.1 or later.",
+            message=AFTER_CONSUMER_GROUPS,
             remedy="Do not plan to downgrade the brokers further.",
             source=_KIP,
         )

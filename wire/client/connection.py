@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 from wire.client import errors
 from wire.client.address import Address
@@ -18,10 +18,14 @@ from wire.messages.framing import frame
 from wire.messages.reader import DecodeError
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.cluster import ApiVersionsResponse
+
 Request: TypeAlias = Mapping[str, object]
 """The fields of a request; fields that the version in common does not have are left out."""
 
-_SOFTWARE = {"client_software_name": "kohort", "client_software_version": "0"}
+SOFTWARE: Request = {"client_software_name": "kohort", "client_software_version": "0"}
+"""The fields of ApiVersions that say who asks."""
 _PATIENCE_S = 1.0
 _SILENT_FOR_MS = 15_000
 _SESSION_USED = 0.85
@@ -30,11 +34,25 @@ _BROKER_REGISTRATION = 62  # the key of a request that only controllers answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinalizedFeatures:
-    """The cluster's finalized features ("group.version": 1), and the highest levels that this broker supports."""
+class BrokerFeatures:
+    """The cluster's finalized features ("group.version": 1), as a broker knows them, and the lowest and highest levels
+    that it supports. `epoch`: how often the finalized ones have changed; None: not known."""
 
-    levels: dict[str, int]
-    supported: dict[str, int]
+    levels: Mapping[str, int] = field(default_factory=dict)
+    supported: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    epoch: int | None = None
+
+
+def features_in(response: ApiVersionsResponse) -> BrokerFeatures:
+    epoch = response.finalized_features_epoch
+    return BrokerFeatures(
+        levels={feature.name: feature.max_version_level for feature in response.finalized_features},
+        supported={
+            feature.name: (feature.min_version, feature.max_version)
+            for feature in response.supported_features
+        },
+        epoch=epoch if epoch >= 0 else None,
+    )
 
 
 class Connection:
@@ -49,7 +67,7 @@ class Connection:
         node_id: int | None = None,
     ) -> None:
         self.address = address
-        self.features = FinalizedFeatures(levels={}, supported={})
+        self.features = BrokerFeatures()
         self._settings = settings
         self._advertised = advertised
         self._node_id = node_id
@@ -278,15 +296,12 @@ class Connection:
             name = error_name(response.error_code)
             raise errors.ProtocolError(self.address, f"ApiVersions was refused: {name}")
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
-        self.features = FinalizedFeatures(
-            levels={feature.name: feature.max_version_level for feature in response.finalized_features},
-            supported={feature.name: feature.max_version for feature in response.supported_features},
-        )
+        self.features = features_in(response)
 
     def _ask_versions(self, version: int, deadline: Deadline) -> Steps[bytes]:
         limit_ms = self._settings.connection_setup_timeout_ms
         try:
-            asked = {**_SOFTWARE, "cluster_id": self._settings.cluster_id, "node_id": self._node_id}
+            asked = {**SOFTWARE, "cluster_id": self._settings.cluster_id, "node_id": self._node_id}
             answers = yield from self._exchange(API_VERSIONS, version, [asked], deadline, limit_ms)
         except errors.Unreachable as error:
             protocol = self._settings.security_protocol.value

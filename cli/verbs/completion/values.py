@@ -221,6 +221,18 @@ def _scenarios(_: Context) -> Described:
     return [*shipped, (random_scenario.NAME, "drawn from the seed"), *files]
 
 
+def _features(_: Context) -> Described:
+    from groups.features import MEANINGS, METADATA_VERSION
+
+    return [(name, "") for name in (*MEANINGS, METADATA_VERSION)]
+
+
+def _releases(_: Context) -> Described:
+    from groups.features import releases
+
+    return [(release, "") for release in releases()]
+
+
 def _errors(_: Context) -> Described:
     from wire.errors import ErrorCode
 
@@ -269,6 +281,8 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort config get NAME": SETTINGS,
     "kohort config unset NAME": SETTINGS,
     "kohort config set NAME=VALUE": replace(SETTINGS, kind="more", suffix="="),
+    "kohort features set FEATURE=LEVEL": Values(names=_features, kind="more", suffix="="),
+    "kohort features set --release-version": Values(names=_releases),
     **{f"kohort context {verb} NAME": CONTEXTS for verb in ("use", "show", "rename", "remove")},
     "kohort log dump --group": ANY,  # the groups of a source are not those in the files
     "kohort log dump --key-type": ANY,
