@@ -3,7 +3,7 @@ cooperative (KIP-429: a partition that moves is withheld in one rebalance and as
 protocol (KIP-848: one target, each partition assigned as soon as its old owner has revoked it)."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
@@ -80,29 +80,51 @@ def run_rebalances(
         }
         undetermined |= dict.fromkeys(result.undetermined)
         new = owners_in(assignment)
-        # Members that have left cannot revoke, and do not rejoin.
-        given_up = [
-            (partition, owner)
-            for partition, holders in owners.items()
-            for owner in holders
-            if owner in eager or owner not in new.get(partition, ())
-        ]
-        taken = [(partition, owner) for partition, owner in given_up if owner in assignment]
-        given_up_by = Counter(partition for partition, _ in given_up)
-        rebalances.append(
-            Rebalance(
-                assignment=assignment,
-                moved=moved_between(latest, new),
-                revoked=len({partition for partition, _ in taken}),
-                without_owner=sum(count == len(owners[place]) for place, count in given_up_by.items()),
-                user_data=result.user_data,
-            )
-        )
+        rebalance, taken = _rebalance(assignment, owners, latest, new, eager)
+        rebalances.append(replace(rebalance, user_data=result.user_data))
         rests = assignor.side is Side.BROKER or all(owner in eager for _, owner in taken)
         owners, latest, spec = new, latest | new, _next_round(spec, assignment, eager)
     return RebalanceSeries(
         rebalances=tuple(rebalances), rests=rests, undetermined=tuple(undetermined), failure=failure
     )
+
+
+def rebalances_between(
+    before: Mapping[str, Partitions], assignments: Iterable[Mapping[str, Partitions]]
+) -> Iterator[Rebalance]:
+    """The rebalances of cooperative members with these results."""
+    owners = owners_in(before)
+    latest = dict(owners)
+    for assignment in assignments:
+        new = owners_in(assignment)
+        yield _rebalance(assignment, owners, latest, new)[0]
+        owners, latest = new, latest | new
+
+
+def _rebalance(
+    assignment: Mapping[str, Partitions],
+    owners: Owners,
+    latest: Owners,
+    new: Owners,
+    eager: Collection[str] = (),
+) -> tuple[Rebalance, list[tuple[Place, str]]]:
+    """A rebalance from `owners` to `new`, and what members revoke in it."""
+    # Members that have left cannot revoke, and do not rejoin.
+    given_up = [
+        (partition, owner)
+        for partition, holders in owners.items()
+        for owner in holders
+        if owner in eager or owner not in new.get(partition, ())
+    ]
+    taken = [(partition, owner) for partition, owner in given_up if owner in assignment]
+    given_up_by = Counter(partition for partition, _ in given_up)
+    rebalance = Rebalance(
+        assignment=assignment,
+        moved=moved_between(latest, new),
+        revoked=len({partition for partition, _ in taken}),
+        without_owner=sum(count == len(owners[place]) for place, count in given_up_by.items()),
+    )
+    return rebalance, taken
 
 
 def owners_in(assignment: Mapping[str, Partitions]) -> Owners:

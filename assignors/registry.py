@@ -98,7 +98,7 @@ def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
 
 
 STREAMS = "stream"
-"""The name of StreamsPartitionAssignor (Kafka Streams). It assigns tasks, which a dry run cannot do."""
+"""The name of StreamsPartitionAssignor (Kafka Streams). It assigns tasks (`assignors.streams`), not partitions."""
 
 
 def rebalance_protocol(names: Sequence[str], leader: Leader | None = None) -> RebalanceProtocol:
@@ -131,7 +131,7 @@ def _fits(assignor: Assignor, side: Side, leader: Leader | None) -> bool:
 
 def _message(name: str, side: Side, leader: Leader | None) -> str:
     if name == STREAMS and side is Side.CLIENT:
-        return "'stream' is the assignor of Kafka Streams: it assigns tasks, which cannot be computed here"
+        return "'stream' is the assignor of Kafka Streams: it assigns tasks, and only to the threads of an application"
     names = known(side, leader)
     message = f"{_place(side, leader)} has no assignor {name!r}"
     if nearest := get_close_matches(name.lower().replace("_", "-"), names, n=1):

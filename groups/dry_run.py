@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from uuid import UUID
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.diff import Balance, MemberDiff, balance, member_diffs, minimum_moved, topic_balance
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
-from assignors.model import Undetermined
-from assignors.rebalance import Procedure, Rebalance, owners_in, procedure_of, run_rebalances
-from assignors.registry import find, known, rebalance_protocol
+from assignors.model import GroupSpec, MemberSpec, TopicSpec, Undetermined
+from assignors.rebalance import (
+    Procedure,
+    Rebalance,
+    owners_in,
+    procedure_of,
+    rebalances_between,
+    run_rebalances,
+)
+from assignors.registry import STREAMS, find, known, rebalance_protocol
+from assignors.streams.assignor import ThreadTasks
+from assignors.streams.model import TaskSettings
+from assignors.streams.rounds import TaskRound, run_rounds
 from groups.client_library import assignors_of, library_of_all
 from groups.counts import counted
 from groups.group_spec import (
@@ -24,22 +35,38 @@ from groups.group_spec import (
     members_of_unknown_lists,
 )
 from groups.model import Group, GroupType, Problem, Topic, each_partition, partition_name
+from groups.streams_tasks import StreamsRequest, partitions_of, tasks_input
 
+ITS_OWN_ASSIGNOR = "it is a group of Kafka Streams: only its own assignor assigns its tasks"
 BROKERS_DEFAULT = "uniform"  # the first assignor in the default value of `group.consumer.assignors`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunRequest:
+    """What is requested; `streams` counts for groups of Kafka Streams."""
+
     assignor: str | None = None  # None: the group's own
     side: Side | None = None  # None: the client for classic groups, the broker for consumer groups
     leader: Leader | None = None  # the library of the leader; None: the known or inferred one
     what_if: WhatIf = field(default_factory=WhatIf)
+    streams: StreamsRequest = field(default_factory=StreamsRequest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssumedLeader:
     library: Leader
     known_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksRun:
+    """The tasks of a classic group of Kafka Streams, by member."""
+
+    settings: TaskSettings
+    processes: Mapping[str, UUID]
+    before: Mapping[str, ThreadTasks]
+    rounds: tuple[TaskRound, ...]  # as many as the rebalances
+    probes_at_ms: int | None  # when the probing rebalance is due that the last assignment asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +88,7 @@ class DryRun:
     topics: Mapping[str, Balance]  # the balance among each topic's subscribers after the last rebalance
     undetermined: tuple[Undetermined, ...]
     oddities: tuple[Problem, ...]
+    tasks: TasksRun | None = None  # None for groups of consumers
 
     @property
     def moved(self) -> int:
@@ -103,6 +131,8 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
     why_not = inapplicable(group, request)
     if why_not:
         raise LookupError(why_not)
+    if _is_of_streams(group):
+        return _dry_run_of_tasks(group, topics, request)
     leader = assumed_leader(group, request)
     assignor = choose_assignor(group, request, leader.library)
     before = {member.id: current_of(group, member) for member in group.members}
@@ -135,11 +165,65 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
     )
 
 
+def _is_of_streams(group: Group) -> bool:
+    return group.type is GroupType.CLASSIC and group.protocol == STREAMS
+
+
+def _dry_run_of_tasks(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
+    """Raises LookupError: what the assignment depends on is not known. Raises AssignorFailedError."""
+    inputs = tasks_input(group, topics, request.what_if, request.streams)
+    if not inputs.spec.threads:
+        raise LookupError("no member is left")
+    rounds, rests = run_rounds(inputs.spec)
+    before = {member.id: current_of(group, member) for member in group.members}
+    assignments = [
+        {
+            member: partitions_of(tasks.active, inputs.spec)
+            for member, tasks in each.assignment.threads.items()
+        }
+        for each in rounds
+    ]
+    rebalances = tuple(rebalances_between(before, assignments))
+    names = tuple(sorted({topic for partitions in inputs.spec.tasks.values() for topic, _ in partitions}))
+    subscribed = GroupSpec(
+        topics=tuple(TopicSpec(name=name, partitions=0) for name in names),
+        members=tuple(MemberSpec(id=thread.id, topics=names) for thread in inputs.spec.threads),
+    )
+    return DryRun(
+        group=group.id,
+        assignor=STREAMS,
+        side=Side.CLIENT,
+        leader=AssumedLeader(library=Leader.JAVA, known_by="Kafka Streams"),
+        procedure=Procedure.COOPERATIVE,
+        eager_members=(),
+        unknown_lists=(),
+        rebalances=rebalances,
+        rests=rests,
+        failure=None,
+        minimum_moved=None,
+        members=member_diffs(before, assignments[-1]),
+        before=balance(before),
+        after=balance(assignments[-1]),
+        topics=topic_balance(subscribed, assignments[-1]),
+        undetermined=inputs.undetermined,
+        oddities=oddities_of(group, topics),
+        tasks=TasksRun(
+            settings=inputs.spec.settings,
+            processes={thread.id: thread.process for thread in inputs.spec.threads},
+            before=inputs.before,
+            rounds=rounds,
+            probes_at_ms=inputs.probes_at_ms,
+        ),
+    )
+
+
 def inapplicable(group: Group, request: DryRunRequest) -> str | None:
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"a {group.type.value} group is not assigned by a consumer assignor"
     if not group.shares_partitions:
         return f"its protocol type is {group.protocol_type!r}: only consumers have these assignors"
+    if _is_of_streams(group) and (request.assignor or request.side is Side.BROKER):
+        return ITS_OWN_ASSIGNOR
     if not (request.assignor or group.protocol or uses_default_assignor(group, request)):
         return "no assignor is in use; name one with --assignor"
     return None
@@ -217,6 +301,8 @@ def compare(
     group: Group, topics: Mapping[str, Topic], request: DryRunRequest, assignors: Sequence[Assignor]
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     """The same dry run with several assignors; a problem reports each one that fails."""
+    if _is_of_streams(group):
+        return (), (Problem(subject=group.id, message=ITS_OWN_ASSIGNOR),)
     runs: list[DryRun] = []
     problems: list[Problem] = []
     for assignor in assignors:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from uuid import UUID
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.conversation import GroupMetadata, MemberAssignment, MemberAssignor
 from assignors.java.hash_map import timeline_order
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
-from assignors.registry import BUILT_IN, rebalance_protocol
+from assignors.registry import BUILT_IN, STREAMS, rebalance_protocol
 from groups.client_library import MIXING, library_of
-from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Subscription, Topic
+from groups.model import (
+    Group,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Partitions,
+    Subscription,
+    Topic,
+    UserData,
+)
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
+from wire.messages.reader import DecodeError
+from wire.messages.streams_assignor import read_streams_subscription
 
 ADDED = "added-"  # the prefix of the ids of members that a what-if adds; real ones are random at a join
 
@@ -37,8 +50,18 @@ class WhatIf:
 def unknown_names(what_if: WhatIf, groups: Iterable[Group]) -> list[str]:
     """Members that a what-if names but no group has and the what-if does not add."""
     known = {name for group in groups for member in group.members for name in member_names(member)}
+    known |= {str(process) for group in groups if group.protocol == STREAMS for process in _processes(group)}
     known |= {f"{ADDED}{number}" for number in range(1, what_if.add + 1)}
     return sorted(what_if.named_members() - known)
+
+
+def _processes(group: Group) -> Iterator[UUID]:
+    """The processes of a group of Kafka Streams, as far as they are known."""
+    for member in group.members:
+        with suppress(DecodeError):
+            process = read_streams_subscription((member.user_data or UserData()).subscription).process
+            if process is not None:
+                yield process
 
 
 def member_names(member: Member) -> set[str]:

@@ -304,6 +304,9 @@ BY_COMMAND: Mapping[str, Values] = {
     **dict.fromkeys(("kohort simulate --set", "kohort fleet simulate --vary"), VARIANTS),
     **dict.fromkeys(("kohort simulate --break", "kohort fleet simulate --break"), RULES),
     "kohort fleet rehearse --vary": Values(names=_varied_settings, kind="more", suffix="="),
+    "kohort dry-run --setting": Values(
+        names=_names_in("groups.streams_tasks", "SETTINGS"), kind="more", suffix="="
+    ),
     "kohort rehearse --set": Values(names=_rehearsals_settings, kind="more", suffix="="),
     "kohort explore WORLD": Values(names=_summaries(f"{EXPLORATION}.worlds", "WORLDS")),
     "kohort explore --break": Values(

@@ -19,6 +19,7 @@ from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
 from cli.selection import split_list
 from cli.verbs.dry_run.options import WhatIfOptions
+from cli.verbs.dry_run.tasks import tasks_blocks, tasks_data, tasks_sentences
 from groups.counts import counted, first_names, share
 from groups.dry_run import (
     BROKERS_DEFAULT,
@@ -180,11 +181,17 @@ def _data(run: DryRun) -> dict[str, object]:
         },
         "members": [_member_data(member) for member in run.members],
         "undetermined": [
-            {"member" if item.subject in members else "partition": item.subject, "why": item.why}
-            for item in run.undetermined
+            {_kind_of(item.subject, members, run): item.subject, "why": item.why} for item in run.undetermined
         ],
         "oddities": [fields(item, "subject", "message") for item in run.oddities],
+        "tasks": run.tasks and tasks_data(run.tasks),
     }
+
+
+def _kind_of(subject: str, members: set[str], run: DryRun) -> str:
+    if subject in members:
+        return "member"
+    return "partition" if run.tasks is None else "subject"
 
 
 def _balance_data(balance: Balance) -> dict[str, object]:
@@ -205,6 +212,10 @@ def _blocks(run: DryRun) -> Iterator[Block]:
     where = "on the broker" if run.leader is None else f"at a {run.leader.library.value} leader"
     yield Heading(f"{run.group}: {run.assignor} {where}")
     yield Text(_summary(run))
+    if run.tasks is not None:
+        yield from tasks_blocks(run, run.tasks)
+        yield from _remarks(run)
+        return
     rows = [
         (number, rebalance.moved, rebalance.revoked, rebalance.without_owner)
         for number, rebalance in enumerate(run.rebalances, 1)
@@ -222,6 +233,10 @@ def _blocks(run: DryRun) -> Iterator[Block]:
         ("LOST", lambda member: partitions_text(member.lost)),
         *sizes,
     )
+    yield from _remarks(run)
+
+
+def _remarks(run: DryRun) -> Iterator[Block]:
     if run.oddities:
         yield table_of(run.oddities, ("SUBJECT", "subject"), ("PROBLEM", "message"))
     if run.undetermined:
@@ -234,8 +249,11 @@ def _summary(run: DryRun) -> str:
         f"{share(run.moved, run.owned, 'partition', ('moves', 'move'))}{_share(run)}{fewest}.",
         f"Partitions per member: {_spread(run.before)} before, {_spread(run.after)} after.",
     ]
-    if run.leader is not None and run.leader.known_by != "asked for":
+    if run.leader is not None and run.tasks is None and run.leader.known_by != "asked for":
         sentences.append(f"The leader is assumed to be {run.leader.library.value} ({run.leader.known_by}).")
+    if run.tasks is not None:
+        sentences += tasks_sentences(run, run.tasks)
+        return " ".join(sentences)
     if run.leader is not None:
         sentences += _procedure_lines(run)
     if run.failure:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cli.options import OutputOptions, SelectionOptions, SourceOptions, option
-from cli.verbs.dry_run.options import WhatIfOptions
+from cli.verbs.dry_run.options import StreamsOptions, WhatIfOptions
 
 
 class SideOption(Enum):
@@ -35,6 +35,7 @@ def dry_run(
     ] = None,
     compare: Annotated[bool, option("--compare", "Compare all assignors.")] = False,
     changes: WhatIfOptions,
+    streams: StreamsOptions,
     svg: Annotated[
         Path | None, option("--svg", "Draw ownership before and after; one group, one assignor.", "FILE")
     ] = None,
@@ -56,8 +57,8 @@ def dry_run(
     from cli.selection import describe_chosen, opened
     from cli.verbs.dry_run.action import carry_out, dry_run_document, what_if_of
     from cli.verbs.dry_run.ownership import write_ownership
+    from cli.verbs.dry_run.tasks import streams_request, topics_of
     from groups.dry_run import DryRunRequest
-    from groups.group_spec import wanted_topics
 
     what_if = what_if_of(changes)
     request = DryRunRequest(
@@ -65,10 +66,11 @@ def dry_run(
         side=Side(side.value) if side else None,
         leader=Leader(leader.value) if leader else None,
         what_if=what_if,
+        streams=streams_request(streams),
     )
     with opened(source) as groups:
         described = describe_chosen(groups, selection, offsets=False)
-        topics = groups.topics(wanted_topics(described.items, what_if), end_offsets=False)
+        topics = topics_of(groups, described.items, what_if)
     named = bool(selection.groups)
     with Spinner("computing assignments"):
         runs, failures = carry_out(described.items, topics.items, request, side_by_side=compare, named=named)

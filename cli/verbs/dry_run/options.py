@@ -1,8 +1,9 @@
-"""The options of `kohort dry-run` for hypothetical changes."""
+"""The options of `kohort dry-run` for hypothetical changes, and for groups of Kafka Streams."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from cli.options import option
@@ -29,3 +30,16 @@ class WhatIfOptions:
         list[str] | None,
         option("--fail-rack", "As if this rack failed, with its members and replicas.", "RACK"),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsOptions:
+    topology: Annotated[
+        Path | None, option("--topology", "Kafka Streams: the text of Topology#describe.", "FILE")
+    ] = None
+    setting: Annotated[
+        list[str] | None, option("--setting", "Kafka Streams: a setting of the application.", "NAME=VALUE")
+    ] = None
+    as_joined: Annotated[
+        bool, option("--as-joined", "Kafka Streams: as if no state were restored since.")
+    ] = False
