@@ -90,14 +90,16 @@ def run_rebalances(
 
 
 def rebalances_between(
-    before: Mapping[str, Partitions], assignments: Iterable[Mapping[str, Partitions]]
+    before: Mapping[str, Partitions],
+    assignments: Iterable[Mapping[str, Partitions]],
+    eager: Collection[str] = (),
 ) -> Iterator[Rebalance]:
-    """The rebalances of cooperative members with these results."""
+    """The rebalances with these results; members in `eager` revoke everything before each."""
     owners = owners_in(before)
     latest = dict(owners)
     for assignment in assignments:
         new = owners_in(assignment)
-        yield _rebalance(assignment, owners, latest, new)[0]
+        yield _rebalance(assignment, owners, latest, new, eager)[0]
         owners, latest = new, latest | new
 
 

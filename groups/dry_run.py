@@ -23,6 +23,7 @@ from assignors.registry import STREAMS, find, known, rebalance_protocol
 from assignors.streams.assignor import ThreadTasks
 from assignors.streams.model import TaskSettings
 from assignors.streams.rounds import TaskRound, run_rounds
+from groups.classic_streams import is_classic_streams
 from groups.client_library import assignors_of, library_of_all
 from groups.counts import counted
 from groups.group_spec import (
@@ -131,7 +132,7 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
     why_not = inapplicable(group, request)
     if why_not:
         raise LookupError(why_not)
-    if _is_of_streams(group):
+    if is_classic_streams(group):
         return _dry_run_of_tasks(group, topics, request)
     leader = assumed_leader(group, request)
     assignor = choose_assignor(group, request, leader.library)
@@ -165,10 +166,6 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
     )
 
 
-def _is_of_streams(group: Group) -> bool:
-    return group.type is GroupType.CLASSIC and group.protocol == STREAMS
-
-
 def _dry_run_of_tasks(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
     """Raises LookupError: what the assignment depends on is not known. Raises AssignorFailedError."""
     inputs = tasks_input(group, topics, request.what_if, request.streams)
@@ -183,7 +180,8 @@ def _dry_run_of_tasks(group: Group, topics: Mapping[str, Topic], request: DryRun
         }
         for each in rounds
     ]
-    rebalances = tuple(rebalances_between(before, assignments))
+    eager = tuple(thread.id for thread in inputs.spec.threads if thread.is_eager)
+    rebalances = tuple(rebalances_between(before, assignments, eager))
     names = tuple(sorted({topic for partitions in inputs.spec.tasks.values() for topic, _ in partitions}))
     subscribed = GroupSpec(
         topics=tuple(TopicSpec(name=name, partitions=0) for name in names),
@@ -194,8 +192,8 @@ def _dry_run_of_tasks(group: Group, topics: Mapping[str, Topic], request: DryRun
         assignor=STREAMS,
         side=Side.CLIENT,
         leader=AssumedLeader(library=Leader.JAVA, known_by="Kafka Streams"),
-        procedure=Procedure.COOPERATIVE,
-        eager_members=(),
+        procedure=Procedure.EAGER if len(eager) == len(inputs.spec.threads) else Procedure.COOPERATIVE,
+        eager_members=eager,
         unknown_lists=(),
         rebalances=rebalances,
         rests=rests,
@@ -222,7 +220,7 @@ def inapplicable(group: Group, request: DryRunRequest) -> str | None:
         return f"a {group.type.value} group is not assigned by a consumer assignor"
     if not group.shares_partitions:
         return f"its protocol type is {group.protocol_type!r}: only consumers have these assignors"
-    if _is_of_streams(group) and (request.assignor or request.side is Side.BROKER):
+    if is_classic_streams(group) and (request.assignor or request.side is Side.BROKER):
         return ITS_OWN_ASSIGNOR
     if not (request.assignor or group.protocol or uses_default_assignor(group, request)):
         return "no assignor is in use; name one with --assignor"
@@ -301,7 +299,7 @@ def compare(
     group: Group, topics: Mapping[str, Topic], request: DryRunRequest, assignors: Sequence[Assignor]
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     """The same dry run with several assignors; a problem reports each one that fails."""
-    if _is_of_streams(group):
+    if is_classic_streams(group):
         return (), (Problem(subject=group.id, message=ITS_OWN_ASSIGNOR),)
     runs: list[DryRun] = []
     problems: list[Problem] = []

@@ -13,10 +13,10 @@ from assignors.streams.assignor import StreamsGroupSpec, TaskAssignorName, Threa
 from assignors.streams.model import RUNNING, UNKNOWN_OFFSET_SUM, StreamThread, Task, TaskSettings
 from assignors.streams.partition_groups import PartitionGroups, group_partitions
 from assignors.streams.topology import DescribedSubtopology, TopologyText
+from groups.classic_streams import Rebalancing, StreamsThread, changelog_names, streams_threads
 from groups.counts import counted, first_names
 from groups.group_spec import ADDED, WhatIf, member_names
 from groups.model import Group, Member, Partitions, Topic, each_partition
-from wire.messages.reader import DecodeError
 from wire.messages.streams_assignor import (
     NEWEST_VERSION,
     NO_REBALANCE,
@@ -24,8 +24,6 @@ from wire.messages.streams_assignor import (
     StreamsAssignment,
     StreamsSubscription,
     TaskId,
-    read_streams_assignment,
-    read_streams_subscription,
 )
 
 SETTINGS = {
@@ -61,6 +59,7 @@ class _Thread:
     subscription: StreamsSubscription
     assignment: StreamsAssignment | None
     process: UUID
+    is_eager: bool
 
     @property
     def active(self) -> frozenset[Task]:
@@ -79,7 +78,7 @@ def tasks_input(
         raise LookupError(
             f"{group.id} is a group of Kafka Streams: its topology subscribes, and racks are not computed"
         )
-    threads = [_read(member) for member in group.members]
+    threads = [_read(thread) for thread in streams_threads(group)]
     counts = {name: topic.partitions for name, topic in topics.items()} | dict(what_if.topic_partitions)
     reported = {_task(task) for thread in threads for task in thread.subscription.offset_sums}
     reported |= {task for thread in threads for task in thread.standby}
@@ -88,7 +87,7 @@ def tasks_input(
     matched = _matched(group, topology)
     groups = group_partitions(topology, group.id, counts, reported, matched)
     undetermined += groups.undetermined
-    ends = _end_offset_sums(group.id, groups, topics, threads, undetermined)
+    ends = _end_offset_sums(group, groups, topics, threads, undetermined)
     settings, why = _settings(request.settings, threads, groups)
     undetermined += why
     undetermined += [*_rack_awareness(threads, settings), *_releases(threads)]
@@ -124,25 +123,25 @@ def tasks_input(
     )
 
 
-def _read(member: Member) -> _Thread:
-    data = member.user_data
-    if data is None or not data.subscription:
+def _read(thread: StreamsThread) -> _Thread:
+    member, subscription = thread.member, thread.subscription
+    if thread.unreadable is not None:
+        raise LookupError(f"the user data of member {member.id} cannot be read: {thread.unreadable}")
+    if subscription is None:
         raise LookupError(f"what Kafka Streams sent for member {member.id} is not known from this source")
-    try:
-        subscription = read_streams_subscription(data.subscription)
-        assignment = read_streams_assignment(data.assignment) if data.assignment else None
-    except DecodeError as error:
-        raise LookupError(f"the user data of member {member.id} cannot be read: {error}") from None
-    if subscription.version > NEWEST_VERSION or subscription.process is None:
+    if subscription.process is None:
         raise LookupError(
             f"member {member.id} uses version {subscription.version} of the user data; the newest known is "
             f"{NEWEST_VERSION}"
         )
-    tasks = [*subscription.offset_sums, *(assignment.active if assignment else ())]
-    if any(task.topology is not None for task in tasks):
+    if any(task.topology is not None for task in (*subscription.offset_sums, *thread.active)):
         raise LookupError(f"member {member.id} has named topologies, whose assignment is not known")
     return _Thread(
-        member=member, subscription=subscription, assignment=assignment, process=subscription.process
+        member=member,
+        subscription=subscription,
+        assignment=thread.assignment,
+        process=subscription.process,
+        is_eager=thread.rebalancing is Rebalancing.EAGER,
     )
 
 
@@ -199,13 +198,13 @@ def _matched(group: Group, topology: TopologyText) -> dict[str, frozenset[str]]:
 
 
 def _changelogs_by_size(
-    application: str, groups: PartitionGroups, topics: Mapping[str, Topic]
+    group: Group, groups: PartitionGroups, topics: Mapping[str, Topic]
 ) -> dict[int, tuple[str, ...]]:
     """The changelogs of each stateful subtopology without a topology: those with as many partitions as it has tasks, if
     no other has as many."""
     sizes = Counter(task.subtopology for task in groups.stateful)
     alike = Counter(sizes.values())
-    names = [name for name in topics if name.startswith(f"{application}-") and name.endswith("-changelog")]
+    names = sorted(changelog_names(group, topics))
     return {
         number: tuple(name for name in names if topics[name].partitions == size) if alike[size] == 1 else ()
         for number, size in sizes.items()
@@ -213,7 +212,7 @@ def _changelogs_by_size(
 
 
 def _end_offset_sums(
-    application: str,
+    group: Group,
     groups: PartitionGroups,
     topics: Mapping[str, Topic],
     threads: Iterable[_Thread],
@@ -226,7 +225,7 @@ def _end_offset_sums(
     for thread in threads:
         for task_id, offset in thread.subscription.offset_sums.items():
             reported[_task(task_id)] = max(reported[_task(task_id)], offset)
-    by_size = _changelogs_by_size(application, groups, topics)
+    by_size = _changelogs_by_size(group, groups, topics)
     for task in sorted(groups.stateful):
         logs = groups.changelogs.get(task) or {(name, task.partition) for name in by_size[task.subtopology]}
         known = [(topics[topic].end_offsets or {}).get(number) for topic, number in logs if topic in topics]
@@ -264,18 +263,22 @@ def _settings(
 
 
 def _releases(threads: Iterable[_Thread]) -> Iterator[Undetermined]:
-    """Members of releases before 2.6, or with `upgrade.from` of one before 2.4."""
+    """Notes on members of earlier releases, and with `upgrade.from` of one before 2.4; one of each kind."""
+    notes: dict[str, Undetermined] = {}
     for thread in threads:
-        if thread.subscription.version < (thread.subscription.newest_known or 0):
+        newest = thread.subscription.newest_known
+        if newest is None:
+            continue
+        if not thread.is_eager and thread.subscription.version < newest:
             why = "sends an older version than it knows: with upgrade.from before 2.4 it revokes all its tasks first"
-            yield Undetermined(subject=thread.member.id, why=why)
-            break
-    for thread in threads:
-        newest = thread.subscription.newest_known or thread.subscription.version
-        if newest < OLDEST_WITH_OFFSET_SUMS:
+        elif newest < OLDEST_WITH_OFFSET_SUMS:
             why = "runs a release before 2.6; if it leads, it assigns tasks otherwise"
-            yield Undetermined(subject=thread.member.id, why=why)
-            return
+        elif newest < NEWEST_VERSION:
+            why = "runs a release before 3.2; if it leads, standby tasks may go to other threads of a process"
+        else:
+            continue
+        notes.setdefault(why, Undetermined(subject=thread.member.id, why=why))
+    yield from notes.values()
 
 
 def _rack_awareness(threads: Iterable[_Thread], settings: TaskSettings) -> Iterator[Undetermined]:
@@ -334,8 +337,9 @@ def _now(
     return StreamThread(
         id=thread.member.id,
         process=thread.process,
-        owned=frozenset(each_partition(thread.member.owned)),
+        owned=frozenset() if thread.is_eager else frozenset(each_partition(thread.member.owned)),
         offset_sums=offset_sums,
+        is_eager=thread.is_eager,
     )
 
 

@@ -79,6 +79,9 @@ class StreamThread:
     owned: frozenset[TopicPartition] = frozenset()
     offset_sums: Mapping[Task, int] = field(default_factory=dict)
     """By stateful task with state on disk: the sum of its stores' offsets, RUNNING or UNKNOWN_OFFSET_SUM."""
+    is_eager: bool = (
+        False  # It revokes its partitions before it rejoins (releases before 2.4, or their upgrade.from)
+    )
 
 
 class StreamsClient:

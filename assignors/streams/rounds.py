@@ -87,7 +87,7 @@ def _rejoined(
         elif task in held:
             offset_sums[task] = end_of(spec, task) if held[task] == RUNNING else held[task]
     owned = frozenset(partition for task in tasks.active for partition in spec.tasks[task])
-    return replace(thread, owned=owned, offset_sums=offset_sums)
+    return replace(thread, owned=frozenset() if thread.is_eager else owned, offset_sums=offset_sums)
 
 
 def _with_state_on_disk(spec: StreamsGroupSpec, thread: StreamThread, assigned: set[Task]) -> dict[Task, int]:

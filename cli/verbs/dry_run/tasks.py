@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from assignors.registry import STREAMS
+from assignors.rebalance import Procedure
 from assignors.streams.assignor import ThreadTasks
 from assignors.streams.model import Task
 from assignors.streams.rounds import RoundKind
@@ -15,9 +15,10 @@ from cli.render.cells import partitions_text
 from cli.render.document import Block, Table, columns, fields
 from cli.sources.source import ReadResult, Source
 from cli.verbs.dry_run.options import StreamsOptions
+from groups.classic_streams import changelog_names, is_classic_streams
 from groups.dry_run import DryRun, TasksRun
 from groups.group_spec import WhatIf, wanted_topics
-from groups.model import Group, GroupType, Topic
+from groups.model import Group, Topic
 from groups.streams_tasks import SETTINGS, StreamsRequest
 from groups.times import duration_text, format_moment
 from groups.yaml_files import read_text
@@ -46,17 +47,12 @@ def _topology(file: Path) -> TopologyText:
 
 def topics_of(source: Source, groups: Sequence[Group], what_if: WhatIf) -> ReadResult[Topic]:
     """The topics that dry runs need: for Kafka Streams all, and the ends of the applications' changelogs."""
-    applications = tuple(
-        f"{group.id}-" for group in groups if group.type is GroupType.CLASSIC and group.protocol == STREAMS
-    )
+    applications = [group for group in groups if is_classic_streams(group)]
     if not applications:
         return source.topics(wanted_topics(groups, what_if), end_offsets=False)
     every = source.topics(None, end_offsets=False)
-    changelogs = {
-        topic.name
-        for topic in every.items
-        if topic.name.startswith(applications) and topic.name.endswith("-changelog")
-    }
+    names = [topic.name for topic in every.items]
+    changelogs = {name for group in applications for name in changelog_names(group, names)}
     with_ends = source.topics(changelogs, end_offsets=True)
     others = tuple(topic for topic in every.items if topic.name not in changelogs)
     return ReadResult((*others, *with_ends.items), (*every.problems, *with_ends.problems))
@@ -96,7 +92,11 @@ def _next_ms(tasks: TasksRun, number: int) -> int | None:
 
 
 def tasks_sentences(run: DryRun, tasks: TasksRun) -> Iterator[str]:
-    yield "Threads keep the tasks that do not move."
+    yield (
+        "Every thread revokes all its tasks first."
+        if run.procedure is Procedure.EAGER
+        else "Threads keep the tasks that do not move."
+    )
     probing = sum(each.kind is RoundKind.PROBING for each in tasks.rounds)
     first = tasks.rounds[0].assignment
     if tasks.probes_at_ms is not None:

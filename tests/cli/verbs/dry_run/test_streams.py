@@ -210,3 +210,47 @@ def test_a_wrong_topology_is_named_with_line_and_reason(run: Any, tmp_path: Path
     assert f"{file}, line 4: '~~> count' is no source, processor, sink or edge" in " ".join(
         answer.stderr.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("group", "options"),
+    [
+        ("held-back", ""),
+        ("r2.8.2-eager", ""),
+        ("r3.9.1", ""),
+        ("r4.4.0", ""),
+        ("warming-up", "--as-joined --setting acceptable.recovery.lag=0"),
+    ],
+)
+def test_an_assignment_that_kafka_streams_made_is_computed_again(
+    kohort: Kohort, group: str, options: str
+) -> None:
+    """Recorded from applications of these releases: nothing moves, and warm-ups are those that there are."""
+    snapshot = GOLDEN / "classic_streams" / "groups.yaml"
+    answer = kohort("dry-run", group, "--snapshot", snapshot, *options.split(), "--output", "json")
+    (run,) = answer.succeeded().document["groups"]
+    tasks = run["tasks"]
+    now, before = (
+        {member: (held["active"], held["standby"]) for member, held in tasks_of.items()}
+        for tasks_of in (tasks["rebalances"][0]["members"], tasks["before"])
+    )
+    if group == "r2.8.2-eager":  # its leader spread standby tasks otherwise over the threads of a process
+        now, before = (_by_process(held, tasks["processes"]) for held in (now, before))
+    assert now == before
+    assert run["rebalances"][0]["moved"] == 0
+    warming = [task for held in tasks["rebalances"][0]["members"].values() for task in held["warmup"]]
+    assert warming == (["0_0", "0_2"] if group == "warming-up" else [])
+    assert ("a release before 3.2" in str(run["undetermined"])) == (group == "r2.8.2-eager")
+
+
+def _by_process(held: Mapping[str, Any], processes: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        process: sorted(
+            (kind, task)
+            for member, kinds in held.items()
+            if processes[member] == process
+            for kind, ids in enumerate(kinds)
+            for task in ids
+        )
+        for process in processes.values()
+    }
