@@ -215,6 +215,8 @@ class BrokerSettings:
     transaction_state_log_replication_factor: int = _defined(3)
     transaction_state_log_segment_bytes: int = _defined(100 << 20)
     auto_create_topics_enable: bool = _defined(True)
+    metrics_num_samples: int = _defined(2)
+    metrics_sample_window_ms: int = _defined(30_000)
     group_coordinator_rebalance_protocols: tuple[str, ...] = _defined(("classic", "consumer", "streams"))
     given: Mapping[str, str] = field(default_factory=dict)
     """Every given setting, as text: the settings above, the coordinator's, and all others that Kafka knows."""

@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any
 
 from assignors.assignor import Leader
-from coordinator.consumer import metrics
 from coordinator.errors import InvalidSetting
+from coordinator.samples import SAMPLE_WINDOW_MS, SAMPLES
 from wire.errors import ErrorCode
 from wire.suggestion import did_you_mean
 
@@ -215,8 +215,8 @@ class MemberSettings:
     request_timeout_ms: int = 30_000
     retry_backoff_ms: int = 100
     metadata_max_age_ms: int = 300_000
-    metrics_num_samples: int = metrics.SAMPLES
-    metrics_sample_window_ms: int = metrics.SAMPLE_WINDOW_MS
+    metrics_num_samples: int = SAMPLES
+    metrics_sample_window_ms: int = SAMPLE_WINDOW_MS
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

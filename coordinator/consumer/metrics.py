@@ -4,69 +4,8 @@ consumer of both protocols: RebalanceCallbackMetricsManager, AbstractCoordinator
 
 from __future__ import annotations
 
-from collections import deque
-
 from coordinator.consumer.outputs import CallbackKind
-
-_HOUR_MS = 3_600_000
-SAMPLES, SAMPLE_WINDOW_MS = 2, 30_000
-"""metrics.num.samples and metrics.sample.window.ms: the defaults."""
-
-
-class _Sample:
-    """What was recorded from `started_ms` on, for at most one window."""
-
-    __slots__ = ("count", "last_ms", "longest_ms", "started_ms", "total_ms")
-
-    def __init__(self, started_ms: int) -> None:
-        self.started_ms = self.last_ms = started_ms
-        self.count = self.total_ms = self.longest_ms = 0
-
-
-class Samples:
-    """The recent values of a metric (SampledStat). A sample counts until its last value is older than all windows
-    together. Metrics are assumed to be read once: in Kafka reading them moves the start of samples that are too old."""
-
-    __slots__ = ("_kept", "_number", "_window_ms")
-
-    def __init__(self, number: int, window_ms: int) -> None:
-        self._number, self._window_ms = number, window_ms
-        self._kept: deque[_Sample] = deque(maxlen=number + 1)  # One may have started long before the windows
-
-    def add(self, took_ms: int, now_ms: int) -> None:
-        if not self._kept or now_ms - self._kept[-1].started_ms >= self._window_ms:
-            self._kept.append(_Sample(now_ms))
-        sample = self._kept[-1]
-        sample.last_ms = now_ms
-        sample.count += 1
-        sample.total_ms += took_ms
-        sample.longest_ms = max(sample.longest_ms, took_ms)
-
-    def average_ms(self, now_ms: int) -> float | None:
-        """None if nothing is recent; Kafka shows NaN then."""
-        recent = self._recent(now_ms)
-        return (
-            sum(sample.total_ms for sample in recent) / sum(sample.count for sample in recent)
-            if recent
-            else None
-        )
-
-    def longest_ms(self, now_ms: int) -> int | None:
-        """None if nothing is recent; Kafka shows NaN then."""
-        return max((sample.longest_ms for sample in self._recent(now_ms)), default=None)
-
-    def per_hour(self, now_ms: int) -> float:
-        """As in Rate: the time since the first sample, and windows before it as if they had been empty."""
-        recent = self._recent(now_ms)
-        elapsed_ms = now_ms - min((sample.started_ms for sample in recent), default=now_ms)
-        missing = max(0, self._number - 1 - elapsed_ms // self._window_ms)
-        return (
-            sum(sample.count for sample in recent) * _HOUR_MS / max(1, elapsed_ms + missing * self._window_ms)
-        )
-
-    def _recent(self, now_ms: int) -> list[_Sample]:
-        expires_ms = self._number * self._window_ms
-        return [sample for sample in self._kept if now_ms - sample.last_ms < expires_ms]
+from coordinator.samples import HOUR_MS, SAMPLE_WINDOW_MS, SAMPLES, Samples
 
 
 class Events:
@@ -78,7 +17,7 @@ class Events:
         self.count = self.total_ms = 0  # of the whole life
         self.recent = Samples(samples, window_ms)
         self.hourly = Samples(
-            samples, _HOUR_MS
+            samples, HOUR_MS
         )  # the windows of a rate an hour are hours, whatever the settings
 
     def add(self, took_ms: int, now_ms: int) -> None:

@@ -28,6 +28,7 @@ from coordinator.server.group_coordinator import Coordinators, GroupCoordinator
 from coordinator.server.journal import Journal, resolve
 from coordinator.server.limits import Limits
 from coordinator.server.log_manager import Compactor, RecordExpiry
+from coordinator.server.meters import CoordinatorMeters
 from coordinator.server.placement import Placement, Replicas
 from coordinator.server.security.authorizer import StoredAcls
 from coordinator.server.security.security import Security
@@ -117,7 +118,7 @@ class Cluster:
             replicas = self.placement.choose(name, range(count), min(factor, len(self.brokers)))
             self.placement.put(name, replicas)
         partitions = self._internal[OFFSETS_TOPIC].partitions
-        self.groups = GroupCoordinator(self._engine, self.now_ms, self.limits)
+        self.groups = GroupCoordinator(self._engine, self.now_ms, self.limits, CoordinatorMeters(settings))
         self.coordinators = Coordinators(
             self.placement, partitions, self._engine, self.now_ms, self.groups.deliver
         )

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
@@ -14,60 +14,18 @@ from typing import Any, cast
 from uuid import uuid4
 
 from coordinator.engine.calls import A, Call, CoordinatorResult, RegexRefresh, Request
-from coordinator.engine.classic.join_group import JoinGroup
-from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.context import EngineState
 from coordinator.engine.engine import Engine
-from coordinator.engine.offsets.removal import OffsetDelete
-from coordinator.engine.records import (
-    ClassicGroupRecord,
-    ConsumerGroupRecord,
-    OffsetRecord,
-    Record,
-    RegexRecord,
-)
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.errors import RequestRefused
 from coordinator.server.broker import Caller
 from coordinator.server.journal import Journal
 from coordinator.server.limits import Limits
+from coordinator.server.meters import CoordinatorMeters
 from coordinator.server.placement import Placement
 from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from wire.errors import ErrorCode
 from wire.messages.layout import NO_UUID
-
-
-@dataclass(slots=True, kw_only=True)
-class Counts:
-    """Counters. As in Kafka, offsets of a deleted group or topic count as neither deleted nor expired."""
-
-    offset_commits: int = 0
-    offset_expirations: int = 0
-    offset_deletions: int = 0
-    classic_rebalances: int = 0  # Completed classic rebalances: the leader has sent its assignment
-    consumer_rebalances: int = 0  # New group epochs because a subscription or a subscribed topic changed
-
-    def call(self, request: Request[Any], records: Sequence[Record]) -> None:
-        offsets = [record.value is None for record in records if isinstance(record, OffsetRecord)]
-        self.offset_commits += offsets.count(False)
-        if isinstance(request, OffsetDelete):
-            self.offset_deletions += offsets.count(True)
-        elif isinstance(request, SyncGroup):
-            self.classic_rebalances += any(isinstance(record, ClassicGroupRecord) for record in records)
-        elif isinstance(request, JoinGroup | ConsumerGroupHeartbeat) and getattr(request, "epoch", 0) >= 0:
-            self.consumer_rebalances += bool(_with_new_epoch(records))
-
-    def timers(self, records: Sequence[Record]) -> None:
-        """Count the records of timers. Only the timer that resolves regexes counts a new group epoch."""
-        for record in records:
-            self.offset_expirations += isinstance(record, OffsetRecord) and record.value is None
-        resolved = {record.group for record in records if isinstance(record, RegexRecord)}
-        self.consumer_rebalances += len(resolved & _with_new_epoch(records))
-
-
-def _with_new_epoch(records: Iterable[Record]) -> set[str]:
-    return {one.group for one in records if isinstance(one, ConsumerGroupRecord) and one.value is not None}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,8 +51,10 @@ _log = logging.getLogger(__name__)
 
 
 class GroupCoordinator:
-    def __init__(self, engine: Engine, now_ms: Callable[[], int], limits: Limits) -> None:
-        self.counts = Counts()
+    def __init__(
+        self, engine: Engine, now_ms: Callable[[], int], limits: Limits, meters: CoordinatorMeters
+    ) -> None:
+        self.meters = meters
         self._limits = limits
         self._matching: set[asyncio.Task[None]] = set()
         self._engine = engine
@@ -142,7 +102,7 @@ class GroupCoordinator:
         )
         result = self._engine.handle(call)
         if result.records:
-            self.counts.call(request, result.records)
+            self.meters.call(request, result.records, self._now_ms())
         if self._changes_nothing(result, ticket):
             self._set_alarm()
             return cast(A, result.answers[0][1])
@@ -186,7 +146,7 @@ class GroupCoordinator:
         except Exception:  # a bug must not affect other refreshes
             _log.exception("Unexpected error for the regexes of %r", refresh.group)
         result = self._engine.regexes_matched(refresh, matched or {}, self._now_ms())
-        self.counts.timers(result.records)
+        self.meters.timers(result.records, self._now_ms())
         self.deliver(result)
 
     def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
@@ -222,7 +182,7 @@ class GroupCoordinator:
     def _expire(self) -> None:
         self._alarm = None
         result = self._engine.expire(self._now_ms())
-        self.counts.timers(result.records)
+        self.meters.timers(result.records, self._now_ms())
         self.deliver(result)
 
 

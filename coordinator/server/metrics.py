@@ -72,11 +72,20 @@ def _by_state(kind: GroupType, states: str) -> Callable[[Cluster], Values]:
     return values
 
 
-def _counter(name: str, kafka: str, text: str, of: str | None = None) -> MetricDefinition:
-    """`of` is the field of `Counts`, if it is not called as the metric."""
-    counts = attrgetter(of or name)
-    return MetricDefinition(
-        name, OF_COORDINATOR + kafka, text, lambda cluster: counts(cluster.groups.counts), counts=True
+def _meter(name: str, kafka: str, text: str, of: str | None = None) -> tuple[MetricDefinition, ...]:
+    """A counter, and the rate that Kafka has next to it; `of` is the field of the meter, if it has another name."""
+    meter = attrgetter(f"groups.meters.{of or name}")
+    about, _, _ = text.partition(":")
+    return (
+        MetricDefinition(
+            name, f"{OF_COORDINATOR}{kafka}-count", text, lambda cluster: meter(cluster).total, counts=True
+        ),
+        MetricDefinition(
+            kafka.replace("-", "_") + "_rate",
+            f"{OF_COORDINATOR}{kafka}-rate",
+            f"{about} a second, over metrics.num.samples windows of metrics.sample.window.ms",
+            lambda cluster: meter(cluster).rate(cluster.now_ms()),
+        ),
     )
 
 
@@ -115,9 +124,9 @@ METRICS = (
         _by_state(GroupType.CONSUMER, "Empty Assigning Reconciling Stable Dead"),
         label="state",
     ),
-    _counter(
+    *_meter(
         "consumer_group_rebalances",
-        "consumer-group-rebalance-count",
+        "consumer-group-rebalance",
         "Rebalances of groups of the consumer protocol: new group epochs because of a subscription or a topic",
         "consumer_rebalances",
     ),
@@ -140,9 +149,9 @@ METRICS = (
         _by_state(GroupType.CLASSIC, "PreparingRebalance CompletingRebalance Stable Dead Empty"),
         label="state",
     ),
-    _counter(
+    *_meter(
         "classic_group_completed_rebalances",
-        "group-completed-rebalance-count",
+        "group-completed-rebalance",
         "Rebalances of groups of the classic protocol completed by their leaders",
         "classic_rebalances",
     ),
@@ -152,9 +161,9 @@ METRICS = (
         "Committed offsets that are stored",
         lambda cluster: sum(map(len, cluster.groups.state.offsets.values())),
     ),
-    _counter("offset_commits", "offset-commit-count", "Offset commits, including those of open transactions"),
-    _counter("offset_expirations", "offset-expiration-count", "Offsets deleted because of their age"),
-    _counter("offset_deletions", "offset-deletion-count", "Offsets deleted by OffsetDelete requests"),
+    *_meter("offset_commits", "offset-commit", "Offset commits, including those of open transactions"),
+    *_meter("offset_expirations", "offset-expiration", "Offsets deleted because of their age"),
+    *_meter("offset_deletions", "offset-deletion", "Offsets deleted by OffsetDelete requests"),
 )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import subprocess
+import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -33,6 +34,14 @@ COUNTERS = {
     "consumer-group-rebalance-count": ("consumer_group_rebalances", 3),
 }
 """By Kafka's name: ours, and the count after the story."""
+RATES = {
+    "offset-commit-rate": "offset_commit_rate",
+    "offset-expiration-rate": "offset_expiration_rate",
+    "offset-deletion-rate": "offset_deletion_rate",
+    "group-completed-rebalance-rate": "group_completed_rebalance_rate",
+    "consumer-group-rebalance-rate": "consumer_group_rebalance_rate",
+}
+WINDOW_S = 30  # metrics.sample.window.ms: a rate begins as if the window before had been empty
 HAPPENED = {name: count for name, (_, count) in COUNTERS.items()}
 
 
@@ -89,10 +98,21 @@ def counted(port: int) -> Mapping[str, float]:
     return {kafka: figures[name][""] for kafka, (name, _) in COUNTERS.items()}
 
 
+def assert_rates(rates: Mapping[str, float], counts: Mapping[str, int], started: float) -> None:
+    """All of it happened in the windows that count: since the start, and one window before it (C54)."""
+    elapsed_s = time.monotonic() - started
+    for name, rate in rates.items():
+        count = counts[name.replace("-rate", "-count")]
+        # A broker counts the expired offsets of a group again and again, also between two readings.
+        most = count + 1 if "expiration" in name else count
+        assert count / (WINDOW_S + elapsed_s) <= rate <= most / WINDOW_S, name
+
+
 def test_what_happened_is_counted_and_a_restart_counts_nothing(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     expiry = [word for name, value in QUICK_EXPIRY.items() for word in ("--config", f"{name}={value}")]
     words = ("--topic", "orders:4", "--metrics", f"{HOST}:{port}", *expiry)
+    started = time.monotonic()
     with serving(tmp_path, *words) as served:
         assert set(counted(port).values()) == {0}
         served.ask(story)
@@ -104,6 +124,7 @@ def test_what_happened_is_counted_and_a_restart_counts_nothing(tmp_path: Path) -
     assert before["classic_groups"] == states
     assert before["consumer_groups"]["Stable"] == 2
     assert before["offsets"] == {"": 1}
+    assert_rates({kafka: before[name][""] for kafka, name in RATES.items()}, HAPPENED, started)
     assert before["partitions"] == {"loading": 0, "active": 5, "failed": 0}
     assert before["event_queue_size"] == {"": 0}
     assert 0 <= before["thread_idle_ratio_min"][""] <= before["thread_idle_ratio_avg"][""] <= 1
@@ -131,33 +152,35 @@ def test_a_real_broker_counts_the_same(kafka_jars: Path, tmp_path: Path) -> None
     options.append(f"-Djava.rmi.server.hostname={HOST}")
     broker = Broker(kafka_jars, tmp_path, QUICK_EXPIRY, options=options)
 
-    def counts() -> dict[str, float]:
+    def values(names: Collection[str]) -> dict[str, float]:
         command = program(kafka_jars, "CoordinatorMetrics", str(port), options=(SILENT,))
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-        values = [line.split("\t")[1:] for line in lines]
-        return {name: float(value) for name, value in values if name in HAPPENED}
+        pairs = [line.split("\t")[1:] for line in lines]
+        return {name: float(value) for name, value in pairs if name in names}
 
     async def play() -> dict[str, float]:
         cluster = Cluster(await Peer.connect(HOST, broker.port))
         try:
             await cluster.create({"orders": 4})
             await cluster.wait_for_coordinator({"orders": 4})
-            before = counts()
+            before = values(HAPPENED)
             await story(cluster)
         finally:
             await cluster.close()
         return before
 
+    started = time.monotonic()
     try:
         broker.start()
         wait_for_coordinator(broker)
         before = asyncio.run(play())
 
         def happened() -> dict[str, float]:
-            return {name: value - before[name] for name, value in counts().items()}
+            return {name: value - before[name] for name, value in values(HAPPENED).items()}
 
         # A broker counts the expired offsets of a group again for every group that it looks at next.
         wait_until(lambda: happened()["offset-expiration-count"] >= 1, "the offset has expired")
         assert {**happened(), "offset-expiration-count": 1} == HAPPENED
+        assert_rates(values(RATES), {name: int(value) for name, value in values(COUNTERS).items()}, started)
     finally:
         broker.stop()
