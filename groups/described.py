@@ -117,6 +117,19 @@ def _consumer_member(member: Any) -> model.Member:
         owned=_partitions(member.assignment),
         target=None if target is None else _partitions(target),
         epoch=member.member_epoch,
+        assignor_answer=_answer(member.assignment),
+        target_assignor_answer=None if target is None else _answer(target),
+    )
+
+
+def _answer(assignment: Assignment) -> model.AssignorAnswer | None:
+    """What a client-side assignor sent; a broker of Kafka, and a share group, has nothing of the kind."""
+    error, data = getattr(assignment, "error", 0), getattr(assignment, "metadata_bytes", None)
+    if not error and data is None:
+        return None
+    version = getattr(assignment, "metadata_version", 0)
+    return model.AssignorAnswer(
+        error=error, metadata_version=version, metadata=None if data is None else bytes(data)
     )
 
 

@@ -94,6 +94,17 @@ class UserData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AssignorAnswer:
+    """What a client-side assignor sent with a member's partitions (KIP-848); no broker of Kafka has it."""
+
+    error: Annotated[int, Between(-128, 127)] = (
+        0  # why there is no assignment, a code of the assignor; 0: there is
+    )
+    metadata_version: Annotated[int, Between(-32768, 32767)] = 0  # -1: a classic member's user data
+    metadata: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     id: str
     instance: str | None = None
@@ -105,6 +116,8 @@ class Member:
     owned: Partitions | None = None  # the current assignment, by the group or as the member reports it
     generation: Generation | None = None  # a classic member's, if it differs from the group's
     target: Partitions | None = None  # the target assignment of a consumer group's member
+    assignor_answer: AssignorAnswer | None = None  # with the current assignment
+    target_assignor_answer: AssignorAnswer | None = None  # with the target assignment
     epoch: Annotated[int, Between(-2, INT32)] | None = None  # the member epoch
     is_new: bool | None = field(default=None, metadata=UNWRITTEN)  # classic: joined after the last rebalance
     user_data: UserData | None = None  # the assignor's bytes; None when unknown or when the protocol has none

@@ -17,7 +17,7 @@ from coordinator.engine.consumer.member import ConsumerMember, normal_partitions
 from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import EngineContext
 from coordinator.engine.offsets.removal import tombstones
-from coordinator.engine.records import ClassicMemberValue, TopicPartitions
+from coordinator.engine.records import NO_PAYLOAD, ClassicMemberValue, Payload, TopicPartitions
 from coordinator.errors import CannotBeWritten, RequestRefused
 from groups import model
 from groups.described import named_partitions
@@ -211,7 +211,18 @@ def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names)
         owned=by_name(normal_partitions(both) if member.revoking else both, names),
         target=by_name(group.targets.get(member.id, {}), names),
         epoch=member.epoch,
+        assignor_answer=_answer(member.current.payload),
+        target_assignor_answer=_answer(group.payloads.get(member.id, NO_PAYLOAD)),
     )
+
+
+def _answer(payload: Payload) -> model.AssignorAnswer | None:
+    if payload == NO_PAYLOAD:
+        return None
+    sent = payload.metadata
+    if sent is None:
+        return model.AssignorAnswer(error=payload.error)
+    return model.AssignorAnswer(error=payload.error, metadata_version=sent.version, metadata=sent.data)
 
 
 def by_name(partitions: TopicPartitions, names: Names) -> model.Partitions:

@@ -8,7 +8,7 @@ from cli.render.cells import Cell, partitions_text
 from cli.render.document import Table, columns, fields
 from cli.verbs.describe.roles import RoleColumns, roles_data
 from groups.classic_streams import StreamsThread, as_streams_member, is_classic_streams
-from groups.model import Group, GroupType, Member, MemberProtocol, Subscription
+from groups.model import AssignorAnswer, Group, GroupType, Member, MemberProtocol, Subscription
 from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology
 from groups.trees import Trees
 
@@ -36,6 +36,15 @@ def member_data(group: Group, member: Member) -> dict[str, object]:
         "target_epoch": group.assignment_epoch,
         **(streams_data(member) if group.type is GroupType.STREAMS else {}),
         **roles_data(group, member),
+        **_answers_data(member),
+    }
+
+
+def _answers_data(member: Member) -> dict[str, object]:
+    """What a client-side assignor sent, if one did."""
+    answers = fields(member, "assignor_answer", "target_assignor_answer")
+    return {
+        name: _TREES.write(AssignorAnswer, answer) for name, answer in answers.items() if answer is not None
     }
 
 
@@ -61,10 +70,12 @@ def members_table(
     roles = RoleColumns.of(groups, verbose=verbose)
     names = ["GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if static else [])]
     names += ["HOST", "CLIENT-ID", "##PARTITIONS"]
+    answered = verbose and any(member.assignor_answer for group in groups for member in group.members)
     if verbose:
         names += ["#CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "#TARGET-EPOCH", "TARGET-ASSIGNMENT"]
         names += ["UPGRADED"] if migrating else []
         names += ["SUBSCRIPTION"]
+        names += ["#ASSIGNOR-ERROR", "#METADATA-VERSION", "METADATA"] if answered else []
     names += streams_headings(verbose=verbose) if of_streams else []
     names += roles.headings
 
@@ -78,6 +89,7 @@ def members_table(
             cells += [partitions_text(member.target)]
             cells += [upgraded(group, member)] if migrating else []
             cells += [_subscription_text(member)]
+            cells += _answer_cells(member.assignor_answer) if answered else ()
         if of_streams:
             streams = of_threads.get((group.id, member.id), member.streams)
             cells += streams_cells(streams or _NOT_OF_STREAMS, verbose=verbose)
@@ -91,6 +103,14 @@ def _subscription_text(member: Member) -> str | None:
     subscription = member.subscription or Subscription()
     regex = f"regex {subscription.regex}" if subscription.regex else ""
     return "; ".join(filter(None, (",".join(sorted(subscription.topics)), regex))) or None
+
+
+def _answer_cells(answer: AssignorAnswer | None) -> Sequence[Cell]:
+    """Metadata in base64, as in JSON."""
+    if answer is None:
+        return (None, None, None)
+    written = _TREES.write(AssignorAnswer, answer)
+    return answer.error, None if answer.metadata is None else answer.metadata_version, written["metadata"]
 
 
 _KINDS = ("active", "standby", "warmup")

@@ -15,7 +15,7 @@ from coordinator.errors import RequestRefused
 from coordinator.server.apis.client_assignment import client_assignors, payload_fields
 from coordinator.server.apis.fields import ZERO_ID, CachedFields, LazyEntries, by_topic, group_operations
 from coordinator.server.exchange import AnswerFields, Exchange
-from groups.model import Member, MemberProtocol, Partitions, Subscription
+from groups.model import AssignorAnswer, Member, MemberProtocol, Partitions, Subscription
 from groups.regex.broker import is_judged, judge
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
@@ -147,14 +147,18 @@ def _member(topics: Topics, member: Member) -> AnswerFields:
         "client_host": member.client.host,
         "subscribed_topic_names": subscription.topics,
         "subscribed_topic_regex": subscription.regex or "",
-        "assignment": _assignment(topics, member.owned or {}),
-        "target_assignment": _assignment(topics, member.target or {}),
+        "assignment": _assignment(topics, member.owned or {}, member.assignor_answer),
+        "target_assignment": _assignment(topics, member.target or {}, member.target_assignor_answer),
         "member_type": CLASSIC if member.protocol is MemberProtocol.CLASSIC else CONSUMER,
     }
 
 
-def _assignment(topics: Topics, assigned: Partitions) -> AnswerFields:
+def _assignment(topics: Topics, assigned: Partitions, answer: AssignorAnswer | None) -> AnswerFields:
     """An assignment. Like Kafka, it omits deleted topics, which have no name."""
     known = [(topics[name].id, name, partitions) for name, partitions in assigned.items() if name in topics]
     keys = ("topic_id", "topic_name", "partitions")
-    return {"topic_partitions": [dict(zip(keys, row, strict=True)) for row in known]}
+    fields = {"topic_partitions": [dict(zip(keys, row, strict=True)) for row in known]}
+    if answer is None:
+        return fields
+    of_assignor = {"metadata_version": answer.metadata_version, "metadata_bytes": answer.metadata}
+    return {**fields, "error": answer.error, **of_assignor}

@@ -10,10 +10,17 @@ from uuid import UUID
 
 import pytest
 
+from cli.render.document import Table
+from cli.verbs.describe.view import DescribeMode, describe_document
+from groups.described import as_group
+from groups.listing import GroupType
+from groups.model import AssignorAnswer, Group
+from tests.cli.schemas import faults
 from tests.coordinator.server.running import WireClient, played_in, running_cluster
 from wire.errors import ErrorCode
 from wire.messages.schemas.cluster import API_VERSIONS
 from wire.messages.schemas.consumer_groups import (
+    CONSUMER_GROUP_DESCRIBE,
     CONSUMER_GROUP_HEARTBEAT,
     CONSUMER_GROUP_INSTALL_ASSIGNMENT,
     CONSUMER_GROUP_PREPARE_ASSIGNMENT,
@@ -57,7 +64,14 @@ class Members:
     async def prepare(self, member: str) -> Any:
         return await self._client.ask(CONSUMER_GROUP_PREPARE_ASSIGNMENT, self._asked(member))
 
-    async def install(self, member: str, epoch: int, shares: Mapping[str, tuple[int, ...]]) -> Any:
+    async def described(self) -> Group:
+        fields = {"group_ids": ["g"], "include_authorized_operations": False}
+        answered = await self._client.ask(CONSUMER_GROUP_DESCRIBE, fields)
+        return as_group(GroupType.CONSUMER, answered.groups[0], None)[0]
+
+    async def install(
+        self, member: str, epoch: int, shares: Mapping[str, tuple[int, ...]], error: int = 0
+    ) -> Any:
         members = [
             {
                 "member_id": owner,
@@ -67,7 +81,7 @@ class Members:
             }
             for owner, numbers in shares.items()
         ]
-        fields = {**self._asked(member), "group_epoch": epoch, "error": 0, "members": members}
+        fields = {**self._asked(member), "group_epoch": epoch, "error": error, "members": members}
         return await self._client.ask(CONSUMER_GROUP_INSTALL_ASSIGNMENT, fields)
 
     def partitions(self, *numbers: int) -> list[dict[str, Any]]:
@@ -114,6 +128,38 @@ async def test_a_member_computes_the_assignment_of_all(group: Members) -> None:
     assert (await group.install(chosen, prepared.group_epoch, shares)).error_code == ErrorCode.NONE
     assert assigned(await group.beat("a")) == ([1, 3, 5], b"for a")
     assert assigned(await group.beat("b")) == ([0, 2, 4], b"for b")
+    described = await group.described()
+    answers = {
+        member.id: (member.assignor_answer, member.target_assignor_answer) for member in described.members
+    }
+    assert answers == {name: (answer_for(name), answer_for(name)) for name in "ab"}
+
+
+def answer_for(member: str, error: int = 0) -> AssignorAnswer:
+    return AssignorAnswer(error=error, metadata_version=1, metadata=b"for " + member.encode())
+
+
+@played_in(members)
+async def test_describe_shows_the_error_and_metadata_of_an_assignor(group: Members) -> None:
+    """C43: MemberAssignment.error() and metadata() of KIP-848. A member that waits for partitions has neither yet."""
+    assert (await group.beat("a")).should_compute_assignment
+    prepared = await group.prepare("a")
+    assert not (await group.install("a", prepared.group_epoch, {"a": tuple(range(6))}, error=7)).error_code
+    await group.beat("a")
+    await group.beat("b")
+    shown = describe_document([await group.described()], {}, DescribeMode.MEMBERS, verbose=True)
+    written = {"error": 7, "metadata_version": 1, "metadata": "Zm9yIGE="}
+    by_id = {member["id"]: member for member in shown.as_data()["groups"][0]["members"]}
+    assert (by_id["a"]["assignor_answer"], by_id["a"]["target_assignor_answer"]) == (written, written)
+    assert not {"assignor_answer", "target_assignor_answer"} & by_id["b"].keys()
+    assert faults(shown.as_data()) == []
+    (table,) = shown.blocks
+    assert isinstance(table, Table)
+    first = [column.name for column in table.columns].index("ASSIGNOR-ERROR")
+    assert {row[1]: row[first : first + 3] for row in table.rows} == {
+        "a": [7, 1, "Zm9yIGE="],
+        "b": [None, None, None],
+    }
 
 
 @played_in(lambda: members(enabled=False))

@@ -164,6 +164,9 @@ CONSUMER_GROUP_DESCRIBE = api("""
                         topicId uuid
                         topicName string
                         partitions int32[]
+                    error int8 tag=848000
+                    metadataVersion int16 tag=848001
+                    metadataBytes bytes tag=848002 null default=null
                 targetAssignment assignment
                 memberType int8 1+ default=-1
             authorizedOperations int32 default=-2147483648

@@ -235,6 +235,9 @@ class ConsumerGroupDescribeResponseGroupMemberAssignmentTopicPartition:
 
 class ConsumerGroupDescribeResponseGroupMemberAssignment:
     topic_partitions: tuple[ConsumerGroupDescribeResponseGroupMemberAssignmentTopicPartition, ...]
+    error: int
+    metadata_version: int
+    metadata_bytes: bytes | None
 
 class ConsumerGroupDescribeResponseGroupMember:
     member_id: str
@@ -271,6 +274,9 @@ class ConsumerGroupDescribeResponseGroupMemberAssignmentTopicPartitionFields(Typ
 
 class ConsumerGroupDescribeResponseGroupMemberAssignmentFields(TypedDict):
     topic_partitions: Collection[ConsumerGroupDescribeResponseGroupMemberAssignmentTopicPartitionFields]
+    error: NotRequired[int]
+    metadata_version: NotRequired[int]
+    metadata_bytes: NotRequired[bytes | bytearray | memoryview | None]
 
 class ConsumerGroupDescribeResponseGroupMemberFields(TypedDict):
     member_id: str
