@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
-from cli.dropin.parse import Action, Options, parse
+from cli.dropin.parse import OF_THE_DOCUMENT, PURPOSE, Action, Options, parse
 from cli.dropin.printing import MAY_BE_DONE, Output, print_error, print_remark, usage
 from cli.errors import ExitStatus, exit_status, fault, is_expected
 from cli.stopping import Stop, Stopped, awaiting_answers, status_of_signal
@@ -99,7 +99,8 @@ def run(arguments: Sequence[str]) -> int:
         print(f"{KAFKA_VERSION} (kohort {version('kohort')})")
         return ExitStatus.DONE
     except ToolUsageError as error:
-        print_remark(f"{error}\n{usage()}")
+        own = f"\n{OF_THE_DOCUMENT}" if str(error) == PURPOSE else ""
+        print_remark(f"{error}\n{usage()}{own}")
         return error.status
     except Stopped as stopped:
         print_remark(f"Stopped before all answers came. {MAY_BE_DONE}")

@@ -34,6 +34,16 @@ FLAGS: Mapping[str, Value] = dict(
 )
 
 
+VERIFY_REGEX = "verify-regex"
+"""The second name that KIP-848 has for `--validate-regex`; no release of the tool knows it."""
+OF_THE_DOCUMENT = (
+    "Also accepted, as KIP-848 describes it: --bootstrap-server <server> --describe --validate-regex <regex> "
+    "[--group <group>… | --all-groups] compares the topics that the regex matches with those of the groups; "
+    "--verify-regex is another name of --validate-regex."
+)
+"""What the usage of the tool does not contain."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedFlags:
     """The flags of one command line: by name, the values in the order given (none if it has no value)."""
@@ -60,6 +70,8 @@ def read_flags(arguments: Sequence[str]) -> ParsedFlags:
         if not _looks_like_a_flag(argument):
             continue
         name, equals, value = argument.removeprefix("-").removeprefix("-").partition("=")
+        if name == VERIFY_REGEX:
+            name = Action.VALIDATE_REGEX.value
         if name not in FLAGS:
             # After a single hyphen, joptsimple parses one-letter flags, and reports the first letter.
             unknown = name if argument.startswith("--") else argument[1]
@@ -179,21 +191,31 @@ def parse(arguments: Sequence[str]) -> Options:
         raise ToolUsageError(PURPOSE)
     if flags.has("version"):
         raise VersionRequested
-    _check_combination(flags)
     actions = [action for action in Action if flags.has(action.value)]
+    if actions == [Action.DESCRIBE, Action.VALIDATE_REGEX] and flags.has("bootstrap-server"):
+        _check_exclusive("group", ["all-groups"], flags)
+        return _validation(flags)
+    _check_combination(flags)
     if len(actions) != 1:
         names = ", ".join(f"--{action.value}" for action in Action)
         raise ToolUsageError(f"Command must include exactly one action: {names}")
     if actions == [Action.VALIDATE_REGEX]:
-        regex = _single("validate-regex", flags, ToolUsageError)
-        servers, config = flags.all("bootstrap-server"), flags.all("command-config")
-        return Options(
-            action=Action.VALIDATE_REGEX,
-            regex=regex,
-            bootstrap_server=servers[0] if servers else "",
-            command_config=Path(config[0]) if config else None,
-        )
+        return _validation(flags)
     return _options(actions[0], flags)
+
+
+def _validation(flags: ParsedFlags) -> Options:
+    """Of groups too, if `--describe` is given with it."""
+    describes = flags.has("describe")
+    servers, config = flags.all("bootstrap-server"), flags.all("command-config")
+    return Options(
+        action=Action.VALIDATE_REGEX,
+        regex=_single("validate-regex", flags, ToolUsageError),
+        bootstrap_server=servers[0] if servers else "",
+        command_config=Path(config[0]) if config else None,
+        groups=tuple(flags.all("group")) if describes else (),
+        all_groups=describes and flags.has("all-groups"),
+    )
 
 
 def _check_combination(flags: ParsedFlags) -> None:

@@ -2,6 +2,7 @@
 `fleet` has a group of every kind (tests/cli/fleet.py), `quiet` the groups of tests/cli/dropin/scenes.py."""
 
 from tests.cli.dropin.harness import Case
+from tests.cli.dropin.scenes import LONG
 
 UNREADABLE, WRONG = 3, 1
 
@@ -154,6 +155,27 @@ SILENT = [
 ]
 """A broker that has stopped in its tracks."""
 
+DOCUMENTED = (
+    ("--describe --validate-regex 'o.*|t'", 0, "`o.*|t` is valid.\nIt matches 2 of 4 topics: orders, t"),
+    ("--verify-regex nothing", 0, "`nothing` is valid.\nIt matches 0 of 4 topics."),
+    ("--describe --validate-regex 'a['", WRONG, "`a[` is invalid: missing closing ]."),
+    (
+        "--describe --group {partial} --group {unused} --verify-regex 'o.*|t'", 0,
+        "`o.*|t` is valid.\nIt matches 2 of 4 topics: orders, t\nGroup partial: would read the same topics.\n"
+        "Group unused: its subscriptions are not known: it has no members, or their bytes cannot be read.",
+    ),
+    (
+        "--describe --group {reconciling} --validate-regex '[at].*'", 0,
+        f"`[at].*` is valid.\nIt matches 2 of 4 topics: {LONG}, t\n"
+        f"Group reconciling: would gain 2 topics: {LONG}, t; would lose 1 topic: orders.",
+    ),
+    (
+        "--describe --group missing --validate-regex t", UNREADABLE,
+        "`t` is valid.\nIt matches 1 of 4 topics: t\n\nError: missing: no such group",
+    ),
+)  # fmt: skip
+"""What KIP-848 describes (C63), our exit status and what ours prints; the tool refuses all of it."""
+
 REGEX = [
     *(
         refused(f"--validate-regex {regex}")
@@ -177,6 +199,17 @@ REGEX = [
         Case(line=f"--validate-regex {regex}", scene="quiet", differs=("regex-preview",), more=f"It matches {topics}")
         for regex, topics in (("'o.*|t'", "2 of 4 topics: orders, t"), ("nothing", "0 of 4 topics."))
     ),
+    *(
+        Case(
+            line=line, scene="quiet", differs=("document-regex",), status=status,
+            more=f"The regular expression {more}",
+        )
+        for line, status, more in DOCUMENTED
+    ),
+    refused(
+        "--verify-regex 'a['", "document-regex", status=WRONG,
+        more="The regular expression `a[` is invalid: missing closing ].",
+    ),
     refused("--validate-regex='a=b' --timeout soon"),
     refused(
         "--validate-regex '((a{100}){100}){20}'", "regex-warning", "exit-status", status=WRONG,
@@ -186,9 +219,9 @@ REGEX = [
 ]  # fmt: skip
 
 USAGE = [
-    refused(""),
-    refused("--help"),
-    refused("--help --list --describe --members"),
+    refused("", "document-regex"),
+    refused("--help", "document-regex"),
+    refused("--help --list --describe --members", "document-regex"),
     refused("--version", "version"),
     refused("--list --version --type", "version"),
     refused("--list"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from cli.dropin.main import main
+from cli.dropin.parse import OF_THE_DOCUMENT
 from cli.dropin.printing import usage
 from tests.cli import command
 from tests.cli.command import Answer
@@ -93,6 +94,13 @@ def _sorted_block(block: str) -> str:
     return block[:start] + "\n".join(sorted(row for row in rows if row)) + end
 
 
+def _document_regex(theirs: Answer, case: Case) -> Answer:
+    """What the KIP has and the tool refuses; and a line in the usage."""
+    if case.status is None:
+        return replace(theirs, stderr=f"{theirs.stderr}{OF_THE_DOCUMENT}\n")
+    return Answer(status=case.status, stdout=f"{case.more}\n", stderr="")
+
+
 _FAILED = "\nError: Executing consumer group command failed due to "
 DIFFERENCES: dict[str, Difference] = {
     "exit-status": lambda theirs, case: replace(theirs, status=case.status),  # type: ignore[arg-type]
@@ -109,6 +117,7 @@ DIFFERENCES: dict[str, Difference] = {
     "regex-reason": lambda theirs, case: replace(theirs, stdout=f"{case.more}\n"),
     "regex-preview": lambda theirs, case: replace(theirs, stdout=f"{theirs.stdout}{case.more}\n"),
     "regex-warning": lambda theirs, case: replace(theirs, stderr=f"{theirs.stderr}\nWarning: {case.more}\n"),
+    "document-regex": _document_regex,
     "sorted-rows": _sorted_rows,
 }
 """By name as in the table of docs/kafka-consumer-groups.md."""
