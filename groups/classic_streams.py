@@ -162,6 +162,46 @@ def streams_threads(group: Group) -> tuple[StreamsThread, ...]:
     return tuple(replace(thread, warm_ups=warm_ups.get(thread.member.id)) for thread in threads)
 
 
+def common_version(threads: Sequence[StreamsThread]) -> int | None:
+    """The newest version that all threads know; None if one does not show it, as with `upgrade.from` up to 1.1."""
+    newest = [thread.newest_known for thread in threads]
+    known = [version for version in newest if version is not None]
+    return min(known) if known and len(known) == len(newest) else None
+
+
+def probing_threads(group: Group) -> tuple[StreamsThread, ...]:
+    """Threads that use another version than the newest that all know: they are to rejoin with that one (KIP-268)."""
+    threads = streams_threads(group)
+    common = common_version(threads)
+    return tuple(thread for thread in threads if common is not None and thread.used not in (None, common))
+
+
+def release_text(version: int) -> str:
+    """The first release that knows a version."""
+    release = FIRST_RELEASES.get(version)
+    return f"Kafka {release} or later" if release else "later than Kafka 4.4"
+
+
+def copies(threads: Sequence[StreamsThread]) -> dict[TaskId, tuple[StreamsThread, ...]]:
+    """For each active task with state, the threads of other processes that were assigned a copy of it. Tasks have
+    state if their subtopology has a copy or an offset sum anywhere."""
+    stateful = {
+        (task.topology, task.subtopology)
+        for thread in threads
+        for task in (*thread.offset_sums, *(thread.assignment.standby if thread.assignment else ()))
+    }
+    owners = {task: thread for thread in threads for task in thread.active}
+    return {
+        task: tuple(
+            thread
+            for thread in threads
+            if thread.assignment and task in thread.assignment.standby and thread.process != owner.process
+        )
+        for task, owner in sorted(owners.items(), key=lambda entry: _order(entry[0]))
+        if (task.topology, task.subtopology) in stateful
+    }
+
+
 def _thread(member: Member) -> StreamsThread:
     data = member.user_data
     subscription, unsubscribed = _part(read_streams_subscription, data.subscription if data else b"")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
+from groups.classic_streams import Rebalancing
 from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
@@ -59,6 +60,20 @@ class NoUserData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsRelease:
+    """Every thread of a classic Streams group knows this version of its assignor's data (5: release 2.4)."""
+
+    knows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsRebalancing:
+    """No thread of a classic Streams group has shown another rebalance protocol than this one."""
+
+    protocol: Rebalancing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OfClient:
     client_id: str
 
@@ -92,6 +107,8 @@ Condition: TypeAlias = Annotated[
     | Speaking
     | Replaced
     | NoUserData
+    | StreamsRelease
+    | StreamsRebalancing
     | Precedes
     | Leads
     | Absent

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from groups.classic_streams import (
-    FIRST_RELEASES,
     MEANINGS,
-    StreamsThread,
+    common_version,
     error_name,
     is_classic_streams,
+    probing_threads,
+    release_text,
     streams_threads,
 )
 from groups.counts import share
@@ -50,38 +51,21 @@ def _reports(code: int, group: Group) -> bool:
     return any(thread.error == code for thread in streams_threads(group))
 
 
-def is_probing(group: Group) -> bool:
-    """Whether some thread uses another version than the newest that all know: it must rejoin with that one."""
-    threads = streams_threads(group)
-    common = common_version(threads)
-    return common is not None and any(_should_change(thread, common) for thread in threads)
-
-
-def common_version(threads: Sequence[StreamsThread]) -> int | None:
-    """The newest version that all threads know; None if one does not show it, as with `upgrade.from` up to 1.1."""
-    newest = [thread.newest_known for thread in threads]
-    known = [version for version in newest if version is not None]
-    return min(known) if known and len(known) == len(newest) else None
-
-
-def _should_change(thread: StreamsThread, common: int) -> bool:
-    return thread.used is not None and thread.used != common
-
-
 @rule(
     "streams-version-probe",
     source="KIP-268; StreamsPartitionAssignor.maybeUpdateSubscriptionVersion",
-    least=Least(ms=lambda limits: limits.rebalance_ms, may_hide=lambda case: is_probing(case.group)),
+    least=Least(
+        ms=lambda limits: limits.rebalance_ms, may_hide=lambda case: bool(probing_threads(case.group))
+    ),
     applies=is_classic_streams,
 )
 def version_probe(case: DiagnosisCase) -> Iterator[Finding]:
     """A warning; an error if the versions have stayed apart for longer than a rebalance may last."""
-    if not is_probing(case.group):
+    common = common_version(streams_threads(case.group))
+    stuck = probing_threads(case.group)
+    if not stuck:
         return
-    threads = streams_threads(case.group)
-    common = common_version(threads) or 0
-    stuck = [thread for thread in threads if _should_change(thread, common)]
-    since = case.since_ms(is_probing)
+    since = case.since_ms(lambda group: bool(probing_threads(group)))
     lasted_ms = case.lasted_ms(since)
     used = sorted({thread.used for thread in stuck if thread.used is not None})
     yield (error if lasted_ms >= case.thresholds.rebalance_ms else warning)(
@@ -106,7 +90,7 @@ def mixed_versions(case: DiagnosisCase) -> Iterator[Finding]:
         lowest = (
             [one.member.id for one in threads if one.newest_known == newest[0]] if len(newest) > 1 else held
         )
-        versions = [f"{version} ({_release(version)})" for version in newest]
+        versions = [f"{version} ({release_text(version)})" for version in newest]
         yield note(
             message=f"Instances of several releases of Kafka Streams: the newest versions that threads know are "
             f"{_listed(versions)}{', and some show none' if held else ''}. The oldest: {case.named(lowest)}.",
@@ -123,11 +107,6 @@ def mixed_versions(case: DiagnosisCase) -> Iterator[Finding]:
             members=tuple(held),
             evidence={"newest_known": (), "held_back": len(held)},
         )
-
-
-def _release(version: int) -> str:
-    release = FIRST_RELEASES.get(version)
-    return f"Kafka {release} or later" if release else "later than Kafka 4.4"
 
 
 def _listed(values: Sequence[object]) -> str:

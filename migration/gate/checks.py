@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from groups.classic_streams import Rebalancing, release_text, streams_threads
 from groups.counts import counted, share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import FirstFollower, first_follower, leader_of, leads, precedes, succession
@@ -33,6 +34,8 @@ from migration.model import (
     Replaced,
     Speaking,
     StateIn,
+    StreamsRebalancing,
+    StreamsRelease,
     TypeIs,
 )
 from migration.plan_file import condition_tag
@@ -222,6 +225,49 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
     return yes(tag, "no member's assignment carries user data")
 
 
+def _streams_release(condition: StreamsRelease, group: Group, tag: str) -> Check:
+    threads = streams_threads(group)
+    old = [
+        thread
+        for thread in threads
+        if thread.newest_known is not None and thread.newest_known < condition.knows
+    ]
+    unknown = sum(thread.newest_known is None for thread in threads)
+    needed = f"version {condition.knows} of the assignor's data ({release_text(condition.knows)})"
+    if old:
+        members = [PlannedMember.of(thread.member) for thread in old]
+        why = f"knows only version {min(thread.newest_known or 0 for thread in old)}"
+        return no(
+            tag, f"not every thread knows {needed}: {name_all(members)}", awaited=await_all(members, why)
+        )
+    if unknown or not threads:
+        return undecided(tag, f"the release of {counted(unknown, 'thread')} is not shown; expected: {needed}")
+    return yes(tag, f"every thread knows {needed}")
+
+
+def _streams_rebalancing(condition: StreamsRebalancing, group: Group, tag: str) -> Check:
+    """A thread shows its protocol when it rejoins with tasks: one that was restarted last has not shown it yet."""
+    threads = streams_threads(group)
+    planned = condition.protocol
+    others = [
+        PlannedMember.of(thread.member) for thread in threads if thread.rebalancing not in (planned, None)
+    ]
+    if others:
+        other = Rebalancing.EAGER if planned is Rebalancing.COOPERATIVE else Rebalancing.COOPERATIVE
+        text = (
+            f"{counted(len(others), 'thread')} of Kafka Streams shown to be {other.value}: {name_all(others)}"
+        )
+        return no(tag, text, awaited=await_all(others, f"is {other.value}"))
+    if not any(thread.subscription for thread in threads):
+        return undecided(tag, "the rebalance protocol of Kafka Streams is not known from this source")
+    kept = sum(thread.rebalancing is Rebalancing.COOPERATIVE for thread in threads)
+    if planned is Rebalancing.EAGER:
+        return yes(tag, "no thread of Kafka Streams kept partitions when it rejoined")
+    return yes(
+        tag, f"no thread of Kafka Streams is shown to be eager, {kept} of {len(threads)} to be cooperative"
+    )
+
+
 def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     client_id = condition.client_id
     holds = precedes(group, client_id)
@@ -347,6 +393,8 @@ _OF_GROUP: Mapping[type, Callable[..., Check]] = {
     TypeIs: _type,
     ProtocolIs: _protocol,
     NoUserData: _no_user_data,
+    StreamsRelease: _streams_release,
+    StreamsRebalancing: _streams_rebalancing,
     Precedes: _precedes,
     Leads: _leads,
 }

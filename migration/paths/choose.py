@@ -17,8 +17,8 @@ from migration.paths.streams import by_upgrade_from
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
 from migration.rules.assignors import ALSO_KNOWN, OnlinePath, members_with_data, online_path
 from migration.rules.case import Case
-from migration.rules.programs import has_arrived as streams_has_arrived
-from migration.rules.programs import is_streams
+from migration.rules.streams import has_arrived as streams_has_arrived
+from migration.rules.streams import is_streams
 
 COOPERATIVE = "cooperative-sticky"
 UPGRADES = ("bidirectional", "upgrade")

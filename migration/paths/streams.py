@@ -9,14 +9,24 @@ from __future__ import annotations
 
 import re
 
-from assignors.registry import STREAMS
+from groups.classic_streams import CLASSIC_STREAMS, OLDEST_COOPERATIVE, Rebalancing
 from groups.model import Member
 from migration.clients import version_text
-from migration.model import Alternative, Destination, ProtocolIs, Risk, RoundAction, Step
+from migration.model import (
+    Alternative,
+    Condition,
+    Destination,
+    ProtocolIs,
+    Risk,
+    RoundAction,
+    Step,
+    StreamsRebalancing,
+    StreamsRelease,
+)
 from migration.paths import path as dangers
 from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
-from migration.rules.programs import is_always_eager
+from migration.rules.streams import is_always_eager, old_releases
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
 _THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
@@ -31,8 +41,7 @@ def by_upgrade_from(context: PathContext) -> Path:
         return Path(name="start", steps=(_cooperative(context, id=START),))
     if context.case.request.offline:
         return Path(name="stop and start", steps=(stop_all(context), _cooperative(context, id=START)))
-    versions = [client.version for client in context.case.clients.values()]
-    if any(version is None or is_always_eager(version) for version in versions):
+    if any(is_old is not False for is_old in old_releases(context.case).values()):
         steps = (_newer(context), _cooperative(context, id=SECOND))
         return Path(name="upgrade.from in two bounces", steps=steps, alternatives=(_STOP,))
     return Path(name="upgrade.from", steps=(_cooperative(context, id=ONLY),), alternatives=(_STAY,))
@@ -55,6 +64,7 @@ def _newer(context: PathContext) -> Step:
             f"upgrade.from={value}",
             *(() if known else ("# the release that runs now, if it is older",)),
         ),
+        shown=StreamsRelease(knows=OLDEST_COOPERATIVE),
         expect="The group stays eager: all instances revoke their tasks in each rebalance.",
         rollback="Start the instances with the old release again, without upgrade.from.",
     )
@@ -71,6 +81,7 @@ def _cooperative(context: PathContext, *, id: str) -> Step:
         title=title,
         actions=(action,),
         config=("# remove: upgrade.from",),
+        shown=StreamsRebalancing(protocol=Rebalancing.COOPERATIVE),
         expect="Restarted instances keep the tasks that do not move; the others still revoke all of theirs.",
         rollback=f"Set upgrade.from={_OLD} again and restart the instances one by one: they are eager again (not with "
         "4.0 or later).",
@@ -106,6 +117,7 @@ def _eager(context: PathContext) -> Step:
             "lower, Streams is eager.",
         ),
         config=(f"upgrade.from={_OLD}", "# 2.0 to 2.3: a lower one keeps Streams on an old metadata version"),
+        shown=StreamsRebalancing(protocol=Rebalancing.EAGER),
         expect="Restarted instances revoke all their tasks in each rebalance; the others keep the tasks that do not "
         "move.",
         rollback="Remove upgrade.from and restart the instances one by one.",
@@ -119,13 +131,15 @@ def _bounce(
     title: str,
     actions: tuple[str, ...],
     config: tuple[str, ...],
+    shown: Condition,
     expect: str,
     rollback: str,
     at_once: bool = False,
 ) -> Step:
+    """A restart of all instances; `shown` is what the threads' data shows at its end."""
     rounds = _by_instance(context, at_once=at_once)
     next_round = "Start the next round only after the check of this one has exited with status 0."
-    settled = (*all_back(context), ProtocolIs(protocol=STREAMS))
+    settled = (*all_back(context), ProtocolIs(protocol=CLASSIC_STREAMS))
     return Step(
         id=id,
         title=title,
@@ -139,12 +153,16 @@ def _bounce(
         rounds=rounds.names,
         config=("# Kafka Streams", *config),
         expect=f"{expect} A stopped instance does not leave the group: its members stay in it until their sessions "
-        "expire (session.timeout.ms: 45 s by default, 10 s before 3.0), and its tasks wait until then.",
-        complete_when="The group is Stable and every member has rejoined under a new id. A broker does not show "
-        "upgrade.from; an instance (2.4 to 3.9) logs at its start `Eager rebalancing protocol is enabled now for "
-        "upgrade from 2.3.x`, or `Cooperative rebalancing protocol is enabled now`.",
+        "expire (session.timeout.ms: 45 s by default, 10 s before 3.0), and its tasks wait until then. After that each "
+        "active task goes to the process with its standby copy, if there is one; an instance that returns gets it back "
+        "when its own copy is warm (a probing rebalance, from 2.6 on).",
+        complete_when="The group is Stable, every member has rejoined under a new id, and "
+        f"{_SHOWN[type(shown)]} (kohort describe --members). upgrade.from up to 1.1 shows as version 1 or 2 of "
+        "the assignor's data, from 2.0 to 2.3 only in a rebalance: an eager thread rejoins without partitions. At its "
+        "start an instance (2.4 to 3.9) logs `Eager rebalancing protocol is enabled now for upgrade from 2.3.x`, or "
+        "`Cooperative rebalancing protocol is enabled now`.",
         between=settled,
-        gate=settled,
+        gate=(*settled, shown),
         dangers=(
             Risk(
                 what="upgrade.from is 2.3 or lower with Kafka Streams 4.0 or later.",
@@ -174,9 +192,14 @@ def _by_instance(context: PathContext, *, at_once: bool) -> Rounds:
     return Rounds(names=tuple(map(context.name, together)), ids=ids)
 
 
+_SHOWN = {
+    StreamsRelease: "every thread knows the data of 2.4 or later",
+    StreamsRebalancing: "no thread has shown the other protocol",
+}
+"""What is shown at the end of a step, in words."""
 _STAY = Alternative(
     title="No change",
-    why_not="upgrade.from alone decides, and a broker does not show it. If it is already right on every instance, "
+    why_not="upgrade.from alone decides, and not every thread has shown it. If it is already right on every instance, "
     "there is nothing to do.",
 )
 _STOP = Alternative(

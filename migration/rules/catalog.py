@@ -13,13 +13,14 @@ from migration.rules import (
     operations,
     programs,
     regexes,
+    streams,
 )
 from migration.rules.case import Case, Rule
 
 KIND: tuple[Rule, ...] = (
     members.type_fits_destination,
     members.protocol_type_is_consumer,
-    programs.streams_is_not_converted,
+    streams.streams_is_not_converted,
     members.group_is_alive,
     programs.group_is_of_a_tool,
 )  # Rules that decide whether the group can be migrated at all; if not, the other rules do not apply
@@ -87,8 +88,11 @@ STREAMS_RULES: tuple[Rule, ...] = (
     members.offsets_are_not_pending,
     client_configs.configs_are_of_the_group,
     client_configs.configs_are_read,
-    programs.streams_support_the_change,
-    programs.queries_are_affected,
+    streams.streams_support_the_change,
+    streams.threads_have_no_error,
+    streams.versions_agree,
+    streams.queries_are_affected,
+    streams.copies_take_over,
 )  # Rules that apply to Kafka Streams, which has its own assignor and configuration
 
 
@@ -96,7 +100,7 @@ def judge(case: Case) -> tuple[Finding, ...]:
     """All findings of the rules, blockers first."""
     findings = [finding for rule in KIND for finding in rule(case)]
     if not any(finding.level is Level.BLOCKER for finding in findings):
-        rules = STREAMS_RULES if programs.is_streams(case) else RULES
+        rules = STREAMS_RULES if streams.is_streams(case) else RULES
         findings += [finding for rule in rules for finding in rule(case)]
     return worst_first(findings)
 

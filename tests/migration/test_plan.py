@@ -446,5 +446,5 @@ def test_streams_of_4_3_has_no_eager_rebalancing(broker: Broker, members: Member
     with live_source(broker) as source:
         (description,) = source.describe([group], offsets=False).items
     assert description.protocol == "stream"
-    assert [step.id for step in plan(description, COOPERATIVE).steps] == ["first-bounce", "second-bounce"]
+    assert [step.id for step in plan(description, COOPERATIVE).steps] == ["only-bounce"]
     assert not plan(description, COOPERATIVE, "java:4.3.1").findings

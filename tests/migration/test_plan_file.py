@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.classic_streams import Rebalancing
 from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, MemberProtocol
 from groups.trees import Malformed
@@ -29,6 +30,8 @@ CONDITIONS: tuple[model.Condition, ...] = (
     model.Speaking(protocol=MemberProtocol.CONSUMER, at_least=1),
     model.Replaced(),
     model.NoUserData(),
+    model.StreamsRelease(knows=5),
+    model.StreamsRebalancing(protocol=Rebalancing.EAGER),
     model.Precedes(client_id="bridge"),
     model.Leads(client_id="bridge"),
     model.Absent(client_id="bridge"),

@@ -20,6 +20,7 @@ from migration.frameworks import FRAMEWORKS, framework_named
 from migration.model import Plan
 from migration.rules.assignors import OnlinePath, data_will_come, members_with_data, online_path
 from migration.rules.case import Case, PlanRequest, without_members
+from tests.groups.streams_groups import application, thread
 from tests.migration.cases import (
     CLASSIC,
     CONSUMER,
@@ -96,6 +97,12 @@ RACKS = replace(GROUP, members=tuple(replace(m, rack=r) for m, r in zip(GROUP.me
 WEIGHTED = replace(GROUP, protocol="com.example.Weighted")
 STICKY = replace(GROUP, protocol="cooperative-sticky")
 STREAMS = replace(GROUP, protocol="stream")
+OLD_THREAD = thread("o1", used=4, newest=4)
+KEEPING = thread("a1", kept={"orders": (0,)})
+COPIES = application(thread("a1", "0_0", "0_1"), thread("b1", "0_1", "0_0"))
+PARTLY_COPIED = application(
+    thread("a1", "0_0 1_0", had={"1_0": -2}, next_ms=1_700_000_000_000), thread("b1", "", "0_0")
+)
 LIBRARIES = replace(GROUP, members=(GROUP.members[0], member("m3", "librdkafka", "2.16.0")))
 LIBRDKAFKA = group_of("librdkafka:2.16.0", "range")
 BRIDGED = group_of("librdkafka:2.16.0", "cooperative-sticky")
@@ -403,6 +410,24 @@ CASES: dict[str, dict[str, Plan]] = {
         "2.3 to cooperative": plan(STREAMS, COOPERATIVE, "java:2.3.1"),
         "3.9 to eager": plan(STREAMS, EAGER, "java:3.9.1"),
         "unknown to eager": plan(STREAMS, EAGER, "java"),
+        "release by data": plan(application(OLD_THREAD), COOPERATIVE),
+        "protocol by data": plan(application(KEEPING, thread("b1", used=2), OLD_THREAD), COOPERATIVE, "java:3.9.1"),
+        "release by data, protocol not shown": plan(application(thread("a1"), thread("b1")), COOPERATIVE),
+        "not known by data": plan(application(thread("a1"), thread("b1", used=2)), COOPERATIVE),
+    },
+    "streams-error": {
+        "shutdown": plan(application(thread("a1", error=4), thread("b1", error=4)), COOPERATIVE, "java:3.9.1"),
+        "none": plan(application(thread("a1")), COOPERATIVE, "java:3.9.1"),
+    },
+    "streams-versions": {
+        "mixed": plan(application(OLD_THREAD, thread("b1", used=4)), COOPERATIVE),
+        "probing": plan(application(thread("a1", used=4), thread("b1")), COOPERATIVE, "java:3.9.1"),
+        "one": plan(application(thread("a1"), thread("b1")), COOPERATIVE),
+    },
+    "streams-standby": {
+        "copies": plan(COPIES, COOPERATIVE, "java:3.9.1"),
+        "one without": plan(PARTLY_COPIED, COOPERATIVE, "java:3.9.1"),
+        "no state": plan(application(thread("a1", "0_0")), COOPERATIVE, "java:3.9.1"),
     },
     "streams-queries": {
         "to cooperative": plan(STREAMS, COOPERATIVE, "java:3.9.1"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from groups.classic_streams import Rebalancing
 from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, Subscription, UserData
 from migration.gate.checks import check_condition
 from migration.gate.judge import check_steady
@@ -21,8 +22,11 @@ from migration.model import (
     Speaking,
     StateIn,
     Step,
+    StreamsRebalancing,
+    StreamsRelease,
     TypeIs,
 )
+from tests.groups.streams_groups import application, thread
 from tests.migration.gate.groups import (
     CLASSIC,
     CONSUMER,
@@ -255,6 +259,12 @@ def with_all(**fields: object) -> Group:
     return replace(BEFORE, members=tuple(replace(one, **fields) for one in BEFORE.members))  # type: ignore[arg-type]
 
 
+KNOWS_2_4 = StreamsRelease(knows=5)
+COOPERATES = StreamsRebalancing(protocol=Rebalancing.COOPERATIVE)
+IS_EAGER = StreamsRebalancing(protocol=Rebalancing.EAGER)
+KEPT = {"orders": (0,)}
+
+
 @pytest.mark.parametrize(
     ("condition", "group", "holds"),
     [
@@ -271,6 +281,16 @@ def with_all(**fields: object) -> Group:
         (NoUserData(), with_all(user_data=UserData(subscription=b"x")), True),
         (NoUserData(), with_first(BEFORE, user_data=UserData(assignment=b"xyz")), False),
         (NoUserData(), ROLLED, True),
+        (KNOWS_2_4, application(thread("a1"), thread("b1", used=4, newest=11)), True),
+        (KNOWS_2_4, application(thread("a1"), thread("b1", used=4, newest=4)), False),
+        (KNOWS_2_4, application(thread("a1"), thread("b1", used=2)), None),
+        (KNOWS_2_4, BEFORE, None),
+        (COOPERATES, application(thread("a1", kept=KEPT), thread("b1")), True),
+        (COOPERATES, application(thread("a1", kept=KEPT), thread("b1", used=2)), False),
+        (COOPERATES, application(thread("a1", kept=KEPT), thread("b1", used=4, newest=4)), False),
+        (COOPERATES, BEFORE, None),
+        (IS_EAGER, application(thread("a1"), thread("b1", used=2)), True),
+        (IS_EAGER, application(thread("a1"), thread("b1", kept=KEPT)), False),
     ],
 )
 def test_a_condition(condition: Condition, group: Group, holds: bool | None) -> None:
