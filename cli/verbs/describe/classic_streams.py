@@ -16,7 +16,6 @@ from groups.classic_streams import (
 )
 from groups.model import Group, Topic
 from groups.times import duration_text, format_moment
-from groups.waits import labels_of
 from wire.messages.streams_assignor import IS_ACTIVE, NO_REBALANCE, TaskId
 
 
@@ -32,6 +31,13 @@ class StreamsApplication:
 def application(group: Group, topics: Mapping[str, Topic]) -> StreamsApplication:
     threads = streams_threads(group)
     return StreamsApplication(group=group, threads=threads, lags=task_lags(group, threads, topics))
+
+
+def _labels(group: Group) -> dict[str, str]:
+    # It imports assignors and numpy, which take more memory than most groups.
+    from groups.waits import labels_of
+
+    return labels_of(group)
 
 
 def thread_data(thread: StreamsThread, lags: Mapping[TaskId, int]) -> dict[str, object]:
@@ -95,7 +101,7 @@ def threads_table(applications: Sequence[StreamsApplication]) -> Table:
         rows=[
             row(application, labels[thread.member.id], thread)
             for application in applications
-            for labels in (labels_of(application.group),)
+            for labels in (_labels(application.group),)
             for thread in application.threads
         ],
     )
@@ -124,7 +130,7 @@ def _next_rebalance(thread: StreamsThread) -> str | None:
 def streams_remarks(applications: Sequence[StreamsApplication], now_ms: int) -> Iterator[str]:
     """Sentences on probing rebalances, errors in words, and data that cannot be read."""
     for application in applications:
-        labels = labels_of(application.group)
+        labels = _labels(application.group)
         name = application.group.id
         for thread in application.threads:
             label = labels[thread.member.id]
