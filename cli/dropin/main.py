@@ -18,7 +18,7 @@ from cli.stopping import Stop, Stopped, awaiting_answers, status_of_signal
 if TYPE_CHECKING:
     from cli.sources.live import LiveSource
 
-KAFKA_VERSION = "4.3.1"
+KAFKA_VERSION = "4.4.0"
 """The release whose tool this one imitates."""
 
 Run = Callable[[Options, "LiveSource"], int]

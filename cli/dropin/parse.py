@@ -96,10 +96,7 @@ def _looks_like_a_flag(argument: str) -> bool:
 
 
 DEFAULT_TIMEOUT_MS = 30_000
-PURPOSE = (
-    "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
-    "or reset consumer group offsets."
-)
+PURPOSE = "This tool helps to list, describe, delete and manage the offsets of consumer groups."
 NO_EXECUTE = (
     "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will "
     "require either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you "

@@ -94,7 +94,7 @@ def print_warning(message: str) -> None:
 
     now = datetime.now()
     time = f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03}"
-    print_remark(f"[{time}] WARN {message} (org.apache.kafka.tools.OffsetsUtils)")
+    print_remark(f"[{time}] WARN {message} (org.apache.kafka.tools.GroupOffsetsResetter)")
 
 
 def remark_unknown(failures: Iterable[Failure | None]) -> None:

@@ -92,7 +92,7 @@ def new_offsets(
             which = "higher than latest" if requested > change.after else "lower than earliest"
             printing.print_warning(
                 f"New offset ({requested}) is {which} offset for topic partition {partition_name(key)}. "
-                f"Value will be set to {change.after}"
+                f"Value will be set to {change.after}."
             )
     return offsets
 
@@ -242,7 +242,7 @@ class _Reset:
     def _planned(self, group: str) -> list[TopicPartition]:
         """The partitions that the file lists for a group; an error is printed if there are none."""
         if group not in self._plan:
-            printing.print_error(f"No reset plan for group {group} found")
+            printing.print_error(f"No reset plan for group {group} found.")
             self.status = max(self.status, ExitStatus.UNREADABLE)
             return []
         places = list(self._plan[group])

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Value
+from coordinator.configs.settings import GroupOverrides, beyond_limits
 from coordinator.errors import InvalidSetting
 from wire.acls import ConfigSource
 
@@ -148,12 +149,10 @@ def _in_ms(name: str, text: str) -> str:
     return str(value * unit if value >= 0 else -1)
 
 
-CONSUMER = "consumer."
-
-
 def of_consumer_groups(values: Mapping[str, str]) -> dict[str, str]:
     """The consumer group configs among the configs of a group, including unknown ones."""
-    return {name: text for name, text in values.items() if name.startswith(CONSUMER) or name not in GROUP}
+    ours = GroupOverrides.names()
+    return {name: text for name, text in values.items() if name in ours or name not in GROUP}
 
 
 def check_others(values: Mapping[str, str], brokers: BrokerConfigs, node_id: int) -> None:
@@ -161,17 +160,15 @@ def check_others(values: Mapping[str, str], brokers: BrokerConfigs, node_id: int
     for name, text in values.items():
         if name not in GROUP:
             raise InvalidSetting(f"Unknown group config name: {name}")
-        if not name.startswith(CONSUMER):
+        if name not in GroupOverrides.names():
             _check_bounds(name, GROUP[name].parse(text), brokers, node_id)
 
 
 def _check_bounds(name: str, value: object, brokers: BrokerConfigs, node_id: int) -> None:
     kind, _, rest = name.partition(".")
-    for bound, than in (("min", "greater"), ("max", "less")):
+    limits = []
+    for bound in ("min", "max"):
         of = f"group.{kind}.{bound}.{rest.removeprefix('num.')}"
-        if not isinstance(value, int) or of not in BROKER:
-            continue
-        limit = int(brokers.value(of, node_id) or 0)
-        is_beyond = value < limit if bound == "min" else value > limit
-        if is_beyond:
-            raise InvalidSetting(f"{name} must be {than} than or equal to {of}")
+        limits.append(int(brokers.value(of, node_id) or 0) if of in BROKER else None)
+    if isinstance(value, int) and (why := beyond_limits(name, value, *limits)) is not None:
+        raise InvalidSetting(why)

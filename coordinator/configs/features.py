@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from coordinator.configs.release import Release
 from coordinator.errors import InvalidSetting, RequestRefused
 from wire.errors import ErrorCode
 
@@ -28,10 +29,16 @@ class FeatureLevels:
 FEATURES: Mapping[str, FeatureLevels] = {
     "eligible.leader.replicas.version": FeatureLevels(lowest=0, highest=1, default=1),
     GROUP_VERSION: FeatureLevels(lowest=0, highest=1, default=1),
-    METADATA_VERSION: FeatureLevels(lowest=7, highest=30, default=30),
+    METADATA_VERSION: FeatureLevels(lowest=7, highest=33, default=33),
     TRANSACTION_VERSION: FeatureLevels(lowest=0, highest=2, default=2),
 }
-"""As in Kafka 4.3.1."""
+"""As in Kafka 4.4.0."""
+
+
+def features_of(release: Release) -> Mapping[str, FeatureLevels]:
+    """The features of a release."""
+    newest = release.metadata_version
+    return {**FEATURES, METADATA_VERSION: FeatureLevels(lowest=7, highest=newest, default=newest)}
 
 
 class UpgradeType(IntEnum):
@@ -54,9 +61,14 @@ class FeatureUpdate:
 class Features:
     """The finalized levels of the features."""
 
-    def __init__(self, levels: Mapping[str, int]) -> None:
-        """`levels`: the levels that differ from a new cluster's."""
-        self.levels = {name: levels.get(name, feature.default) for name, feature in FEATURES.items()}
+    def __init__(self, levels: Mapping[str, int], release: Release = Release.KAFKA_4_4) -> None:
+        """`levels`: the levels that differ from a new cluster's; a level that the release does not have is its
+        newest one."""
+        self.supported = features_of(release)
+        self.levels = {
+            name: min(levels.get(name, feature.default), feature.highest)
+            for name, feature in self.supported.items()
+        }
         self.epoch = 1  # Increases with every change
 
     def check(self, updates: Iterable[FeatureUpdate]) -> Mapping[str, int]:
@@ -81,7 +93,7 @@ class Features:
 
     def _refusal(self, update: FeatureUpdate) -> str | None:
         invalid = f"Invalid update version {update.level} for feature {update.name}."
-        feature = FEATURES.get(update.name)
+        feature = self.supported.get(update.name)
         if update.type not in list(UpgradeType):
             return f"{invalid} The controller does not support the given upgrade type."
         if update.level < 0:

@@ -33,16 +33,13 @@ _SECURITY = ("ssl.", "sasl.", "security.", "listener.", "authorizer.", "super.us
 """Prefixes of security settings."""
 _OF_PLUGINS = ("rsm.config.", "rlmm.config.", "config.providers.", "metrics.", "confluent.")
 _OTHER_RELEASES = (
-    # 4.4
-    "errors.deadletterqueue.", "group.consumer.assignor.offload.enable", "group.share.assignor.offload.enable",
-    "group.share.dlq.manager.class.name", "group.streams.", "log.remote.copy.lag.", "max.decompressed.message.bytes",
     # before 4.0
     "broker.id.generation.enable", "control.plane.listener.name", "group.coordinator.new.enable",
     "inter.broker.protocol.version", "log.message.downconversion.enable", "log.message.format.version",
     "log.message.timestamp.difference.max.ms", "offsets.commit.required.acks", "password.encoder.",
     "reserved.broker.max.id", "zookeeper.",
 )  # fmt: skip
-"""Prefixes of settings that Kafka 4.3 does not know and other releases do."""
+"""Prefixes of settings that Kafka 4.4 does not know and other releases do."""
 _REPLACEMENTS = {
     "listeners": "--listen", "advertised.listeners": "--advertise", "log.dirs": "--data", "log.dir": "--data",
 }  # fmt: skip

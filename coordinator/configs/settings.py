@@ -1,4 +1,4 @@
-"""The settings of the coordinator, of its brokers and of single groups: defaults, types and bounds, as in Kafka 4.3.
+"""The settings of the coordinator, of its brokers and of single groups: defaults, types and bounds, as in Kafka 4.4.
 A field is the setting's name with `_` for `.`. Settings that have no effect here (share and streams groups, threads,
 buffers) are unknown."""
 
@@ -13,6 +13,7 @@ from typing import Any
 from assignors.assignor import Side
 from assignors.errors import UnknownAssignorError
 from assignors.registry import find, known
+from coordinator.configs.release import Release
 from coordinator.errors import InvalidSetting, RequestRefused
 from wire.errors import ErrorCode
 from wire.java_text import parse_number, trim
@@ -92,6 +93,14 @@ def _parse_policy(name: str, text: str) -> MigrationPolicy:
         raise InvalidSetting(f"{name} must be one of {choices}, not {text!r}") from None
 
 
+def _parse_release(name: str, text: str) -> Release:
+    try:
+        return Release(text.strip())
+    except ValueError:
+        choices = ", ".join(release.value for release in Release)
+        raise InvalidSetting(f"{name} must be one of {choices}, not {text!r}") from None
+
+
 def _parse_ratio(name: str, text: str) -> float:
     try:
         ratio = float(text)
@@ -147,6 +156,9 @@ class Config:
     group_consumer_regex_refresh_interval_ms: int = _integer(600_000, 10_000)
     group_consumer_client_assignors_enable: bool = _other(False, _parse_boolean)
     """KIP-848's client-side assignors, which Kafka never shipped: Kohort's own setting."""
+
+    kohort_release: Release = _other(Release.KAFKA_4_4, _parse_release)  # noqa: RUF009 (as above)
+    """The release whose coordinator this one is: Kohort's own setting."""
 
     offset_metadata_max_bytes: int = _integer(4_096)  # Compared with the number of UTF-16 units, not of bytes
     offsets_retention_minutes: int = _integer(10_080, 1)
@@ -271,8 +283,13 @@ class GroupOverrides:
         return replace(config, **caps)
 
     @classmethod
+    def names(cls) -> Mapping[str, str]:
+        """The fields, by the names of the configs."""
+        return {setting.name.replace("_", "."): setting.name for setting in fields(cls)}
+
+    @classmethod
     def _read(cls, values: Mapping[str, str]) -> GroupOverrides:
-        known = {setting.name.replace("_", "."): setting.name for setting in fields(cls)}
+        known = cls.names()
         for name in values:
             if name not in known:
                 raise _invalid_config(f"Unknown group config name: {name}")
@@ -312,18 +329,26 @@ def _parse_group_value(name: str, text: str) -> int:
     return value
 
 
+def beyond_limits(name: str, value: int, least: int | None, most: int | None) -> str | None:
+    """Why a value is outside of its limits, of which None are not checked; None if it is not."""
+    if (least is None or value >= least) and (most is None or value <= most):
+        return None
+    if least is not None and most is not None:
+        return f"{name} must be in the range {least} to {most} inclusive."
+    limit = f"greater than or equal to {least}" if most is None else f"less than or equal to {most}"
+    return f"{name} must be {limit}"
+
+
 def _check_bounds(config: GroupOverrides, broker: Config) -> None:
     for what in _BOUNDED:
         value = getattr(config, f"consumer_{what}")
         if value is None:
             continue
         name = f"consumer.{what}".replace("_", ".")
-        if value < getattr(broker, f"group_consumer_min_{what}"):
-            bound = name.replace("consumer", "group.consumer.min")
-            raise _invalid_config(f"{name} must be greater than or equal to {bound}")
-        if value > getattr(broker, f"group_consumer_max_{what}"):
-            bound = name.replace("consumer", "group.consumer.max")
-            raise _invalid_config(f"{name} must be less than or equal to {bound}")
+        least, most = (getattr(broker, f"group_consumer_{bound}_{what}") for bound in ("min", "max"))
+        why = beyond_limits(name, value, least, most)
+        if why is not None:
+            raise _invalid_config(why)
     effective = consumer_settings(config, broker)
     if effective.session_timeout_ms <= effective.heartbeat_interval_ms:
         raise _invalid_config(

@@ -128,7 +128,9 @@ class Cluster:
                 self.topics.show(self._internal[OFFSETS_TOPIC])
         if self._transactions_log is not None and self._transactions_log.recovered:
             self.topics.show(self._internal[TRANSACTIONS_TOPIC])
-        self.configs = StoredConfigs(settings.given, settings.node_id, data, self.topics.image.topics)
+        self.configs = StoredConfigs(
+            settings.given, settings.node_id, data, self.topics.image.topics, config.kohort_release
+        )
         try:
             self._configure(self._config_with(self.configs.brokers.dynamic))
         except InvalidSetting as error:

@@ -13,7 +13,7 @@ from types import coroutine
 from typing import Any, TypeVar, cast
 
 from coordinator.server.broker import Session
-from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming, parse_request
+from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming
 from coordinator.server.exchange import PeerFault
 from coordinator.server.limits import Limits
 from coordinator.server.security.sasl import Reply
@@ -228,7 +228,7 @@ class ClientConnection(asyncio.Protocol):
             else:
                 self._hold_for(self._refuse_login(reply))
             return
-        incoming = parse_request(content)
+        incoming = self._dispatcher.parse(content)
         answering = self._dispatcher.respond(incoming, self._session)
         try:
             awaited = answering.send(None)
@@ -256,7 +256,7 @@ class ClientConnection(asyncio.Protocol):
             if (reply := self._session.receive(content, _now_ms())) is not None:
                 raise PeerFault(str(reply.failed))
             parse = limits.run_slowly if length > VERY_LONG_BYTES else limits.run
-            incoming = await parse(parse_request, content)
+            incoming = await parse(self._dispatcher.parse, content)
             del content
             await limits.turn()
             self._begin_to_wait(incoming)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from coordinator.configs.release import Release
 from coordinator.faults import AnswerError, Drop, Dropped
 from coordinator.server.apis.fields import CachedFields
 from coordinator.server.broker import Broker, Session
@@ -45,7 +46,7 @@ class Incoming(NamedTuple):
     size: int
 
 
-def parse_request(content: bytes) -> Incoming:
+def parse_request(content: bytes, release: Release) -> Incoming:
     """Parse a frame. Raises PeerFault or DecodeError: it is not a request that can be answered."""
     size = len(content)
     if size < HEAD.size:
@@ -55,7 +56,7 @@ def parse_request(content: bytes) -> Incoming:
     if served is None:
         raise PeerFault(f"API {key} is not served")
     message = None
-    if served.serves(version):
+    if served.serves(version, release):
         # An element takes at least one byte.
         if key in REPEATED and size <= LONGEST_REPEATED:
             client_id, message = _repeated(content[:ID_AT] + NO_ID + content[ID_AT + len(NO_ID) :])
@@ -93,6 +94,10 @@ class Dispatcher:
         session = Session(host=host, end=end, principal=principal, login=security.login())
         self._cluster.sessions.add(session)
         return session
+
+    def parse(self, content: bytes) -> Incoming:
+        """As `parse_request`, of the release that this server answers like."""
+        return parse_request(content, self._cluster.config.kohort_release)
 
     @property
     def failure_delay_s(self) -> float:

@@ -1,4 +1,4 @@
-"""The APIs that the server answers, their handlers, and the versions that Kafka 4.3.1 lists for them."""
+"""The APIs that the server answers, their handlers, and the versions that Kafka lists for them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from coordinator.configs.release import Release
 from coordinator.server.apis import (
     admin,
     classic_groups,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 
 WITH_SOFTWARE = 3
+WITH_EXPECTED_BROKER = 5
+UNKNOWN_NODE = -1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 R = TypeVar("R")
 Handler: TypeAlias = Callable[[Exchange[R]], Awaitable[AnswerFields | None]]
@@ -66,22 +69,35 @@ class ServedApi:
     def key(self) -> int:
         return self.api.key
 
-    def serves(self, version: int) -> bool:
-        return self.api.versions[0] <= version <= self.newest
+    def newest_of(self, release: Release) -> int:
+        return release.newest(self.api.name, self.newest)
+
+    def serves(self, version: int, release: Release) -> bool:
+        return self.api.versions[0] <= version <= self.newest_of(release)
 
 
 async def api_versions(exchange: Exchange[ApiVersionsRequest | None]) -> AnswerFields:
-    """ApiVersions v0–v4: client software v3 (KIP-511), minimum 0 since v4 (KIP-1022); v0 answers unknown versions."""
-    request = exchange.request
+    """ApiVersions v0–v5: client software v3 (KIP-511), minimum 0 since v4 (KIP-1022), the expected broker v5
+    (KIP-1242); v0 answers unknown versions."""
+    request, release = exchange.request, exchange.cluster.config.kohort_release
     if request is None:
-        known = _versions(SERVED[API_VERSIONS_KEY])
+        known = _versions(SERVED[API_VERSIONS_KEY], release)
         return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "api_keys": [known]}
     software = (request.client_software_name, request.client_software_version)
     if exchange.version >= WITH_SOFTWARE and not all(map(_SOFTWARE.fullmatch, software)):
         return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
+    if exchange.version >= WITH_EXPECTED_BROKER:
+        expected, node = request.cluster_id, request.node_id
+        if (expected is None) != (node == UNKNOWN_NODE):
+            return {"error_code": ErrorCode.INVALID_REQUEST, "api_keys": ()}
+        if expected is not None and (expected, node) != (
+            exchange.cluster.cluster_id,
+            exchange.broker.node_id,
+        ):
+            return {"error_code": ErrorCode.REBOOTSTRAP_REQUIRED, "api_keys": ()}
     return {
         "error_code": ErrorCode.NONE,
-        "api_keys": [_versions(api) for api in (*SERVED.values(), *_own(exchange))],
+        "api_keys": [_versions(api, release) for api in (*SERVED.values(), *_own(exchange))],
         **admin.feature_fields(exchange.cluster.configs.features, exchange.version),
     }
 
@@ -94,8 +110,8 @@ def _own(exchange: Exchange) -> Iterator[ServedApi]:
         yield OWN[consumer_groups_apis.CONSUMER_GROUP_INSTALL_ASSIGNMENT.key]
 
 
-def _versions(api: ServedApi) -> AnswerFields:
-    return {"api_key": api.key, "min_version": api.oldest, "max_version": api.newest}
+def _versions(api: ServedApi, release: Release) -> AnswerFields:
+    return {"api_key": api.key, "min_version": api.oldest, "max_version": api.newest_of(release)}
 
 
 def _served(
@@ -127,7 +143,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(classic_groups_apis.DESCRIBE_GROUPS, classic_groups.describe_groups, grows=True),
         _served(groups_apis.LIST_GROUPS, groups.list_groups, grows=True),
         _served(security_apis.SASL_HANDSHAKE, security.sasl_handshake),
-        _served(cluster_apis.API_VERSIONS, api_versions, newest=4),
+        _served(cluster_apis.API_VERSIONS, api_versions),
         _served(admin_apis.CREATE_TOPICS, topics.create_topics, grows=True),
         _served(admin_apis.DELETE_TOPICS, topics.delete_topics),
         _served(security_apis.DESCRIBE_ACLS, security.describe_acls, grows=True),
@@ -149,7 +165,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(cluster_apis.ALTER_CONFIGS, configs.alter_configs),
         _served(admin_apis.DESCRIBE_LOG_DIRS, admin.describe_log_dirs, grows=True),
         _served(admin_apis.CREATE_PARTITIONS, topics.create_partitions),
-        _served(groups_apis.DELETE_GROUPS, groups.delete_groups, newest=2),
+        _served(groups_apis.DELETE_GROUPS, groups.delete_groups),
         _served(admin_apis.ELECT_LEADERS, leadership.elect_leaders, grows=True),
         _served(cluster_apis.INCREMENTAL_ALTER_CONFIGS, configs.incremental_alter_configs),
         _served(admin_apis.ALTER_PARTITION_REASSIGNMENTS, leadership.alter_partition_reassignments),

@@ -8,6 +8,7 @@ from contextlib import suppress
 from coordinator.configs.definitions import BROKER
 from coordinator.configs.effective import ALL, BrokerConfigs, TopicConfigs
 from coordinator.configs.features import FEATURES, Features, parse_level
+from coordinator.configs.release import Release
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import ConfigKind
@@ -24,7 +25,12 @@ class StoredConfigs:
     """See the module. Feature levels given at the start override stored ones."""
 
     def __init__(
-        self, settings: Mapping[str, str], node_id: int, data: DataDirectory | None, topics: Collection[str]
+        self,
+        settings: Mapping[str, str],
+        node_id: int,
+        data: DataDirectory | None,
+        topics: Collection[str],
+        release: Release = Release.KAFKA_4_4,
     ) -> None:
         """`topics` are the existing topics: configs of others are removed. Raises Unusable: as StorageFailed."""
         self._data = data
@@ -37,7 +43,7 @@ class StoredConfigs:
         existing = {topic: values for topic, values in of_topics.items() if topic in topics}
         self.topics = TopicConfigs(self.brokers, node_id, {**_of_internal_topics(settings), **existing})
         given = {name: parse_level(name, text) for name, text in settings.items() if name in FEATURES}
-        self.features = Features({**_kept_levels(data), **given})
+        self.features = Features({**_kept_levels(data), **given}, release)
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the configs of a topic, which were validated. Raises RequestRefused: they cannot be stored."""

@@ -15,6 +15,8 @@ from uuid import UUID
 from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 
+from tests.conformance.newest import CHANGES, newest_type
+
 CLIENT_ID = "conformance"
 NO_TEXT = "<null>"  # Stands for null where a version allows none, which kio refuses to write
 
@@ -90,8 +92,8 @@ def _absent(field: Field[Any], hint: Any, kafka_type: str | None, array: bool) -
 _ZEROS: dict[str, Any] = {"string": "", "bytes": b"", "bool": False, "uuid": None}
 
 
-NOT_OF_KIO = {("ApiVersions", 5), ("DeleteGroups", 3), ("StreamsGroupDescribe", 1)}
-"""Versions that came with Kafka 4.4; tests/wire/messages/test_newest_requests.py has them."""
+NOT_OF_KIO = {*CHANGES, ("StreamsGroupDescribe", 1)}
+"""Versions that came with Kafka 4.4."""
 
 
 def versions_of_kio(api: str, oldest: int, newest: int) -> list[int]:
@@ -100,16 +102,18 @@ def versions_of_kio(api: str, oldest: int, newest: int) -> list[int]:
 
 def request_type(api: str, version: int) -> Any:
     """The class of a request, by Kafka's name of the API."""
-    return getattr(_schema(api, version, "request"), api + "Request")
+    return _type(api, version, "request")
 
 
 def response_type(api: str, version: int) -> Any:
-    return getattr(_schema(api, version, "response"), api + "Response")
+    return _type(api, version, "response")
 
 
-def _schema(api: str, version: int, side: str) -> Any:
+def _type(api: str, version: int, side: str) -> Any:
     package = re.sub(r"(?<!^)([A-Z])", r"_\1", api).lower()
-    return import_module(f"kio.schema.{package}.v{version}.{side}")
+    if (api, version) in CHANGES:
+        return newest_type(api, version, package, side)
+    return getattr(import_module(f"kio.schema.{package}.v{version}.{side}"), api + side.capitalize())
 
 
 def known_fields(entity: Any, values: Mapping[str, Any]) -> dict[str, Any]:

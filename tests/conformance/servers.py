@@ -39,7 +39,7 @@ def real_brokers(jars: Path, scratch: Path) -> Iterator[Mapping[str, Server]]:
 
 
 @contextmanager
-def kohort_servers(scratch: Path) -> Iterator[Mapping[str, Server]]:
+def kohort_servers(scratch: Path, *options: str) -> Iterator[Mapping[str, Server]]:
     """One `kohort serve` per profile."""
     profiles: Mapping[str, Mapping[str, str]] = load("profiles.yaml")
     with ExitStack() as stack:
@@ -47,7 +47,7 @@ def kohort_servers(scratch: Path) -> Iterator[Mapping[str, Server]]:
             name: Server(
                 name="Kohort",
                 host=HOST,
-                port=stack.enter_context(kohort_serve(scratch / f"{name}.log", settings)),
+                port=stack.enter_context(kohort_serve(scratch / f"{name}.log", settings, *options)),
             )
             for name, settings in profiles.items()
         }

@@ -1,4 +1,4 @@
-"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache; KOHORT_KAFKA=4.4.0 is another version
+"""Fetch the jars of Apache Kafka that the tests run, once, into the user's cache; KOHORT_KAFKA=4.3.1 is another version
 than the pom's."""
 
 import hashlib
@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +15,7 @@ from tests.kafka.process import run_tool
 POM = Path(__file__).with_name("pom.xml")
 CONNECT_POM = Path(__file__).with_name("connect-pom.xml")
 STREAMS_POM = Path(__file__).with_name("streams-pom.xml")
-CONNECT_VERSION = "4.3.1"  # the newest that Maven Central has Connect's runtime of
 VERSION = "KOHORT_KAFKA"
-TOOLS_OF: Mapping[str, str] = {"4.4.0": "4.3.1"}
-"""Whose tools and Streams compile with a version that Maven Central has without them; they run with their own jars."""
 
 OLDEST_JAVA = 17
 
@@ -58,20 +54,14 @@ def fetch(version: str | None = None) -> Path:
 
 def fetch_connect() -> Path:
     _require_java()
-    directory = _place(f"connect-{CONNECT_VERSION}", CONNECT_POM)
-    return filled(directory, partial(_run_maven, CONNECT_VERSION, CONNECT_POM))
+    version = kafka_version()
+    return filled(_place(f"connect-{version}", CONNECT_POM), partial(_run_maven, version, CONNECT_POM))
 
 
 def fetch_streams(version: str) -> Path:
     """The directory of the jars of Kafka Streams of a release, filled first if need be."""
     _require_java()
     return filled(_place(f"streams-{version}", STREAMS_POM), partial(_run_maven, version, STREAMS_POM))
-
-
-def tools_jars(jars: Path) -> Path:
-    """The jars that tools and Streams run with: `jars`, or those of the version that Maven Central has them of."""
-    other = TOOLS_OF.get(jars.parent.name.removeprefix("kafka-"))
-    return jars if other is None else fetch(other)
 
 
 def _require_java() -> None:
@@ -92,11 +82,7 @@ def _run_maven(version: str, pom: Path, directory: Path) -> None:
         raise KafkaUnavailableError(
             "Apache Kafka is not in the cache and there is no mvn on PATH to fetch it"
         )
-    options = (
-        f"-DoutputDirectory={directory}",
-        f"-Dkafka.version={version}",
-        f"-Dkafka.tools.version={TOOLS_OF.get(version, version)}",
-    )
+    options = (f"-DoutputDirectory={directory}", f"-Dkafka.version={version}")
     command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", *options]
     run_tool(command, f"fetching Apache Kafka {version} by Maven", KafkaUnavailableError)
 

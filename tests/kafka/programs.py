@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.sources.jars import filled
-from tests.kafka.jars import KafkaUnavailableError, tools_jars
+from tests.kafka.jars import KafkaUnavailableError
 from tests.kafka.java import java
 from tests.kafka.process import run_tool
 
 SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
 TASK_ORACLE = "org.apache.kafka.streams.processor.internals.TaskOracle"  # in the package of what it runs
-WITH_TOOLS = frozenset({"Tools", "Member", TASK_ORACLE})  # programs that run Kafka's tools or Streams
 SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"  # the option for programs whose log is not read
 
 
@@ -51,8 +50,6 @@ class Answerer:
 
 
 def program(jars: Path, name: str, *args: str, heap_mb: int = 128, options: Sequence[str] = ()) -> list[str]:
-    if name in WITH_TOOLS:
-        jars = tools_jars(jars)
     return java(jars, name, *args, heap_mb=heap_mb, options=options, classes=compiled(jars))
 
 

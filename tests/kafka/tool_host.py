@@ -13,7 +13,7 @@ SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 STREAMS_GROUPS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 
-LOGGING = (SILENT, "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.tools.OffsetsUtils=warn")
+LOGGING = (SILENT, "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.tools.GroupOffsetsResetter=warn")
 """Only what a tool has to tell its user: that an offset is out of range."""
 
 

@@ -1,8 +1,8 @@
 """Bytes to the fields of a message, by its layout. A peer's bytes are untrusted: memory is bounded by the bytes given,
 and no more elements of a `Frame` are read than it allows.
 As in Kafka's generated classes, bytes after the message are ignored, a known tagged field ends where its content ends
-whatever its size, any negative length is a null, a too long varint loses the excess bits, and broken UTF-8 is
-replaced."""
+whatever its size, any negative length is a null, a too long varint loses the excess bits, broken UTF-8 is replaced,
+and (since 4.4) a number of tagged fields that is negative, above 10,000 or above the remaining bytes is refused."""
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -106,6 +106,9 @@ DICTIONARIES = Form(struct=_dictionary, array=list, no_uuid=NO_UUID, keeps_unkno
 """Dictionaries by Kafka's names, and lists, complete enough to write the same bytes again."""
 
 
+MOST_TAGS = 10_000
+
+
 @cache
 def message_reader(message: Message, version: int, form: Form) -> Reader:
     """The reader of one version of a message. It raises only `DecodeError`."""
@@ -184,6 +187,8 @@ class _Compiler:
                         values += absent
                         unknown: list[tuple[int, bytes]] = []
                         count, position = read_varint(buffer, position)
+                        if not 0 <= count <= min(len(buffer) - position, MOST_TAGS):
+                            raise DecodeError(f"{name} at byte {position} cannot have {count} tagged fields")
                         for _ in range(count):
                             tag, position = read_varint(buffer, position)
                             size, position = read_varint(buffer, position)

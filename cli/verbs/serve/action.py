@@ -32,12 +32,15 @@ DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 def run_server(options: ServeOptions) -> None:
     from coordinator.configs.properties import OURS, without_effect
+    from coordinator.configs.release import RELEASE
     from coordinator.server.listener import serve
     from coordinator.server.security.settings import EFFECTIVE
 
     address = listen_address(options.listen, options.brokers)
     readers = None if options.metrics is None else metrics_address(options.metrics)
     settings = given_settings(options.config_file, options.config or [])
+    if options.release is not None:
+        settings[RELEASE] = options.release.value
     topics = options.topic or []
     timeline = None
     if options.faults is not None or options.scenario is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cli.options import option
+from coordinator.configs.release import Release
 from coordinator.store.disk import FsyncPolicy
 
 
@@ -35,6 +36,9 @@ class ServeOptions:
     ] = None
     config_file: Annotated[
         Path | None, option("--config-file", "A broker's server.properties; --config overrides it.", "FILE")
+    ] = None
+    release: Annotated[
+        Release | None, option("--release", "Release of Kafka to answer like; by default the newest.")
     ] = None
     topic: Annotated[
         list[str] | None, option("--topic", "Topic to create at startup; repeatable.", "NAME[:PARTITIONS]")

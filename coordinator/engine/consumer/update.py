@@ -73,7 +73,7 @@ def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
     renamed, update.changed = new.topics != old.topics, (new.topics, new.regex) != (old.topics, old.regex)
     is_resolved = new.regex != old.regex and not is_unresolved and new.regex in ("", *group.regexes)
     moves = (update.changed if regex_moves_epoch else renamed or is_resolved) or update.asks_for_assignment
-    moves = moves or without_reason(new) != without_reason(old)
+    moves = moves or without_reason(new) != without_reason(old) or _changes_assignor(update)
     if not moves and not group.refresh_metadata:
         return
     names = subscribed_names(update.members.values(), group.regexes)
@@ -84,6 +84,17 @@ def subscribe(update: Update, *, regex_moves_epoch: bool = False) -> None:
     if group.has_partition_metadata:
         update.records.append(log.PartitionMetadataRecord(group=group.id, value=None))
     update.refreshed = True
+
+
+def _changes_assignor(update: Update) -> bool:
+    """Whether the member's request for another assignor changes the one in use (since 4.4, KAFKA-20434)."""
+    ctx, old, new = update.ctx, update.before.metadata.assignor, update.after.metadata.assignor
+    if old == new or not ctx.config.kohort_release.assignor_moves_epoch:
+        return False
+    configured = ctx.config.group_consumer_assignors
+    requested = update.group.requested_assignors()
+    in_use = target_assignment.shown_assignor(requested, configured[0])
+    return target_assignment.chosen_assignor(requested, old, new, configured) != in_use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +117,7 @@ def present_target(update: Update) -> MemberTarget:
 
 
 def retarget(update: Update) -> MemberTarget:
-    """The member's target: a new one for a new group epoch, unless within the assignment interval (4.3)."""
+    """The member's target: a new one for a new group epoch, unless within the assignment interval."""
     group, after = update.group, update.after
     present = present_target(update)
     if group.assignment_epoch >= update.epoch:
@@ -216,10 +227,13 @@ def remove(ctx: EngineContext, group: ConsumerGroup, members: Sequence[ConsumerM
     unused = {member.metadata.regex for member in members} - {member.metadata.regex for member in left} - {""}
     used = {regex: value for regex, value in group.regexes.items() if regex not in unused}
     epoch = next_epoch(ctx, group, subscribed_names(left, used), moves=True)
+    assigned = log.TargetEpochValue(epoch=group.epoch + 1)
+    is_assigned = not left and ctx.config.kohort_release.assigns_emptied_groups
     ctx.emit(
         *(record for member in members for record in group.member_tombstones(member.id)),
         *(log.RegexRecord(group=group.id, regex=regex, value=None) for regex in sorted(unused)),
         *(() if epoch is None else (epoch,)),
+        *((log.TargetEpochRecord(group=group.id, value=assigned),) if is_assigned else ()),
     )
     for member in members:
         for key in member_timer_keys(group.id, member.id):

@@ -72,13 +72,16 @@ PartitionCheck: TypeAlias = Callable[[str, UUID | None, int], None]
 BY_ID = 10
 """The first version in which topics are identified by id."""
 
+TRANSACTIONAL_BY_ID = 6
+"""The same of TxnOffsetCommit."""
+
 BY_EPOCH = 9
 """The first version that a consumer member may use, and that distinguishes an unknown group from an old generation."""
 
 
 def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     """Commit the permitted offsets; a refusal for the group applies to every partition that exists."""
-    topics = [_find(ctx.topics, offset, by_id=request.version >= BY_ID) for offset in request.offsets]
+    topics = [find_topic(ctx.topics, offset, by_id=request.version >= BY_ID) for offset in request.offsets]
 
     def admit() -> PartitionCheck | None:
         if call.refusal:
@@ -95,14 +98,20 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TxnOffsetCommit(_Offsets):
-    """TxnOffsetCommit v0–v5: visible when the transaction commits. Before v3 it does not identify the member."""
+    """TxnOffsetCommit v0–v6: visible when the transaction commits. Before v3 it does not identify the member."""
 
     producer: ProducerIdentity
+    version: int = 5
+
+    @property
+    def knows_epochs(self) -> bool:
+        """Whether topics have ids, and errors distinguish epochs from generations (KIP-1319)."""
+        return self.version >= TRANSACTIONAL_BY_ID
 
 
 def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommit) -> None:
     """Like `handle`. The transaction coordinator checks that the transaction belongs to the producer."""
-    topics = [_find(ctx.topics, offset, by_id=False) for offset in request.offsets]
+    topics = [find_topic(ctx.topics, offset, by_id=request.knows_epochs) for offset in request.offsets]
 
     def admit() -> PartitionCheck | None:
         check_group_id(request)
@@ -113,7 +122,8 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
         is_named = request.generation_or_epoch >= 0 or bool(request.member) or request.instance is not None
         if group is None:
             if request.generation_or_epoch >= 0:
-                raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
+                knows = request.knows_epochs
+                raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND if knows else ErrorCode.ILLEGAL_GENERATION)
             return None
         if not is_named or (request.generation_or_epoch < 0 and group.is_empty()):
             return None
@@ -122,7 +132,10 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
             if request.generation_or_epoch != group.generation:
                 raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
             return None
-        check = _as_generation(_check_epoch)(group.member(request.member), request.generation_or_epoch)
+        member = group.member(request.member)
+        if request.knows_epochs:
+            return _check_epoch(member, request.generation_or_epoch)
+        check = _as_generation(_check_epoch)(member, request.generation_or_epoch)
         return None if check is None else _as_generation(check)
 
     ctx.answer(call.ticket, _committed(ctx, request, topics, admit, producer=request.producer))
@@ -148,7 +161,7 @@ def _committed(
     return _answer((offset, code) for offset, code, _ in broker_first)
 
 
-def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
+def find_topic(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
     """The topic, if it and the partition exist; otherwise the error."""
     if by_id:
         topic = None if offset.topic_id is None else image.by_id.get(offset.topic_id)
@@ -245,7 +258,7 @@ def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
 
 
 def _as_generation(check: Callable[P, R]) -> Callable[P, R]:
-    """Replace errors about epochs with errors about generations: a transactional commit knows no epochs."""
+    """Replace errors about epochs with errors about generations: a transactional commit knows no epochs before v6."""
 
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from coordinator.configs.features import FEATURES, Features, FeatureUpdate, UpgradeType
+from coordinator.configs.features import Features, FeatureUpdate, UpgradeType
 from coordinator.server.apis.cluster import described_partition
 from coordinator.server.apis.configs import OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP, OF_TOPIC
 from coordinator.server.apis.fields import NO_OPERATIONS, ZERO_ID, judged
@@ -192,7 +192,7 @@ def feature_fields(features: Features, version: int) -> AnswerFields:
     return {
         "supported_features": [
             {"name": name, "min_version": one.lowest, "max_version": one.highest}
-            for name, one in FEATURES.items()
+            for name, one in features.supported.items()
             if one.lowest > 0 or version >= SHOWS_MINIMUM_0
         ],
         "finalized_features_epoch": features.epoch,

@@ -145,6 +145,8 @@ def _of_group(cluster: Cluster, group: str) -> Iterator[Found]:
     node_id = cluster.settings.node_id
     group_configs = cluster.group_settings.get(group, {})
     for name, definition in GROUP.items():
+        if definition.internal and name not in group_configs:
+            continue
         (of,) = definition.synonyms
         inherited: Sequence[Synonym] = cluster.configs.brokers.synonyms(of, node_id)
         if not inherited and definition.default is not None:

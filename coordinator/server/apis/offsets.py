@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
@@ -42,15 +42,25 @@ async def offset_commit(exchange: Exchange[schemas.OffsetCommitRequest]) -> Answ
     call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
     await turn.pause()
     committed = (await exchange.ask(call)).partitions if call.offsets or not forbidden else ()
-    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    refused = [(one.topic, one.topic_id, one.partition, code) for one in forbidden]
+    refused = judged(forbidden, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     await turn.pause()
-    topics = by_topic(
-        ((name, topic_id), (partition, error)) for name, topic_id, partition, error in (*refused, *committed)
-    )
+    return committed_fields([*refused, *committed])
+
+
+Judged: TypeAlias = tuple[str, UUID | None, int, ErrorCode]
+"""Topic name, topic id, partition and error."""
+
+
+def judged(offsets: Iterable[Offset], code: ErrorCode) -> list[Judged]:
+    return [(one.topic, one.topic_id, one.partition, code) for one in offsets]
+
+
+def committed_fields(partitions: Iterable[Judged]) -> AnswerFields:
+    """The answer to OffsetCommit and TxnOffsetCommit."""
+    topics = by_topic(((name, id_), (partition, error)) for name, id_, partition, error in partitions)
     results = [
-        {"name": name, "topic_id": topic_id, "partitions": LazyEntries(judged_partition, partitions)}
-        for (name, topic_id), partitions in topics
+        {"name": name, "topic_id": id_, "partitions": LazyEntries(judged_partition, some)}
+        for (name, id_), some in topics
     ]
     return {"topics": results}
 

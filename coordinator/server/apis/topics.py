@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_PARTITIONS = 10_000  # new ones per request: the controller writes at most this many records at once
 TOO_MANY = "Unable to perform excessively large batch operation."
+TOO_MANY_MORE = "Excessively large number of additional partitions per request."
 UNSET = -1
 TWICE = "Duplicate topic name."
 DELETES_BY_ID = 6
@@ -233,7 +234,7 @@ def _grow(
 
     def grow() -> None:
         if before and more > room:
-            raise RequestRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
+            raise RequestRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY_MORE)
         replicas = _more_assigned(cluster, requested, more) if before and more > 0 else None
         cluster.topics.grow(requested.name, requested.count, replicas=replicas, dry_run=dry_run)
 

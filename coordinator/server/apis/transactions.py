@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from coordinator.engine.offsets.commit import TxnOffsetCommit
+from coordinator.engine.offsets.commit import TxnOffsetCommit, find_topic
 from coordinator.errors import RequestRefused
-from coordinator.server.apis.fields import LazyEntries, judged_partition, per_partition
-from coordinator.server.apis.fields import by_topic as gathered
+from coordinator.server.apis.fields import per_partition
 from coordinator.server.apis.leadership import led_partition, refusal
-from coordinator.server.apis.offsets import committed_offsets, forbidden_commits
+from coordinator.server.apis.offsets import committed_fields, committed_offsets, forbidden_commits, judged
 from coordinator.server.apis.permissions import keeping, producers_hidden
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS, OFFSETS_TOPIC
@@ -153,27 +152,36 @@ async def add_offsets_to_txn(exchange: Exchange[schemas.AddOffsetsToTxnRequest])
 
 
 async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) -> AnswerFields:
-    """TxnOffsetCommit v0–v5: the group's member v3 (KIP-447); v5 adds the offsets partition itself (KIP-890)."""
+    """TxnOffsetCommit v0–v6: the group's member v3 (KIP-447); v5 adds the offsets partition itself (KIP-890); topic
+    ids v6 (KIP-1319)."""
     request = exchange.request
     producer = ProducerIdentity(request.producer_id, request.producer_epoch)
     call = TxnOffsetCommit(
         group=request.group_id,
         producer=producer,
-        generation_or_epoch=request.generation_id,
+        generation_or_epoch=request.generation_id_or_member_epoch,
         member=request.member_id,
         instance=request.group_instance_id,
         offsets=committed_offsets(request),
+        version=exchange.version,
     )
     if not _may_write(exchange, request.transactional_id):
-        return _committed((offset.topic, offset.partition, FORBIDDEN) for offset in call.offsets)
+        return committed_fields(judged(call.offsets, FORBIDDEN))
     forbidden = forbidden_commits(exchange, call.group, call.offsets)
     if forbidden:
         call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
-    hidden = [(one.topic, one.partition, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for one in forbidden]
+    hidden = judged(forbidden, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if hidden and not call.offsets:
-        return _committed(hidden)
-    known = [_exists(exchange, (offset.topic, offset.partition)) for offset in call.offsets]
-    if request.group_id and any(known) and not exchange.refusal(request.group_id, Operation.READ):
+        return committed_fields(hidden)
+    image = exchange.cluster.topics.image
+    unknown, known = [], []
+    for offset in call.offsets:
+        topic = find_topic(image, offset, by_id=call.knows_epochs)
+        if isinstance(topic, ErrorCode):
+            unknown += judged([offset], topic)
+        else:
+            known.append(offset)
+    if request.group_id and known and not exchange.refusal(request.group_id, Operation.READ):
         try:
             exchange.cluster.transactions.admit(
                 request.transactional_id,
@@ -183,20 +191,9 @@ async def txn_offset_commit(exchange: Exchange[schemas.TxnOffsetCommitRequest]) 
                 is_abortable=exchange.version >= KNOWS_ABORTABLE,
             )
         except RequestRefused as error:
-            judged = sorted(zip(call.offsets, known, strict=True), key=lambda entry: entry[1])
-            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            codes = [error.code if is_known else unknown for _, is_known in judged]
-            refused = [(one.topic, one.partition, code) for (one, _), code in zip(judged, codes, strict=True)]
-            return _committed([*hidden, *refused])
+            return committed_fields([*hidden, *unknown, *judged(known, error.code)])
     committed = await exchange.ask(call)
-    answered = [(topic, partition, error) for topic, _, partition, error in committed.partitions]
-    return _committed([*hidden, *answered])
-
-
-def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> AnswerFields:
-    topics = gathered((topic, (partition, error)) for topic, partition, error in partitions)
-    entries = [{"name": name, "partitions": LazyEntries(judged_partition, some)} for name, some in topics]
-    return {"topics": entries}
+    return committed_fields([*hidden, *committed.partitions])
 
 
 async def end_txn(exchange: Exchange[schemas.EndTxnRequest]) -> AnswerFields:

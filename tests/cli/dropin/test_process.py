@@ -18,7 +18,7 @@ TOO_MUCH = "a" * 100_000
 def test_it_is_installed(kohort: Kohort) -> None:
     done = kohort.in_shell("--version", PROGRAM.name)
     assert (done.status, done.stderr) == (0, "")
-    assert done.stdout.startswith("4.3.1 (kohort ")
+    assert done.stdout.startswith("4.4.0 (kohort ")
 
 
 def test_it_starts_without_what_it_does_not_need() -> None:

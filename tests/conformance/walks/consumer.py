@@ -41,6 +41,8 @@ class ConsumerWalk(Walk):
         self.clients = [Client(id=self.fresh_id(), instance=instance) for instance in ("i", "j", *[None] * 4)]
         self._all_alike = self.often(True, False)
         self._topics = self.often(*TOPICS)
+        # Members that want different ones: differences.yaml, a tie of assignors.
+        self._assignor = self.often("range", "uniform")
 
     def moves(self) -> Mapping[Move, float]:
         return {
@@ -80,7 +82,7 @@ class ConsumerWalk(Walk):
             rebalance_timeout=LONG_MS,
             # A joiner without subscription may get partitions from a broker: differences.yaml
             subscribed_topic_names=self.subscription() or ("$t",),
-            server_assignor=self.often(None, None, "range", "uniform"),
+            server_assignor=self.often(None, None, self._assignor),
             rack_id=self.often(None, "r"),
             instance_id=self._joins_as(client),
             topic_partitions=[],
@@ -104,7 +106,7 @@ class ConsumerWalk(Walk):
             client,
             member_epoch=client.epoch,
             subscribed_topic_names=self.subscription(),
-            server_assignor=self.often(None, None, "range", "uniform", "other"),
+            server_assignor=self.often(None, None, self._assignor, "other"),
             **self.often({}, full),
         )
 

@@ -14,7 +14,7 @@ from coordinator.errors import InvalidSetting
 from coordinator.server.security.settings import EFFECTIVE
 from tests.kafka.settings import DEFAULTS
 
-IGNORED = ("group.coordinator.threads", "group.consumer.assignor.offload.enable", "zookeeper.connect")
+IGNORED = ("group.coordinator.threads", "group.streams.max.warmup.replicas", "zookeeper.connect")
 
 
 @pytest.mark.parametrize("kind", [BrokerSettings, Config])

@@ -69,10 +69,10 @@ def test_heartbeats_come_more_often_than_sessions_end() -> None:
         ({"consumer.session.timeout.ms": "2147483648"}, "Not a number of type INT"),
         ({"consumer.session.timeout.ms": "0"}, "Invalid value 0 for .*: Value must be at least 1"),
         ({"consumer.assignment.interval.ms": "-1"}, "Invalid value -1 for .*: Value must be at least 0"),
-        ({"consumer.session.timeout.ms": "44999"}, "group.consumer.min.session.timeout.ms"),
-        ({"consumer.session.timeout.ms": "60001"}, "group.consumer.max.session.timeout.ms"),
-        ({"consumer.heartbeat.interval.ms": "4999"}, "group.consumer.min.heartbeat.interval.ms"),
-        ({"consumer.assignment.interval.ms": "15001"}, "group.consumer.max.assignment.interval.ms"),
+        ({"consumer.session.timeout.ms": "44999"}, "must be in the range 45000 to 60000 inclusive"),
+        ({"consumer.session.timeout.ms": "60001"}, "must be in the range 45000 to 60000 inclusive"),
+        ({"consumer.heartbeat.interval.ms": "4999"}, "must be in the range 5000 to 15000 inclusive"),
+        ({"consumer.assignment.interval.ms": "15001"}, "must be in the range 0 to 15000 inclusive"),
     ],
 )
 def test_settings_of_a_group_have_the_brokers_bounds(values: dict[str, str], message: str) -> None:

@@ -19,7 +19,7 @@ from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 
 TOOLS = {
     "console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
-    "cluster": "org.apache.kafka.tools.ClusterTool", "configs": "kafka.admin.ConfigCommand",
+    "cluster": "org.apache.kafka.tools.ClusterTool", "configs": "org.apache.kafka.tools.ConfigCommand",
     "consumer-groups": CONSUMER_GROUPS, "features": "org.apache.kafka.tools.FeatureCommand",
     "get-offsets": "org.apache.kafka.tools.GetOffsetShell", "groups": "org.apache.kafka.tools.GroupsCommand",
     "leader-election": "org.apache.kafka.tools.LeaderElectionCommand",

@@ -1,21 +1,20 @@
 """Versions that came with Kafka 4.4, which kio does not know, as Kafka's own classes write them."""
 
-import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.kafka.jars import cache, fetch
-from tests.kafka.plugin import REQUIRE
 from tests.kafka.programs import SILENT, Answerer
 from wire.messages.definition import Api
 from wire.messages.reader import snake
 from wire.messages.schemas.cluster import API_VERSIONS
 from wire.messages.schemas.groups import DELETE_GROUPS
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
+from wire.messages.schemas.transactions import TXN_OFFSET_COMMIT
+from wire.uuids import parse_uuid
 
-NEWEST = "4.4.0"
 NODE = {
     "name": "KSTREAM-SOURCE-0",
     "nodeType": 1,
@@ -64,26 +63,38 @@ DELETIONS = [
     {"groupId": "a", "errorCode": 134, "errorMessage": "the plugin said no"},
     {"groupId": "b", "errorCode": 0, "errorMessage": None},
 ]
+TOPIC = {"topicId": "AAAAAAAAAAEAAAAAAAAAAg", "partitions": [{"partitionIndex": 1, "errorCode": 100}]}
 KEYS = [{"apiKey": 18, "minVersion": 0, "maxVersion": 5}]
 RESPONSES: list[tuple[Api, int, dict[str, Any]]] = [
     (DELETE_GROUPS, 3, {"throttleTimeMs": 0, "results": DELETIONS}),
     (STREAMS_GROUP_DESCRIBE, 1, {"throttleTimeMs": 0, "groups": [STREAMS_GROUP]}),
+    (TXN_OFFSET_COMMIT, 6, {"throttleTimeMs": 0, "topics": [TOPIC]}),
     (API_VERSIONS, 5, {"errorCode": 129, "apiKeys": KEYS, "throttleTimeMs": 0}),
 ]
 OPTIONS = {"includeAuthorizedOperations": False, "includeTopologyDescription": True}
 OURS = {"clientSoftwareName": "kohort", "clientSoftwareVersion": "0", "clusterId": "abc", "nodeId": 7}
+COMMITTED = {"partitionIndex": 1, "committedOffset": 7, "committedLeaderEpoch": -1, "committedMetadata": None}
+TXN_COMMIT = {
+    "transactionalId": "t",
+    "groupId": "g",
+    "producerId": 4,
+    "producerEpoch": 1,
+    "generationIdOrMemberEpoch": 3,
+    "memberId": "m",
+    "groupInstanceId": None,
+    "topics": [{"topicId": TOPIC["topicId"], "partitions": [COMMITTED]}],
+}
 REQUESTS: list[tuple[Api, int, dict[str, Any]]] = [
     (DELETE_GROUPS, 3, {"groupsNames": ["a", "b"]}),
+    (TXN_OFFSET_COMMIT, 6, TXN_COMMIT),
     (STREAMS_GROUP_DESCRIBE, 1, {"groupIds": ["app"], **OPTIONS}),
     (API_VERSIONS, 5, OURS),
 ]
 
 
 @pytest.fixture(scope="module")
-def java() -> Iterator[Answerer]:
-    if not cache(NEWEST).is_dir() and os.environ.get(REQUIRE) != "1":
-        pytest.skip(f"the jars of {NEWEST} are not there: KOHORT_KAFKA={NEWEST} make kafka")
-    program = Answerer(fetch(NEWEST), "Messages", options=(SILENT,))
+def java(kafka_jars: Path) -> Iterator[Answerer]:
+    program = Answerer(kafka_jars, "Messages", options=(SILENT,))
     yield program
     program.close()
 
@@ -94,7 +105,9 @@ def written(java: Answerer, name: str, version: int, fields: dict[str, Any]) -> 
 
 def ours(value: Any) -> Any:
     if isinstance(value, dict):
-        return {snake(name): ours(item) for name, item in value.items()}
+        return {
+            snake(name): parse_uuid(item) if name == "topicId" else ours(item) for name, item in value.items()
+        }
     return [ours(item) for item in value] if isinstance(value, list) else value
 
 
@@ -106,6 +119,7 @@ def fields_of(read: Any, like: Any) -> Any:
     return read
 
 
+@pytest.mark.kafka
 @pytest.mark.parametrize(("api", "version", "fields"), RESPONSES, ids=str)
 def test_responses(java: Answerer, api: Api, version: int, fields: dict[str, Any]) -> None:
     theirs = written(java, f"{api.name}Response", version, fields)
@@ -115,6 +129,7 @@ def test_responses(java: Answerer, api: Api, version: int, fields: dict[str, Any
     assert fields_of(api.decode_response(version, answer), ours(fields)) == ours(fields)
 
 
+@pytest.mark.kafka
 @pytest.mark.parametrize(("api", "version", "fields"), REQUESTS, ids=str)
 def test_requests(java: Answerer, api: Api, version: int, fields: dict[str, Any]) -> None:
     theirs = written(java, f"{api.name}Request", version, fields)

@@ -49,6 +49,8 @@ ONLY_SENT = (
 APIS = (*(served.api for served in SERVED.values()), *ONLY_SENT)
 VERSIONS = [(api, version) for api in APIS for version in versions_of_kio(api.name, *api.versions)]
 EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+RENAMED = {("TxnOffsetCommitRequest", "generation_id"): "generation_id_or_member_epoch"}
+"""Fields that Kafka 4.4 has renamed (KIP-1319), by kio's message and name."""
 each_version = pytest.mark.parametrize(("api", "version"), VERSIONS, ids=str)
 
 
@@ -72,7 +74,7 @@ def _plain_fields(message: Any) -> Iterator[tuple[str, Any]]:
             # "no time" is -1 in Kafka
             yield f"{field.name}_ms", -1 if value is None else plain(value)
         else:
-            yield field.name, plain(value)
+            yield RENAMED.get((type(message).__name__, field.name), field.name), plain(value)
 
 
 def read(message: Any, like: Any) -> Any:

@@ -13,6 +13,8 @@ STREAMS_GROUP_METADATA = record_type("""
         lastAssignmentConfigs {}[] null tag=1
             key string
             value string
+        storedDescriptionTopologyEpoch int32 tag=2 default=-1
+        failedDescriptionTopologyEpoch int32 tag=3 default=-1
 """)
 
 STREAMS_GROUP_MEMBER_METADATA = record_type("""

@@ -17,6 +17,8 @@ class StreamsGroupMetadataValue(TypedDict):
     metadataHash: int
     validatedTopologyEpoch: NotRequired[int]
     lastAssignmentConfigs: NotRequired[Sequence[StreamsGroupMetadataValueLastAssignmentConfig] | None]
+    storedDescriptionTopologyEpoch: NotRequired[int]
+    failedDescriptionTopologyEpoch: NotRequired[int]
 
 STREAMS_GROUP_METADATA: Final[RecordType[StreamsGroupMetadataKey, StreamsGroupMetadataValue]]
 

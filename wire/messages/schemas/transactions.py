@@ -86,17 +86,18 @@ WRITE_TXN_MARKERS = api("""
 """)
 
 TXN_OFFSET_COMMIT = api("""
-    TxnOffsetCommit 28 0-5 flexible=3
+    TxnOffsetCommit 28 0-6 flexible=3
     request
         transactionalId string
         groupId string
         producerId int64
         producerEpoch int16
-        generationId int32 3+ default=-1
+        generationIdOrMemberEpoch int32 3+ default=-1
         memberId string 3+ default=""
         groupInstanceId string 3+ null default=null
         topics {}[]
-            name string
+            name string 0-5
+            topicId uuid 6+
             partitions {}[]
                 partitionIndex int32
                 committedOffset int64
@@ -105,7 +106,8 @@ TXN_OFFSET_COMMIT = api("""
     response
         throttleTimeMs int32 default=0
         topics {}[]
-            name string
+            name string 0-5
+            topicId uuid 6+
             partitions {}[]
                 partitionIndex int32
                 errorCode int16

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from typing import Final, NotRequired, TypedDict
+from uuid import UUID
 
 from wire.messages.definition import Api, RecordType
 
@@ -250,6 +251,7 @@ class TxnOffsetCommitRequestTopicPartition:
 
 class TxnOffsetCommitRequestTopic:
     name: str
+    topic_id: UUID | None
     partitions: tuple[TxnOffsetCommitRequestTopicPartition, ...]
 
 class TxnOffsetCommitRequest:
@@ -257,7 +259,7 @@ class TxnOffsetCommitRequest:
     group_id: str
     producer_id: int
     producer_epoch: int
-    generation_id: int
+    generation_id_or_member_epoch: int
     member_id: str
     group_instance_id: str | None
     topics: tuple[TxnOffsetCommitRequestTopic, ...]
@@ -269,7 +271,8 @@ class TxnOffsetCommitRequestTopicPartitionFields(TypedDict):
     committed_metadata: str | None
 
 class TxnOffsetCommitRequestTopicFields(TypedDict):
-    name: str
+    name: NotRequired[str]
+    topic_id: NotRequired[UUID | None]
     partitions: Collection[TxnOffsetCommitRequestTopicPartitionFields]
 
 class TxnOffsetCommitRequestFields(TypedDict):
@@ -277,7 +280,7 @@ class TxnOffsetCommitRequestFields(TypedDict):
     group_id: str
     producer_id: int
     producer_epoch: int
-    generation_id: NotRequired[int]
+    generation_id_or_member_epoch: NotRequired[int]
     member_id: NotRequired[str]
     group_instance_id: NotRequired[str | None]
     topics: Collection[TxnOffsetCommitRequestTopicFields]
@@ -288,6 +291,7 @@ class TxnOffsetCommitResponseTopicPartition:
 
 class TxnOffsetCommitResponseTopic:
     name: str
+    topic_id: UUID | None
     partitions: tuple[TxnOffsetCommitResponseTopicPartition, ...]
 
 class TxnOffsetCommitResponse:
@@ -299,7 +303,8 @@ class TxnOffsetCommitResponseTopicPartitionFields(TypedDict):
     error_code: int
 
 class TxnOffsetCommitResponseTopicFields(TypedDict):
-    name: str
+    name: NotRequired[str]
+    topic_id: NotRequired[UUID | None]
     partitions: Collection[TxnOffsetCommitResponseTopicPartitionFields]
 
 class TxnOffsetCommitResponseFields(TypedDict):
