@@ -141,7 +141,7 @@ class Broker:
             settings = target.with_name("format.properties")
             lines = {**properties, "log.dirs": str(target)}
             settings.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
-            # 4.3's defaults finalize group.version, share.version and streams.version at 1.
+            # The defaults finalize group.version, share.version and streams.version.
             levels = [
                 word for name, level in self._features.items() for word in ("--feature", f"{name}={level}")
             ]

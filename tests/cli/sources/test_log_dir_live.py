@@ -81,6 +81,8 @@ def _groups(document: Mapping[str, Any]) -> dict[str, Group]:
 def _as_offline(live: Mapping[str, Any]) -> Group:
     """What of a live document's group can be known offline; the rest is null."""
     group = dict(live)
+    if group["type"] == "streams":
+        group["protocol"] = None  # the assignor is a setting of the broker or of the group
     if "coordinator" in group:
         group["coordinator"] = None
         unknown = dict.fromkeys(("end", "lag"))
