@@ -136,7 +136,7 @@ def test_all_levels_are_set_or_none(own: OffsetRig) -> None:
     ).assert_said(4, "nothing was changed", "might delete metadata information")
     assert listed(own) == before
     own.ours("features set transaction.version=1 --downgrade --execute --yes").succeeded()
-    release = own.ours("features set --release-version 4.3").succeeded().document["features"]
+    release = own.ours("features set --release-version 4.4").succeeded().document["features"]
     assert [(step["feature"], step["before"], step["after"]) for step in release] == [
         ("transaction.version", 1, 2)
     ]
@@ -188,9 +188,9 @@ def test_a_real_broker_changes_the_levels_and_its_members_are_refused(
     wait_until(lambda: listed(rig) == described(rig.tools, rig.broker), "both see the new levels")
     assert [row[3] for row in listed(rig) if row[0] in line] == ["0", "0", "0"]
     wait_until(lambda: "UNSUPPORTED_VERSION" in rig.ours("describe", group).stderr, "the group is refused")
-    tool: Completed = rig.tools.ask(rig.broker, TOOL, "upgrade", "--release-version", "4.3-IV0")
+    tool: Completed = rig.tools.ask(rig.broker, TOOL, "upgrade", "--release-version", "4.4-IV2")
     assert tool.returncode == 0, tool.stdout
     wait_until(
-        lambda: "3 features" not in rig.ours("features set --release-version 4.3").stderr, "levels are back"
+        lambda: "3 features" not in rig.ours("features set --release-version 4.4").stderr, "levels are back"
     )
-    assert rig.ours("features set --release-version 4.3").succeeded().document["features"] == []
+    assert rig.ours("features set --release-version 4.4").succeeded().document["features"] == []
