@@ -46,6 +46,8 @@ class Assignor:
     oldest_version: int = 0
     at_member: Callable[[ApplicationState], MemberAssignor] = MemberAssignor
     """Makes what runs of it at one member."""
+    time_limit_s: float = 60.0
+    """How long a method of a custom assignor may run (`assignors.guard`)."""
     claim: Callable[[bytes], Claim] | None = None
     """What a member claims in its user data. None: it claims the `ownedPartitions` of its subscription."""
     shares_partitions: bool = False

@@ -40,9 +40,23 @@ class AssignmentRule(Enum):
     HANDED_OVER = "a partition is assigned to a new owner before the old one has revoked it (KIP-429)"
 
 
-class RuleBrokenError(AssignorError):
-    """A custom assignor broke a rule."""
+class BrokenAssignorError(AssignorError):
+    """A custom assignor cannot be imported, raised, did not return in time, or returned what no assignor may."""
+
+    def __init__(self, assignor: str, message: str) -> None:
+        super().__init__(f"assignor {assignor!r}: {message}")
+        self.assignor, self.message = assignor, message
+
+    def __reduce__(self) -> tuple[type[AssignorError], tuple[object, ...]]:
+        return type(self), (self.assignor, self.message)
+
+
+class RuleBrokenError(BrokenAssignorError):
+    """An assignment of a custom assignor breaks a rule."""
 
     def __init__(self, assignor: str, rule: AssignmentRule, detail: str) -> None:
-        super().__init__(f"assignor {assignor!r}: {rule.value}: {detail}")
-        self.assignor, self.rule, self.detail = assignor, rule, detail
+        super().__init__(assignor, f"{rule.value}: {detail}")
+        self.rule, self.detail = rule, detail
+
+    def __reduce__(self) -> tuple[type[AssignorError], tuple[object, ...]]:
+        return type(self), (self.assignor, self.rule, self.detail)

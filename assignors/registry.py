@@ -1,16 +1,17 @@
 """Assignors by name, side and leader: the built-in ones, and custom ones of installed packages.
 An entry point of the group `kohort.assignors` is an `Assignor`, or a function without arguments that returns one; it is
-imported on first use, and its results are checked against the rules (`assignors.rules`)."""
+imported on first use, and its results are checked (`assignors.guard`)."""
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.broker import range as broker_range
 from assignors.broker import uniform as broker_uniform
 from assignors.conversation import ApplicationState, MemberAssignor
-from assignors.errors import NoCommonProtocolError, UnknownAssignorError
+from assignors.errors import BrokenAssignorError, NoCommonProtocolError, UnknownAssignorError
+from assignors.guard import guarded
 from assignors.java import range as java_range
 from assignors.java import roundrobin as java_roundrobin
 from assignors.java import sticky as java_sticky
@@ -18,7 +19,6 @@ from assignors.librdkafka import cooperative_sticky as librdkafka_cooperative_st
 from assignors.librdkafka import range as librdkafka_range
 from assignors.librdkafka import roundrobin as librdkafka_roundrobin
 from assignors.model import Claim, DenseGroup, Result
-from assignors.rules import checked
 from assignors.sticky_user_data import CooperativeMember, StickyMember, read_claim
 
 ENTRY_POINT_GROUP = "kohort.assignors"
@@ -82,19 +82,32 @@ def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:
 
 
 def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
-    """The assignor of that name. `leader` counts on the client side: None means Java. Raises UnknownAssignorError."""
+    """The assignor of that name. `leader` counts on the client side: None means Java. Raises UnknownAssignorError:
+    there is none. Raises BrokenAssignorError: a package offers it and cannot be imported."""
     for assignor in BUILT_IN:
         if assignor.name == name and _fits(assignor, side, leader):
             return assignor
     for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
+        custom = _loaded(point)
+        if _fits(custom, side, leader):
+            return guarded(custom)
+    raise UnknownAssignorError(_message(name, side, leader))
+
+
+def _loaded(point: EntryPoint) -> Assignor:
+    try:
         offered = point.load()
         custom = offered() if callable(offered) and not isinstance(offered, Assignor) else offered
-        if not isinstance(custom, Assignor):
-            message = f"an entry point of {ENTRY_POINT_GROUP} offers {custom!r}, not an Assignor"
-            raise UnknownAssignorError(message)
-        if _fits(custom, side, leader):
-            return checked(custom)
-    raise UnknownAssignorError(_message(name, side, leader))
+    except Exception as error:  # The code is not Kohort's: it may raise anything.
+        message = f"{point.value} cannot be imported: {type(error).__name__}: {error}"
+        raise BrokenAssignorError(point.name, message) from error
+    if not isinstance(custom, Assignor):
+        raise BrokenAssignorError(point.name, f"{point.value} is {custom!r}, not an Assignor")
+    if custom.name != point.name:
+        raise BrokenAssignorError(
+            point.name, f"{point.value} is an Assignor of another name, {custom.name!r}"
+        )
+    return custom
 
 
 STREAMS = "stream"

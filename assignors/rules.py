@@ -2,24 +2,12 @@
 if a custom assignor breaks one, two members may read the same partition."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from assignors.assignor import Assignor, RebalanceProtocol
 from assignors.errors import AssignmentRule, RuleBrokenError
-from assignors.model import Assignment, DenseGroup, Ints, Result, Rows
-
-
-def checked(assignor: Assignor) -> Assignor:
-    """The same assignor, refusing results that break a rule with RuleBrokenError."""
-
-    def assign(group: DenseGroup) -> Result:
-        result = assignor.assign(group)
-        check(assignor, result.assignment)
-        return result
-
-    return replace(assignor, assign=assign)
+from assignors.model import Assignment, DenseGroup, Ints, Rows
 
 
 def check(assignor: Assignor, assignment: Assignment) -> None:

@@ -10,8 +10,8 @@ from enum import Enum
 from functools import partial
 
 from assignors.assignor import Assignor, RebalanceProtocol
-from assignors.conversation import GroupMetadata
-from assignors.errors import AssignorError
+from assignors.conversation import ApplicationState
+from assignors.errors import AssignorFailedError
 from assignors.registry import rebalance_protocol
 from coordinator.consumer import member as base
 from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicMembership, ClassicState
@@ -33,7 +33,8 @@ _METADATA_MS = 10
 _JOIN_INTERVAL_MS = 1_000
 """The interval of librdkafka's attempts to join after a failure (rkcg_join_intvl)."""
 
-_NOTHING = EmbeddedAssignment(version=NEWEST_VERSION, partitions={})
+_ASSIGNOR_ERROR = "IllegalStateException"
+"""The exception that leaves `poll` if an assignor throws while the member joins; its class is the assignor's choice."""
 
 
 class RebalancePhase(Enum):
@@ -60,16 +61,18 @@ class RebalancingMember(ClassicMembership):
         assignors: Sequence[str] = (),
         subscription_version: int = NEWEST_VERSION,
         custom: Sequence[Assignor] = (),
+        state: ApplicationState | None = None,
         history: Partitions = frozenset(),
         batch_topic_changes_ms: int = 0,
     ) -> None:
         """`history`: the last assignment of another process of the member, claimed until there is a newer one.
         `assignors` are preferred first; none: the library's. `custom`: the application's, which count as eager.
+        `state`: what the application shows its assignors.
         `batch_topic_changes_ms`: how long it collects changes of topics before it rejoins because of them
         (client-side assignment proposal, "Consumer Embedded Protocol"); no client has this."""
         super().__init__(identity, image, position)
         library = identity.library
-        self._assignors = MemberAssignors(assignors, library, custom)
+        self._assignors = MemberAssignors(self, assignors, custom, state or {})
         rebalances = rebalance_protocol(self._assignors.names, library.leader)
         self.is_cooperative = rebalances is RebalanceProtocol.COOPERATIVE
         self.is_leader = False
@@ -84,9 +87,8 @@ class RebalancingMember(ClassicMembership):
         """Until when it collects changes of topics; NEVER: it collects none."""
         self._history = history if self.is_cooperative else frozenset()
         """The partitions that its JoinGroups claim to own until it has an assignment."""
-        self._last_generation = NO_GENERATION
         if history:
-            self._assignors.remember(history, self._group_metadata())
+            self._assignors.remember(history)
         self._given_up_eagerly: Partitions = frozenset()
         """The partitions that it revoked eagerly, if it still considers them its own (`remembers_eager`)."""
         self._unread: Partitions = frozenset()
@@ -237,10 +239,12 @@ class RebalancingMember(ClassicMembership):
         self._is_silent = False
         self._joined, self._joined_counts = self._topics(), self._counts(self._topics())
         self._joined_for, self._collects_until_ms = self.subscription, base.NEVER
-        owned, generation = self.owned | self._history, self._last_generation
-        protocols = self._assignors.subscriptions(
-            self._joined, owned, generation, identity.rack, self._version
-        )
+        try:
+            protocols = self._assignors.subscriptions(self._joined, self.owned | self._history, self._version)
+        except AssignorFailedError as error:
+            self._rebalance = RebalancePhase.NONE
+            self._fail_to_join(_ASSIGNOR_ERROR, now_ms, str(error))
+            return
         request = JoinGroup(
             group=identity.group,
             session_timeout_ms=settings.session_timeout_ms,
@@ -252,12 +256,6 @@ class RebalancingMember(ClassicMembership):
         )
         timeout_ms = max(settings.request_timeout_ms, settings.max_poll_interval_ms + _JOIN_GRACE_MS)
         self._send(request, self._join_answered, timeout_ms)
-
-    def _group_metadata(self) -> GroupMetadata:
-        identity = self.identity
-        return GroupMetadata(
-            group=identity.group, generation=self.epoch, member=self.member_id, instance=identity.instance
-        )
 
     def _join_answered(self, answer: object, _now_ms: int) -> None:
         """Keep the answer until `poll`: the background thread sleeps while a JoinGroup is in flight."""
@@ -311,14 +309,17 @@ class RebalancingMember(ClassicMembership):
             self._watched = group_topics(joined.members)
             self._assigned_for = self._counts(self._watched)
             if not joined.skip_assignment:
+                assignor = self._assignors.named(self._protocol)
                 try:
-                    assignor = self._assignors.named(self._protocol)
                     assignments = assign(assignor, joined.members, self.image, self._version)
-                except (AssignorError, DecodeError) as error:
+                    self._assignors.assigned(self._protocol, joined.members, assignments)
+                except (AssignorFailedError, DecodeError) as error:
+                    if isinstance(error, AssignorFailedError):
+                        self._assignors.assigned(self._protocol, joined.members, (), str(error))
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
                     self._rebalance = RebalancePhase.NONE
                     self.metrics.rebalance_failed(now_ms)
-                    self._fail_to_join("IllegalStateException", now_ms, str(error))
+                    self._fail_to_join(_ASSIGNOR_ERROR, now_ms, str(error))
                     return
         request = SyncGroup(
             group=self.identity.group,
@@ -392,7 +393,8 @@ class RebalancingMember(ClassicMembership):
         if self.state is ClassicState.STABLE:
             try:
                 is_empty = not self._assignment and self._behavior.tolerates_assignments
-                received = _NOTHING if is_empty else read_assignment(self._assignment)
+                nothing = EmbeddedAssignment(version=self._version, partitions={})
+                received = nothing if is_empty else read_assignment(self._assignment)
                 assigned = places(received.partitions)
             except DecodeError as error:
                 if not self._behavior.tolerates_assignments:
@@ -422,8 +424,10 @@ class RebalancingMember(ClassicMembership):
         self._unread = (assigned & known) - (self.owned - self._unread)
         self._given_up_eagerly = frozenset()
         added = assigned - known
-        self._last_generation = self.epoch
-        self._assignors.on_assignment(self._protocol, received, self._group_metadata())
+        try:
+            self._assignors.on_assignment(self._protocol, received)
+        except AssignorFailedError:
+            self._error = self._error or self.identity.library.listener_error
         if self.settings.enable_auto_commit:
             self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
         self._notify(DueCallback(CallbackKind.ASSIGNED, added, self._completed, assigned), now_ms)

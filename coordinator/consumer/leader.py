@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from assignors.assignor import Assignor, Side
-from assignors.errors import UnknownAssignorError
+from assignors.errors import AssignmentRule, AssignorFailedError, RuleBrokenError, UnknownAssignorError
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
 from coordinator.consumer.outputs import Partitions, TopicPartition
@@ -21,8 +21,8 @@ from wire.messages.reader import DecodeError
 def assign(
     assignor: Assignor, members: Sequence[ClassicMemberValue], image: TopicImage, version: int
 ) -> tuple[tuple[str, bytes], ...]:
-    """The assignments of a SyncGroup, by member. Raises AssignorError or DecodeError: the assignor would throw, or a
-    subscription cannot be read."""
+    """The assignments of a SyncGroup, by member. Raises AssignorFailedError or DecodeError: the leader would throw, or
+    a subscription cannot be read. Raises BrokenAssignorError: a custom assignor cannot be used."""
     specs = [_spec(member) for member in members]
     named = {topic for spec in specs for topic in (*spec.topics, *spec.owned.partitions)}
     topics = tuple(
@@ -30,7 +30,12 @@ def assign(
         for topic in image.topics.values()
         if topic.name in named
     )
-    result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
+    try:
+        result = assignor.assign(DenseGroup.of(GroupSpec(topics=topics, members=tuple(specs))))
+    except RuleBrokenError as error:
+        if error.rule is AssignmentRule.HANDED_OVER:  # ConsumerCoordinator.validateCooperativeAssignment
+            raise AssignorFailedError(str(error)) from error
+        raise
     assignments = []
     for member, assigned in result.assignment.named().items():
         partitions = {topic: tuple(numbers) for topic, numbers in assigned.items()}

@@ -1,60 +1,136 @@
 """The assignors of one classic member, and what runs of each at it (`assignors.conversation`): the user data in its
-subscriptions, and the notice of its assignments. Source: kafka-clients 4.3.1, ConsumerCoordinator."""
+subscriptions, and the notice of its assignments. Calls of custom assignors are reported, with what they take and
+return. Source: kafka-clients 4.3.1, ConsumerCoordinator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from assignors.assignor import Assignor, Side
-from assignors.conversation import GroupMetadata, MemberAssignment
-from assignors.registry import find
-from assignors.rules import checked
-from coordinator.consumer.leader import by_topic
-from coordinator.consumer.library import ClientLibrary
-from coordinator.consumer.outputs import Partitions
-from coordinator.engine.records import JoinProtocol
-from wire.messages.embedded_protocol import EmbeddedAssignment, EmbeddedSubscription, write_subscription
+from assignors.conversation import ApplicationState, GroupMetadata, MemberAssignment
+from assignors.errors import AssignorFailedError
+from assignors.guard import guarded
+from assignors.registry import BUILT_IN, find
+from coordinator.consumer.leader import by_topic, places
+from coordinator.consumer.member import ClientMember
+from coordinator.consumer.outputs import AssignedMember, AssignorCall, AssignorMethod, Partitions
+from coordinator.engine.records import ClassicMemberValue, JoinProtocol
+from wire.messages.embedded_protocol import (
+    EmbeddedAssignment,
+    EmbeddedSubscription,
+    read_assignment,
+    read_subscription,
+    write_subscription,
+)
 
 
 class MemberAssignors:
     """See the module."""
 
-    def __init__(self, names: Sequence[str], library: ClientLibrary, custom: Iterable[Assignor]) -> None:
+    def __init__(
+        self,
+        member: ClientMember,
+        names: Sequence[str],
+        custom: Iterable[Assignor],
+        state: ApplicationState,
+    ) -> None:
         """`names` are preferred first; none: the library's. `custom`: the application's, which count as eager.
-        Raises UnknownAssignorError: one is unknown."""
+        Raises UnknownAssignorError: one is unknown. Raises BrokenAssignorError: one cannot be imported or made."""
+        self._consumer, library = member, member.identity.library
         self.names = tuple(names) or library.assignors
         self._leader = library.leader
-        self._custom = {assignor.name: checked(assignor) for assignor in custom}
-        self._here = {name: self.named(name).at_member({}) for name in self.names}
+        self._custom = {assignor.name: guarded(assignor) for assignor in custom}
+        self._here = {name: self.named(name).at_member(state) for name in self.names}
+        self._reported = {name for name in self.names if self.named(name) not in BUILT_IN}
 
     def named(self, name: str) -> Assignor:
         """The application's, or one that is registered. Raises UnknownAssignorError: there is none."""
         return self._custom.get(name) or find(name, Side.CLIENT, self._leader)
 
     def subscriptions(
-        self, topics: tuple[str, ...], owned: Partitions, generation: int, rack: str | None, version: int
+        self, topics: tuple[str, ...], owned: Partitions, version: int
     ) -> tuple[JoinProtocol, ...]:
-        """The protocols of a JoinGroup: the subscription, with each assignor's user data."""
+        """The protocols of a JoinGroup: the subscription, with each assignor's user data. Raises AssignorFailedError:
+        an assignor throws."""
         protocols = []
-        for name, assignor in self._here.items():
+        for name in self.names:
             subscription = EmbeddedSubscription(
                 version=version,
                 topics=topics,
-                user_data=assignor.subscription_user_data(topics),
+                user_data=self._user_data(name, topics),
                 owned=by_topic(owned),
-                generation=generation,
-                rack=rack,
+                generation=self._consumer.epoch,
+                rack=self._consumer.identity.rack,
             )
             protocols.append(JoinProtocol(name, write_subscription(subscription)))
         return tuple(protocols)
 
-    def remember(self, owned: Partitions, group: GroupMetadata) -> None:
+    def _user_data(self, name: str, topics: tuple[str, ...]) -> bytes | None:
+        call = AssignorCall(assignor=name, method=AssignorMethod.SUBSCRIPTION_USER_DATA, topics=topics)
+        try:
+            data = self._here[name].subscription_user_data(topics)
+        except AssignorFailedError as error:
+            self._tell(replace(call, error=str(error)))
+            raise
+        self._tell(replace(call, user_data=data))
+        return data
+
+    def _tell(self, call: AssignorCall) -> None:
+        if call.assignor in self._reported:
+            self._consumer.outputs.append(call)
+
+    def assigned(
+        self,
+        name: str,
+        members: Sequence[ClassicMemberValue],
+        assignments: Iterable[tuple[str, bytes]],
+        error: str = "",
+    ) -> None:
+        """The member, as the leader, has computed these assignments, or the assignor has thrown."""
+        if name not in self._reported:
+            return
+        by_member = {member: read_assignment(assignment) for member, assignment in assignments}
+        shares = []
+        for member in members:
+            sent, share = read_subscription(member.subscription), by_member.get(member.member)
+            partitions = frozenset() if share is None else places(share.partitions)
+            data = None if share is None else share.user_data
+            shares.append(AssignedMember(member.member, sent.user_data, partitions, data))
+        self._tell(
+            AssignorCall(assignor=name, method=AssignorMethod.ASSIGN, members=tuple(shares), error=error)
+        )
+
+    def on_assignment(self, name: str, received: EmbeddedAssignment) -> None:
+        """Notify the assignor that computed the assignment. Raises AssignorFailedError: it throws."""
+        if name not in self._here:
+            return
+        group = self._group_metadata()
+        assignment = MemberAssignment(partitions=received.partitions, user_data=received.user_data)
+        call = AssignorCall(
+            assignor=name,
+            method=AssignorMethod.ON_ASSIGNMENT,
+            user_data=received.user_data,
+            partitions=places(received.partitions),
+            group=group,
+        )
+        try:
+            self._here[name].on_assignment(assignment, group)
+        except AssignorFailedError as error:
+            self._tell(replace(call, error=str(error)))
+            raise
+        self._tell(call)
+
+    def remember(self, owned: Partitions) -> None:
         """All assignors are as after this assignment, which an earlier process of the member got."""
         for assignor in self._here.values():
-            assignor.on_assignment(MemberAssignment(partitions=by_topic(owned)), group)
+            assignor.on_assignment(MemberAssignment(partitions=by_topic(owned)), self._group_metadata())
 
-    def on_assignment(self, name: str, received: EmbeddedAssignment, group: GroupMetadata) -> None:
-        """Notify the assignor that computed the assignment."""
-        if name in self._here:
-            assignment = MemberAssignment(partitions=received.partitions, user_data=received.user_data)
-            self._here[name].on_assignment(assignment, group)
+    def _group_metadata(self) -> GroupMetadata:
+        member, identity = self._consumer, self._consumer.identity
+        return GroupMetadata(
+            group=identity.group,
+            generation=member.epoch,
+            member=member.member_id,
+            instance=identity.instance,
+        )

@@ -1,4 +1,5 @@
-"""The outputs of a member: requests, listener calls, exceptions of `poll`; and callbacks and exceptions that wait."""
+"""The outputs of a member: requests, calls of its listener and assignors, exceptions of `poll`; and callbacks and
+exceptions that wait."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from assignors.conversation import GroupMetadata
 from coordinator.engine.calls import AnyRequest
 
 
@@ -50,6 +52,39 @@ class Callback:
 
     kind: CallbackKind
     partitions: Partitions
+
+
+class AssignorMethod(Enum):
+    """A method of ConsumerPartitionAssignor."""
+
+    SUBSCRIPTION_USER_DATA = "subscription_user_data"
+    ASSIGN = "assign"
+    ON_ASSIGNMENT = "on_assignment"
+
+
+class AssignedMember(NamedTuple):
+    """A member in a call of `assign`: its user data, and what it is assigned."""
+
+    member: str  # Its member id
+    sent: bytes | None
+    partitions: Partitions
+    user_data: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignorCall:
+    """A custom assignor was called, and has returned or thrown. The driver has nothing to do."""
+
+    assignor: str
+    method: AssignorMethod
+    topics: tuple[str, ...] = ()  # The subscription that `subscription_user_data` takes
+    user_data: bytes | None = None  # What that returned, or what `on_assignment` takes
+    partitions: Partitions = frozenset()  # What `on_assignment` takes
+    group: GroupMetadata | None = None  # What `on_assignment` takes
+    members: tuple[
+        AssignedMember, ...
+    ] = ()  # What `assign` takes and returned, in the order of JoinGroup's answer
+    error: str = ""  # The exception's message, if it threw
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +147,5 @@ class CollectingChanges:
 
 
 Output: TypeAlias = (
-    Send | Callback | Raised | Committed | Positioned | Closed | Deadlocked | CollectingChanges
+    Send | Callback | AssignorCall | Raised | Committed | Positioned | Closed | Deadlocked | CollectingChanges
 )

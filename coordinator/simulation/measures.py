@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from coordinator.consumer.outputs import Callback, Committed, Partitions, Raised, TopicPartition
+from collections.abc import Callable
+from dataclasses import replace
+
+from coordinator.consumer.outputs import AssignorCall, Callback, Committed, Partitions, Raised, TopicPartition
 from coordinator.engine.records import ClassicGroupRecord, TargetEpochRecord
 from coordinator.simulation.node import LogAppend
 from coordinator.simulation.process import Process
-from coordinator.simulation.result import CallbackCall, Ownership, Presence, RaisedException
+from coordinator.simulation.result import AssignorCalled, CallbackCall, Ownership, Presence, RaisedException
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.watcher import Watcher
 
@@ -14,8 +17,10 @@ from coordinator.simulation.watcher import Watcher
 class Measures(Watcher):
     """The figures of a run. Times are in ms until they are returned."""
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, names: Callable[[str], str] = str) -> None:
+        """`names` returns a member's name by its id, or the id."""
         self.callbacks: list[CallbackCall] = []
+        self.assignor_calls: list[AssignorCalled] = []
         self.thrown: list[RaisedException] = []
         self.owners: list[Ownership] = []
         self.presence: list[Presence] = []
@@ -25,7 +30,7 @@ class Measures(Watcher):
         self.commits_refused = 0
         self.changed_ms = 0  # When an owner, an epoch, a callback or an exception last changed something
         self.zombies_since: dict[Process, int] = {}
-        self._schedule = schedule
+        self._schedule, self._names = schedule, names
         self._counted = -1  # The last generation or target epoch that is counted
         self._since: dict[tuple[Process, TopicPartition], int] = {}
         self._owner: dict[TopicPartition, str] = {}  # The last owner of each partition
@@ -56,6 +61,7 @@ class Measures(Watcher):
         self.owners.clear()
         self.presence.clear()
         self.callbacks.clear()
+        self.assignor_calls.clear()
 
     def started(self, process: Process) -> None:
         self._started[process] = self.changed_ms = self._schedule.now_ms
@@ -94,6 +100,17 @@ class Measures(Watcher):
                 member=process.name,
                 kind=callback.kind,
                 partitions=callback.partitions,
+            )
+        )
+
+    def assignor_called(self, process: Process, call: AssignorCall) -> None:
+        members = tuple(share._replace(member=self._names(share.member)) for share in call.members)
+        self.assignor_calls.append(
+            AssignorCalled(
+                at_s=self._schedule.now_ms / 1000,
+                callbacks_before=len(self.callbacks),
+                member=process.name,
+                call=replace(call, members=members),
             )
         )
 

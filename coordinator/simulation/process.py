@@ -14,6 +14,7 @@ from typing import Any
 from coordinator.consumer.library import AfterError
 from coordinator.consumer.member import NEVER, ClientMember
 from coordinator.consumer.outputs import (
+    AssignorCall,
     Callback,
     CallbackKind,
     Closed,
@@ -58,6 +59,7 @@ class ProcessWatcher:
     def epoch_changed(self, process: Process, before: int) -> None: ...
     def refreshing_topics(self, process: Process, image: TopicImage) -> None: ...
     def calling(self, process: Process, callback: Callback) -> None: ...
+    def assignor_called(self, process: Process, call: AssignorCall) -> None: ...
     def called_back(self, process: Process, callback: Callback, threw: bool) -> None: ...
     def raised(self, process: Process, raised: Raised) -> None: ...
     def committed(self, process: Process, committed: Committed) -> None: ...
@@ -90,6 +92,7 @@ class Process:
         self.activity = Activity.BUSY
         self.started_ms = schedule.now_ms
         self.is_frozen = False
+        self.state = dict(script.state)  # What its application shows its assignors now
         self.owned: Partitions = NOTHING  # The partitions that it owned after the last step
         self.fetching: Partitions = NOTHING
         self.deleted_released: set[TopicPartition] = set()
@@ -126,6 +129,7 @@ class Process:
         self._outputs: dict[type, Callable[[Any], None]] = {
             Send: self._on_send,
             Callback: self._on_callback,
+            AssignorCall: self._on_assignor_call,
             Raised: self._on_raised,
             Committed: self._on_committed,
             Positioned: self._on_positioned,
@@ -164,6 +168,11 @@ class Process:
     def call(self, method: str, *arguments: object) -> None:
         """Have the application call a method of its consumer as soon as it can."""
         self._when_free(self._call, method, *arguments)
+
+    def change_state(self, changes: Mapping[str, str]) -> None:
+        """Change what the application shows its assignors, whatever it does meanwhile."""
+        if not self._waits(self.change_state, changes):
+            self.state.update(changes)
 
     def wanted(self, image: TopicImage) -> tuple[str, ...]:
         """The topics that it subscribes to, existing or not."""
@@ -338,6 +347,10 @@ class Process:
             self.member.commit(self._schedule.now_ms)
         else:
             self._run_listener(script)
+
+    def _on_assignor_call(self, call: AssignorCall) -> None:
+        for watcher in self._watchers:
+            watcher.assignor_called(self, call)
 
     def _run_listener(self, script: ListenerScript) -> None:
         if script.takes_s is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from coordinator.consumer.outputs import CallbackKind, Partitions
+from coordinator.consumer.outputs import AssignorCall, CallbackKind, Partitions
 from coordinator.simulation.scenario import Scenario, Variant
 
 MemberMetrics: TypeAlias = Mapping[str, Mapping[str, float | None] | None]
@@ -22,6 +22,16 @@ class CallbackCall:
     member: str
     kind: CallbackKind
     partitions: Partitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignorCalled:
+    """A method of a member's custom assignor was called. Members of `assign` are named as in the scenario."""
+
+    at_s: float
+    callbacks_before: int  # How many listener calls of the run, of all members, were before it
+    member: str
+    call: AssignorCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +106,7 @@ class RunResult:
     variant: Variant
     seed: int
     callbacks: tuple[CallbackCall, ...]
+    assignor_calls: tuple[AssignorCalled, ...] = ()
     thrown: tuple[RaisedException, ...]
     final: Mapping[str, Partitions]  # The partitions that each running member owns at the end
     metrics: MemberMetrics  # At the end

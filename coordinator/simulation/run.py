@@ -103,6 +103,7 @@ def result_of(
         variant=variant,
         seed=seed,
         callbacks=tuple(measures.callbacks),
+        assignor_calls=tuple(measures.assignor_calls),
         thrown=tuple(measures.thrown),
         final={name: process.owned for name, process in world.processes.items() if process.is_running},
         metrics=metrics_of(world),

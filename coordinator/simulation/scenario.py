@@ -54,6 +54,8 @@ class MemberScript:
     """How long a classic member collects changes of topics before it rejoins (client-side assignment proposal); no
     client has it."""
     config: Mapping[str, str] = field(default_factory=dict)  # Consumer settings by Kafka's names
+    state: Mapping[str, str] = field(default_factory=dict)
+    """What its application shows its custom assignors, by name (`assignors.conversation.ApplicationState`)."""
     listener: Mapping[str, ListenerScript] = field(default_factory=dict)
     """By the listener's method: assigned, revoked, lost."""
     after_error: str | None = None
@@ -122,6 +124,15 @@ class EnforceRebalance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeState:
+    """The application changes what it shows its assignors, which read it when they are called next."""
+
+    at: Seconds
+    member: str = field(metadata=named("change_state"))
+    state: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribe:
     at: Seconds
     member: str = field(metadata=named("subscribe"))
@@ -144,7 +155,9 @@ class AskCommitted:
     member: str = field(metadata=named("committed"))
 
 
-ProcessEvent: TypeAlias = Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit | AskCommitted
+ProcessEvent: TypeAlias = (
+    Close | Kill | Pause | Freeze | EnforceRebalance | ChangeState | Subscribe | Commit | AskCommitted
+)
 Event: TypeAlias = Start | Restart | ProcessEvent | ChangeTopic | FailCoordinator
 """An event of a scenario, with its time."""
 

@@ -33,6 +33,7 @@ VERBS: Mapping[str, type] = {  # restart before kill, which is also one of its k
     "pause": model.Pause,
     "freeze": model.Freeze,
     "enforce_rebalance": model.EnforceRebalance,
+    "change_state": model.ChangeState,
     "subscribe": model.Subscribe,
     "commit": model.Commit,
     "committed": model.AskCommitted,
@@ -163,6 +164,8 @@ class _Events:
                 self._runs(event.member, event.at, verb)
                 if isinstance(event, model.Pause | model.Freeze) and event.for_s == 0:
                     raise Malformed("must be longer than 0 seconds", "for")
+                if isinstance(event, model.ChangeState) and not event.state:
+                    raise Malformed("names nothing to change", "state")
                 if isinstance(event, model.Subscribe):
                     if not event.topics:
                         raise Malformed("lists no topic", "topics")
@@ -250,7 +253,7 @@ def _merged(tree: _Tree, changes: _Tree) -> _Tree:
         dropped.update(key for other, keys in checks.ONLY_OF.items() if other != protocol for key in keys)
     kept = {key: value for key, value in tree.items() if key not in dropped}
     merged = {**kept, **changes}
-    for key in ("config", "listener"):
+    for key in ("config", "state", "listener"):
         former, changing = kept.get(key), changes.get(key)
         if key == "config" and changed and isinstance(former, dict):
             former = {name: value for name, value in former.items() if name not in checks.CLASSIC_SETTINGS}
@@ -274,6 +277,7 @@ def _imply_texts(tree: _Tree, key: str) -> None:
 def _imply_member(tree: _Tree) -> None:
     """Expand short forms: `revoked: throws` is short for `revoked: {throws: true}`."""
     _imply_texts(tree, "config")
+    _imply_texts(tree, "state")
     listener = tree.get("listener")
     if isinstance(listener, dict):
         tree["listener"] = {
@@ -304,6 +308,7 @@ TREES = Trees(
     implied={
         model.Scenario: lambda tree: _imply_texts(tree, "settings"),
         model.MemberScript: _imply_member,
+        model.ChangeState: lambda tree: _imply_texts(tree, "state"),
         model.NetworkFaults: _imply_partitions,
     },
     checks={

@@ -79,7 +79,7 @@ def _changes(former: _Tree, present: _Tree) -> _Tree:
     """The content of `with`; null removes a key. Settings and listeners are changed one by one."""
     changes: _Tree = {key: value for key, value in present.items() if former.get(key) != value}
     changes |= {key: None for key in former if key not in present}
-    for key in ("config", "listener"):
+    for key in ("config", "state", "listener"):
         if key in changes:
             before, after = former.get(key, {}), present.get(key, {})
             changes[key] = {name: value for name, value in after.items() if before.get(name) != value}

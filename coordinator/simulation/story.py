@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from coordinator.consumer.outputs import (
+    AssignorCall,
+    AssignorMethod,
     Callback,
     CallbackKind,
     CollectingChanges,
@@ -63,6 +65,9 @@ class RunStory(Watcher):
 
     def calling(self, process: Process, callback: Callback) -> None:
         self._add(process.name, _callback, callback)
+
+    def assignor_called(self, process: Process, call: AssignorCall) -> None:
+        self._add(process.name, self._assignor_call, call)
 
     def called_back(self, process: Process, callback: Callback, threw: bool) -> None:
         if threw:
@@ -133,6 +138,27 @@ class RunStory(Watcher):
             case _:
                 return ""
 
+    def _assignor_call(self, call: AssignorCall) -> str:
+        """`by-load.assign: a "3", b - -> a orders 0 1 "6", b orders 2 "6"`, with user data in quotation marks."""
+        match call.method:
+            case AssignorMethod.SUBSCRIPTION_USER_DATA:
+                text = f"subscriptionUserData: {' '.join(call.topics)}"
+                result = bytes_text(call.user_data)
+            case AssignorMethod.ASSIGN:
+                sent = (f"{self._names(share.member)} {bytes_text(share.sent)}" for share in call.members)
+                text = f"assign: {', '.join(sent)}"
+                result = "; ".join(
+                    f"{self._names(share.member)} {partition_text(share.partitions)} {bytes_text(share.user_data)}"
+                    for share in call.members
+                )
+            case AssignorMethod.ON_ASSIGNMENT:
+                generation = call.group.generation if call.group else -1
+                given = f"{partition_text(call.partitions)} {bytes_text(call.user_data)}"
+                text, result = f"onAssignment: {given}, generation {generation}", ""
+        if call.error:
+            result = f"throws {call.error}"
+        return f"{call.assignor}.{text}{f' -> {result}' if result else ''}"
+
     def _named(self, partitions: logged.TopicPartitions) -> str:
         return partition_text(
             frozenset(
@@ -154,6 +180,17 @@ def partition_text(partitions: Partitions) -> str:
     for topic, partition in sorted(partitions):
         by_topic.setdefault(topic, []).append(str(partition))
     return ", ".join(f"{topic} {' '.join(numbers)}" for topic, numbers in by_topic.items()) or "nothing"
+
+
+def bytes_text(data: bytes | None) -> str:
+    """User data: text in quotation marks if it can be printed, else hexadecimal digits; `-` for none."""
+    if data is None:
+        return "-"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = ""
+    return f'"{text}"' if text.isprintable() and (text or not data) else f"0x{data.hex()}"
 
 
 def error_of(answer: object) -> ErrorCode:

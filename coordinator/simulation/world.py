@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
+from types import MappingProxyType
 from uuid import UUID
 
 from coordinator.configs.settings import Config
@@ -88,7 +89,7 @@ class World(Watcher):
         """How long after it stops a process is restarted; processes that are not restarted are missing."""
         self._config = Config.parse(scenario.settings)
         self.story = RunStory(self.schedule, self.name_of, self.topics.name, is_kept=with_story)
-        self.measures = Measures(self.schedule)
+        self.measures = Measures(self.schedule, self.name_of)
         self.violations = Violations(self.schedule, self.story, shares_partitions=shares_partitions(scenario))
         self.broken = self.violations.add
         self._log_rules = LogRules(self)
@@ -171,6 +172,7 @@ class World(Watcher):
             image=self.topics.image,
             position=process.position,
             member_uuid=member_uuid,
+            state=MappingProxyType(process.state),
             history=self._histories.pop(name, frozenset()),
         )
         if script.protocol == "consumer":
@@ -380,6 +382,9 @@ def _described(event: model.ProcessEvent, process: Process) -> tuple[str, Callab
             return f"is frozen for {seconds_text(for_s)}", partial(process.freeze, int(for_s * 1000))
         case model.EnforceRebalance():
             return "calls enforceRebalance", partial(process.call, "enforce_rebalance")
+        case model.ChangeState(state=state):
+            changes = " ".join(f"{name}={value}" for name, value in state.items())
+            return f"changes its state: {changes}", partial(process.change_state, state)
         case model.Subscribe(topics=topics):
             return f"subscribes to {' '.join(topics)}", partial(process.call, "subscribe", topics)
         case model.Commit():

@@ -4,10 +4,11 @@ import pytest
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.errors import NoCommonProtocolError
+from assignors.guard import guarded
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 from assignors.rebalance import elect, run_rebalances
 from assignors.registry import rebalance_protocol
-from assignors.rules import checked, from_named
+from assignors.rules import from_named
 
 EAGER, COOPERATIVE = RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE
 
@@ -96,6 +97,6 @@ def test_owners_of_a_shared_partition_are_a_set(
         MemberSpec(id=name, topics=("t",), owned=Claim(partitions=owned)) for name, owned in claims.items()
     )
     spec = GroupSpec(topics=(TopicSpec(name="t", partitions=2),), members=members)
-    series = run_rebalances(spec, checked(mine), before, () if protocols == {COOPERATIVE} else "abc")
+    series = run_rebalances(spec, guarded(mine), before, () if protocols == {COOPERATIVE} else "abc")
     assert [(one.moved, one.revoked, one.without_owner) for one in series.rebalances] == counts
     assert series.rests

@@ -9,9 +9,10 @@ import pytest
 from assignors import registry
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.errors import AssignmentRule, RuleBrokenError, UnknownAssignorError
+from assignors.guard import guarded
 from assignors.model import Assignment, Claim, DenseGroup, GroupSpec, MemberSpec, Result, Rows, TopicSpec
 from assignors.registry import find, known
-from assignors.rules import checked, from_named
+from assignors.rules import from_named
 
 Named = Mapping[str, Mapping[str, Sequence[int]]]
 
@@ -82,7 +83,7 @@ GROUP = DenseGroup.of(
 
 def test_a_result_that_keeps_the_rules_passes() -> None:
     named = {"anna": {"orders": [1, 0]}, "bob": {"orders": [2], "bills": [0]}}
-    result = checked(_assignor(named, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
+    result = guarded(_assignor(named, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     assert result.assignment.named() == {"anna": {"orders": [0, 1]}, "bob": {"bills": [0], "orders": [2]}}
 
 
@@ -100,7 +101,7 @@ def test_a_result_that_keeps_the_rules_passes() -> None:
 )
 def test_a_broken_rule_is_named(named: Named, rule: AssignmentRule, detail: str) -> None:
     with pytest.raises(RuleBrokenError) as caught:
-        checked(_assignor(named, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
+        guarded(_assignor(named, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     assert (caught.value.rule, caught.value.detail) == (rule, detail)
     assert str(caught.value) == f"assignor 'mine': {rule.value}: {detail}"
 
@@ -111,31 +112,31 @@ def _sharing(named: Named, *protocols: RebalanceProtocol) -> Assignor:
 
 def test_a_client_side_assignor_may_share_if_it_declares_so() -> None:
     named = {"anna": {"orders": [0, 1]}, "bob": {"orders": [1, 2]}}
-    result = checked(_sharing(named, RebalanceProtocol.EAGER)).assign(GROUP)
+    result = guarded(_sharing(named, RebalanceProtocol.EAGER)).assign(GROUP)
     assert result.assignment.named() == named
     with pytest.raises(RuleBrokenError) as of_broker:
-        checked(replace(_sharing(named), side=Side.BROKER)).assign(GROUP)
+        guarded(replace(_sharing(named), side=Side.BROKER)).assign(GROUP)
     with pytest.raises(RuleBrokenError) as of_one_member:
-        checked(_sharing({"bob": {"orders": [2, 2]}})).assign(GROUP)
+        guarded(_sharing({"bob": {"orders": [2, 2]}})).assign(GROUP)
     details = [(caught.value.rule, caught.value.detail) for caught in (of_broker, of_one_member)]
     assert details == [(AssignmentRule.TWICE, "orders-1"), (AssignmentRule.TWICE, "orders-2")]
 
 
 def test_a_sharing_cooperative_assignor_may_add_an_owner_only() -> None:
     added = {"anna": {"orders": [0, 1]}, "bob": {"orders": [0, 1]}}
-    checked(_sharing(added, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
+    guarded(_sharing(added, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     with pytest.raises(RuleBrokenError) as caught:
-        checked(_sharing({"bob": {"orders": [1]}}, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
+        guarded(_sharing({"bob": {"orders": [1]}}, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     assert (caught.value.rule, caught.value.detail) == (AssignmentRule.HANDED_OVER, "orders-1 to bob")
 
 
 def test_an_eager_assignor_may_hand_over_at_once() -> None:
     named = {"anna": {"orders": [0]}, "bob": {"orders": [1]}}
-    checked(_assignor(named, RebalanceProtocol.EAGER)).assign(GROUP)
+    guarded(_assignor(named, RebalanceProtocol.EAGER)).assign(GROUP)
 
 
 def test_an_assignment_for_more_members_than_there_are_is_refused() -> None:
     rows = Rows.of([[0], [1], [2]])
     assignor = replace(_assignor({}), assign=lambda group: Result(assignment=Assignment(group, rows)))
     with pytest.raises(RuleBrokenError, match="not in the group"):
-        checked(assignor).assign(GROUP)
+        guarded(assignor).assign(GROUP)

@@ -13,8 +13,8 @@ Partitions = dict[str, list[int]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One event of one member. `partitions`: what the listener was called with. `assignment`: what the member holds
-    after it, or None. `reason`: the text of an error or an exception, or the number of answers. `heard_at`: when it was
-    read, on the monotonic clock in seconds."""
+    after it, or None. `reason`: the text of an error or an exception, or the number of answers. `assignor`: a call of
+    WeightedAssignor. `heard_at`: when it was read, on the monotonic clock in seconds."""
 
     member: str
     kind: str
@@ -22,6 +22,7 @@ class Event:
     assignment: Partitions | None
     member_id: str | None
     reason: str | None
+    assignor: dict[str, Any] | None = None
     heard_at: float = field(default_factory=time.monotonic, compare=False)
 
     @classmethod
@@ -34,6 +35,7 @@ class Event:
             assignment=fields.get("assignment"),
             member_id=fields.get("member_id"),
             reason=fields.get("reason"),
+            assignor=fields.get("assignor"),
         )
 
 

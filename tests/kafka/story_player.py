@@ -17,6 +17,7 @@ from confluent_kafka.cimpl import NewPartitions
 
 from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.scenario import (
+    ChangeState,
     Close,
     Commit,
     EnforceRebalance,
@@ -30,7 +31,14 @@ from coordinator.simulation.scenario import (
     Start,
     Subscribe,
 )
-from tests.coordinator.simulation.recordings import Call, Course, MemberCourse, Topics, without_repetitions
+from tests.coordinator.simulation.recordings import (
+    Call,
+    Course,
+    MemberCourse,
+    Topics,
+    with_ranked_generations,
+    without_repetitions,
+)
 from tests.kafka.broker import Broker
 from tests.kafka.child import Child
 from tests.kafka.coordinator import wait_topics_known
@@ -46,9 +54,12 @@ JAVA_CLASSES = {
     "roundrobin": "org.apache.kafka.clients.consumer.RoundRobinAssignor",
     "sticky": "org.apache.kafka.clients.consumer.StickyAssignor",
     "cooperative-sticky": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
+    "weighted": "WeightedAssignor",
+    "weighted-cooperative": "WeightedAssignor$Cooperative",
 }
 OF_LIBRDKAFKA = {"metadata.max.age.ms": "topic.metadata.refresh.interval.ms"}
 """Settings that mean the same and have another name."""
+UUID_SUFFIX = 37  # the end of a member id, after its client or instance id, which is the member's name here
 LATE_S = 1.0  # an event so late makes another story of it
 
 
@@ -239,6 +250,8 @@ class StoryPlayer:
                         self._freeze(current, event)
                     case EnforceRebalance():
                         current.act("enforce_rebalance")
+                    case ChangeState():
+                        current.act("change_state", state=event.state)
                     case Subscribe():
                         current.act("subscribe", topics=[self.prefix + topic for topic in event.topics])
                     case Commit():
@@ -309,6 +322,7 @@ class StoryPlayer:
             "topics": [regex] if regex and script.library != "java" else topics,
             "re2" if script.protocol == "consumer" else "pattern": regex,
             "config": config,
+            "state": dict(script.state) if "weighted" in " ".join(script.assignors) else None,
             "listener": {
                 method: {
                     "takesMs": int((one.takes_s or 0) * 1000),
@@ -325,7 +339,8 @@ class StoryPlayer:
             process.act("hold")
         for process in running:
             process.wait("holds")
-        return Course(members={name: self._member(those) for name, those in self.processes.items() if those})
+        members = {name: self._member(those) for name, those in self.processes.items() if those}
+        return with_ranked_generations(Course(members=members))
 
     def _member(self, processes: Sequence[Process]) -> MemberCourse:
         calls: list[Call] = []
@@ -348,7 +363,21 @@ class StoryPlayer:
             error, _, message = (event.reason or "").partition(": ")
             message = message.replace(self.prefix, "").replace(self.group, "GROUP")
             return Call(what=error.rpartition(".")[2], message=message, at_s=at_s)
+        if event.kind == "assignor" and event.assignor:
+            return self._assignor_call(dict(event.assignor), at_s)
         return None
+
+    def _assignor_call(self, fields: dict[str, Any], at_s: float) -> Call:
+        """A call of WeightedAssignor, with the names of members and topics as in the story."""
+        if "topics" in fields:
+            fields["topics"] = [topic.removeprefix(self.prefix) for topic in fields["topics"]]
+        shares = {id_[:-UUID_SUFFIX]: dict(share) for id_, share in fields.get("members", {}).items()}
+        for share in (fields, *shares.values()):
+            if "partitions" in share:
+                share["partitions"] = self._plain(share["partitions"])
+        fields |= {"members": shares} if shares else {}
+        fields.pop("member", None)
+        return Call(what=fields.pop("call"), assignor=fields, at_s=at_s)
 
     def _plain(self, partitions: Topics) -> Topics:
         return {topic.removeprefix(self.prefix): list(those) for topic, those in partitions.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from operator import itemgetter
@@ -10,8 +11,8 @@ from cli.render import document as documents
 from cli.render.cells import Cell
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
-from coordinator.consumer.outputs import Partitions
-from coordinator.simulation.result import MemberMetrics, RunResult, StoryEntry, Violation
+from coordinator.consumer.outputs import AssignorMethod, Partitions
+from coordinator.simulation.result import AssignorCalled, MemberMetrics, RunResult, StoryEntry, Violation
 from coordinator.simulation.run import replay_command
 from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text
@@ -174,6 +175,7 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
              "partitions": _partitions(call.partitions)}
             for call in result.callbacks
         ],
+        "assignor_calls": list(map(_assignor_call, result.assignor_calls)),
         "thrown": [
             {"at": error.at_s, **documents.fields(error, "member", "error", "message")} for error in result.thrown
         ],
@@ -204,6 +206,38 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
     if story:
         data["story"] = [{"at": entry.at_s, "who": entry.who, "what": entry.what} for entry in result.story]
     return data
+
+
+def _assignor_call(called: AssignorCalled) -> dict[str, object]:
+    call, takes = called.call, called.call.method
+    on_assignment = takes is AssignorMethod.ON_ASSIGNMENT
+    group = call.group
+    return {
+        "at": called.at_s,
+        **documents.fields(called, "callbacks_before", "member"),
+        "assignor": call.assignor,
+        "call": takes.value,
+        "topics": list(call.topics) if takes is AssignorMethod.SUBSCRIPTION_USER_DATA else None,
+        "partitions": _partitions(call.partitions) if on_assignment else None,
+        "user_data": _base64(call.user_data),
+        "group": group and documents.fields(group, "generation", "member", "instance"),
+        "members": [
+            {
+                "member": share.member,
+                "sent": _base64(share.sent),
+                "partitions": _partitions(share.partitions),
+                "user_data": _base64(share.user_data),
+            }
+            for share in call.members
+        ]
+        if takes is AssignorMethod.ASSIGN
+        else None,
+        "error": call.error or None,
+    }
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else b64encode(data).decode()
 
 
 def _violation(violation: Violation) -> dict[str, object]:

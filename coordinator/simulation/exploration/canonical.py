@@ -21,8 +21,8 @@ _TICKETS = frozenset({"joining", "syncing"})
 """Fields of a classic group that contain a ticket per member; only the existence of the ticket counts."""
 
 
-_DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
-"""Fields of a consumer group that are derived from its members."""
+_DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users", "_consumer"})
+"""Fields of a consumer group that are derived from its members, and the member whose assignors refer to it."""
 _METADATA: dict[int, tuple[Hashable, ConsumerMemberValue]] = {}
 
 

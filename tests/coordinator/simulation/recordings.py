@@ -4,8 +4,9 @@ A recording is the file `stories/recorded/STORY.VARIANT.CLIENT.json`. It holds e
 was played several times, each once, with for each member
 
 - `ids`: its ids in the group, of each of its processes in order: a classic one that fell out has more than one;
-- `calls`: the listener's calls and the exceptions out of `poll`, `commitSync` and `close`, in order. `at` is when, in
-  seconds, for reading only. What repeats with every poll is there once (`without_repetitions`);
+- `calls`: the calls of the listener and of custom assignors, and the exceptions out of `poll`, `commitSync` and
+  `close`, in order. `at` is when, in seconds, for reading only. What repeats with every poll is there once
+  (`without_repetitions`);
 - `final`: what it owned at the end, if it still ran.
 """
 
@@ -25,23 +26,36 @@ Topics = Mapping[str, Sequence[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call of the listener (`partitions`), or an exception (`message`): when, and its words, make no difference."""
+    """A call of the listener (`partitions`) or of a custom assignor (`assignor`: what it took and returned), or an
+    exception (`message`): when, and its words, make no difference."""
 
-    what: str  # assigned, revoked, lost, or the exception's class
+    what: str  # assigned, revoked, lost, the assignor's method, or the exception's class
     partitions: Topics | None = None
+    assignor: Mapping[str, Any] | None = None  # User data as base64, members by name
     message: str = field(default="", compare=False)
     at_s: float = field(default=0.0, compare=False)
 
+    @property
+    def is_thrown(self) -> bool:
+        return self.partitions is None and self.assignor is None
+
     def __str__(self) -> str:
+        if self.assignor is not None:
+            return f"{self.what} {json.dumps(self.assignor, sort_keys=True)}"
         return f"throws {self.what}" if self.partitions is None else f"{self.what} {as_text(self.partitions)}"
 
     def as_json(self) -> dict[str, Any]:
+        if self.assignor is not None:
+            return {"assignor": self.what, **self.assignor, "at": round(self.at_s, 1)}
         if self.partitions is None:
             return {"thrown": self.what, "message": self.message, "at": round(self.at_s, 1)}
         return {"callback": self.what, "partitions": self.partitions, "at": round(self.at_s, 1)}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Call:
+        if "assignor" in fields:
+            rest = {key: value for key, value in fields.items() if key not in ("assignor", "at")}
+            return cls(what=fields["assignor"], assignor=rest, at_s=fields["at"])
         if "thrown" in fields:
             return cls(what=fields["thrown"], message=fields["message"], at_s=fields["at"])
         return cls(what=fields["callback"], partitions=fields["partitions"], at_s=fields["at"])
@@ -67,6 +81,30 @@ class Course:
         return {
             name: tuple(ids[0] if ids else "" for ids in member.ids) for name, member in self.members.items()
         }
+
+
+def with_ranked_generations(course: Course) -> Course:
+    """Generations of assignors' calls become 1, 2, … in their order: how many joins fail before them is chance."""
+    known = sorted(
+        {
+            call.assignor["generation"]
+            for member in course.members.values()
+            for call in member.calls
+            if call.assignor is not None and "generation" in call.assignor
+        }
+    )
+    rank = {generation: number for number, generation in enumerate(known, start=1)}
+
+    def ranked(call: Call) -> Call:
+        if call.assignor is None or "generation" not in call.assignor:
+            return call
+        return replace(call, assignor={**call.assignor, "generation": rank[call.assignor["generation"]]})
+
+    members = {
+        name: replace(member, calls=tuple(map(ranked, member.calls)))
+        for name, member in course.members.items()
+    }
+    return replace(course, members=members)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +156,16 @@ def _course(fields: Mapping[str, Any]) -> Course:
 
 
 def without_repetitions(calls: Iterable[Call]) -> tuple[Call, ...]:
-    """Calls without what repeats with every poll: an exception, alone or with the call that threw it."""
+    """Calls without what repeats with every poll: an exception, alone or with the calls of its poll; and a third
+    call of an assignor that equals the two before: a member that joins again while another one's `poll` throws."""
     kept: list[Call] = []
     for call in calls:
         kept.append(call)
-        if call.partitions is not None:
+        if call.assignor is not None and kept[-3:] == [call] * 3:
+            del kept[-1]
+        if not call.is_thrown:
             continue
-        for length in (1, 2):
+        for length in (1, 2, 3):
             if len(kept) >= 2 * length and kept[-length:] == kept[-2 * length : -length]:
                 del kept[-length:]
                 break

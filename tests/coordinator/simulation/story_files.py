@@ -7,8 +7,10 @@ from dataclasses import replace
 from coordinator.simulation.scenario import EnforceRebalance, MemberScript, Restart, Scenario, Variant
 from coordinator.simulation.scenario_file import read_scenario
 from tests.coordinator.simulation.recordings import STORIES
+from tests.support.weighted_assignor import offered
 
 JAVA, LIBRDKAFKA = "java", "librdkafka"
+JAVA_ONLY = {"sticky", "weighted", "weighted-cooperative"}
 
 
 def story_names() -> list[str]:
@@ -18,7 +20,8 @@ def story_names() -> list[str]:
 
 def read_story(name: str) -> Scenario:
     """The scenario of a story."""
-    return read_scenario(STORIES / f"{name}.yaml")
+    with offered():
+        return read_scenario(STORIES / f"{name}.yaml")
 
 
 def variants_of(scenario: Scenario) -> list[Variant]:
@@ -41,14 +44,17 @@ def with_library(scenario: Scenario, library: str) -> Scenario:
 def can_play(scenario: Scenario, library: str) -> bool:
     """Whether a library knows what it needs.
 
-    librdkafka has no enforceRebalance and no sticky assignor, and refuses lists that mix eager and cooperative ones.
+    librdkafka has no enforceRebalance, neither sticky nor custom assignors, and refuses lists that mix eager and
+    cooperative ones.
     """
     if library == JAVA:
         return True
     has_calls = not any(isinstance(event, EnforceRebalance) for event in scenario.events)
     assignors = [set(script.assignors) for script in _scripts(scenario)]
     can_assign = not any(
-        "sticky" in assignor or {"cooperative-sticky", "range"} <= assignor for assignor in assignors
+        {"sticky", "weighted", "weighted-cooperative"} & assignor
+        or {"cooperative-sticky", "range"} <= assignor
+        for assignor in assignors
     )
     return has_calls and can_assign
 

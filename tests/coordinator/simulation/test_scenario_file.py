@@ -31,13 +31,14 @@ topics: {orders: 6}
 settings: {group.consumer.heartbeat.interval.ms: 5000}
 members:
   a: {library: java, protocol: classic, assignors: [range], topics: [orders, later], instance: null,
-      config: {session.timeout.ms: 45000, enable.auto.commit: false}}
+      config: {session.timeout.ms: 45000, enable.auto.commit: false}, state: {load: 3, spare: true}}
   b: {protocol: consumer, remote_assignor: uniform, regex: "^ord.*",
       listener: {revoked: throws, assigned: {takes: 2}, lost: {takes: never}}}
 events:
   - {at: 0, start: a}
   - {at: 5, start: b}
   - {at: 20, close: b}
+  - {at: 10, change_state: a, state: {load: 9.5}}
   - {at: 15.5, pause: b, for: 3}
   - {at: 30, topic: orders, partitions: 8}
   - {at: 31, topic: later, create: 2}

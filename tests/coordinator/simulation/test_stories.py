@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from coordinator.consumer.outputs import TopicPartition
+from coordinator.consumer.outputs import AssignorCall, AssignorMethod, TopicPartition
 from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
@@ -19,9 +21,11 @@ from tests.coordinator.simulation.recordings import (
     Topics,
     read_recording,
     side_by_side,
+    with_ranked_generations,
     without_repetitions,
 )
 from tests.coordinator.simulation.story_files import read_story, story_names, variants_of, with_library
+from tests.support.weighted_assignor import offered
 
 SEEDS = range(3)
 RECORDINGS = sorted(RECORDED.glob("*.json"))
@@ -33,7 +37,8 @@ def test_callbacks_equal_those_of_real_consumers(path: Path) -> None:
     scenario = with_library(read_story(recording.story), recording.client)
     for course in recording.courses:
         for seed in SEEDS:
-            result = run(scenario, seed, variant=Variant(recording.variant), member_ids=course.first_ids)
+            with offered():
+                result = run(scenario, seed, variant=Variant(recording.variant), member_ids=course.first_ids)
             simulated = simulated_course(result, course)
             # With the ids of the recording there is one course, unless the order of events is chance.
             expected = recording.courses if recording.why else (course,)
@@ -58,23 +63,58 @@ def test_what_repeats_with_every_poll_is_one_call() -> None:
 
 def simulated_course(result: RunResult, recorded: Course) -> Course:
     """A run as a course, of the members that the recorded one has."""
-    calls: dict[str, list[Call]] = {name: [] for name in recorded.members}
-    for made in result.callbacks:
-        calls[made.member].append(
-            Call(what=made.kind.value, partitions=_topics(made.partitions), at_s=made.at_s)
-        )
+    calls: dict[str, list[tuple[float, int, Call]]] = {name: [] for name in recorded.members}
+    for number, made in enumerate(result.callbacks):
+        call = Call(what=made.kind.value, partitions=_topics(made.partitions), at_s=made.at_s)
+        calls[made.member].append((made.at_s, 2 * number, call))
+    for called in result.assignor_calls:
+        fields = _assignor_fields(called.call)
+        call = Call(what=called.call.method.value, assignor=fields, at_s=called.at_s)
+        calls[called.member].append((called.at_s, 2 * called.callbacks_before - 1, call))
     for thrown in result.thrown:
-        calls[thrown.member].append(Call(what=thrown.error, message=thrown.message, at_s=thrown.at_s))
-    return Course(
+        # What a listener or an assignor throws comes after its call.
+        call = Call(what=thrown.error, message=thrown.message, at_s=thrown.at_s)
+        calls[thrown.member].append((thrown.at_s, 2 * len(result.callbacks), call))
+    course = Course(
         members={
             name: MemberCourse(
-                # Stable: what a listener throws comes after its call.
-                calls=without_repetitions(sorted(those, key=lambda call: call.at_s)),
+                calls=without_repetitions(call for *_, call in sorted(those, key=lambda made: made[:2])),
                 final=_topics(result.final[name]) if name in result.final else None,
             )
             for name, those in calls.items()
         }
     )
+    return with_ranked_generations(course)
+
+
+def _assignor_fields(call: AssignorCall) -> dict[str, Any]:
+    """As java/WeightedAssignor.java reports it."""
+    returned = {} if call.error else {"user_data": _base64(call.user_data)}
+    failed = {"error": call.error} if call.error else {}
+    match call.method:
+        case AssignorMethod.SUBSCRIPTION_USER_DATA:
+            return {"topics": sorted(call.topics), **returned, **failed}
+        case AssignorMethod.ASSIGN:
+            members: dict[str, dict[str, Any]] = {}
+            for share in call.members:
+                members[share.member] = {"sent": _base64(share.sent)}
+                if not call.error:
+                    assigned, data = _topics(share.partitions), _base64(share.user_data)
+                    members[share.member] |= {"partitions": assigned, "user_data": data}
+            return {"members": members, **failed}
+        case AssignorMethod.ON_ASSIGNMENT:
+            group = call.group
+            return {
+                "partitions": _topics(call.partitions),
+                "user_data": _base64(call.user_data),
+                "generation": group and group.generation,
+                "instance": group and group.instance,
+                **failed,
+            }
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else b64encode(data).decode()
 
 
 def _topics(partitions: Iterable[TopicPartition]) -> Topics:

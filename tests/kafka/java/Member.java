@@ -49,7 +49,7 @@ import org.apache.kafka.streams.state.Stores;
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
  * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. A consumer does
  * between two polls what {@code {"do", "member"}} asks: {@code subscribe} (to other {@code "topics"}), {@code pause} (stay
- * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code commit} (commitSync), {@code hold} (say what it holds), {@code metrics} (say its metrics of rebalances), and {@code produce} and
+ * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code change_state} (of WeightedAssignor), {@code commit} (commitSync), {@code hold} (say what it holds), {@code metrics} (say its metrics of rebalances), and {@code produce} and
  * {@code offsets_for_times}, which confluent_member.py describes.
  * The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
  * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
@@ -124,6 +124,12 @@ public class Member {
     }
 
     private void runConsumer() throws Exception {
+        if (asked.hasNonNull("state")) {
+            WeightedAssignor.register(name, state(asked), (call, fields) -> {
+                fields.put("call", call);
+                say("assignor", Map.of("assignor", fields));
+            });
+        }
         try (Journal journal = new Journal(asked); KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config())) {
             ConsumerRebalanceListener listener = new Listener(consumer, journal);
             if (asked.hasNonNull("pattern")) {
@@ -171,6 +177,7 @@ public class Member {
             case "subscribe" -> consumer.subscribe(topics(action), listener);
             case "pause" -> Thread.sleep(action.get("ms").asLong());
             case "enforce_rebalance" -> consumer.enforceRebalance();
+            case "change_state" -> WeightedAssignor.change(name, state(action));
             case "commit" -> consumer.commitSync();
             case "produce" -> produce(action);
             case "offsets_for_times" -> lookUp(action, consumer);
@@ -290,8 +297,15 @@ public class Member {
         Properties properties = new Properties();
         properties.put("key.deserializer", ByteArrayDeserializer.class);
         properties.put("value.deserializer", ByteArrayDeserializer.class);
+        if (asked.hasNonNull("state")) {
+            properties.put("weighted.member", name);
+        }
         asked.get("config").properties().forEach(one -> properties.put(one.getKey(), one.getValue().asText()));
         return properties;
+    }
+
+    private static Map<String, String> state(JsonNode command) {
+        return JSON.convertValue(command.get("state"), JSON.getTypeFactory().constructMapType(Map.class, String.class, String.class));
     }
 
     private List<String> topics() {
