@@ -166,7 +166,9 @@ class FeaturesChange(ClusterChange[FeaturesPlan]):
             blocks=blocks if self._steps else [],
             errors=tuple(self.errors),
             remarks=tuple(
-                AFTER_CONSUMER_GROUPS for step in self._steps if step.lost_type is GroupType.CONSUMER
+                AFTER_CONSUMER_GROUPS
+                for step in self._steps
+                if step.lost_type is GroupType.CONSUMER and not self.refused
             ),
         )
 
