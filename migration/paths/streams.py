@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import re
 
-from groups.classic_streams import CLASSIC_STREAMS, OLDEST_COOPERATIVE, Rebalancing
+from groups.classic_streams import (
+    CLASSIC_STREAMS,
+    FIRST_RELEASES,
+    OLDEST_COOPERATIVE,
+    Rebalancing,
+    streams_threads,
+)
+from groups.counts import first_names
 from groups.model import Member
 from migration.clients import version_text
 from migration.model import (
@@ -26,7 +33,7 @@ from migration.model import (
 from migration.paths import path as dangers
 from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
-from migration.rules.streams import is_always_eager, old_releases
+from migration.rules.streams import MOST_TASKS, is_always_eager, named_copies, old_releases
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
 _THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
@@ -48,9 +55,8 @@ def by_upgrade_from(context: PathContext) -> Path:
 
 
 def _newer(context: PathContext) -> Step:
-    old = min((client.version for client in context.case.clients.values() if client.version), default=None)
-    known = old is not None and is_always_eager(old)
-    value = version_text(old[:2]) if old is not None and known else _OLD
+    value = _oldest(context)
+    known = value is not None
     return _bounce(
         context,
         id=FIRST,
@@ -61,13 +67,26 @@ def _newer(context: PathContext) -> Step:
             *(() if known else (_WHERE_OLD,)),
         ),
         config=(
-            f"upgrade.from={value}",
+            f"upgrade.from={value or _OLD}",
             *(() if known else ("# the release that runs now, if it is older",)),
         ),
         shown=StreamsRelease(knows=OLDEST_COOPERATIVE),
         expect="The group stays eager: all instances revoke their tasks in each rebalance.",
         rollback="Start the instances with the old release again, without upgrade.from.",
     )
+
+
+def _oldest(context: PathContext) -> str | None:
+    """The oldest release of the instances, if it is before 2.4: by their versions, else by their threads' data."""
+    versions = [client.version for client in context.case.clients.values()]
+    old = min((version for version in versions if version), default=None)
+    if old is not None:
+        return version_text(old[:2]) if is_always_eager(old) else None
+    newest = [thread.newest_known for thread in streams_threads(context.case.group)]
+    known = [version for version in newest if version is not None]
+    if not known or len(known) < len(newest) or min(known) >= OLDEST_COOPERATIVE:
+        return None
+    return FIRST_RELEASES.get(min(known))
 
 
 _WHERE_OLD = "Skip this step if every instance runs 2.4 or later already."
@@ -145,6 +164,7 @@ def _bounce(
         title=title,
         actions=(
             *actions,
+            *_copies(context),
             "A member is a stream thread: an instance restarts with all its threads. Stop it, wait until its process "
             "has exited, then start it with the lines below.",
             *((next_round,) if len(rounds.names) > 1 else ()),
@@ -173,6 +193,18 @@ def _bounce(
             *dangers.between_rounds(rounds),
         ),
         rollback=rollback,
+    )
+
+
+def _copies(context: PathContext) -> tuple[str, ...]:
+    """Which copies take over, if the threads' data shows any."""
+    where, _ = named_copies(context.case)
+    if not where:
+        return ()
+    return (
+        f"Tasks with state continue where their standby copies are: {first_names(where, MOST_TASKS)}. Before the next "
+        "round, wait until the restarted instance is RUNNING (its log) and no probing rebalance is due: "
+        "kohort describe --members.",
     )
 
 

@@ -193,25 +193,32 @@ def versions_agree(case: Case) -> Iterator[Finding]:
         )
 
 
+def named_copies(case: Case) -> tuple[list[str], list[str]]:
+    """The active tasks with state: those with a copy on another process, and on which thread; those without."""
+    held = copies(streams_threads(case.group))
+    where = [
+        f"{task} on {named(case, [thread.member.id for thread in holders])}"
+        for task, holders in held.items()
+        if holders
+    ]
+    return where, [str(task) for task, holders in held.items() if not holders]
+
+
 def copies_take_over(case: Case) -> Iterator[Finding]:
     """KIP-429, the note on secondary resources: an active task goes to who holds the copy, and to others when warm."""
-    threads = streams_threads(case.group)
-    held = copies(threads)
-    if not held:
+    where, without = named_copies(case)
+    total = len(where) + len(without)
+    if not total:
         return
-    with_copy = {task: holders for task, holders in held.items() if holders}
-    named_copies = [
-        f"{task} on {named(case, [one.member.id for one in holders])}" for task, holders in with_copy.items()
-    ]
-    without = [str(task) for task, holders in held.items() if not holders]
-    where = f": {first_names(named_copies, MOST_TASKS)}" if named_copies else ""
+    listed = f": {first_names(where, MOST_TASKS)}" if where else ""
     lacking = f" Without one: {first_names(without, MOST_TASKS)}." if without else ""
+    threads = streams_threads(case.group)
     probes = [thread.probes_at_ms for thread in threads if thread.probes_at_ms is not None]
     due = f" The next probing rebalance is due at {format_moment(min(probes))}." if probes else ""
     yield case.info(
         "streams-standby",
-        message=f"{share(len(with_copy), len(held), 'task', ('with state has', 'with state have'))} a standby copy on "
-        f"another process{where}.{lacking} When an instance stops, the active task goes to who holds the copy; "
+        message=f"{share(len(where), total, 'task', ('with state has', 'with state have'))} a standby copy on "
+        f"another process{listed}.{lacking} When an instance stops, the active task goes to who holds the copy; "
         f"without one, its state is restored from the changelog first.{due}",
         remedy="An instance that returns gets its tasks back when its copies are warm, in a probing rebalance "
         "(probing.rebalance.interval.ms, 10 minutes by default; from 2.6 on). With num.standby.replicas=1 every task "

@@ -26,6 +26,7 @@ RUNBOOKS = {
     "sarama-sticky": ["audit", "--to", "consumer"],
     "consumer-to-classic": ["orders-app", "--to", "classic"],
     "cooperative-to-eager": ["orders-app", "--to", "eager"],
+    "streams-two-bounces": ["billing", "--to", "cooperative"],
     "static": ["ledger", "--to", "consumer"],
     "regex": ["clicks", "--to", "consumer", "--regex", "clicks-(eu|us)"],
     "offline": ["orders-app", "--to", "consumer", "--offline"],

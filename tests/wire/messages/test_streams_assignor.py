@@ -3,12 +3,14 @@
 import json
 import random
 import subprocess
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
+import yaml
 
 from tests.kafka import jars
 from tests.kafka.java import java
@@ -122,6 +124,21 @@ def _sorted(partitions: Partitions) -> list[str]:
 
 def _hosts(hosts: dict[HostInfo, Partitions] | None) -> dict[str, list[str]]:
     return {str(host): _sorted(partitions) for host, partitions in (hosts or {}).items()}
+
+
+def test_bytes_of_real_applications_are_written_again() -> None:
+    """A04 A05: what threads of 2.3.1 to 4.4.0 and their leaders sent on a broker."""
+    saved = yaml.safe_load((GOLDEN / "classic_streams" / "groups.yaml").read_text())
+    members = [member for group in saved["groups"].values() for member in group["members"]]
+    versions = set()
+    for member in members:
+        subscription, assignment = (
+            b64decode(member["user_data"][part]) for part in ("subscription", "assignment")
+        )
+        assert write_streams_subscription(read_streams_subscription(subscription)) == subscription
+        assert write_streams_assignment(read_streams_assignment(assignment)) == assignment
+        versions.add(read_streams_subscription(subscription).version)
+    assert versions == {2, 4, 9, 11}
 
 
 def test_all_versions_are_recorded() -> None:

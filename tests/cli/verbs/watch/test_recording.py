@@ -7,6 +7,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +18,7 @@ from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.picture import stories
 from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.watch.view import LogLine, View, view_lines
-from groups.model import Problem, Topic, UserData
+from groups.model import GroupType, Problem, Topic, UserData
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.cli.verbs.watch.groups import TOPICS, group, groups, member
@@ -240,3 +241,13 @@ def test_user_data_of_assignors_is_not_recorded() -> None:
     assert "user_data" not in json.dumps(
         recording.observation_document(replace(LOOK, groups={"g": group(one)}))
     )
+
+
+def test_what_kafka_streams_wrote_is_recorded() -> None:
+    one = replace(member("a", orders=(0,)), user_data=UserData(assignment=b"tasks"))
+    streams = replace(group(one), type=GroupType.CLASSIC, protocol="stream")
+    document: Any = recording.observation_document(replace(LOOK, groups={"g": streams}))
+    assert document["groups"]["g"]["members"][0]["user_data"] == {
+        "subscription": "",
+        "assignment": "dGFza3M=",
+    }
