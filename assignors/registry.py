@@ -144,7 +144,10 @@ def _fits(assignor: Assignor, side: Side, leader: Leader | None) -> bool:
 
 def _message(name: str, side: Side, leader: Leader | None) -> str:
     if name == STREAMS and side is Side.CLIENT:
-        return "'stream' is the assignor of Kafka Streams: it assigns tasks, and only to the threads of an application"
+        return (
+            "'stream' is the assignor of Kafka Streams: it assigns tasks, which its dry run computes, and "
+            "a scenario under `streams`"
+        )
     names = known(side, leader)
     message = f"{_place(side, leader)} has no assignor {name!r}"
     if nearest := get_close_matches(name.lower().replace("_", "-"), names, n=1):

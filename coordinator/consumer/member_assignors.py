@@ -11,7 +11,7 @@ from assignors.assignor import Assignor, Side
 from assignors.conversation import ApplicationState, GroupMetadata, MemberAssignment
 from assignors.errors import AssignorFailedError
 from assignors.guard import guarded
-from assignors.registry import BUILT_IN, find
+from assignors.registry import BUILT_IN, STREAMS, find
 from coordinator.consumer.leader import by_topic, places
 from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import AssignedMember, AssignorCall, AssignorMethod, Partitions
@@ -42,7 +42,7 @@ class MemberAssignors:
         self._leader = library.leader
         self._custom = {assignor.name: guarded(assignor) for assignor in custom}
         self._here = {name: self.named(name).at_member(state) for name in self.names}
-        self._reported = {name for name in self.names if self.named(name) not in BUILT_IN}
+        self._reported = {name for name in self.names if name != STREAMS and self.named(name) not in BUILT_IN}
 
     def named(self, name: str) -> Assignor:
         """The application's, or one that is registered. Raises UnknownAssignorError: there is none."""

@@ -28,6 +28,7 @@ from coordinator.simulation.measures import Measures
 from coordinator.simulation.node import CoordinatorNode
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import Violation
+from coordinator.simulation.scenario import Scenario
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.story import RunStory
 from coordinator.simulation.topics import SimulatedTopics
@@ -68,6 +69,7 @@ class Violations:
 class Facts(Protocol):
     """The facts about the world that observers use."""
 
+    scenario: Scenario
     schedule: Schedule
     topics: SimulatedTopics
     processes: dict[str, Process]

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Annotated, TypeAlias
 
 from coordinator.faults import MAX_SECONDS, ChangeTopic, FailCoordinator, PartitionCount, Seconds
-from groups.trees import UNWRITTEN, Between, named
+from groups.trees import INT64, UNWRITTEN, Between, named
 
 Chance = Annotated[float, Between(0, 1)]
 Milliseconds = Annotated[int, Between(0, MAX_SECONDS * 1000, "ms")]
@@ -60,6 +60,18 @@ class MemberScript:
     """By the listener's method: assigned, revoked, lost."""
     after_error: str | None = None
     """How the application handles an exception of `poll`: poll-again (the default of both libraries) or die."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsScript:
+    """An application of Kafka Streams, whose threads are the members (`coordinator.simulation.streams`)."""
+
+    topology: str  # The text of Topology#describe; internal topics are prefixed with `group-`
+    processes: Mapping[str, tuple[str, ...]]  # Members by process
+    settings: Mapping[str, Annotated[int, Between(0, INT64)]] = field(default_factory=dict)
+    """Kafka Streams' settings of the assignment, by Kafka's names."""
+    state: Annotated[int, Between(0, INT64)] = 100_000  # Offsets in the changelogs of each task with state
+    restored_per_s: Annotated[float, Between(0, 1_000_000_000)] = 10_000.0  # Of each task, at each thread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +215,7 @@ class Scenario:
     settings: Mapping[str, str] = field(default_factory=dict)  # The brokers' settings
     without: tuple[str, ...] = ()  # KIPs and fixes that the brokers lack (`earlier_brokers`)
     members: Mapping[str, MemberScript] = field(default_factory=dict)
+    streams: StreamsScript | None = None  # None: the members are consumers
     events: tuple[Event, ...] = field(default=(), metadata=UNWRITTEN)
     faults: NetworkFaults = NetworkFaults()
     records_per_s: Annotated[float, Between(0, 1_000_000)] = 10.0

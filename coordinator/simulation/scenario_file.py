@@ -15,6 +15,7 @@ from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation import scenario as model
 from coordinator.simulation import scenario_checks as checks
 from coordinator.simulation.compacted_log import LACKS
+from coordinator.simulation.streams import check_streams
 from groups.model import wrong_topic_name
 from groups.trees import Malformed, Trees, count_values, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
@@ -73,6 +74,8 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> model.Scenario:
         if lack not in LACKS:
             raise Malformed(checks.unknown("KIP or fix", lack, LACKS), "without", number)
     _check_partitions(top)
+    if top.streams is not None:
+        check_streams(top, top.streams)
     return replace(top, name=name, description=top.description.strip(), events=_Events(top, tree).read())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Start, StreamsScript
 from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES
 from groups.yaml_files import yaml_lines
 
@@ -30,6 +30,8 @@ def scenario_tree(scenario: Scenario) -> _Tree:
     if scenario.without:
         tree["without"] = list(scenario.without)
     tree["members"] = {name: _member(script) for name, script in scenario.members.items()}
+    if scenario.streams is not None:
+        tree["streams"] = TREES.write(StreamsScript, scenario.streams)
     tree["events"] = _events(scenario)
     if scenario.faults != _DEFAULTS.faults:
         defaults = TREES.write(type(_DEFAULTS.faults), _DEFAULTS.faults)

@@ -30,9 +30,9 @@ _LATEST_SUBSCRIPTION = MemberScript().subscription_version
 
 def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
     """The scenario with every member, also after each restart, configured for the variant. EAGER is range, COOPERATIVE
-    is cooperative-sticky alone, CONSUMER keeps assignors of members that have some. If session timeouts or intervals
-    of classic members differ, the broker gets the longest timeout and the shortest interval. A restart's changes of
-    the protocol or the assignors are dropped."""
+    is cooperative-sticky alone, CONSUMER keeps assignors of members that have some; threads of Kafka Streams become
+    consumers. If session timeouts or intervals of classic members differ, the broker gets the longest timeout and the
+    shortest interval. A restart's changes of the protocol or the assignors are dropped."""
     if variant is Variant.AS_WRITTEN:
         return scenario
     settings = dict(scenario.settings)
@@ -41,6 +41,7 @@ def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
     return replace(
         scenario,
         settings=settings,
+        streams=None,
         members={name: _converted(script, scenario, variant) for name, script in scenario.members.items()},
         events=tuple(
             replace(event, script=_converted(event.script, scenario, variant))

@@ -39,6 +39,7 @@ from coordinator.simulation.process import Process
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.settling_rules import SettlingRules
 from coordinator.simulation.story import COORDINATOR, RunStory
+from coordinator.simulation.streams import StreamsApplication
 from coordinator.simulation.topics import InitialState, SimulatedClient, SimulatedTopics
 from coordinator.simulation.watcher import Watcher
 from coordinator.simulation.zombies import Consumption
@@ -89,6 +90,8 @@ class World(Watcher):
         """How long after it stops a process is restarted; processes that are not restarted are missing."""
         self._config = Config.parse(scenario.settings)
         self.story = RunStory(self.schedule, self.name_of, self.topics.name, is_kept=with_story)
+        if scenario.streams is not None:
+            self._make = StreamsApplication(scenario.streams, self.schedule, self.story.add).make
         self.measures = Measures(self.schedule, self.name_of)
         self.violations = Violations(self.schedule, self.story, shares_partitions=shares_partitions(scenario))
         self.broken = self.violations.add

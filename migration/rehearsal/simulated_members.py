@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from assignors.assignor import Side
-from assignors.registry import known
+from assignors.registry import STREAMS, known
 from coordinator.configs.settings import Config
 from coordinator.consumer import library as simulated
 from coordinator.consumer.library import MemberSettings
@@ -104,6 +104,11 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
     if protocol is MemberProtocol.CLASSIC and not assignors:
         raise CannotRehearseError(f"the assignors of {member.id} are unknown")
     for name in assignors if protocol is MemberProtocol.CLASSIC else ():
+        if name == STREAMS:
+            raise CannotRehearseError(
+                f"{member.id} is a thread of Kafka Streams: a rehearsal needs its topology, which a plan does not "
+                "contain; kohort dry-run computes its tasks, and kohort simulate plays a scenario with `streams`"
+            )
         if name not in known(Side.CLIENT):
             raise CannotRehearseError(f"{member.id} lists {name}, an assignor that Kohort does not have")
     in_use = group.protocol if group.type is GroupType.CONSUMER else None

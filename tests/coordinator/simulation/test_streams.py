@@ -1,0 +1,126 @@
+"""Applications of Kafka Streams in a simulation: warm-ups catch up, and probing rebalances follow (A38)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from assignors.streams.assignor import StreamsGroupSpec
+from assignors.streams.model import RUNNING, StreamThread, Task
+from assignors.streams.rounds import run_rounds
+from coordinator.simulation.run import run
+from coordinator.simulation.scenario import Scenario, StreamsScript, Variant
+from coordinator.simulation.scenario_file import scenario_from_tree, shipped_scenario, shipped_text
+from coordinator.simulation.scenario_text import scenario_tree
+from coordinator.simulation.streams import process_id, settings_of
+from groups.trees import Malformed
+
+WARM_UP = "streams-warm-up"
+TASKS = tuple(Task(0, number) for number in range(4))
+
+
+def script(scenario: Scenario) -> StreamsScript:
+    assert scenario.streams is not None
+    return scenario.streams
+
+
+def assignments(scenario: Scenario, member: str, **options: Any) -> list[str]:
+    """The tasks of each assignment that the thread gets, as in the story."""
+    result = run(scenario, 1, **options)
+    assert result.violations == ()
+    lines = [entry.what for entry in result.story if entry.who == member]
+    return [line.partition("; rejoins")[0][5:] for line in lines if line.startswith("gets ")]
+
+
+def test_state_warms_up_before_a_task_moves() -> None:
+    assert assignments(shipped_scenario(WARM_UP), "right-1") == [
+        "no active task; copies of 0_0",
+        "no active task; copies of 0_0, 0_2",
+        "active tasks 0_0; copies of 0_2",
+        "active tasks 0_0; copies of 0_2",
+        "active tasks 0_0, 0_2",
+    ]
+
+
+def test_a_slow_warm_up_is_probed_until_it_is_caught_up() -> None:
+    scenario = shipped_scenario(WARM_UP)
+    slow = replace(scenario, streams=replace(script(scenario), restored_per_s=2_000), until_s=300)
+    told = assignments(slow, "right-1")
+    assert told[:3] == ["no active task; copies of 0_0"] * 3
+    assert told[-1] == "active tasks 0_0, 0_2"
+
+
+def test_a_simulation_has_the_rebalances_of_a_dry_run() -> None:
+    scenario = shipped_scenario(WARM_UP)
+    threads = tuple(
+        StreamThread(id=f"{process}-1", process=process_id(process)) for process in script(scenario).processes
+    )
+    running = replace(
+        threads[0],
+        owned=frozenset(("orders", number) for number in range(4)),
+        offset_sums=dict.fromkeys(TASKS, RUNNING),
+    )
+    spec = StreamsGroupSpec(
+        threads=(running, threads[1]),
+        tasks={task: frozenset({("orders", task.partition)}) for task in TASKS},
+        stateful=frozenset(TASKS),
+        end_offset_sums=dict.fromkeys(TASKS, script(scenario).state),
+        leader=running.process,
+        settings=settings_of(script(scenario)),
+    )
+    rounds, rests = run_rounds(spec)
+    assert rests
+    expected = [each.assignment.threads["left-1"].active for each in rounds]
+    told = assignments(scenario, "left-1")[1:]  # after the one before right joins
+    assert told == [f"active tasks {', '.join(map(str, active))}" for active in expected]
+
+
+def test_a_restarted_process_has_its_state() -> None:
+    scenario = shipped_scenario(WARM_UP)
+    tree = scenario_tree(scenario)
+    tree["events"].append({"at": 100, "restart": "right-1", "after": 1})
+    told = assignments(scenario_from_tree(tree, name="restarted"), "right-1")
+    assert told[-1] == "active tasks 0_0, 0_2"
+    assert not any("copies" in line for line in told[5:])
+
+
+def test_members_are_plain_consumers_in_another_variant() -> None:
+    assert assignments(shipped_scenario(WARM_UP), "right-1", variant=Variant.EAGER) == []
+
+
+def test_a_written_scenario_is_read_as_the_same() -> None:
+    scenario = shipped_scenario(WARM_UP)
+    assert scenario_from_tree(scenario_tree(scenario), name=scenario.name) == scenario
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("streams.topology", "Topology", "line 1: 'Topology' is before the first 'Sub-topology: 0'"),
+        ("streams.settings", {"max.warm.ups": 1}, "there is no setting 'max.warm.ups'"),
+        ("streams.processes", {"left": ["left-1", "right"]}, "there is no member 'right'"),
+        (
+            "streams.processes",
+            {"a": ["left-1", "right-1"], "b": ["left-1"]},
+            "left-1 is in several processes",
+        ),
+        ("streams.processes", {"a": ["left-1"]}, "is in no process of `streams`: all members are threads"),
+        ("streams.state", -1, "state"),
+    ],
+)
+def test_an_invalid_application_is_refused(path: str, value: object, message: str) -> None:
+    tree = yaml.safe_load(shipped_text(WARM_UP))
+    top, _, key = path.partition(".")
+    tree[top][key] = value
+    with pytest.raises(Malformed) as error:
+        scenario_from_tree(tree, name="invalid")
+    assert message in f"{error.value.path}: {error.value}"
+
+
+def test_a_source_topic_that_does_not_exist_is_refused() -> None:
+    text = shipped_text(WARM_UP).replace("topics: [orders])", "topics: [orders, returns])")
+    with pytest.raises(Malformed, match="source topics do not exist: returns"):
+        scenario_from_tree(yaml.safe_load(text), name="invalid")
