@@ -71,7 +71,7 @@ bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the br
 
 applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
 	KOHORT_APPLICATIONS_PAGE=1 $(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
-		tests/coordinator/applications/test_connect.py \
+		tests/coordinator/applications/test_connect.py tests/coordinator/applications/test_elections.py \
 		tests/cli/verbs/serve/test_metrics.py
 
 served-kills: $(SETUP) ## Kill kohort serve 100 times while producers and consumers keep running (KOHORT_SERVED_KILLS)

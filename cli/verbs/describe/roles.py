@@ -67,7 +67,7 @@ def roles_data(group: Group, member: Member) -> dict[str, object]:
         return {"connect": member.connect and _TREES.write(ConnectMember, member.connect)}
     if group.protocol_type == SCHEMA_REGISTRY:
         known = member.candidate or _NO_CANDIDATE
-        return {"candidate": fields(known, "url", "eligible", "elected")}
+        return {"candidate": fields(known, "url", "eligible", "elected", "error")}
     return {}
 
 
@@ -76,6 +76,15 @@ def with_unknown_leaders(source: Source, groups: Sequence[Group]) -> tuple[Group
     missing = [group for group in groups if not group.shares_partitions and group.elected is None]
     led = {group.id: group for group in source.with_leaders(missing)} if missing else {}
     return tuple(led.get(group.id, group) for group in groups)
+
+
+def without_partitions(groups: Sequence[Group]) -> tuple[str, ...]:
+    """A remark for each group that has members and nothing to show in a table of partitions."""
+    return tuple(
+        f"{group.id}: its members share no partitions (protocol type {group.protocol_type}); --members shows them"
+        for group in groups
+        if group.members and not group.shares_partitions and not group.offsets
+    )
 
 
 def unknown_leaders(groups: Sequence[Group]) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from cli.verbs.describe.offsets import (
     unsubscribed_remarks,
 )
 from cli.verbs.describe.options import STATE_TABLE, DescribeOptions, DescribeSelection
-from cli.verbs.describe.roles import unknown_leaders, with_unknown_leaders
+from cli.verbs.describe.roles import unknown_leaders, with_unknown_leaders, without_partitions
 from cli.verbs.watch import show_read
 from groups.classic_streams import changelog_names, is_classic_streams
 from groups.counts import counted, first_names
@@ -219,7 +219,12 @@ def _offsets_document(
     blocks: list[Block] = [offsets_table(groups, rows, view)]
     if view.totals:
         blocks += total_tables(rows, lag_time=view.lag_time)
-    remarks = (*_state_remarks(groups), *left_out, *pending_remarks(groups, view.now_ms))
+    remarks = (
+        *_state_remarks(groups),
+        *without_partitions(groups),
+        *left_out,
+        *pending_remarks(groups, view.now_ms),
+    )
     if view.totals:
         remarks += unsubscribed_remarks(rows)
     if view.lag_time:

@@ -68,6 +68,8 @@ def test_workers_have_what_they_kept_and_what_the_leader_added(kohort: Kohort, s
     group = incremental_workers(served)
     answer = kohort.quick("describe --members --verbose --output csv", group.id, "-b", served.bootstrap)
     rows = {row["URL"]: row for row in answer.succeeded().rows}
+    plain = kohort.quick("describe", group.id, "-b", served.bootstrap).succeeded()
+    assert f"{group.id}: its members share no partitions (protocol type connect); --members" in plain.stderr
     names = ("LEADS", "CONNECTORS", "CONNECTOR-TASKS", "CONFIG-OFFSET", "LEADER-OFFSET", "REVOKED", "DELAY-S")
     assert {url: [row[name] for name in names] for url, row in rows.items()} == {
         "http://w0:8083/": ["leader", "files", "sink:0,1", "7", "9", "", "0.000"],
@@ -166,7 +168,12 @@ def test_an_election_shows_the_elected_candidate(kohort: Kohort, served: Served)
     ]
     (shown,) = kohort.quick(*describe, "json").succeeded().document["groups"]
     candidates = {member["candidate"]["url"]: member["candidate"] for member in shown["members"]}
-    assert candidates["https://a:8081"] == {"url": "https://a:8081", "eligible": False, "elected": elected}
+    assert candidates["https://a:8081"] == {
+        "url": "https://a:8081",
+        "eligible": False,
+        "elected": elected,
+        "error": 0,
+    }
     assert {(member["owned"], member["subscription"]) for member in shown["members"]} == {(None, None)}
 
 
