@@ -20,21 +20,33 @@ class Candidate:
     url: str | None = None  # where it serves requests
     eligible: bool | None = None  # whether it may be elected (`leader.eligibility`)
     elected: str | None = None  # the id of the member that was elected; not necessarily the group's leader
-    error: Annotated[int, Between(-32768, 32767)] | None = None  # 0: none; 1: two members have the same URL
+    error: Annotated[int, Between(-65535, 65535)] | None = None  # 0: none; 1: two members have the same URL
 
 
 def candidate(identity: bytes, assignment: bytes) -> Candidate:
     """A member of its identity and its assignment (SchemaRegistryProtocol); what is not its JSON is not known."""
     sent, received = _fields(identity), _fields(assignment)
-    host, port, scheme = sent.get("host"), sent.get("port"), sent.get("scheme")
-    eligible, elected, error = sent.get("master_eligibility"), received.get("master"), received.get("error")
-    has_address = isinstance(host, str) and isinstance(port, int)
+    host, port = _text(sent.get("host")), _number(sent.get("port"))
+    eligible = sent.get("master_eligibility")
     return Candidate(
-        url=f"{scheme if isinstance(scheme, str) else 'http'}://{host}:{port}" if has_address else None,
+        url=None
+        if host is None or port is None
+        else f"{_text(sent.get('scheme')) or 'http'}://{host}:{port}",
         eligible=eligible if isinstance(eligible, bool) else None,
-        elected=elected if isinstance(elected, str) else None,
-        error=error if isinstance(error, int) and abs(error) < 32768 else None,
+        elected=_text(received.get("master")),
+        error=_number(received.get("error")),
     )
+
+
+def _text(value: object) -> str | None:
+    """JSON can write halves of a character, which no terminal and no file takes."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else None
+
+
+def _number(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if abs(value) < 1 << 16 else None
 
 
 def _fields(data: bytes) -> Mapping[str, object]:
