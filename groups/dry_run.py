@@ -9,7 +9,7 @@ from uuid import UUID
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.diff import Balance, MemberDiff, balance, member_diffs, minimum_moved, topic_balance
-from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
+from assignors.errors import AssignorFailedError, BrokenAssignorError, NoCommonProtocolError
 from assignors.model import GroupSpec, MemberSpec, TopicSpec, Undetermined
 from assignors.rebalance import (
     Procedure,
@@ -116,7 +116,7 @@ def dry_run_all(
                 problems.append(Problem(subject=group.id, message=where))
         except AssignorFailedError as error:
             problems.append(Problem(subject=group.id, message=_failure(group, topics, request, error)))
-        except (LookupError, RuleBrokenError, NoCommonProtocolError) as error:
+        except (LookupError, BrokenAssignorError, NoCommonProtocolError) as error:
             problems.append(Problem(subject=group.id, message=str(error.args[0] if error.args else error)))
     return tuple(runs), tuple(problems)
 
@@ -128,7 +128,7 @@ def _failure(group: Group, topics: Mapping[str, Topic], request: DryRunRequest, 
 
 
 def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
-    """A dry run with one assignor. LookupError, ValueError, AssignorFailedError, RuleBrokenError."""
+    """A dry run with one assignor. LookupError, ValueError, AssignorFailedError, BrokenAssignorError."""
     why_not = inapplicable(group, request)
     if why_not:
         raise LookupError(why_not)

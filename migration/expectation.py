@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assignors.assignor import Leader, Side
-from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
+from assignors.errors import AssignorFailedError, BrokenAssignorError, NoCommonProtocolError
 from groups.client_library import assignors_of
 from groups.counts import counted
 from groups.dry_run import BROKERS_DEFAULT, DryRun
@@ -64,7 +64,7 @@ def forecast(
             continue
         try:
             walked = list(walk.walk(step.rollout))
-        except (LookupError, NoCommonProtocolError, AssignorFailedError, RuleBrokenError):
+        except (LookupError, NoCommonProtocolError, AssignorFailedError, BrokenAssignorError):
             seen += steps[position:]
             break
         settled_groups += walked

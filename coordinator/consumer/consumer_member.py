@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from assignors.assignor import Assignor
 from assignors.conversation import ApplicationState
-from assignors.errors import AssignorError
+from assignors.errors import AssignorFailedError
 from coordinator.consumer import member as base
 from coordinator.consumer.heartbeat_fields import HeartbeatFields
 from coordinator.consumer.local_assignor import LocalAssignors
@@ -241,7 +241,7 @@ class AsyncConsumer(ReconcilingMember):
         if self._client_side is not None and state is not AsyncState.LEAVING:
             try:
                 offers = self._client_side.offers(self.subscription.in_image(self.image))
-            except AssignorError as error:
+            except AssignorFailedError as error:
                 self._fail(self.identity.library.listener_error, str(error))
                 self._heartbeat_failed(now_ms)
                 return

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from assignors.assignor import Assignor
 from assignors.conversation import ApplicationState, GroupMetadata, MemberAssignment
-from assignors.errors import AssignorError, AssignorFailedError
+from assignors.errors import AssignorFailedError, RuleBrokenError
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Partitions, TopicSpec
 from coordinator.engine.consumer.client_assignment import InstallAssignmentAnswer, PrepareAssignmentAnswer
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
@@ -27,8 +27,8 @@ class LocalAssignment:
 
 
 class LocalAssignors:
-    """A member's own assignors: reports them, and computes on request. A method of an assignor may raise AssignorError:
-    it would throw."""
+    """A member's own assignors: reports them, and computes on request. A method of an assignor may raise
+    AssignorFailedError: it would throw."""
 
     __slots__ = (
         "_asks",
@@ -113,7 +113,7 @@ def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssign
     ids = {name: topic for topic, name, _ in group.topics}
     try:
         result = assignor.assign(DenseGroup.of(_spec(group)))
-    except AssignorError as error:
+    except (AssignorFailedError, RuleBrokenError) as error:
         targets = {
             member: {
                 topic: tuple(n for n in numbers if n < counts.get(topic, 0))

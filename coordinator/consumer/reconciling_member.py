@@ -9,7 +9,7 @@ from enum import Enum
 from functools import partial
 
 from assignors.conversation import GroupMetadata
-from assignors.errors import AssignorError
+from assignors.errors import AssignorFailedError
 from coordinator.consumer import committing_member
 from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
 from coordinator.consumer.leader import by_topic
@@ -158,7 +158,7 @@ class ReconcilingMember(committing_member.CommittingMember):
         )
         try:
             client_side.assigned(by_topic(partitions), group)
-        except AssignorError as error:
+        except AssignorFailedError as error:
             if not self._error:
                 self._error, self._message = identity.library.listener_error, str(error)
 

@@ -6,7 +6,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
 
-from assignors.errors import AssignorFailedError, NoCommonProtocolError, UnknownAssignorError
+from assignors.errors import (
+    AssignorFailedError,
+    BrokenAssignorError,
+    NoCommonProtocolError,
+    UnknownAssignorError,
+)
 from coordinator.errors import InvalidSetting
 from groups.findings import Level
 from groups.group_spec import WhatIf, wanted_topics
@@ -111,6 +116,7 @@ UNPLAYABLE = (
     UnknownAssignorError,
     NoCommonProtocolError,
     AssignorFailedError,
+    BrokenAssignorError,
 )
 """Errors caused by a group or its settings; other exceptions are faults of Kohort."""
 

@@ -52,6 +52,8 @@ class _Maker:
         self.spoils: list[Spoil] = [self.stale, self.dispute, self.beyond, self.forget, self.confuse]
         if twice and "sticky" in assignor:
             self.spoils += [self.twice, self.unsubscribe]
+        if assignor == "sticky":
+            self.spoils.append(self.garble)
         self.broker = side == "broker"
         self.topic_name = rng.choice(TOPIC_STYLES)
         self.member_id = rng.choice(MEMBER_STYLES)
@@ -254,6 +256,15 @@ class _Maker:
         return replace(
             claiming, topics=tuple(self.sample(member.topics, 0.3)) if self.rng.random() < 0.5 else ()
         )
+
+    def garble(self, member: MemberSpec, other: MemberSpec) -> MemberSpec:
+        """User data of which bytes are missing or wrong: Java ignores what it cannot read."""
+        data = bytearray(member.user_data or write_generation(self.rng.randint(-1, 3)))
+        if data and self.rng.random() < 0.7:
+            data[self.rng.randrange(len(data))] = self.rng.choice((0, 1, 2, 127, 255))
+        if self.rng.random() < 0.5:
+            data = data[: self.rng.randrange(len(data) + 1)]
+        return replace(member, user_data=bytes(data))
 
     def claim(self, member: MemberSpec) -> Claim:
         """What the member claims: in its user data, if it sends any."""

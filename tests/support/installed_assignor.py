@@ -18,6 +18,10 @@ def assign(group):
     topics = group.spec.topics
     if any(topic.name == "refused" for topic in topics):
         raise AssignorFailedError("this topic cannot be assigned")
+    if any(topic.name == "raises" for topic in topics):
+        raise KeyError("orders")
+    while any(topic.name == "hangs" for topic in topics):
+        pass
     first = min(member.id for member in group.spec.members)
     owner = "stranger" if any(topic.name == "broken" for topic in topics) else first
     twice = 2 if any(topic.name == "twice" for topic in topics) else 1
@@ -31,7 +35,7 @@ def from_result(group, named):
 
 
 FIRST_TAKES_ALL = Assignor(
-    name="first-takes-all", side=Side.BROKER, leader=None, protocols=frozenset(), assign=assign
+    name="first-takes-all", side=Side.BROKER, leader=None, protocols=frozenset(), assign=assign, time_limit_s=0.2
 )
 """
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assignors.assignor import Leader, Side
 from assignors.diff import Balance, MemberDiff
-from assignors.errors import UnknownAssignorError
+from assignors.errors import BrokenAssignorError, UnknownAssignorError
 from assignors.model import Partitions
 from assignors.rebalance import Procedure
 from assignors.registry import find, known
@@ -101,7 +101,15 @@ def _compare(
     for group in each_shown(groups, "computing the assignment of group"):
         leader = assumed_leader(group, request).library
         sides = [request.side] if request.side else list(Side)
-        assignors = [find(name, side, leader) for side in sides for name in known(side, leader)]
+        assignors = []
+        for side in sides:
+            for name in known(side, leader):
+                try:
+                    assignors.append(find(name, side, leader))
+                except UnknownAssignorError:  # a custom one of the other side
+                    continue
+                except BrokenAssignorError as error:
+                    problems.append(Problem(subject=f"{group.id}, {name}", message=str(error)))
         compared, failed = compare(group, topics, request, assignors)
         runs += compared
         problems += failed

@@ -69,6 +69,11 @@ def test_an_installed_assignor_computes() -> None:
         ("refused", "this topic cannot be assigned"),
         ("twice", f"assignor '{OWN}': a partition is assigned twice: foo-0"),
         (
+            "raises",
+            f"assignor '{OWN}': assign raised KeyError: 'orders' (installed_assignor_package.py, line 12)",
+        ),
+        ("hangs", f"assignor '{OWN}': assign did not return within 0.2 s"),
+        (
             "broken",
             f"assignor '{OWN}': a partition is assigned to a member that is not in the group: stranger",
         ),
