@@ -183,21 +183,21 @@ def release_text(version: int) -> str:
 
 
 def copies(threads: Sequence[StreamsThread]) -> dict[TaskId, tuple[StreamsThread, ...]]:
-    """For each active task with state, the threads of other processes that were assigned a copy of it. Tasks have
-    state if their subtopology has a copy or an offset sum anywhere."""
+    """For each active task with state, ascending, the threads that were assigned a copy of it, which other processes
+    have. Tasks have state if their subtopology has a copy or an offset sum anywhere."""
+    holders: dict[TaskId, list[StreamsThread]] = {}
+    for thread in threads:
+        for task in thread.assignment.standby if thread.assignment else ():
+            holders.setdefault(task, []).append(thread)
     stateful = {
         (task.topology, task.subtopology)
-        for thread in threads
-        for task in (*thread.offset_sums, *(thread.assignment.standby if thread.assignment else ()))
+        for tasks in (holders, *(thread.offset_sums for thread in threads))
+        for task in tasks
     }
-    owners = {task: thread for thread in threads for task in thread.active}
+    active = {task for thread in threads for task in thread.active}
     return {
-        task: tuple(
-            thread
-            for thread in threads
-            if thread.assignment and task in thread.assignment.standby and thread.process != owner.process
-        )
-        for task, owner in sorted(owners.items(), key=lambda entry: _order(entry[0]))
+        task: tuple(holders.get(task, ()))
+        for task in sorted(active, key=_order)
         if (task.topology, task.subtopology) in stateful
     }
 
@@ -243,24 +243,16 @@ def _warm_ups(threads: Sequence[StreamsThread]) -> Mapping[str, tuple[TaskId, ..
         return {}
     if not any(thread.probes_at_ms for thread in threads):
         return none
-    copies = Counter(task for assignment in known for task in assignment.standby)
-    stateful = {
-        (task.topology, task.subtopology) for thread in threads for task in (*copies, *thread.offset_sums)
-    }
-    counts = [
-        copies[task]
-        for task in {task for thread in threads for task in thread.active}
-        if (task.topology, task.subtopology) in stateful
-    ]
+    held = copies(threads)
+    counts = [len(holders) for holders in held.values()]
     replicas = min(counts, default=0)
     if counts and replicas and replicas == max(counts):
         return {}  # each task has a warm-up, or its standby task is one
     found = {member: set[TaskId]() for member in none}
-    for task, count in copies.items():
-        holders = [thread for thread in threads if thread.assignment and task in thread.assignment.standby]
+    for task, holders in held.items():
         positions = {thread.member.id: _position(threads, thread, task) for thread in holders}
         behind = sorted(positions, key=lambda member: positions[member])
-        extra, kept = behind[: count - replicas], behind[count - replicas :]
+        extra, kept = behind[: len(holders) - replicas], behind[len(holders) - replicas :]
         if extra and kept and positions[extra[-1]] == positions[kept[0]]:
             return {}
         for member in extra:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from groups.described import as_group, with_nodes
-from groups.listing import GroupType
+from groups.described import as_group, classic_group, with_nodes
+from groups.model import Group, GroupState, GroupType, Member
 from groups.streams import NodeKind, Subtopology, Topology, TopologyNode
+from wire.messages.embedded_protocol import EmbeddedSubscription, write_subscription
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 GROUP: Any = {
@@ -67,3 +68,17 @@ def test_nodes_of_a_topology_are_those_of_its_description() -> None:
     )
     assert (result.subtopologies[1].nodes, result.subtopologies[1].changelogs) == (None, ("app-x-changelog",))
     assert [node.name for node in result.global_nodes] == ["all", "keep"]
+
+
+@pytest.mark.parametrize(
+    ("owned", "kept"),
+    [({"b": (1, 0), "a": (2,)}, {"a": (2,), "b": (0, 1)}), ({"a": ()}, None), ({}, None)],
+)
+def test_what_a_member_kept_when_it_rejoined_is_known(
+    owned: dict[str, tuple[int, ...]], kept: dict[str, tuple[int, ...]] | None
+) -> None:
+    """Cooperative members keep partitions (`ownedPartitions`), eager ones none."""
+    metadata = write_subscription(EmbeddedSubscription(version=3, topics=("a", "b"), owned=owned))
+    bare = Group(id="g", type=GroupType.CLASSIC, state=GroupState.STABLE, protocol_type="consumer")
+    group, _ = classic_group(bare, [(Member(id="m"), metadata, b"")], stable=True)
+    assert group.members[0].kept == kept

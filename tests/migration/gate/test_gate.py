@@ -281,7 +281,7 @@ KEPT = {"orders": (0,)}
         (NoUserData(), with_all(user_data=UserData(subscription=b"x")), True),
         (NoUserData(), with_first(BEFORE, user_data=UserData(assignment=b"xyz")), False),
         (NoUserData(), ROLLED, True),
-        (KNOWS_2_4, application(thread("a1"), thread("b1", used=4, newest=11)), True),
+        (KNOWS_2_4, application(thread("a1", used=5, newest=5), thread("b1", used=4, newest=11)), True),
         (KNOWS_2_4, application(thread("a1"), thread("b1", used=4, newest=4)), False),
         (KNOWS_2_4, application(thread("a1"), thread("b1", used=2)), None),
         (KNOWS_2_4, BEFORE, None),
