@@ -73,6 +73,10 @@ class Supported(NamedTuple):
     highest: int
 
 
+OFF = Supported(0, 0)
+"""The levels of a broker that does not know a feature."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFeature:
     """A feature of a cluster. `finalized` is 0 if it is off; `by_broker` is empty if no broker was asked."""
@@ -104,12 +108,11 @@ def features_of(
 ) -> tuple[ClusterFeature, ...]:
     """All features, by name. `supported`: the features of each broker; one that it does not know is off there."""
     names = sorted({*finalized, *(name for features in supported.values() for name in features)})
-    off = Supported(0, 0)
     return tuple(
         ClusterFeature(
             name=name,
             finalized=finalized.get(name, 0),
-            by_broker={broker: features.get(name, off) for broker, features in supported.items()},
+            by_broker={broker: features.get(name, OFF) for broker, features in supported.items()},
         )
         for name in names
     )

@@ -238,6 +238,20 @@ def logs(scene: Scene) -> str:
     return ""
 
 
+def features(scene: Scene) -> str:
+    """The release's own levels are in force; what no broker supports is refused, and what is lower by the brokers."""
+    known = {row["feature"]: row for row in scene.asked("features list")["features"]}
+    metadata = known["metadata.version"]
+    assert metadata["name"].partition("-")[0] == scene.release.release, metadata
+    assert metadata["finalized"] == metadata["supported"]["max"] == metadata["brokers"][0]["max"]
+    level = metadata["finalized"] - 1
+    for line, words in (("group.version=9", "not 9"), (f"metadata.version={level}", "Add --downgrade")):
+        refused = scene.ask(f"features set {line}")
+        assert (refused.status, words in refused.stderr) == (4, True), refused
+    scene.ask(f"features set --release-version {metadata['name']}").succeeded()
+    return ""
+
+
 def regexes(scene: Scene) -> str:
     result = scene.asked("validate-regex pay.*")
     assert "payments" in str(result["patterns"][0]["topics"]), result
@@ -279,6 +293,7 @@ CHECKS: tuple[Check, ...] = (
     Check(name="`offsets export`, `import`, `clone`, `delete`", run=exports),
     Check(name="`delete`", run=deletes),
     Check(name="`config get`, `set`, `unset`", run=configs, since="4.0"),
+    Check(name="`features list`, `set`", run=features),
     Check(name="assignor of a streams group", run=streams_assignors, since="4.4", types=("streams",)),
     Check(name="`snapshot`", run=snapshots),
     Check(name="`--log-dir`, `log verify`, `log dump`", run=logs),

@@ -69,7 +69,10 @@ def features_document(read: ReadFeatures) -> Document:
 
 
 def supported_text(feature: str, levels: Supported | None) -> str | None:
-    return levels and f"{level_name(feature, levels.lowest)} to {level_name(feature, levels.highest)}"
+    if levels is None:
+        return None
+    lowest, highest = level_name(feature, levels.lowest), level_name(feature, levels.highest)
+    return lowest if lowest == highest else f"{lowest} to {highest}"
 
 
 def feature_data(feature: ClusterFeature) -> dict[str, object]:

@@ -14,12 +14,14 @@ from cli.render.lines import Role
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter, Failed
-from cli.verbs.features.listing import read_features, supported_text
+from cli.verbs.features.listing import ReadFeatures, read_features, supported_text
 from groups.counts import counted, first_names
 from groups.features import (
     AFTER_CONSUMER_GROUPS,
+    MEANINGS,
     METADATA_VERSION,
     METADATA_VERSIONS,
+    OFF,
     ClusterFeature,
     level_name,
     lost_type,
@@ -215,18 +217,16 @@ def plan_features(source: Source, request: LevelsRequest) -> FeaturesChange:
     writer.check_features()
     read = read_features(source)
     levels = dict(request.levels) or _of_release(request, read.by_name)
-    for name in levels:
-        if name not in read.by_name:
-            hint = did_you_mean(name, read.by_name) or f"; there are {', '.join(read.by_name)}"
-            raise UsageError(f"{name} is not a feature of this cluster{hint}")
     steps = []
     for name, level in levels.items():
-        feature = read.by_name[name]
+        feature = read.by_name.get(name) or _missing(name, read)
         if level == feature.finalized:
             if request.release is None:
                 notice(f"{name} already has the level {level_name(name, level)}")
             continue
         steps.append(_step(source, feature, level))
+    if request.release is not None and not steps:
+        notice(f"all features have the levels of {request.release} already")
     refusals = tuple(chain.from_iterable(_unsupported(step) for step in steps))
     plan = FeaturesPlan(steps=tuple(steps), refusals=refusals)
     if plan.applicable:
@@ -235,6 +235,15 @@ def plan_features(source: Source, request: LevelsRequest) -> FeaturesChange:
     return FeaturesChange(
         plans=[plan], problems=read.problems, source=source, writer=writer, upgrade_type=request.upgrade_type
     )
+
+
+def _missing(name: str, read: ReadFeatures) -> ClusterFeature:
+    """A feature that all brokers are too old for. Raises UsageError: no release has it."""
+    if name not in MEANINGS:
+        hint = did_you_mean(name, read.by_name) or f"; there are {', '.join(read.by_name)}"
+        raise UsageError(f"{name} is not a feature of this cluster{hint}")
+    brokers = {broker for feature in read.by_name.values() for broker in feature.by_broker}
+    return ClusterFeature(name=name, finalized=0, by_broker=dict.fromkeys(brokers, OFF))
 
 
 def _of_release(request: LevelsRequest, names: Iterable[str]) -> dict[str, int]:

@@ -98,6 +98,12 @@ def _upgrade(update: str) -> tuple[str, ...]:
     return "upgrade", "--feature", update, "--dry-run"
 
 
+def test_a_feature_that_the_brokers_are_too_old_for_is_refused(rig: OffsetRig) -> None:
+    missing = {"share.version", "streams.version"} - {row[0] for row in listed(rig)}
+    for name in missing:
+        rig.ours(f"features set {name}=1").assert_said(4, f"{name}: broker 1 supports 0, not 1")
+
+
 @pytest.fixture
 def own(kohort: Kohort, tools: ToolHost, tmp_path: Path) -> Iterator[OffsetRig]:
     """Both tools on a `kohort serve` whose features the test may change."""
