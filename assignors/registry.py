@@ -78,7 +78,16 @@ BUILT_IN = (
 def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:
     """Names of the assignors of a side and leader (client side: Java by default), custom ones included."""
     names = {assignor.name for assignor in BUILT_IN if _fits(assignor, side, leader)}
-    return tuple(sorted(names | {point.name for point in entry_points(group=ENTRY_POINT_GROUP)}))
+    points = entry_points(group=ENTRY_POINT_GROUP)
+    return tuple(sorted(names | {point.name for point in points if _may_fit(point, side, leader)}))
+
+
+def _may_fit(point: EntryPoint, side: Side, leader: Leader | None) -> bool:
+    """True also for one that cannot be imported: its use reports why."""
+    try:
+        return _fits(_loaded(point), side, leader)
+    except BrokenAssignorError:
+        return True
 
 
 def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:

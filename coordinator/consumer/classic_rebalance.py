@@ -10,7 +10,7 @@ from enum import Enum
 from functools import partial
 
 from assignors.assignor import Assignor, RebalanceProtocol
-from assignors.conversation import ApplicationState
+from assignors.conversation import ApplicationState, MemberAssignment
 from assignors.errors import AssignorFailedError
 from assignors.registry import rebalance_protocol
 from coordinator.consumer import member as base
@@ -425,7 +425,8 @@ class RebalancingMember(ClassicMembership):
         self._given_up_eagerly = frozenset()
         added = assigned - known
         try:
-            self._assignors.on_assignment(self._protocol, received)
+            assignment = MemberAssignment(partitions=received.partitions, user_data=received.user_data)
+            self._assignors.on_assignment(self._protocol, assignment)
         except AssignorFailedError:
             self._error = self._error or self.identity.library.listener_error
         if self.settings.enable_auto_commit:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from functools import partial
-from types import MappingProxyType
 
 from assignors.assignor import Assignor
 from assignors.conversation import ApplicationState
@@ -23,6 +22,7 @@ from assignors.errors import AssignorFailedError
 from coordinator.consumer import member as base
 from coordinator.consumer.heartbeat_fields import HeartbeatFields
 from coordinator.consumer.local_assignor import LocalAssignors
+from coordinator.consumer.member_assignors import MemberAssignors
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState, ReconcilingMember
 from coordinator.engine.consumer.client_assignment import (
@@ -69,15 +69,17 @@ class AsyncConsumer(ReconcilingMember):
         *,
         uuid: str,
         remote_assignor: str | None = None,
-        local_assignors: Sequence[Assignor] = (),
-        state: ApplicationState = MappingProxyType({}),
+        local_assignors: Sequence[str] = (),
+        custom: Sequence[Assignor] = (),
+        state: ApplicationState | None = None,
     ) -> None:
-        """`uuid` is the member id; `state` is what its application shows the assignors. Raises InvalidSetting: remote
-        and local assignors exclude each other."""
+        """`uuid` is the member id; `custom` and `state` as for a classic member. Raises InvalidSetting: remote and
+        local assignors exclude each other."""
         if remote_assignor is not None and local_assignors:
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
-        client_side = LocalAssignors(local_assignors, state) if local_assignors else None
-        super().__init__(identity, image, position, uuid=uuid, client_side=client_side)
+        super().__init__(identity, image, position, uuid=uuid)
+        if local_assignors:
+            self._client_side = LocalAssignors(MemberAssignors(self, local_assignors, custom, state or {}))
         self.subscription = subscription
         self._fields = HeartbeatFields(identity, uuid, remote_assignor)
         self._keeps_place = identity.instance is not None

@@ -3,13 +3,16 @@ its own. They are the assignors of the classic protocol: `metadata` takes the pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from assignors.assignor import Assignor
-from assignors.conversation import ApplicationState, GroupMetadata, MemberAssignment
-from assignors.errors import AssignorFailedError, RuleBrokenError
-from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Partitions, TopicSpec
+from assignors.conversation import MemberAssignment
+from assignors.errors import AssignorFailedError
+from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from coordinator.consumer.leader import by_topic, places
+from coordinator.consumer.member_assignors import MemberAssignors
+from coordinator.consumer.outputs import AssignedMember, Partitions
 from coordinator.engine.consumer.client_assignment import InstallAssignmentAnswer, PrepareAssignmentAnswer
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
 from coordinator.engine.records import ClientAssignor, ClientMetadata, TopicPartitions
@@ -27,13 +30,12 @@ class LocalAssignment:
 
 
 class LocalAssignors:
-    """A member's own assignors: reports them, and computes on request. A method of an assignor may raise
-    AssignorFailedError: it would throw."""
+    """The protocol of a member with assignors: it reports them, and computes on request. Methods that call an assignor
+    may raise AssignorFailedError: it throws."""
 
     __slots__ = (
         "_asks",
         "_assignors",
-        "_at_member",
         "_error",
         "_metadata",
         "_must_ask",
@@ -42,31 +44,29 @@ class LocalAssignors:
         "in_use",
     )
 
-    def __init__(self, assignors: Sequence[Assignor], state: ApplicationState) -> None:
-        self._assignors = {assignor.name: assignor for assignor in assignors}
-        self._at_member = {assignor.name: assignor.at_member(state) for assignor in assignors}
-        self.in_use = next(iter(self._assignors), "")
+    def __init__(self, assignors: MemberAssignors) -> None:
+        self._assignors = assignors
+        self.in_use = assignors.names[0]
         """The preferred assignor, or the one of the last computation: an assignment does not name its assignor."""
         self._asks = self._must_ask = False
         self._metadata: ClientMetadata | None = None
         self._error = 0
         self._notified_epoch = 0
         self.has_news = False
-        """Whether an assignment has arrived at an epoch that the assignor was not notified of."""
+        """Whether the member has reached an epoch that the assignor was not notified of."""
 
-    def offers(self, topics: Sequence[str]) -> tuple[ClientAssignor, ...]:
+    def offers(self, topics: tuple[str, ...]) -> tuple[ClientAssignor, ...]:
         """The assignors in the heartbeat of a member that subscribes to these topics."""
         offers = []
-        for name, assignor in self._assignors.items():
-            metadata = self._at_member[name].metadata(topics)
-            version = assignor.version if metadata.version is None else metadata.version
+        for name in self._assignors.names:
+            metadata, assignor = self._assignors.metadata(name, topics), self._assignors.named(name)
             offers.append(
                 ClientAssignor(
                     name=name,
                     minimum_version=assignor.oldest_version,
                     maximum_version=assignor.version,
                     reason=metadata.reason,
-                    metadata=ClientMetadata(version=version, data=metadata.data),
+                    metadata=ClientMetadata(version=metadata.version or 0, data=metadata.data),
                 )
             )
         return tuple(offers)
@@ -75,7 +75,8 @@ class LocalAssignors:
         """Process a heartbeat's answer. Returns whether to prepare an assignment now."""
         if answer.assignment is not None:
             self._metadata, self._error = answer.metadata, answer.assignment_error
-            self.has_news = answer.epoch != self._notified_epoch
+        # What a member must revoke first comes before its epoch.
+        self.has_news = answer.epoch != self._notified_epoch
         if self._asks or not (answer.should_compute or self._must_ask):
             return False
         self._asks, self._must_ask = True, False
@@ -87,7 +88,9 @@ class LocalAssignors:
             self.installed(answer)
             return None
         self.in_use = answer.assignor
-        return _assigned(self._assignors[answer.assignor], answer)
+        computed = _assigned(self._assignors.named(answer.assignor), answer)
+        self._assignors.report_assign(answer.assignor, _shares(answer, computed), computed.failure)
+        return computed
 
     def installed(self, answer: object) -> None:
         """InstallAssignment was answered, or lost. STALE_MEMBER_EPOCH or lost: retry after the next heartbeat."""
@@ -97,14 +100,14 @@ class LocalAssignors:
             or answer.error is ErrorCode.STALE_MEMBER_EPOCH
         )
 
-    def assigned(self, partitions: Partitions, group: GroupMetadata) -> None:
+    def assigned(self, partitions: Partitions, epoch: int) -> None:
         """Pass the computing assignor's metadata for this member to its assignor, once per epoch."""
         if self.has_news:
             self.has_news = False
-            self._notified_epoch = group.generation
+            self._notified_epoch = epoch
             data = None if self._metadata is None else self._metadata.data
-            assignment = MemberAssignment(partitions=partitions, user_data=data, error=self._error)
-            self._at_member[self.in_use].on_assignment(assignment, group)
+            assignment = MemberAssignment(partitions=by_topic(partitions), user_data=data, error=self._error)
+            self._assignors.on_assignment(self.in_use, assignment)
 
 
 def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssignment:
@@ -113,7 +116,7 @@ def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssign
     ids = {name: topic for topic, name, _ in group.topics}
     try:
         result = assignor.assign(DenseGroup.of(_spec(group)))
-    except (AssignorFailedError, RuleBrokenError) as error:
+    except AssignorFailedError as error:
         targets = {
             member: {
                 topic: tuple(n for n in numbers if n < counts.get(topic, 0))
@@ -121,8 +124,7 @@ def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssign
             }
             for member, target in group.targets.items()
         }
-        code = error.code if isinstance(error, AssignorFailedError) else AssignorFailedError.code
-        return LocalAssignment(assignments=targets, error=code, failure=str(error))
+        return LocalAssignment(assignments=targets, error=error.code, failure=str(error))
     return LocalAssignment(
         assignments={
             member: {ids[name]: tuple(numbers) for name, numbers in partitions.items()}
@@ -133,6 +135,16 @@ def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssign
             for member, data in result.user_data.items()
         },
     )
+
+
+def _shares(group: PrepareAssignmentAnswer, computed: LocalAssignment) -> Iterator[AssignedMember]:
+    """What the assignor got of each member, and made of it; nothing after a failure."""
+    names = {topic: name for topic, name, _ in group.topics}
+    for member in group.members:
+        assigned = {} if computed.failure else computed.assignments.get(member.id, {})
+        partitions = places({names[topic]: numbers for topic, numbers in assigned.items()})
+        sent, metadata = group.assignors[member.id].metadata.data or None, computed.metadata.get(member.id)
+        yield AssignedMember(member.id, sent, partitions, None if metadata is None else metadata.data)
 
 
 def _spec(group: PrepareAssignmentAnswer) -> GroupSpec:

@@ -1,6 +1,6 @@
-"""The assignors of one classic member, and what runs of each at it (`assignors.conversation`): the user data in its
-subscriptions, and the notice of its assignments. Calls of custom assignors are reported, with what they take and
-return. Source: kafka-clients 4.3.1, ConsumerCoordinator."""
+"""The assignors of one member, and what runs of each at it (`assignors.conversation`): the user data in its
+subscriptions, or in KIP-848's client side its metadata, and the notice of its assignments. Calls of custom assignors
+are reported, with what they take and return. Source: kafka-clients 4.3.1, ConsumerCoordinator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assignors.assignor import Assignor, Side
-from assignors.conversation import ApplicationState, GroupMetadata, MemberAssignment
+from assignors.conversation import ApplicationState, AssignorMetadata, GroupMetadata, MemberAssignment
 from assignors.errors import AssignorFailedError
 from assignors.guard import guarded
 from assignors.registry import BUILT_IN, STREAMS, find
@@ -17,7 +17,6 @@ from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import AssignedMember, AssignorCall, AssignorMethod, Partitions
 from coordinator.engine.records import ClassicMemberValue, JoinProtocol
 from wire.messages.embedded_protocol import (
-    EmbeddedAssignment,
     EmbeddedSubscription,
     read_assignment,
     read_subscription,
@@ -43,6 +42,7 @@ class MemberAssignors:
         self._custom = {assignor.name: guarded(assignor) for assignor in custom}
         self._here = {name: self.named(name).at_member(state) for name in self.names}
         self._reported = {name for name in self.names if name != STREAMS and self.named(name) not in BUILT_IN}
+        self._sent: dict[str, AssignorMetadata] = {}  # Each assignor's last metadata
 
     def named(self, name: str) -> Assignor:
         """The application's, or one that is registered. Raises UnknownAssignorError: there is none."""
@@ -76,6 +76,22 @@ class MemberAssignors:
         self._tell(replace(call, user_data=data))
         return data
 
+    def metadata(self, name: str, topics: tuple[str, ...]) -> AssignorMetadata:
+        """An assignor's metadata for the next heartbeat; calls that return the same again are not reported. Raises
+        AssignorFailedError: it throws."""
+        call = AssignorCall(assignor=name, method=AssignorMethod.METADATA, topics=topics)
+        try:
+            metadata = self._here[name].metadata(topics)
+        except AssignorFailedError as error:
+            self._tell(replace(call, error=str(error)))
+            raise
+        if metadata.version is None:
+            metadata = replace(metadata, version=self.named(name).version)
+        if self._sent.get(name) != metadata:
+            self._sent[name] = metadata
+            self._tell(replace(call, user_data=metadata.data, metadata=metadata))
+        return metadata
+
     def _tell(self, call: AssignorCall) -> None:
         if call.assignor in self._reported:
             self._consumer.outputs.append(call)
@@ -97,22 +113,26 @@ class MemberAssignors:
             partitions = frozenset() if share is None else places(share.partitions)
             data = None if share is None else share.user_data
             shares.append(AssignedMember(member.member, sent.user_data, partitions, data))
+        self.report_assign(name, shares, error)
+
+    def report_assign(self, name: str, shares: Iterable[AssignedMember], error: str = "") -> None:
+        """The assignor has made these assignments, or thrown."""
         self._tell(
             AssignorCall(assignor=name, method=AssignorMethod.ASSIGN, members=tuple(shares), error=error)
         )
 
-    def on_assignment(self, name: str, received: EmbeddedAssignment) -> None:
+    def on_assignment(self, name: str, assignment: MemberAssignment) -> None:
         """Notify the assignor that computed the assignment. Raises AssignorFailedError: it throws."""
         if name not in self._here:
             return
         group = self._group_metadata()
-        assignment = MemberAssignment(partitions=received.partitions, user_data=received.user_data)
         call = AssignorCall(
             assignor=name,
             method=AssignorMethod.ON_ASSIGNMENT,
-            user_data=received.user_data,
-            partitions=places(received.partitions),
+            user_data=assignment.user_data,
+            partitions=places(assignment.partitions),
             group=group,
+            error_code=assignment.error,
         )
         try:
             self._here[name].on_assignment(assignment, group)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from assignors.conversation import GroupMetadata
+from assignors.conversation import AssignorMetadata, GroupMetadata
 from coordinator.engine.calls import AnyRequest
 
 
@@ -55,9 +55,10 @@ class Callback:
 
 
 class AssignorMethod(Enum):
-    """A method of ConsumerPartitionAssignor."""
+    """A method of ConsumerPartitionAssignor, or of KIP-848's PartitionAssignor."""
 
     SUBSCRIPTION_USER_DATA = "subscription_user_data"
+    METADATA = "metadata"
     ASSIGN = "assign"
     ON_ASSIGNMENT = "on_assignment"
 
@@ -77,10 +78,12 @@ class AssignorCall:
 
     assignor: str
     method: AssignorMethod
-    topics: tuple[str, ...] = ()  # The subscription that `subscription_user_data` takes
+    topics: tuple[str, ...] = ()  # The subscription that `subscription_user_data` or `metadata` takes
     user_data: bytes | None = None  # What that returned, or what `on_assignment` takes
+    metadata: AssignorMetadata | None = None  # What `metadata` returned
     partitions: Partitions = frozenset()  # What `on_assignment` takes
     group: GroupMetadata | None = None  # What `on_assignment` takes
+    error_code: int = 0  # What `on_assignment` takes in KIP-848's client side: the assignor's code
     members: tuple[
         AssignedMember, ...
     ] = ()  # What `assign` takes and returned, in the order of JoinGroup's answer

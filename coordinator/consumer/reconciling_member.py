@@ -8,11 +8,9 @@ from abc import abstractmethod
 from enum import Enum
 from functools import partial
 
-from assignors.conversation import GroupMetadata
 from assignors.errors import AssignorFailedError
 from coordinator.consumer import committing_member
 from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
-from coordinator.consumer.leader import by_topic
 from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position, java_exception
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
@@ -80,13 +78,12 @@ class ReconcilingMember(committing_member.CommittingMember):
         position: Position,
         *,
         uuid: str,
-        client_side: LocalAssignors | None,
     ) -> None:
         super().__init__(identity, image, position)
         self.state = AsyncState.UNSUBSCRIBED
         self.member_id = uuid
         self.epoch = 0
-        self._client_side = client_side
+        self._client_side: LocalAssignors | None = None
         self._assignments = Assignments()
         self._has_news = True  # Whether the next heartbeat may report more than the member's presence
         self._reconciles = False  # Whether a reconciliation is in progress, possibly one of its callbacks
@@ -152,15 +149,11 @@ class ReconcilingMember(committing_member.CommittingMember):
 
     def _notify_assignor(self, client_side: LocalAssignors, partitions: Partitions) -> None:
         """Call the assignor's `on_assignment`; if it throws, `poll` does at its end."""
-        identity = self.identity
-        group = GroupMetadata(
-            group=identity.group, generation=self.epoch, member=self.member_id, instance=identity.instance
-        )
         try:
-            client_side.assigned(by_topic(partitions), group)
+            client_side.assigned(partitions, self.epoch)
         except AssignorFailedError as error:
             if not self._error:
-                self._error, self._message = identity.library.listener_error, str(error)
+                self._error, self._message = self.identity.library.listener_error, str(error)
 
     def _throw(self, now_ms: int) -> None:
         error, message = self._error, self._message or LISTENER_FAILED

@@ -49,9 +49,7 @@ def make_member(new: NewMember) -> ClientMember:
             new.position,
             uuid=new.member_uuid,
             remote_assignor=script.remote_assignor,
-            local_assignors=[
-                find(name, Side.CLIENT, identity.library.leader) for name in script.local_assignors
-            ],
+            local_assignors=script.local_assignors,
             state=new.state,
         )
     return ClassicConsumer(

@@ -144,6 +144,10 @@ class RunStory(Watcher):
             case AssignorMethod.SUBSCRIPTION_USER_DATA:
                 text = f"subscriptionUserData: {' '.join(call.topics)}"
                 result = bytes_text(call.user_data)
+            case AssignorMethod.METADATA:
+                text, result = f"metadata: {' '.join(call.topics)}", bytes_text(call.user_data)
+                if call.metadata and call.metadata.reason:
+                    result += f", reason {call.metadata.reason}"
             case AssignorMethod.ASSIGN:
                 sent = (f"{self._names(share.member)} {bytes_text(share.sent)}" for share in call.members)
                 text = f"assign: {', '.join(sent)}"
@@ -154,7 +158,8 @@ class RunStory(Watcher):
             case AssignorMethod.ON_ASSIGNMENT:
                 generation = call.group.generation if call.group else -1
                 given = f"{partition_text(call.partitions)} {bytes_text(call.user_data)}"
-                text, result = f"onAssignment: {given}, generation {generation}", ""
+                code = f", error {call.error_code}" if call.error_code else ""
+                text, result = f"onAssignment: {given}, generation {generation}{code}", ""
         if call.error:
             result = f"throws {call.error}"
         return f"{call.assignor}.{text}{f' -> {result}' if result else ''}"

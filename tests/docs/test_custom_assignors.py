@@ -107,6 +107,11 @@ def test_user_data_of_another_assignor_is_not_passed(installed: Kohort, tmp_path
         "groups": {"g": {**group, "members": [member]}},
     }
     file.write_text(yaml.safe_dump(snapshot))
+    compared = installed.quick("dry-run g --compare --output csv --snapshot", file).succeeded().rows
+    assert {row["SIDE"] for row in compared if row["ASSIGNOR"] == "by-load"} == {"client"}
+    installed.quick("dry-run g --assignor by-load --side broker --snapshot", file).assert_refused(
+        "the broker has no assignor 'by-load'; it has range, uniform"
+    )
     answer = installed.quick("dry-run g --assignor by-load --output json --snapshot", file).succeeded()
     why = "the bytes that by-load would send at this member are not known"
     assert answer.document["groups"][0]["undetermined"] == [{"member": "a", "why": why}]
@@ -135,3 +140,81 @@ def test_the_page_s_scenario_runs_with_each_of_them(installed: Kohort, tmp_path:
         text = text.replace("{assignors:", "{protocol: consumer, local_assignors:")
         enabled = "settings: {group.consumer.client.assignors.enable: true}\n"
         assert simulated(installed, tmp_path / "local.yaml", text + enabled)["final"] == final
+
+
+STATE = """\
+kohort: 1
+settings: {group.consumer.client.assignors.enable: true}
+topics: {orders: 6}
+members:
+  a: {%s: [by-load], topics: [orders], state: {load: 0}}
+  b: {%s: [by-load], topics: [orders]}
+events:
+  - {at: 0, start: a}
+  - {at: 10, start: b}
+  - {at: 30, change_state: a, state: {load: 4}}
+  - {at: 31, enforce_rebalance: a}
+until: 60
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "method"),
+    [("assignors", "subscription_user_data"), ("protocol: consumer, local_assignors", "metadata")],
+)
+def test_changed_state_leads_to_another_assignment(
+    installed: Kohort, tmp_path: Path, key: str, method: str
+) -> None:
+    """D06: under KIP-848 a change of the metadata alone does (C17)."""
+    run = simulated(installed, tmp_path / "state.yaml", STATE % (key, key))
+    assert counts(run["final"]) == {"a": 1, "b": 5}
+    calls = [call for call in run["assignor_calls"] if call["at"] >= 30]
+    sent = [(call["member"], b64decode(call["user_data"])) for call in calls if call["call"] == method]
+    assert ("a", b"4") in sent
+    (assign,) = (call for call in calls if call["call"] == "assign")
+    loads = {member["member"]: b64decode(member["sent"]) for member in assign["members"]}
+    assert loads == {"a": b"4", "b": b"0"}
+    notified = [
+        (call["member"], call["group"]["generation"]) for call in calls if call["call"] == "on_assignment"
+    ]
+    assert sorted(notified) == [("a", notified[0][1]), ("b", notified[0][1])]
+
+
+FAULTY = """
+from dataclasses import replace
+
+from by_load import ASSIGNOR
+from assignors.model import Result
+from assignors.rules import from_named
+
+
+def assign(group):
+    if group.spec.topics[0].partitions == 6:
+        raise ValueError("six")
+    return Result(assignment=from_named("faulty", group, {"a": {"orders": [0, 0]}}))
+
+
+FAULTY = replace(ASSIGNOR, name="faulty", assign=assign)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "partitions", "reason"),
+    [
+        ("faulty", 6, "assignor 'faulty': assign raised ValueError: six (faulty.py, line"),
+        ("faulty", 5, "assignor 'faulty': a partition is assigned"),
+        ("unknown", 6, "members.a.local_assignors[0]: a java leader has no assignor 'unknown'"),
+        ("redundant", 6, "members.a.local_assignors[0]: redundant assigns a partition to several members"),
+    ],
+)
+def test_a_faulty_local_assignor_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, partitions: int, reason: str
+) -> None:
+    directory = install(tmp_path, {**of_the_page(), "faulty": ("faulty:FAULTY", FAULTY)})
+    monkeypatch.syspath_prepend(str(directory))
+    key = "protocol: consumer, local_assignors"
+    file = tmp_path / "faulty.yaml"
+    file.write_text(
+        (STATE % (key, key)).replace("by-load", name).replace("orders: 6", f"orders: {partitions}")
+    )
+    Kohort(tmp_path).quick("simulate", file).assert_refused(reason, status=3)

@@ -211,15 +211,19 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
 def _assignor_call(called: AssignorCalled) -> dict[str, object]:
     call, takes = called.call, called.call.method
     on_assignment = takes is AssignorMethod.ON_ASSIGNMENT
+    takes_topics = takes in (AssignorMethod.SUBSCRIPTION_USER_DATA, AssignorMethod.METADATA)
     group = call.group
     return {
         "at": called.at_s,
         **documents.fields(called, "callbacks_before", "member"),
         "assignor": call.assignor,
         "call": takes.value,
-        "topics": list(call.topics) if takes is AssignorMethod.SUBSCRIPTION_USER_DATA else None,
+        "topics": list(call.topics) if takes_topics else None,
         "partitions": _partitions(call.partitions) if on_assignment else None,
         "user_data": _base64(call.user_data),
+        "version": call.metadata and call.metadata.version,
+        "reason": call.metadata and call.metadata.reason,
+        "error_code": call.error_code if on_assignment else None,
         "group": group and documents.fields(group, "generation", "member", "instance"),
         "members": [
             {

@@ -30,7 +30,8 @@ def start(
             application.position,
             uuid=name,
             remote_assignor=remote_assignor,
-            local_assignors=local_assignors,
+            local_assignors=[assignor.name for assignor in local_assignors],
+            custom=local_assignors,
         )
 
     return play.start(name, make, **options)

@@ -92,7 +92,7 @@ def _assignor_fields(call: AssignorCall) -> dict[str, Any]:
     returned = {} if call.error else {"user_data": _base64(call.user_data)}
     failed = {"error": call.error} if call.error else {}
     match call.method:
-        case AssignorMethod.SUBSCRIPTION_USER_DATA:
+        case AssignorMethod.SUBSCRIPTION_USER_DATA | AssignorMethod.METADATA:
             return {"topics": sorted(call.topics), **returned, **failed}
         case AssignorMethod.ASSIGN:
             members: dict[str, dict[str, Any]] = {}

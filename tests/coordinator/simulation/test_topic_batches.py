@@ -15,6 +15,7 @@ NAMED, BY_REGEX = "topics: [orders, x, y, z]", "regex: 'orders|[xyz]'"
 THREE = "{at: 30, topic: x, create: 2}", "{at: 33, topic: y, create: 2}", "{at: 36, topic: z, create: 2}"
 TAKEN_BACK = "{at: 30, topic: x, create: 2}", "{at: 35, topic: x, delete: true}"
 JOINED_MEANWHILE = "{at: 30, topic: x, create: 2}", "{at: 32, start: c}"
+AGAIN = (*JOINED_MEANWHILE, "{at: 38, topic: x, partitions: 3}")
 RESUBSCRIBED = "{at: 30, topic: x, create: 2}", "{at: 32, subscribe: a, topics: [x]}"
 
 
@@ -57,6 +58,7 @@ def test_three_new_topics_within_the_time_cause_one_rebalance(member: str, varia
     [
         pytest.param(TAKEN_BACK, [], id="a topic that is gone again causes none"),
         pytest.param(JOINED_MEANWHILE, [33], id="another rebalance takes the changes along"),
+        pytest.param(AGAIN, [33, 48], id="a change after that waits again"),
         pytest.param(RESUBSCRIBED, [33], id="a change of the own subscription does not wait"),
     ],
 )
