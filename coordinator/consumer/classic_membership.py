@@ -99,7 +99,7 @@ class ClassicMembership(CommittingMember):
 
     @property
     def _auto_commits_periodically(self) -> bool:
-        return bool(self.owned) and super()._auto_commits_periodically
+        return bool(self.assignment) and super()._auto_commits_periodically
 
     @property
     def _has_lost_membership(self) -> bool:
@@ -118,6 +118,7 @@ class ClassicMembership(CommittingMember):
             self._raise(due.error, now_ms, due.message)
             return
         if due.assigned is not None:
+            self.by_hand = frozenset()  # of librdkafka: the listener replaces it
             self._own(due.assigned)
         self._call(due.kind, due.partitions, due.then, now_ms)
 
@@ -168,7 +169,7 @@ class ClassicMembership(CommittingMember):
     def _leave_after_poll_timeout(self) -> None:
         """max.poll.interval.ms is over: a dynamic member leaves, a static member only resets its membership."""
         if self._coordinator is not None and self.identity.instance is None:
-            self._send(self._leave_request(), _no_answer_needed)
+            self._send(self._leave_request(), no_answer_needed)
         if self._behavior.poll_timeout_error is not None:
             self._fail(self._behavior.poll_timeout_error)
         self._is_silent, self._is_watched = True, self._behavior.counts_callbacks
@@ -208,6 +209,8 @@ class ClassicMembership(CommittingMember):
             self._own(frozenset())
 
     def _commit_identity(self) -> tuple[str, int] | str:
+        if self.by_hand and self.subscription.is_empty:
+            return "", NO_GENERATION
         if self.state is ClassicState.STABLE or self._unnoticed is not None:
             return self.member_id, self.epoch if self._unnoticed is None else self._unnoticed
         if self.state is ClassicState.UNJOINED:
@@ -244,5 +247,5 @@ class ClassicMembership(CommittingMember):
         return None, -1
 
 
-def _no_answer_needed(_answer: object, _now_ms: int) -> None:
-    """The member has already reset its membership."""
+def no_answer_needed(_answer: object, _now_ms: int) -> None:
+    """For LeaveGroup: the member has already reset its membership."""

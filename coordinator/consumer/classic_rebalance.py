@@ -96,6 +96,10 @@ class RebalancingMember(ClassicMembership):
         self._watched: frozenset[str] = frozenset()  # Topics of the whole group, which its leader watches
         self._assigned_for: dict[str, int] | None = None
         """The partition counts by topic that the leader knew when it assigned. None: the member is a follower."""
+        self._revokes_first = False
+        """Whether an eager member has subscribed again: librdkafka revokes before it looks for the topics."""
+        self._unsubscribes_next = False  # Whether `unsubscribe` waits for the end of a rebalance
+        self._is_outdated = False  # Whether it was a leader before this rebalance, with other topics
         self._looks_again = False
         """Whether topics or subscription have changed, or may have changed, since they were last compared."""
         self._rebalance = RebalancePhase.NONE
@@ -149,8 +153,12 @@ class RebalancingMember(ClassicMembership):
         return {name: topics[name].partitions for name in names if name in topics}
 
     def _misses_topic(self) -> bool:
-        """Whether another missing topic is found, one at a time (rd_kafka_propagate_consumer_topic_errors)."""
-        missing = [topic for topic in self._topics() if topic not in self.image.topics]
+        """Whether another missing topic is found, or a regex that matches none, one at a time
+        (rd_kafka_propagate_consumer_topic_errors)."""
+        topics, regex = self._topics(), self.subscription.regex
+        missing = [topic for topic in topics if topic not in self.image.topics]
+        if not topics and regex is not None:
+            missing = [regex]
         self._missed &= frozenset(missing)
         for topic in missing:
             if topic not in self._missed:
@@ -221,14 +229,17 @@ class RebalancingMember(ClassicMembership):
     def _partitions_revoked(self, partitions: Partitions | None, now_ms: int) -> None:
         """All that it owns then, if they are None."""
         self._own(frozenset() if partitions is None else self.owned - partitions)
-        self.is_leader = False
-        self._throw(now_ms)
+        self.is_leader = self._revokes_first = False
+        self._throw(now_ms, wraps=True)
 
-    def _throw(self, now_ms: int) -> None:
-        """An exception of a callback leaves `poll` now."""
+    def _throw(self, now_ms: int, *, wraps: bool = False) -> None:
+        """An exception of a callback leaves `poll` now; `wraps`: Java wraps even one of Kafka's."""
         if self._error:
-            error, self._error = self._error, ""
+            error, self._error = self._wrapped(self._error) if wraps else self._error, ""
             self._raise(error, now_ms, base.LISTENER_FAILED)
+
+    def _wrapped(self, error: str) -> str:
+        return error if self._behavior.names_codes else self.identity.library.listener_error
 
     def _join(self, now_ms: int) -> None:
         settings, identity = self.settings, self.identity
@@ -302,7 +313,9 @@ class RebalancingMember(ClassicMembership):
             chosen = rebalance_protocol((self._protocol,), self.identity.library.leader)
             self.is_cooperative = chosen is RebalanceProtocol.COOPERATIVE
         leads = joined.leader == joined.member
-        self._assigned_for = None
+        former, self._assigned_for = self._assigned_for, None
+        # A leader's knowledge is dropped only when the next rebalance completes (assignmentSnapshot).
+        self._is_outdated = not leads and former is not None and former != self._counts(self._topics())
         assignments: tuple[tuple[str, bytes], ...] = ()
         if leads:
             self.is_leader = True
@@ -342,7 +355,7 @@ class RebalancingMember(ClassicMembership):
             self._rebalance = RebalancePhase.NONE
         else:
             self.state = ClassicState.STABLE
-            self._must_rejoin = False
+            self._must_rejoin = self._is_outdated and not self._behavior.rebalances_in_background
             self._assignment = answer.assignment
             self._rebalance = RebalancePhase.ASSIGNED
             self.metrics.rebalance_ended(now_ms)
@@ -386,6 +399,14 @@ class RebalancingMember(ClassicMembership):
             super()._commit_fenced(code)
         elif self._behavior.forgets_generation:
             self.epoch = NO_GENERATION
+
+    def _forget_rebalance(self) -> None:
+        """The member has unsubscribed. A request in flight is awaited before the next one (joinFuture)."""
+        if self._rebalance is not RebalancePhase.ANSWER_DUE:
+            self._rebalance = RebalancePhase.NONE
+        self.is_leader, self._assignment, self._join_answer = False, b"", None
+        self._joined = None
+        self._missed = frozenset()
 
     def _complete(self, now_ms: int) -> None:
         """ConsumerCoordinator.onJoinComplete; repeated at the next `poll` if a callback has thrown."""

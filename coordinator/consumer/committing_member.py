@@ -101,7 +101,7 @@ class CommittingMember(base.ClientMember):
         self._commit(self._consumed(), now_ms, now_ms + COMMIT_TIMEOUT_MS, self._synced, is_sync=True)
 
     def committed(self, now_ms: int) -> None:
-        if not self.owned:
+        if not self.assignment:
             return
         self._wait_outside_poll(now_ms)
         self._committed_by_ms = now_ms + COMMIT_TIMEOUT_MS
@@ -152,10 +152,10 @@ class CommittingMember(base.ClientMember):
         """Member id and epoch in OffsetFetch; None and -1 if the protocol does not send them."""
 
     def _consumed(self, among: Partitions | None = None) -> Offsets:
-        """The offsets to commit: positions of what is owned (or of `among`), in a fixed order."""
+        """The offsets to commit: positions of the assignment (or of `among`), in a fixed order."""
         return {
             partition: offset
-            for partition in sorted(self.owned if among is None else among)
+            for partition in sorted(self.assignment if among is None else among)
             if (offset := self.position(partition)) is not None
         }
 
@@ -189,7 +189,7 @@ class CommittingMember(base.ClientMember):
             group=self.identity.group,
             generation_or_epoch=epoch,
             member=member,
-            instance=self.identity.instance,
+            instance=None if self.by_hand and self.subscription.is_empty else self.identity.instance,
             offsets=tuple(
                 [
                     Offset(topic=topic, topic_id=None, partition=partition, offset=offset)
@@ -277,18 +277,18 @@ class CommittingMember(base.ClientMember):
     @property
     def _unpositioned(self) -> Partitions:
         """Partitions whose position must be looked up."""
-        return self.owned - self.positioned
+        return self.assignment - self.positioned
 
     def _fetch_offsets(self, now_ms: int) -> None:
-        """Fetch the committed offsets of what is owned and has no position; of all if the application requests it."""
+        """Fetch the committed offsets of what is assigned and has no position; of all if the application asks."""
         is_asked = self._committed_by_ms != base.NEVER
         if (
             self._fetches_offsets
             or now_ms < self._fetch_offsets_at_ms
-            or (len(self.positioned) == len(self.owned) and not is_asked)
+            or (len(self.positioned) == len(self.assignment) and not is_asked)
         ):
             return
-        topics = tuple(by_topic(self.owned if is_asked else self._unpositioned).items())
+        topics = tuple(by_topic(self.assignment if is_asked else self._unpositioned).items())
         if not topics or not self._find_coordinator(now_ms):
             return
         member, epoch = self._fetch_identity
@@ -307,7 +307,11 @@ class CommittingMember(base.ClientMember):
         for topic, partitions in group.topics:
             for partition, fetched in partitions:
                 name = TopicPartition(str(topic), partition)
-                if fetched.error is ErrorCode.NONE and name in self.owned and name not in self.positioned:
+                if (
+                    fetched.error is ErrorCode.NONE
+                    and name in self.assignment
+                    and name not in self.positioned
+                ):
                     offsets[name] = fetched.offset
         if offsets:
             self.positioned.update(offsets)

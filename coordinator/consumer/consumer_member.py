@@ -5,6 +5,7 @@ to join, to acknowledge and to leave; the assignment in an answer is reconciled 
     any of those -FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID-> FENCED -lost returned-> JOINING
     any of those -max.poll.interval.ms-> LEAVING -heartbeat-> STALE -lost returned, in the next poll-> JOINING
     any of those -close-> LEAVING -heartbeat-> UNSUBSCRIBED
+    any of those -unsubscribe-> PREPARE_LEAVING -revoked returned-> LEAVING -heartbeat-> UNSUBSCRIBED
     any of those -another error-> FATAL
 
 Source: kafka-clients 4.3.1, AbstractMembershipManager, ConsumerMembershipManager, AbstractHeartbeatRequestManager
@@ -23,7 +24,7 @@ from coordinator.consumer import member as base
 from coordinator.consumer.heartbeat_fields import HeartbeatFields
 from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.member_assignors import MemberAssignors
-from coordinator.consumer.outputs import CallbackKind
+from coordinator.consumer.outputs import CallbackKind, DueCallback, Warned
 from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState, ReconcilingMember
 from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
@@ -38,7 +39,7 @@ from coordinator.errors import InvalidSetting
 from wire.errors import ErrorCode
 
 _JOINS, _LEAVES, _GOES_AWAY = 0, -1, -2
-_RETRY_BACKOFF_MAX_MS = 1_000
+RETRY_BACKOFF_MAX_MS = 1_000
 """retry.backoff.max.ms. Kafka's jitter of 20 percent is omitted."""
 _CLOSE_TIMEOUT_MS = 30_000
 """The time limit of `close`: CloseOptions' default."""
@@ -84,6 +85,9 @@ class AsyncConsumer(ReconcilingMember):
         self._fields = HeartbeatFields(identity, uuid, remote_assignor)
         self._keeps_place = identity.instance is not None
         self._is_new = True
+        self._has_joined = self._is_leaving = (
+            False  # Whether it ever joined; whether `unsubscribe` waits to leave
+        )
         self._beat: int | None = None  # The unanswered heartbeat
         self._beat_at_ms = self._interval_ms = self._failures = 0
         self._closing = _Closing.NO
@@ -91,6 +95,9 @@ class AsyncConsumer(ReconcilingMember):
 
     @property
     def is_settled(self) -> bool:
+        if self.subscription.is_empty:
+            is_outside = self.state in _WITHOUT_HEARTBEATS and not self._waiting
+            return is_outside and self._then is None and self.assignment <= self.positioned
         return (
             self.state is AsyncState.STABLE
             and not self._waiting
@@ -127,8 +134,12 @@ class AsyncConsumer(ReconcilingMember):
                 beat_at_ms = self._beat_at_ms if self._beat is None else base.NEVER
                 at_ms = min(at_ms, beat_at_ms, self._poll_timeout_at_ms)
         if self.in_poll:
-            at_ms = min(at_ms, self._auto_commit_at_ms)
-            if len(self.positioned) != len(self.owned) and not self._fetches_offsets and self._unpositioned:
+            at_ms = min(at_ms, self._auto_commit_at_ms, self._throws_at_ms)
+            if (
+                len(self.positioned) != len(self.assignment)
+                and not self._fetches_offsets
+                and self._unpositioned
+            ):
                 at_ms = min(at_ms, max(self._fetch_offsets_at_ms, self._lookup_due_ms))
         return None if at_ms == base.NEVER else at_ms
 
@@ -147,7 +158,8 @@ class AsyncConsumer(ReconcilingMember):
             self._is_new = False
             if self.settings.enable_auto_commit:
                 self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
-            self._join(now_ms)
+        if self.state is AsyncState.UNSUBSCRIBED:
+            self._join_if_subscribed(now_ms)
         elif not self.in_poll:
             self._background(now_ms)  # do what was already due
             if self.state is AsyncState.STALE and not self._is_lost:
@@ -165,12 +177,65 @@ class AsyncConsumer(ReconcilingMember):
                 self._close_committed("TimeoutException", now_ms)
             elif self._closing is _Closing.LEAVES:
                 self._finish_close(now_ms)
+        self._throw_for_nothing(now_ms)
         self._advance(now_ms)
 
     def _subscribed(self, now_ms: int) -> None:
-        """The next heartbeat reports it, when it is due."""
+        """The next heartbeat reports it, when it is due; a consumer outside the group joins in `poll`."""
         self._has_news = True
         self._advance(now_ms)
+
+    @property
+    def _changes_incrementally(self) -> bool:
+        return self._has_joined
+
+    def unsubscribe(self, now_ms: int) -> None:
+        """AbstractMembershipManager.leaveGroup: outside the group there is no callback, except one that is due."""
+        if self.state in _WITHOUT_HEARTBEATS:
+            if self.state is not AsyncState.FATAL:
+                self.state = AsyncState.UNSUBSCRIBED
+            if not self._is_lost:
+                self._revoke_all()
+            self.subscription, self.by_hand = base.ClientSubscription(), frozenset()
+        else:
+            self._become(AsyncState.PREPARE_LEAVING, now_ms)
+            self._revoking |= self.owned
+            if self.owned:
+                kind = CallbackKind.REVOKED if self.epoch > 0 else CallbackKind.LOST
+                self._due.append(DueCallback(kind, self.owned, self._unsubscribed))
+            else:
+                self._unsubscribed(now_ms)
+        self._advance(now_ms)
+
+    def _unsubscribed(self, _now_ms: int) -> None:
+        """Leave, whatever the listener did; `unsubscribe` waits for the answer."""
+        self.subscription, self.by_hand = base.ClientSubscription(), frozenset()
+        if self._behavior.calls_lost_again:
+            self.released = self.owned
+        self._revoke_all()
+        if self.state is not AsyncState.PREPARE_LEAVING:
+            return
+        self._waiting.pop(self._beat or 0, None)
+        self._beat = None
+        self._is_watched = self._behavior.counts_callbacks
+        self.state = AsyncState.UNSUBSCRIBED
+        self.epoch = self._leave_epoch
+        self._fields.forget()
+        if self._coordinator is not None:
+            self._is_leaving = True
+            self._send(self._fields.plain(self.epoch), self._left_unsubscribed)
+
+    def _left_unsubscribed(self, _answer: object, _now_ms: int) -> None:
+        self._is_leaving = False
+
+    def _join_if_subscribed(self, now_ms: int) -> None:
+        """For a consumer outside the group that polls."""
+        if self._is_leaving:
+            return
+        if self.subscription.is_empty:
+            self._polls_for_nothing(now_ms)
+        else:
+            self._join(now_ms)
 
     def refresh_topics(self, image: TopicImage, now_ms: int) -> None:
         self.image = image
@@ -179,7 +244,8 @@ class AsyncConsumer(ReconcilingMember):
         self._advance(now_ms)
 
     def enforce_rebalance(self, _now_ms: int) -> None:
-        """No effect: the coordinator decides. Kafka logs a warning (KIP-848 "enforceRebalance")."""
+        """No effect: the coordinator decides (KIP-848 "enforceRebalance")."""
+        self.outputs.append(Warned("Operation not supported in new consumer group protocol"))
 
     def close(self, now_ms: int, *, for_good: bool = False) -> None:
         """Commit, call `revoked`, leave, whatever fails. A static member stays, except `for_good` (KIP-1092)."""
@@ -209,6 +275,8 @@ class AsyncConsumer(ReconcilingMember):
                 self._close_committed("", now_ms)
         if self.in_poll and self.state is AsyncState.STALE and not self._is_lost and not self._due:
             self._join(now_ms)  # it left during a callback, with nothing to lose
+        if self.in_poll and self.state is AsyncState.UNSUBSCRIBED:
+            self._join_if_subscribed(now_ms)
         while self.in_poll:
             if self._error and not self._batch:
                 self._throw(now_ms)
@@ -232,7 +300,8 @@ class AsyncConsumer(ReconcilingMember):
                 self._find_coordinator(now_ms)
             return
         is_due = now_ms >= self._beat_at_ms or self.state is AsyncState.ACKNOWLEDGING
-        if state is not AsyncState.LEAVING and now_ms >= self._poll_timeout_at_ms:
+        is_leaving = state in (AsyncState.PREPARE_LEAVING, AsyncState.LEAVING)
+        if not is_leaving and now_ms >= self._poll_timeout_at_ms:
             self._leave_after_poll_timeout(now_ms)
         elif self.state is AsyncState.LEAVING or (self._beat is None and is_due):
             self._send_heartbeat(now_ms)
@@ -289,6 +358,8 @@ class AsyncConsumer(ReconcilingMember):
         if self.state in _WITHOUT_HEARTBEATS:
             return
         self.epoch = answer.epoch
+        if self.state is AsyncState.PREPARE_LEAVING:
+            return
         if answer.assignment is not None:
             self._receive(answer.assignment, now_ms)
         if self._client_side is not None and self._client_side.handle_heartbeat(answer):
@@ -300,7 +371,7 @@ class AsyncConsumer(ReconcilingMember):
         self._fields.forget()
         self._has_news = True
         backoff_ms = self.settings.retry_backoff_ms << min(self._failures, 10)
-        self._beat_at_ms = now_ms + min(backoff_ms, _RETRY_BACKOFF_MAX_MS)
+        self._beat_at_ms = now_ms + min(backoff_ms, RETRY_BACKOFF_MAX_MS)
         self._failures += 1
 
     def _refused(self, code: ErrorCode, message: str, now_ms: int) -> None:
@@ -311,6 +382,8 @@ class AsyncConsumer(ReconcilingMember):
             self._beat_at_ms = now_ms
         elif code is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
             self._fail(self._error_of(code), message)
+        elif code in _FENCED_ERRORS and self.state is AsyncState.PREPARE_LEAVING:
+            self.state = AsyncState.UNSUBSCRIBED
         elif code in _FENCED_ERRORS:
             self._become(AsyncState.FENCED, now_ms)
             self.epoch, self._failures, self._beat_at_ms = _JOINS, 0, now_ms
@@ -331,6 +404,7 @@ class AsyncConsumer(ReconcilingMember):
                 self._revoke_all()  # rd_kafka_rebalance_op_incr does not call the listener after a fatal error
 
     def _join(self, now_ms: int) -> None:
+        self._has_joined = True
         self._has_rejoined = self._has_rejoined or self._reconciles
         leaves = self.state is AsyncState.STALE and not self._behavior.leaves_before_lost
         if leaves and self._coordinator is not None:
@@ -402,6 +476,8 @@ class AsyncConsumer(ReconcilingMember):
         self._closing = _Closing.REVOKES
         if self.owned:
             self._call(CallbackKind.REVOKED, self.owned, self._close_revoked, now_ms)
+        elif self.released:
+            self._call(CallbackKind.LOST, self.released, self._close_revoked, now_ms)
         else:
             self._close_revoked(now_ms)
 

@@ -66,8 +66,13 @@ class Behavior:
     """Whether a classic member is cooperative by the assignor that was chosen, or by its list."""
     remembers_eager: bool = False
     """Whether a cooperative member does not start to read what it gets again after it revoked eagerly."""
-    replaces_regex: bool = False
-    """Whether `subscribe` accepts topics by name after a regular expression; otherwise it throws."""
+    replaces_subscription: bool = False
+    """Whether topics, a regular expression and partitions of `assign` replace each other; otherwise a consumer must
+    unsubscribe before, and a `poll` without any of them throws."""
+    joins_without_topics: bool = True
+    """Whether the classic consumer joins although no topic that it subscribes to exists."""
+    calls_lost_again: bool = True
+    """Whether `close` after `unsubscribe` calls `lost` with what the consumer protocol's `unsubscribe` has revoked."""
     clears_regex: bool = False
     """Whether a full heartbeat also clears the regex; if the field is missing, the coordinator keeps it."""
     forgets_to_rejoin: bool = False
@@ -123,7 +128,9 @@ _LIBRDKAFKA = ClientLibrary(
         checks_subscription=False,
         tolerates_assignments=True,
         followers_watch=True,
-        replaces_regex=True,
+        replaces_subscription=True,
+        joins_without_topics=False,
+        calls_lost_again=False,
         clears_regex=True,
         fatal_error="_FATAL",
         poll_timeout_error="_MAX_POLL_EXCEEDED",

@@ -19,7 +19,9 @@ NEVER = 2**62
 """A deadline that never comes, in ms."""
 LISTENER_FAILED = "User rebalance callback throws an error"
 """The message of the exception of `poll` if the listener throws."""
+NOT_SUBSCRIBED = "Consumer is not subscribed to any topics or assigned any partitions"
 _MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
+_ERRONEOUS_STATE = "Failed to set assignment: Local: Erroneous state"
 
 Position: TypeAlias = Callable[[TopicPartition], int | None]
 """The offset up to which the application has received the records of a partition; None if it does not read it yet."""
@@ -57,11 +59,15 @@ class PeriodicTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSubscription:
-    """Topics by name, or by a regular expression, which a classic member matches itself, with `matches`."""
+    """Topics by name, or by a regular expression, which a classic member matches itself, with `matches`; or neither."""
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
     matches: Callable[[str], bool] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.topics or self.is_expression)
 
     @property
     def is_expression(self) -> bool:
@@ -93,9 +99,11 @@ class ClientMember(ABC):
         self.position = position
         self.metrics = Metrics(self.settings.metrics_num_samples, self.settings.metrics_sample_window_ms)
         self.owned: Partitions = frozenset()
-        """The partitions that the client considers its own (`Consumer.assignment`)."""
+        """The partitions that the group has assigned, and that the client considers its own."""
+        self.by_hand: Partitions = frozenset()
+        """The partitions of `Consumer.assign`: the coordinator does not know that they are read."""
         self.positioned: set[TopicPartition] = set()
-        """The partitions of these that have a position to read from."""
+        """The partitions of both that have a position to read from."""
         self.in_poll = False
         self.is_closing = False
         self.is_closed = False
@@ -118,6 +126,8 @@ class ClientMember(ABC):
         self._is_watched = self._behavior.counts_callbacks  # Whether max.poll.interval.ms is counting
         self._waits_for_commit = self._polls_next = False
         """Whether the application waits in `commitSync`, and whether it polls after that."""
+        self._idle_since_ms: int | None = NEVER
+        """When `poll` noticed that there is nothing to read; NEVER: it has not; None: it has thrown for that."""
 
     def take(self) -> list[outputs.Output]:
         """The outputs since the last call, in order."""
@@ -128,6 +138,21 @@ class ClientMember(ABC):
     @abstractmethod
     def fetching(self) -> Partitions:
         """The part of `owned` that it reads: without partitions that it is revoking or that have no position."""
+
+    @property
+    def assignment(self) -> Partitions:
+        """`Consumer.assignment`: `assign` replaces what the group has assigned, as far as it is possible then."""
+        return self.by_hand or self.owned
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it need not be a member of the group: it has no subscription."""
+        return self.subscription.is_empty
+
+    @property
+    def awaits_commit(self) -> bool:
+        """Whether the application waits in `commitSync` or `committed`."""
+        return self._waits_for_commit
 
     @property
     def acquiring(self) -> Partitions:
@@ -187,9 +212,7 @@ class ClientMember(ABC):
         self.in_poll = not self.is_closing
         self._threw = threw
         if threw and not self._error:
-            # confluent-kafka lets it through, Java wraps it.
-            passes = self._thrown if self._behavior.names_codes else ""
-            self._error = passes or self.identity.library.listener_error
+            self._error = self._thrown or self.identity.library.listener_error
         self._thrown = ""
         since_ms = self._out_of_poll_since_ms
         then(now_ms)
@@ -212,14 +235,62 @@ class ClientMember(ABC):
     def wake(self, now_ms: int) -> None:
         """Do what is due, as soon as `next_deadline` has come."""
 
-    def subscribe(self, topics: tuple[str, ...], now_ms: int) -> None:
-        """`Consumer.subscribe` with other topics; Java refuses them after a regular expression."""
-        if self.subscription.is_expression and not self._behavior.replaces_regex:
-            self.leave_poll(now_ms)
-            self.outputs.append(outputs.Raised("IllegalStateException", _MUTUALLY_EXCLUSIVE, is_refusal=True))
+    def subscribe(self, subscription: ClientSubscription, now_ms: int) -> None:
+        """`Consumer.subscribe`; Java refuses another kind of subscription (SubscriptionState.setSubscriptionType)."""
+        before = self.subscription
+        is_other_kind = not before.is_empty and before.is_expression != subscription.is_expression
+        if (self.by_hand or is_other_kind) and not self._behavior.replaces_subscription:
+            self._refuse(_MUTUALLY_EXCLUSIVE, now_ms)
         else:
-            self.subscription = ClientSubscription(topics=topics)
+            self.subscription, self._idle_since_ms = subscription, NEVER
             self._subscribed(now_ms)
+
+    def assign(self, partitions: Partitions, now_ms: int) -> None:
+        """`Consumer.assign`: the application chooses the partitions; Java refuses that while it is subscribed."""
+        if not self._behavior.replaces_subscription:
+            refusal = "" if self.subscription.is_empty else _MUTUALLY_EXCLUSIVE
+        else:
+            refusal = _ERRONEOUS_STATE if self._changes_incrementally else ""
+        if refusal:
+            self._refuse(refusal, now_ms)
+        else:
+            self._assign_by_hand(partitions)
+            self._advance(now_ms)
+
+    @abstractmethod
+    def unsubscribe(self, now_ms: int) -> None:
+        """`Consumer.unsubscribe`: give up everything, with `revoked` or `lost`, and leave; nothing is committed."""
+
+    def _assign_by_hand(self, partitions: Partitions) -> None:
+        self.by_hand, self._idle_since_ms = partitions, NEVER
+        self.positioned &= self.assignment
+
+    @property
+    @abstractmethod
+    def _changes_incrementally(self) -> bool:
+        """Whether it has joined as a cooperative member: librdkafka then refuses `assign` for good."""
+
+    def _refuse(self, message: str, now_ms: int) -> None:
+        """A method throws, and has no effect."""
+        self.leave_poll(now_ms)
+        error = "_STATE" if self._behavior.names_codes else "IllegalStateException"
+        self.outputs.append(outputs.Raised(error, message, is_refusal=True))
+
+    def _polls_for_nothing(self, now_ms: int) -> None:
+        """A `poll` without subscription or assignment throws in Java, once all events of this moment are handled.
+        Each one does; the application is assumed to wait until it has subscribed."""
+        throws = not self.by_hand and not self._behavior.replaces_subscription
+        if throws and self.in_poll and self._idle_since_ms == NEVER:
+            self._idle_since_ms = now_ms
+
+    def _throw_for_nothing(self, now_ms: int) -> None:
+        if self.in_poll and self._idle_since_ms is not None and now_ms >= self._idle_since_ms:
+            self._idle_since_ms = None
+            self._refuse(NOT_SUBSCRIBED, now_ms)
+
+    @property
+    def _throws_at_ms(self) -> int:
+        return NEVER if self._idle_since_ms is None else self._idle_since_ms
 
     @abstractmethod
     def _subscribed(self, now_ms: int) -> None:
@@ -314,7 +385,7 @@ class ClientMember(ABC):
         """Set `Consumer.assignment`; new partitions have no position yet."""
         if partitions != self.owned:
             self.owned = partitions
-            self.positioned &= partitions
+            self.positioned &= self.assignment
 
     def _end(self) -> None:
         self.is_closed = True

@@ -91,8 +91,15 @@ class AssignorCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Warned:
+    """The client logs a warning."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception leaves `poll`, `commitSync`, `subscribe` or `close`: the application is out of `poll` now."""
+    """An exception leaves `poll` or another method of the consumer: the application is out of `poll` now."""
 
     error: str  # The class of the exception, as Java names it
     message: str = ""
@@ -150,5 +157,14 @@ class CollectingChanges:
 
 
 Output: TypeAlias = (
-    Send | Callback | AssignorCall | Raised | Committed | Positioned | Closed | Deadlocked | CollectingChanges
+    Send
+    | Callback
+    | AssignorCall
+    | Warned
+    | Raised
+    | Committed
+    | Positioned
+    | Closed
+    | Deadlocked
+    | CollectingChanges
 )

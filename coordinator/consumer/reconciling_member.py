@@ -52,7 +52,7 @@ _EXCEPTIONS = {
 
 
 class AsyncState(Enum):
-    """MemberState of kafka-clients. PREPARE_LEAVING, which `unsubscribe` waits in, is omitted."""
+    """MemberState of kafka-clients."""
 
     UNSUBSCRIBED = "unsubscribed"
     JOINING = "joining"
@@ -60,6 +60,7 @@ class AsyncState(Enum):
     ACKNOWLEDGING = "acknowledging"
     STABLE = "stable"
     FENCED = "fenced"
+    PREPARE_LEAVING = "prepare-leaving"  # `unsubscribe` waits for its callback; heartbeats continue
     LEAVING = "leaving"
     STALE = "stale"
     FATAL = "fatal"
@@ -94,12 +95,14 @@ class ReconcilingMember(committing_member.CommittingMember):
         self._batch = 0  # The number of due events that `poll` has taken, but not processed
         self._message = ""
         self._is_lost = False  # Whether `lost` is due or running
+        self.released: Partitions = frozenset()
+        """What `unsubscribe` revoked, until the next assignment (AsyncKafkaConsumer.groupAssignmentSnapshot)."""
         self._is_stranded = False
         """Whether it has left during the current reconciliation, and forgotten that (`forgets_to_rejoin`)."""
 
     @property
     def fetching(self) -> Partitions:
-        return self.owned & self.positioned - self._revoking - self._awaiting
+        return frozenset() if self.by_hand else self.owned & self.positioned - self._revoking - self._awaiting
 
     @property
     def acquiring(self) -> Partitions:
@@ -129,7 +132,7 @@ class ReconcilingMember(committing_member.CommittingMember):
                 return
         if now_ms >= self._auto_commit_at_ms:
             self._auto_commit(now_ms)
-        if len(self.positioned) != len(self.owned):
+        if len(self.positioned) != len(self.assignment):
             self._fetch_offsets(now_ms)
 
     def _take_event(self, now_ms: int) -> None:
@@ -141,6 +144,7 @@ class ReconcilingMember(committing_member.CommittingMember):
                 self._error, self._message = event.error, event.message
             return
         if event.assigned is not None and not self._is_dead:
+            self.by_hand = self.released = frozenset()
             self._own(event.assigned)
             self._awaiting |= event.partitions
             if self._client_side is not None:
@@ -304,7 +308,7 @@ class ReconcilingMember(committing_member.CommittingMember):
     @property
     def _unpositioned(self) -> Partitions:
         """Positions are looked up even while `assigned` runs, but not for partitions that are being revoked."""
-        return self.owned - self.positioned - self._revoking
+        return self.assignment - self.positioned - self._revoking
 
     def _auto_commit(self, now_ms: int) -> None:
         """Auto-commit; if the last auto-commit is unanswered, send this one afterwards (AutoCommitState)."""

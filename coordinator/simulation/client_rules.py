@@ -7,10 +7,11 @@ from collections.abc import Container
 
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
+from coordinator.consumer.reconciling_member import ReconcilingMember
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.invariants import Facts
-from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE, REJOINED_UNNOTICED
+from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE, LOST_AGAIN, REJOINED_UNNOTICED
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.story import partition_text
 from coordinator.simulation.watcher import Watcher
@@ -23,9 +24,9 @@ class ClientRules(Watcher):
     SyncGroup is answered: one that was joined and not synced may be used again after a failover.
 
     I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not hold, `lost`
-    all that it holds, and only when the member has no epoch any more; what is left is what the consumer owns. Under
-    the consumer protocol a `revoked` that threw is called again (not by librdkafka), and `lost` repeats it. A
-    librdkafka member loses partitions of deleted topics, also if they exist again (story
+    all that it holds, and only when the member has no epoch any more, or Java leaves during a rebalance; what is left
+    is what the consumer owns. Under the consumer protocol a `revoked` that threw is called again (not by librdkafka),
+    and `lost` repeats it. A librdkafka member loses partitions of deleted topics, also if they exist again (story
     topic-recreated-while-paused)."""
 
     def __init__(self, facts: Facts, rejoined: Container[str]) -> None:
@@ -72,7 +73,7 @@ class ClientRules(Watcher):
                 "I6",
                 f"{process.name}: {callback.kind.value} names {partition_text(named)}, {wrong}; "
                 f"its listener holds {partition_text(held)}, its consumer {partition_text(process.member.owned)}",
-                ASSIGNED_TOO_LATE if is_late else "",
+                ASSIGNED_TOO_LATE if is_late else _flaw_of(process, callback),
             )
         if callback.kind is CallbackKind.ASSIGNED:
             self._held[process] = held | named
@@ -125,7 +126,8 @@ class ClientRules(Watcher):
                 partition.topic not in known for partition in named
             ):
                 return ""  # a separate callback, independent of the rest
-            if process.member.epoch > 0 and process.member.member_id:
+            leaves = isinstance(process.member, ClassicConsumer) and process.member.leaves_with_lost
+            if process.member.epoch > 0 and process.member.member_id and not leaves:
                 return "although it has not left the group"
             is_all = named == owned and held <= named
             may_differ = process.script.protocol == "consumer"
@@ -134,3 +136,9 @@ class ClientRules(Watcher):
             return "which it does not hold"
         is_eager = isinstance(process.member, ClassicConsumer) and not process.member.is_cooperative
         return "which is not all that an eager member revokes" if is_eager and named != held else ""
+
+
+def _flaw_of(process: Process, callback: Callback) -> str:
+    member = process.member
+    is_repeated = isinstance(member, ReconcilingMember) and callback.partitions == member.released
+    return LOST_AGAIN if callback.kind is CallbackKind.LOST and is_repeated else ""

@@ -17,7 +17,11 @@ from coordinator.consumer.member import ClientMember, ClientSubscription, Identi
 from coordinator.consumer.outputs import Partitions
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.scenario import MemberScript, Restart, Scenario
-from groups.regex.broker import compile_broker_regex
+from groups.regex.automaton import Automaton
+from groups.regex.broker import judge
+from groups.regex.java import parse_java
+from groups.regex.posix import anywhere, parse_posix
+from groups.regex.program import TooLargeError, UnsureError, without_atoms
 
 GROUP = "group"  # The group of all members
 
@@ -95,7 +99,14 @@ def identity_of(new: NewMember) -> Identity:
 
 
 def subscription_of(script: MemberScript) -> ClientSubscription:
-    return ClientSubscription(topics=script.topics, regex=script.regex, matches=_matcher(script.regex))
+    """The subscription of a member's configuration."""
+    return subscription_to(script, script.topics, script.regex)
+
+
+def subscription_to(script: MemberScript, topics: tuple[str, ...], regex: str | None) -> ClientSubscription:
+    """The subscription of a member with this configuration to topics or, if it is not None, to a regex."""
+    matches = None if regex is None else _matcher(script, regex)
+    return ClientSubscription(topics=topics, regex=regex, matches=matches)
 
 
 def after_error(script: MemberScript) -> AfterError:
@@ -105,9 +116,20 @@ def after_error(script: MemberScript) -> AfterError:
     return library_named(script.library).after_error
 
 
-def _matcher(regex: str | None) -> Callable[[str], bool] | None:
-    """For clients that match regexes themselves: RE2, whose matches equal those of Java's Pattern."""
-    if regex is None:
-        return None
-    compiled = compile_broker_regex(regex)
+def _matcher(script: MemberScript, regex: str) -> Callable[[str], bool]:
+    """What the client itself matches in the classic protocol: Java whole names, librdkafka a part of them. What only
+    Java or the C library can tell is matched as the broker does, by RE2/J."""
+    if script.protocol == "classic":
+        is_java = library_named(script.library).leader is Leader.JAVA
+        parsed = None if is_java else parse_posix(regex)
+        try:
+            if is_java:
+                return Automaton(without_atoms(parse_java(regex))).matches
+            if parsed is not None:
+                return Automaton(anywhere(parsed)).matches
+        except (UnsureError, TooLargeError):
+            pass
+    compiled = judge(regex).regex
+    if compiled is None:
+        return lambda _name: False
     return lambda name: bool(compiled.matches((name,)))

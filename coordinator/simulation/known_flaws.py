@@ -56,3 +56,9 @@ ASSIGNED_TOO_LATE = "assigned-too-late"
 
 REJOINED_UNNOTICED = "rejoined-unnoticed"
 """I1, I2, I7, until the member's next assignment; I3 if the group was empty meanwhile, and started over."""
+
+LOST_AGAIN = "lost-again"
+"""I6: `close` calls `lost` with what `unsubscribe` has revoked; story unsubscribe-all."""
+
+ASSIGNED_BY_HAND = "assigned-by-hand"
+"""I7: its commits count as the member's; story assign-while-subscribed."""

@@ -14,7 +14,7 @@ from coordinator.engine.records import OffsetRecord
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import HandoverRules
 from coordinator.simulation.invariants import Facts
-from coordinator.simulation.known_flaws import LATE_COMMIT, TOPIC_RECREATED
+from coordinator.simulation.known_flaws import ASSIGNED_BY_HAND, LATE_COMMIT, TOPIC_RECREATED
 from coordinator.simulation.process import NOTHING
 
 
@@ -137,6 +137,9 @@ class OffsetRules:
     def _flaw_of_commit(self, request: OffsetCommit, partition: TopicPartition) -> str:
         """Why a member commits another's partition; librdkafka commits those that it has released."""
         member = request.member
+        for process in self._facts.processes.values():
+            if process.member.member_id == member and partition in process.by_hand:
+                return ASSIGNED_BY_HAND
         flaw = (
             self._flaw_at(partition)
             or self._wrongly_had.get((member, partition), "")

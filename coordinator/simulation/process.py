@@ -1,9 +1,10 @@
 """A consumer's process: the member, the application that polls it, its listener, and the records it reads.
 
 The application is always in `poll`, except during a callback of its listener, a pause, or the 100 ms after an
-exception. An action requested during a callback is done after it. When a frozen process thaws, answers are handled
-before deadlines, as in Java's network client. Records are written at a steady rate, and received in `poll`: from the
-committed offset (or the first one), up to the end of the log, FETCH_MS after reading has started."""
+exception. An action requested during a callback is done after it; a change of what it reads also waits for `poll`.
+When a frozen process thaws, answers are handled before deadlines, as in Java's network client. Records are written at
+a steady rate, and received in `poll`: from the committed offset (or the first one), up to the end of the log, FETCH_MS
+after reading has started."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ from coordinator.consumer.outputs import (
     Raised,
     Send,
     TopicPartition,
+    Warned,
 )
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
@@ -62,6 +64,7 @@ class ProcessWatcher:
     def assignor_called(self, process: Process, call: AssignorCall) -> None: ...
     def called_back(self, process: Process, callback: Callback, threw: bool) -> None: ...
     def raised(self, process: Process, raised: Raised) -> None: ...
+    def warned(self, process: Process, warned: Warned) -> None: ...
     def committed(self, process: Process, committed: Committed) -> None: ...
     def read(self, partition: TopicPartition, start: int, end: int) -> None: ...
     def received(self, process: Process, answer: object) -> None: ...
@@ -95,6 +98,7 @@ class Process:
         self.state = dict(script.state)  # What its application shows its assignors now
         self.owned: Partitions = NOTHING  # The partitions that it owned after the last step
         self.fetching: Partitions = NOTHING
+        self.by_hand: Partitions = NOTHING  # What `Consumer.assign` has chosen: others may own it
         self.deleted_released: set[TopicPartition] = set()
         """The partitions of `deleted_owned` that it owned last, and no longer owns."""
         self.assigned_ms: dict[TopicPartition, int] = {}
@@ -120,6 +124,8 @@ class Process:
         self._commits = False  # Whether the listener waits in commitSync
         self._later: list[tuple[Action, tuple[object, ...]]] = []
         """Actions of the application after the callback."""
+        self._changes: list[tuple[str, tuple[object, ...]]] = []
+        """Methods that the application will call between two calls of `poll`, with their arguments."""
         self._frozen: list[tuple[Action, tuple[object, ...]]] = []
         """Actions that wait until the process thaws."""
         self._thaw_ms = 0
@@ -131,6 +137,7 @@ class Process:
             Callback: self._on_callback,
             AssignorCall: self._on_assignor_call,
             Raised: self._on_raised,
+            Warned: self._on_warned,
             Committed: self._on_committed,
             Positioned: self._on_positioned,
             Closed: lambda _: self._end(),
@@ -173,6 +180,10 @@ class Process:
         """Change what the application shows its assignors, whatever it does meanwhile."""
         if not self._waits(self.change_state, changes):
             self.state.update(changes)
+
+    def change(self, method: str, *arguments: object) -> None:
+        """The same, where it would call `poll` next: the method may call the listener."""
+        self._when_free(self._change, method, *arguments)
 
     def wanted(self, image: TopicImage) -> tuple[str, ...]:
         """The topics that it subscribes to, existing or not."""
@@ -256,6 +267,8 @@ class Process:
     def _update_reading(self) -> None:
         """Start and stop reading, depending on what the member fetches and what the application does."""
         fetched = self.fetching if self.is_polling else NOTHING
+        if self.by_hand and self.is_polling:
+            fetched = self.by_hand & self.member.positioned
         gone = [partition for partition in self._reading if partition not in fetched]
         if gone:
             self._stop_reading(gone)
@@ -294,6 +307,12 @@ class Process:
             self._update_reading()
             for watcher in self._watchers:
                 watcher.fetching_changed(self, before)
+        if member.by_hand != self.by_hand:
+            for gone in self.by_hand - member.assignment:
+                self._positions.pop(gone, None)
+                self._reading.pop(gone, None)
+            self.by_hand = member.by_hand
+            self._update_reading()
         if owned is not self.owned and owned != self.owned:
             before, self.owned = self.owned, owned
             for gone in before - owned:
@@ -304,6 +323,7 @@ class Process:
             self.deleted_released -= owned - before
             for watcher in self._watchers:
                 watcher.owned_changed(self, before)
+        self._make_changes()
         self._plan_wake()
 
     def _plan_wake(self) -> None:
@@ -374,15 +394,15 @@ class Process:
         self._catch_up()
 
     def _on_raised(self, raised: Raised) -> None:
-        if not raised.is_refusal:
-            self.last_error = raised.error
-        for watcher in self._watchers:
-            watcher.raised(self, raised)
-        # Thrown by commitSync, and therefore by the listener.
+        # Thrown by commitSync, and therefore by the listener; `poll` or `close` throws it again.
         if self._commits and self._callback is not None:
             self._commits = False
             self._schedule.at(self._schedule.now_ms, self._return, self._callback, True)
             return
+        if not raised.is_refusal:
+            self.last_error = raised.error
+        for watcher in self._watchers:
+            watcher.raised(self, raised)
         if self.activity is Activity.CLOSING:
             return
         self._leave()
@@ -393,6 +413,10 @@ class Process:
             self._busy_until_ms = max(self._busy_until_ms, self._schedule.now_ms + AGAIN_MS)
             self._schedule.at(self._busy_until_ms, self._poll_again)
 
+    def _on_warned(self, warned: Warned) -> None:
+        for watcher in self._watchers:
+            watcher.warned(self, warned)
+
     def _on_committed(self, committed: Committed) -> None:
         for watcher in self._watchers:
             watcher.committed(self, committed)
@@ -402,7 +426,7 @@ class Process:
 
     def _on_positioned(self, positioned: Positioned) -> None:
         for partition, offset in positioned.offsets.items():
-            if partition not in self.member.owned:
+            if partition not in self.member.assignment:
                 continue
             if partition in self._reading:
                 self._stop_reading([partition])
@@ -422,7 +446,7 @@ class Process:
 
     def _listener(self, callback: Callback) -> ListenerScript:
         listener: Mapping[str, ListenerScript] = self.script.listener
-        return listener.get(callback.kind.value, AT_ONCE)
+        return listener.get(self.script.method_of(callback.kind).value, AT_ONCE)
 
     # The application.
 
@@ -458,6 +482,17 @@ class Process:
             getattr(self.member, method)(*arguments, self._schedule.now_ms)
             self._step()
 
+    def _change(self, method: str, *arguments: object) -> None:
+        self._changes.append((method, arguments))
+        self._make_changes()
+
+    def _make_changes(self) -> None:
+        while self._changes and self._callback is None and not self.member.awaits_commit:
+            if self.activity is not Activity.POLLING:
+                return
+            method, arguments = self._changes.pop(0)
+            self._call(method, *arguments)
+
     def _pause(self, for_ms: int) -> None:
         if self.activity is Activity.CLOSING:
             return
@@ -477,6 +512,9 @@ class Process:
         if self._schedule.now_ms < self._busy_until_ms:
             return
         self.activity = Activity.POLLING
+        self._make_changes()
+        if self.activity is not Activity.POLLING:
+            return
         self.member.enter_poll(self._schedule.now_ms)
         self._step()
         self._update_reading()

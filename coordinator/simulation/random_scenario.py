@@ -3,7 +3,7 @@ They are short, so that a million can be played, with timeouts as short as broke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -29,6 +29,8 @@ _EAGER = ("range", "roundrobin", "sticky")
 _COOPERATIVE = ("cooperative-sticky",)
 _BETWEEN = (("cooperative-sticky", "range"), ("range", "cooperative-sticky"))
 """Assignor lists of the first bounce from range to cooperative-sticky; librdkafka refuses both."""
+_REGEXES = ("^ord.*", "^.*", "^(orders|payments)")
+_MISSING = "returns"  # A topic that is never created
 _VERBS = (
     "restart", "restart", "restart", "close", "kill", "pause", "freeze", "enforce_rebalance", "subscribe", "commit",
 )  # fmt: skip
@@ -36,7 +38,30 @@ _VERBS = (
 
 def random_scenario(seed: int) -> model.Scenario:
     """The same scenario for the same seed. Reading its text returns the same scenario (`scenario_text`)."""
-    return _Draft(Random(f"{seed} scenario")).scenario()  # noqa: S311
+    scenario = _Draft(Random(f"{seed} scenario")).scenario()  # noqa: S311
+    # Drawn separately: the rest of a seed's scenario is the same with and without these calls.
+    random = Random(f"{seed} subscriptions")  # noqa: S311
+    events = (changed for event in scenario.events for changed in _with_subscriptions(random, event))
+    return replace(scenario, events=tuple(events))
+
+
+def _with_subscriptions(random: Random, event: model.Event) -> Iterator[model.Event]:
+    """The event; one of those that subscribe may be another call of the consumer, or several at the same time."""
+    if not isinstance(event, model.Subscribe):
+        yield event
+        return
+    at, name = event.at, event.member
+    again: tuple[model.Event, ...] = (
+        event,
+        replace(event, topics=(), regex=random.choice(_REGEXES)),
+        replace(event, topics=(*event.topics, _MISSING)),
+        model.Assign(at=at, member=name, partitions={random.choice(event.topics): (0, 1)}),
+    )
+    if random.random() < 0.4:
+        yield model.Unsubscribe(at=at, member=name)
+        if random.random() < 0.3:
+            return
+    yield random.choice(again)
 
 
 @dataclass(slots=True)
@@ -102,7 +127,7 @@ class _Draft:
     def _of_consumer_protocol(self, script: model.MemberScript) -> model.MemberScript:
         random = self.random
         if random.random() < 0.2:
-            script = replace(script, topics=(), regex=random.choice(("^ord.*", ".*", "orders|payments")))
+            script = replace(script, topics=(), regex=random.choice(_REGEXES))
         config = {name: value for name, value in script.config.items() if name not in _TIMEOUTS}
         remote = random.choice((None, None, "uniform", "range"))
         return replace(script, protocol="consumer", assignors=(), remote_assignor=remote, config=config)

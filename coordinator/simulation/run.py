@@ -105,7 +105,9 @@ def result_of(
         callbacks=tuple(measures.callbacks),
         assignor_calls=tuple(measures.assignor_calls),
         thrown=tuple(measures.thrown),
-        final={name: process.owned for name, process in world.processes.items() if process.is_running},
+        final={
+            name: process.member.assignment for name, process in world.processes.items() if process.is_running
+        },
         metrics=metrics_of(world),
         owners=measures.owners_now(),
         presence=measures.presence_now(),

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
+from coordinator.consumer.outputs import CallbackKind
 from coordinator.faults import MAX_SECONDS, ChangeTopic, FailCoordinator, PartitionCount, Seconds
-from groups.trees import INT64, UNWRITTEN, Between, named
+from groups.trees import INT64, UNWRITTEN, Between, PartitionNumbers, named
 
 Chance = Annotated[float, Between(0, 1)]
 Milliseconds = Annotated[int, Between(0, MAX_SECONDS * 1000, "ms")]
@@ -44,6 +45,7 @@ class MemberScript:
     remote_assignor: str | None = None
     local_assignors: tuple[str, ...] = ()  # Client-side assignors of KIP-848, which Kafka never shipped
     topics: tuple[str, ...] = ()
+    """A topic need not exist. Neither topics nor a regex: the application does not subscribe at the start."""
     regex: str | None = None
     """Matched by the broker in the consumer protocol, by the client in the classic one (a Java Pattern there)."""
     instance: str | None = None
@@ -57,9 +59,17 @@ class MemberScript:
     state: Mapping[str, str] = field(default_factory=dict)
     """What its application shows its custom assignors, by name (`assignors.conversation.ApplicationState`)."""
     listener: Mapping[str, ListenerScript] = field(default_factory=dict)
-    """By the listener's method: assigned, revoked, lost."""
+    """By the listener's method: assigned, revoked, lost. Without `lost`, `revoked` is called in its place."""
     after_error: str | None = None
     """How the application handles an exception of `poll`: poll-again (the default of both libraries) or die."""
+
+    def method_of(self, kind: CallbackKind) -> CallbackKind:
+        """The method that runs when `kind` is called: `lost` calls `revoked` in a listener that only has that
+        (ConsumerRebalanceListener.onPartitionsLost; confluent-kafka without `on_lost`)."""
+        has_default = (
+            CallbackKind.REVOKED.value in self.listener and CallbackKind.LOST.value not in self.listener
+        )
+        return CallbackKind.REVOKED if kind is CallbackKind.LOST and has_default else kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +156,29 @@ class ChangeState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribe:
+    """`Consumer.subscribe` with topics or a regex: a Pattern in the classic protocol, else a SubscriptionPattern."""
+
     at: Seconds
     member: str = field(metadata=named("subscribe"))
-    topics: tuple[str, ...]
+    topics: tuple[str, ...] = ()
+    regex: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsubscribe:
+    """`Consumer.unsubscribe`."""
+
+    at: Seconds
+    member: str = field(metadata=named("unsubscribe"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assign:
+    """`Consumer.assign`: the application chooses its partitions itself."""
+
+    at: Seconds
+    member: str = field(metadata=named("assign"))
+    partitions: Mapping[str, PartitionNumbers]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +198,17 @@ class AskCommitted:
 
 
 ProcessEvent: TypeAlias = (
-    Close | Kill | Pause | Freeze | EnforceRebalance | ChangeState | Subscribe | Commit | AskCommitted
+    Close
+    | Kill
+    | Pause
+    | Freeze
+    | EnforceRebalance
+    | ChangeState
+    | Subscribe
+    | Unsubscribe
+    | Assign
+    | Commit
+    | AskCommitted
 )
 Event: TypeAlias = Start | Restart | ProcessEvent | ChangeTopic | FailCoordinator
 """An event of a scenario, with its time."""

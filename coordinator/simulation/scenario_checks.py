@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from assignors.assignor import Leader, Side
 from assignors.errors import AssignorError, NoCommonProtocolError
@@ -10,9 +10,19 @@ from assignors.registry import find, rebalance_protocol
 from coordinator.configs.settings import Config
 from coordinator.consumer.library import LIBRARIES, AfterError, MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.scenario import MemberScript, NetworkFaults, NetworkPartition
+from coordinator.faults import ChangeTopic
+from coordinator.simulation.scenario import (
+    Assign,
+    MemberScript,
+    NetworkFaults,
+    NetworkPartition,
+    Restart,
+    Scenario,
+    Subscribe,
+)
 from groups.model import wrong_topic_name
 from groups.regex.java import JavaSyntaxError, parse_java
+from groups.regex.posix import NotAskedError, PosixRegex, PosixSyntaxError
 from groups.regex.program import UnsureError
 from groups.trees import Malformed, shown
 from wire.suggestion import did_you_mean
@@ -72,7 +82,7 @@ def check_member(script: MemberScript) -> None:
     if script.after_error not in (None, *(choice.value for choice in AfterError)):
         names = ", ".join(choice.value for choice in AfterError)
         raise Malformed(f"expected one of {names}; found {shown(script.after_error)}", "after_error")
-    _check_wanted(script)
+    _check_subscription(script.topics, script.regex, script)
     check_settings(MemberSettings, script.config, "config")
     if script.protocol == CLASSIC:
         _check_classic(script)
@@ -80,14 +90,67 @@ def check_member(script: MemberScript) -> None:
         _check_consumer(script)
 
 
-def _check_wanted(script: MemberScript) -> None:
-    if script.topics and script.regex is not None:
-        raise Malformed("a member has topics or a regex, and this one has both", "regex")
-    if not script.topics and not script.regex:
-        raise Malformed("a member needs topics or a regex", "topics")
-    for number, topic in enumerate(script.topics):
+def check_subscribe(event: Subscribe, script: MemberScript) -> None:
+    """`script` configures the member. Raises Malformed: it subscribes to nothing, or the member would refuse it."""
+    if not event.topics and not event.regex:
+        raise Malformed("needs topics or a regex; the verb unsubscribe ends a subscription", "topics")
+    _check_subscription(event.topics, event.regex, script)
+
+
+def missing_topics(scenario: Scenario) -> Iterator[str]:
+    """Sentences about subscriptions to topics that never exist: possible, and often a misspelled name."""
+    exist = {*scenario.topics, *(event.topic for event in scenario.events if isinstance(event, ChangeTopic))}
+    subscribed = [(name, script.topics) for name, script in scenario.members.items()]
+    for event in scenario.events:
+        if isinstance(event, Restart):
+            subscribed.append((event.member, event.script.topics))
+        elif isinstance(event, Subscribe):
+            subscribed.append((event.member, event.topics))
+    missing = dict.fromkeys(
+        (name, topic) for name, topics in subscribed for topic in topics if topic not in exist
+    )
+    for name, topic in missing:
+        yield f"{name} subscribes to {topic}, which never exists{did_you_mean(topic, sorted(exist))}"
+
+
+def check_assign(event: Assign) -> None:
+    """Raises Malformed: there are no partitions, or a topic's name is invalid."""
+    for topic in event.partitions:
+        if (wrong := wrong_topic_name(topic)) is not None:
+            raise Malformed(wrong, "partitions", topic)
+    if not any(event.partitions.values()):
+        raise Malformed("lists no partition; the verb unsubscribe ends an assignment", "partitions")
+
+
+def _check_subscription(topics: tuple[str, ...], regex: str | None, script: MemberScript) -> None:
+    if topics and regex is not None:
+        raise Malformed("a subscription has topics or a regex, and this one has both", "regex")
+    for number, topic in enumerate(topics):
         if (wrong := wrong_topic_name(topic)) is not None:
             raise Malformed(wrong, "topics", number)
+    if regex is not None:
+        _check_regex(regex, script)
+
+
+def _check_regex(regex: str, script: MemberScript) -> None:
+    """Raises Malformed: the client refuses the regex; RE2/J of the broker is the simulation's business."""
+    if not regex:
+        raise Malformed("is empty; both libraries refuse that", "regex")
+    try:
+        if LIBRARIES[script.library].leader is Leader.LIBRDKAFKA:
+            if not regex.startswith("^"):
+                raise Malformed(
+                    "librdkafka considers it the name of a topic unless it begins with ^", "regex"
+                )
+            PosixRegex(regex)
+        elif script.protocol == CLASSIC:
+            parse_java(regex)
+    except JavaSyntaxError as error:
+        raise Malformed(f"not a Java Pattern: {error}", "regex") from None
+    except PosixSyntaxError as error:
+        raise Malformed(f"not an extended regular expression of POSIX: {error}", "regex") from None
+    except (UnsureError, NotAskedError):
+        pass
 
 
 def _check_classic(script: MemberScript) -> None:
@@ -98,13 +161,6 @@ def _check_classic(script: MemberScript) -> None:
         raise Malformed(
             f"expected a version from 0 to 3, found {script.subscription_version}", "subscription_version"
         )
-    if script.regex is not None and LIBRARIES[script.library].leader is Leader.JAVA:
-        try:
-            parse_java(script.regex)
-        except JavaSyntaxError as error:
-            raise Malformed(f"not a Java Pattern: {error}", "regex") from None
-        except UnsureError:
-            pass
     leader = LIBRARIES[script.library].leader
     for number, name in enumerate(script.assignors):
         if name in script.assignors[:number]:

@@ -36,6 +36,8 @@ VERBS: Mapping[str, type] = {  # restart before kill, which is also one of its k
     "enforce_rebalance": model.EnforceRebalance,
     "change_state": model.ChangeState,
     "subscribe": model.Subscribe,
+    "unsubscribe": model.Unsubscribe,
+    "assign": model.Assign,
     "commit": model.Commit,
     "committed": model.AskCommitted,
     "topic": ChangeTopic,
@@ -100,6 +102,7 @@ class _Events:
         self.trees: Any = tree.get("events")
         self.member_trees: Mapping[str, _Tree] = tree.get("members") or {}
         self.configured: dict[str, _Tree] = {}  # The current configuration of the members that have started
+        self.scripts = dict(top.members)  # The same, as objects
         self.running: dict[str, float] = {}
         """When a member's process started; in the future while the member is restarting."""
         self.partitions = dict(top.topics)
@@ -115,8 +118,6 @@ class _Events:
         self.ever.update(
             event.topic for event, _ in typed if isinstance(event, ChangeTopic) and event.create is not None
         )
-        for name, script in self.top.members.items():
-            self._check_subscription(script.topics, "members", name, "topics")
         in_order = sorted(typed, key=lambda pair: (pair[0].at, pair[1]))
         return tuple(
             self._located(number, self._follow, event, self.trees[number]) for event, number in in_order
@@ -170,9 +171,9 @@ class _Events:
                 if isinstance(event, model.ChangeState) and not event.state:
                     raise Malformed("names nothing to change", "state")
                 if isinstance(event, model.Subscribe):
-                    if not event.topics:
-                        raise Malformed("lists no topic", "topics")
-                    self._check_subscription(event.topics, "topics")
+                    checks.check_subscribe(event, self.scripts[event.member])
+                if isinstance(event, model.Assign):
+                    checks.check_assign(event)
                 if isinstance(event, model.Close | model.Kill):
                     del self.running[event.member]
         return event
@@ -206,14 +207,8 @@ class _Events:
             script: model.MemberScript = TREES.read(model.MemberScript, tree)
         except Malformed as error:
             raise error.below("with") from None
-        self._check_subscription(script.topics, "with", "topics")
-        self.configured[member] = tree
+        self.configured[member], self.scripts[member] = tree, script
         return script
-
-    def _check_subscription(self, topics: tuple[str, ...], *path: str) -> None:
-        for number, topic in enumerate(topics):
-            if topic not in self.ever:
-                raise Malformed(checks.unknown("topic", topic, self.ever), *path, number)
 
     def _change_topic(self, event: ChangeTopic) -> ChangeTopic:
         present = self.partitions.get(event.topic)

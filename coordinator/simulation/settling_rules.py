@@ -96,11 +96,12 @@ class SettlingRules(Watcher):
         return self._group_unsettled()
 
     def _group_unsettled(self) -> str:
-        for process in self._running():
+        subscribed = [process for process in self._running() if not process.member.is_outside]
+        for process in subscribed:
             if self._facts.is_zombie(process):
                 return f"{process.name} is not in the group"
         group = self._facts.engine.state.groups.get(GROUP)
-        if self._running() and group is not None and group.state is not GroupState.STABLE:
+        if subscribed and group is not None and group.state is not GroupState.STABLE:
             return f"the group is {group.state.value}"
         if self._facts.coordinator.engine is not self._facts.engine:
             return "the coordinator is loading"

@@ -16,6 +16,7 @@ from coordinator.consumer.outputs import (
     Partitions,
     Raised,
     TopicPartition,
+    Warned,
 )
 from coordinator.engine import records as logged
 from coordinator.engine.classic.heartbeat import HeartbeatAnswer
@@ -65,6 +66,11 @@ class RunStory(Watcher):
 
     def calling(self, process: Process, callback: Callback) -> None:
         self._add(process.name, _callback, callback)
+        if (method := process.script.method_of(callback.kind)) is not callback.kind:
+            self.add(
+                process.name,
+                f"{_CALLED[callback.kind]} calls {_CALLED[method]}: there is no separate method",
+            )
 
     def assignor_called(self, process: Process, call: AssignorCall) -> None:
         self._add(process.name, self._assignor_call, call)
@@ -72,6 +78,9 @@ class RunStory(Watcher):
     def called_back(self, process: Process, callback: Callback, threw: bool) -> None:
         if threw:
             self.add(process.name, f"the listener throws in {callback.kind.value}")
+
+    def warned(self, process: Process, warned: Warned) -> None:
+        self.add(process.name, f"logs a warning: {warned.message}")
 
     def raised(self, process: Process, raised: Raised) -> None:
         self.add(process.name, f"throws {raised.error} {raised.message}".rstrip())

@@ -11,12 +11,13 @@ from typing import Any
 from coordinator.configs.settings import Config
 from coordinator.consumer.library import MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Variant
+from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Subscribe, Variant
 from coordinator.simulation.scenario_checks import (
     CLASSIC,
     CLASSIC_SETTINGS,
     check_member,
     check_settings,
+    check_subscribe,
     unknown,
 )
 from groups.trees import Malformed
@@ -130,6 +131,9 @@ def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) ->
         check_settings(Config, played.settings, "settings")
         for script in _scripts(played):
             check_member(script)
+        for event in played.events:
+            if isinstance(event, Subscribe):
+                check_subscribe(event, played.members[event.member])
     except Malformed as error:
         raise InvalidSetting(str(error)) from None
 

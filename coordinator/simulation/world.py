@@ -11,7 +11,10 @@ from random import Random
 from types import MappingProxyType
 from uuid import UUID
 
+from assignors.assignor import Leader
 from coordinator.configs.settings import Config
+from coordinator.consumer.consumer_member import RETRY_BACKOFF_MAX_MS
+from coordinator.consumer.leader import places
 from coordinator.consumer.library import AfterError, MemberSettings
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.calls import AnyRequest
@@ -28,6 +31,7 @@ from coordinator.simulation.consumers import (
     after_error,
     make_member,
     shares_partitions,
+    subscription_to,
 )
 from coordinator.simulation.invariants import Violations
 from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
@@ -38,7 +42,7 @@ from coordinator.simulation.node import NO_ID, Answering, CoordinatorNode, LogAp
 from coordinator.simulation.process import Process
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.settling_rules import SettlingRules
-from coordinator.simulation.story import COORDINATOR, RunStory
+from coordinator.simulation.story import COORDINATOR, RunStory, partition_text
 from coordinator.simulation.streams import StreamsApplication
 from coordinator.simulation.topics import InitialState, SimulatedClient, SimulatedTopics
 from coordinator.simulation.watcher import Watcher
@@ -134,6 +138,9 @@ class World(Watcher):
                     what, act = _described(event, process)
                     self.story.add(event.member, what)
                     act()
+                    if isinstance(event, model.Subscribe):  # it asks for the new topics
+                        at_ms = self.schedule.now_ms + int(self.scenario.metadata_delay_s * 1000)
+                        self.schedule.at(at_ms, process.refresh_topics, self.topics.image)
 
     def prescribe(self, name: str, member_id: str) -> None:
         """Set the id of a member's next process, as its coordinator would generate it."""
@@ -219,11 +226,16 @@ class World(Watcher):
                 self.schedule.at(at_ms, process.refresh_topics, self.topics.image)
 
     def _refresh_ms(self, process: Process, seen_ms: int) -> int:
-        """When a client without errors refreshes its metadata; in the consumer protocol also for unknown topics."""
+        """When a client refreshes its metadata. A Java client that misses a topic, and every client of the consumer
+        protocol for an unknown topic, does not wait for metadata.max.age.ms."""
         if process.script.protocol == "consumer":
             return seen_ms
-        age_ms = MemberSettings.parse(process.script.config).metadata_max_age_ms
-        return seen_ms + (process.started_ms - seen_ms) % age_ms
+        settings = MemberSettings.parse(process.script.config)
+        member = process.member
+        misses = not member.image.topics.keys() >= set(member.subscription.topics)
+        is_java = member.identity.library.leader is Leader.JAVA
+        every_ms = RETRY_BACKOFF_MAX_MS if misses and is_java else settings.metadata_max_age_ms
+        return seen_ms + (process.started_ms - seen_ms) % every_ms
 
     # The coordinator.
 
@@ -388,8 +400,18 @@ def _described(event: model.ProcessEvent, process: Process) -> tuple[str, Callab
         case model.ChangeState(state=state):
             changes = " ".join(f"{name}={value}" for name, value in state.items())
             return f"changes its state: {changes}", partial(process.change_state, state)
-        case model.Subscribe(topics=topics):
-            return f"subscribes to {' '.join(topics)}", partial(process.call, "subscribe", topics)
+        case model.Subscribe(topics=topics, regex=regex):
+            subscription = subscription_to(process.script, topics, regex)
+            return f"subscribes to {regex or ' '.join(topics)}", partial(
+                process.change, "subscribe", subscription
+            )
+        case model.Unsubscribe():
+            return "unsubscribes", partial(process.change, "unsubscribe")
+        case model.Assign(partitions=by_topic):
+            partitions = places(by_topic)
+            return f"assigns itself {partition_text(partitions)}", partial(
+                process.change, "assign", partitions
+            )
         case model.Commit():
             return "calls commitSync", partial(process.call, "commit")
         case model.AskCommitted():

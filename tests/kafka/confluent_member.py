@@ -4,8 +4,9 @@ The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic th
 KEY:VALUE` of that file, at the time of the machine's monotonic clock. `"listener"` and `"pollAgain"`: see
 `java/Member.java`.
 A line of JSON on stdin, `{"do": ACTION, ...}`, is what to do before the next poll: `subscribe` (to other `topics`),
-`pause` (stay outside poll for `ms`), `commit`, `hold` (say what is held), `produce` (`records` to one `partition`, with
-a `compression`), `offsets_for_times` (of `partitions`, `at_ms`), `stop`.
+`unsubscribe`, `assign` (`partitions` by topic), `pause` (stay outside poll for `ms`), `commit`, `hold` (say what is
+held), `produce` (`records` to one `partition`, with a `compression`), `offsets_for_times` (of `partitions`, `at_ms`),
+`stop`.
 Each event is one line of JSON on stdout with `member` and `event`: `started` (it has subscribed); `assigned`,
 `revoked`, `lost` (partitions of the listener's call; `assignment` is what is held after it); `holds`; and with a
 `reason`: `error` (of the consumer), `thrown` (an exception in a call of it, with its name), `produced` (empty, or what
@@ -16,6 +17,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -54,7 +56,8 @@ class ConfluentMember:
         )
 
     def run(self, topics: list[str]) -> None:
-        self.subscribe(topics)
+        if topics:
+            self.subscribe(topics)
         self.reporter.say("started")
         while not self.commands.stop.is_set():
             self.attempt(self.consume)
@@ -76,7 +79,7 @@ class ConfluentMember:
 
     def consume(self) -> None:
         for action in self.commands.actions():
-            self.act(action)
+            self.attempt(partial(self.act, action))
         message = self.consumer.poll(POLL_S)
         error = message.error() if message is not None else None
         if error is not None and self.polls_again:
@@ -96,6 +99,10 @@ class ConfluentMember:
         match action["do"]:
             case "subscribe":
                 self.subscribe(action["topics"])
+            case "unsubscribe":
+                self.consumer.unsubscribe()
+            case "assign":
+                self.consumer.assign(_partitions(action["partitions"]))
             case "pause":
                 time.sleep(action["ms"] / 1000)
             case "commit":
@@ -115,11 +122,14 @@ class ConfluentMember:
         self.reporter.say("answers", reason=str(brokers.get("GroupCoordinator", {"rx": 0})["rx"]))
 
     def subscribe(self, topics: list[str]) -> None:
+        """A listener with `revoked` and without `lost` is one that has no `on_lost`."""
+        has_own_lost = "revoked" not in self.listener or "lost" in self.listener
+        on_lost = {"on_lost": lambda _, partitions: self.given_up("lost", partitions)} if has_own_lost else {}
         self.consumer.subscribe(
             topics,
             on_assign=lambda _, partitions: self.assigned(partitions),
             on_revoke=lambda _, partitions: self.given_up("revoked", partitions),
-            on_lost=lambda _, partitions: self.given_up("lost", partitions),
+            **on_lost,
         )
 
     def assigned(self, partitions: list[TopicPartition]) -> None:
@@ -180,6 +190,10 @@ class ConfluentMember:
                 raise ListenerError(f"the listener throws in {method}")
         finally:
             finish()
+
+
+def _partitions(by_topic: Mapping[str, Iterable[int]]) -> list[TopicPartition]:
+    return [TopicPartition(topic, number) for topic, numbers in by_topic.items() for number in numbers]
 
 
 def _named(partitions: Iterable[TopicPartition]) -> set[Partition]:

@@ -1,6 +1,7 @@
 """The events a member's process prints, as they come."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -8,6 +9,10 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 Partitions = dict[str, list[int]]
+_WARNING = re.compile(
+    r"\[([^\]]+)\] WARN \S+\.(?:Async|Classic)KafkaConsumer - (?:\[Consumer [^\]]*\] )?(.*)"
+)
+"""What a Java consumer itself logs, in the thread that has the member's name; its inner classes warn of much more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,13 @@ class EventLog:
             try:
                 self._events.append(Event.parse(line))
             except (ValueError, KeyError):
+                warning = _WARNING.match(line.rstrip())
+                if warning is not None:
+                    self._events.append(_warned(*warning.groups()))
                 # Not an event: a log line or a stack trace, shown when something goes wrong.
                 self._other.append(line.rstrip())
             self._changed.notify_all()
+
+
+def _warned(member: str, message: str) -> Event:
+    return Event(member=member, kind="warned", partitions={}, assignment=None, member_id=None, reason=message)

@@ -17,6 +17,7 @@ from confluent_kafka.cimpl import NewPartitions
 
 from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.scenario import (
+    Assign,
     ChangeState,
     Close,
     Commit,
@@ -30,6 +31,7 @@ from coordinator.simulation.scenario import (
     Scenario,
     Start,
     Subscribe,
+    Unsubscribe,
 )
 from tests.coordinator.simulation.recordings import (
     Call,
@@ -252,8 +254,14 @@ class StoryPlayer:
                         current.act("enforce_rebalance")
                     case ChangeState():
                         current.act("change_state", state=event.state)
-                    case Subscribe():
-                        current.act("subscribe", topics=[self.prefix + topic for topic in event.topics])
+                    case Subscribe(member=name):
+                        script = self.scenario.members[name]
+                        current.act("subscribe", **self._subscription(script, event.topics, event.regex))
+                    case Unsubscribe():
+                        current.act("unsubscribe")
+                    case Assign():
+                        numbers = {self.prefix + topic: those for topic, those in event.partitions.items()}
+                        current.act("assign", partitions=numbers)
                     case Commit():
                         current.act("commit")
         except Exception as error:
@@ -312,15 +320,8 @@ class StoryPlayer:
         ):
             if value is not None:
                 config[key] = value
-        regex = (
-            None
-            if script.regex is None
-            else "^" + self.prefix.replace(".", "[.]") + script.regex.removeprefix("^")
-        )
-        topics = [self.prefix + topic for topic in script.topics]
         return {
-            "topics": [regex] if regex and script.library != "java" else topics,
-            "re2" if script.protocol == "consumer" else "pattern": regex,
+            **self._subscription(script, script.topics, script.regex),
             "config": config,
             "state": dict(script.state) if "weighted" in " ".join(script.assignors) else None,
             "listener": {
@@ -332,6 +333,18 @@ class StoryPlayer:
                 for method, one in script.listener.items()
             },
         }
+
+    def _subscription(
+        self, script: MemberScript, topics: Sequence[str], regex: str | None
+    ) -> dict[str, object]:
+        """The fields of a command that subscribes, or (no topics, no regex) does not."""
+        named = [self.prefix + topic for topic in topics]
+        if regex is None:
+            return {"topics": named}
+        below = "^" + self.prefix.replace(".", "[.]") + regex.removeprefix("^")
+        if script.library != "java":
+            return {"topics": [below]}
+        return {"topics": [], "re2" if script.protocol == "consumer" else "pattern": below}
 
     def _course(self) -> Course:
         running = [one for those in self.processes.values() for one in those if one.runs]
@@ -359,6 +372,8 @@ class StoryPlayer:
             return None
         if event.kind in ("assigned", "revoked", "lost"):
             return Call(what=event.kind, partitions=self._plain(event.partitions), at_s=at_s)
+        if event.kind == "warned":
+            return Call(what="warning", message=event.reason or "", at_s=at_s)
         if event.kind in ("thrown", "error"):
             error, _, message = (event.reason or "").partition(": ")
             message = message.replace(self.prefix, "").replace(self.group, "GROUP")

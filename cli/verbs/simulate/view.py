@@ -14,6 +14,7 @@ from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import AssignorMethod, Partitions
 from coordinator.simulation.result import AssignorCalled, MemberMetrics, RunResult, StoryEntry, Violation
 from coordinator.simulation.run import replay_command
+from coordinator.simulation.scenario_checks import missing_topics
 from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import median_and_worst
@@ -140,6 +141,8 @@ def _lines(story: Sequence[StoryEntry]) -> Iterator[str]:
 
 def _remarks(simulated: SimulationResult) -> Iterator[str]:
     request = simulated.request
+    if request.source is not RANDOM:
+        yield from missing_topics(request.scenario_of(request.seeds[0]))
     for runs in simulated.runs:
         if runs.failing and len(request.seeds) > 1:
             broke = f"{len(runs.failing):,} of {counted(len(runs.played), 'seed')} broke an invariant"

@@ -4,8 +4,8 @@ A recording is the file `stories/recorded/STORY.VARIANT.CLIENT.json`. It holds e
 was played several times, each once, with for each member
 
 - `ids`: its ids in the group, of each of its processes in order: a classic one that fell out has more than one;
-- `calls`: the calls of the listener and of custom assignors, and the exceptions out of `poll`, `commitSync` and
-  `close`, in order. `at` is when, in seconds, for reading only. What repeats with every poll is there once
+- `calls`: the calls of the listener and of custom assignors, the exceptions out of the consumer's methods, and what it
+  warns of, in order. `at` is when, in seconds, for reading only. What repeats with every poll is there once
   (`without_repetitions`);
 - `final`: what it owned at the end, if it still ran.
 """
@@ -26,10 +26,10 @@ Topics = Mapping[str, Sequence[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call of the listener (`partitions`) or of a custom assignor (`assignor`: what it took and returned), or an
-    exception (`message`): when, and its words, make no difference."""
+    """A call of the listener (`partitions`) or of a custom assignor (`assignor`: what it took and returned), an
+    exception or a warning (`message`): when, and its words, make no difference."""
 
-    what: str  # assigned, revoked, lost, the assignor's method, or the exception's class
+    what: str  # assigned, revoked, lost, the assignor's method, the exception's class, or warning
     partitions: Topics | None = None
     assignor: Mapping[str, Any] | None = None  # User data as base64, members by name
     message: str = field(default="", compare=False)
@@ -42,11 +42,15 @@ class Call:
     def __str__(self) -> str:
         if self.assignor is not None:
             return f"{self.what} {json.dumps(self.assignor, sort_keys=True)}"
+        if self.what == "warning":
+            return self.what
         return f"throws {self.what}" if self.partitions is None else f"{self.what} {as_text(self.partitions)}"
 
     def as_json(self) -> dict[str, Any]:
         if self.assignor is not None:
             return {"assignor": self.what, **self.assignor, "at": round(self.at_s, 1)}
+        if self.what == "warning":
+            return {"warning": self.message, "at": round(self.at_s, 1)}
         if self.partitions is None:
             return {"thrown": self.what, "message": self.message, "at": round(self.at_s, 1)}
         return {"callback": self.what, "partitions": self.partitions, "at": round(self.at_s, 1)}
@@ -56,6 +60,8 @@ class Call:
         if "assignor" in fields:
             rest = {key: value for key, value in fields.items() if key not in ("assignor", "at")}
             return cls(what=fields["assignor"], assignor=rest, at_s=fields["at"])
+        if "warning" in fields:
+            return cls(what="warning", message=fields["warning"], at_s=fields["at"])
         if "thrown" in fields:
             return cls(what=fields["thrown"], message=fields["message"], at_s=fields["at"])
         return cls(what=fields["callback"], partitions=fields["partitions"], at_s=fields["at"])

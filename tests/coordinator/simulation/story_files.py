@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import EnforceRebalance, MemberScript, Restart, Scenario, Variant
 from coordinator.simulation.scenario_file import read_scenario
+from coordinator.simulation.variants import check_playable
 from tests.coordinator.simulation.recordings import STORIES
 from tests.support.weighted_assignor import offered
 
@@ -25,10 +27,14 @@ def read_story(name: str) -> Scenario:
 
 
 def variants_of(scenario: Scenario) -> list[Variant]:
-    """A story whose members name no assignors is one for each protocol."""
+    """A story whose members name no assignors is one for each protocol whose clients accept its subscriptions."""
     if any(script.assignors for script in _scripts(scenario)):
         return [Variant.AS_WRITTEN]
-    return [Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER]
+    return [
+        variant
+        for variant in (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
+        if _is_playable(scenario, variant)
+    ]
 
 
 def with_library(scenario: Scenario, library: str) -> Scenario:
@@ -44,11 +50,13 @@ def with_library(scenario: Scenario, library: str) -> Scenario:
 def can_play(scenario: Scenario, library: str) -> bool:
     """Whether a library knows what it needs.
 
-    librdkafka has no enforceRebalance, neither sticky nor custom assignors, and refuses lists that mix eager and
-    cooperative ones.
+    librdkafka has no enforceRebalance, neither sticky nor custom assignors, refuses lists that mix eager and
+    cooperative ones, and regexes that POSIX does not know.
     """
     if library == JAVA:
         return True
+    if not _is_playable(scenario, Variant.AS_WRITTEN):
+        return False
     has_calls = not any(isinstance(event, EnforceRebalance) for event in scenario.events)
     assignors = [set(script.assignors) for script in _scripts(scenario)]
     can_assign = not any(
@@ -57,6 +65,14 @@ def can_play(scenario: Scenario, library: str) -> bool:
         for assignor in assignors
     )
     return has_calls and can_assign
+
+
+def _is_playable(scenario: Scenario, variant: Variant) -> bool:
+    try:
+        check_playable(scenario, variant)
+    except InvalidSetting:
+        return False
+    return True
 
 
 def _scripts(scenario: Scenario) -> list[MemberScript]:

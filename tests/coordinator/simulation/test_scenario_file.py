@@ -37,6 +37,10 @@ members:
 events:
   - {at: 0, start: a}
   - {at: 5, start: b}
+  - {at: 7, unsubscribe: b}
+  - {at: 8, assign: b, partitions: {orders: [3, 1], never: [0]}}
+  - {at: 9, unsubscribe: b}
+  - {at: 10, subscribe: b, regex: "^l.*"}
   - {at: 20, close: b}
   - {at: 10, change_state: a, state: {load: 9.5}}
   - {at: 15.5, pause: b, for: 3}
@@ -99,12 +103,13 @@ FILES = [
     "kohort: 1\nfaults: {delay_ms: [9, 3]}",
     f"{MEMBER}faults: {{partition: {{members: [b], from: 1, to: 2}}}}",
     f"{MEMBER}faults: {{partition: {{members: [a], from: 9, to: 2}}}}",
-    "kohort: 1\ntopics: {orders: 1}\nmembers:\n  a: {topics: [order]}",
+    "kohort: 1\ntopics: {orders: 1}\nmembers:\n  a: {topics: [or/der]}",
     "kohort: 1\nmembers:\n  a:\n    topics: [t]\n    config:\n      sesion.timeout.ms: 9",
     f"{MEMBER}events:\n  - {{at: 1, start: a}}\n  - at: 2\n    restart: a\n    with:\n      assignors: [x]",
 ]
 MEMBERS = [
-    "library: jawa, topics: [t]", "protocol: kip848, topics: [t]", "", "topics: [t], regex: x", "regex: '('",
+    "library: jawa, topics: [t]", "protocol: kip848, topics: [t]", "topics: [t], regex: x", "regex: '('",
+    "regex: ''", "library: librdkafka, regex: t", "library: librdkafka, protocol: consumer, regex: '^('",
     "topics: [t], assignors: [rang]", "topics: [t], assignors: [range, range]",
     "library: librdkafka, topics: [t], assignors: [range, cooperative-sticky]",
     "topics: [t], remote_assignor: range", "topics: [t], protocol: consumer, assignors: [range]",
@@ -119,7 +124,15 @@ EVENTS = [
     ["{at: 9, close: a}", "{at: 9, start: a}"], [START, "{at: 2, start: a}"],
     [START, "{at: 2, kill: a}", "{at: 3, commit: a}"],
     [START, "{at: 2, restart: a, after: 5}", "{at: 3, close: a}"], [START, "{at: 2, pause: a, for: 0}"],
-    [START, "{at: 2, pause: a}"], [START, "{at: 2, subscribe: a, topics: [q]}"],
+    [START, "{at: 2, pause: a}"], [START, "{at: 2, subscribe: a, topics: [a b]}"],
+    [START, "{at: 2, subscribe: a, topics: []}"], [START, "{at: 2, subscribe: a}"],
+    [START, "{at: 2, subscribe: a, topics: [t], regex: x}"], [START, "{at: 2, subscribe: a, regex: '('}"],
+    ["{at: 1, unsubscribe: a}"], [START, "{at: 2, unsubscribe: b}"], [START, "{at: 2, unsubscribe: a, topics: [t]}"],
+    [START, "{at: 2, assign: a}"], [START, "{at: 2, assign: a, partitions: [0]}"],
+    [START, "{at: 2, assign: a, partitions: {}}"], [START, "{at: 2, assign: a, partitions: {t: []}}"],
+    [START, "{at: 2, assign: a, partitions: {t: [0, 0]}}"], [START, "{at: 2, assign: a, partitions: {t: [-1]}}"],
+    [START, "{at: 2, assign: a, partitions: {a b: [0]}}"],
+
     ["{at: 1, topic: q, partitions: 2}"], ["{at: 1, topic: t, partitions: 3}"],
     ["{at: 1, topic: t, create: 3}"], ["{at: 1, topic: t}"],
     ["{at: 1, topic: t, delete: true}", "{at: 2, topic: t, partitions: 9}"],

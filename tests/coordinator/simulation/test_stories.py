@@ -28,6 +28,7 @@ from tests.coordinator.simulation.story_files import read_story, story_names, va
 from tests.support.weighted_assignor import offered
 
 SEEDS = range(3)
+LOGGED = "logs a warning: "
 RECORDINGS = sorted(RECORDED.glob("*.json"))
 
 
@@ -65,7 +66,8 @@ def simulated_course(result: RunResult, recorded: Course) -> Course:
     """A run as a course, of the members that the recorded one has."""
     calls: dict[str, list[tuple[float, int, Call]]] = {name: [] for name in recorded.members}
     for number, made in enumerate(result.callbacks):
-        call = Call(what=made.kind.value, partitions=_topics(made.partitions), at_s=made.at_s)
+        method = result.scenario.members[made.member].method_of(made.kind)
+        call = Call(what=method.value, partitions=_topics(made.partitions), at_s=made.at_s)
         calls[made.member].append((made.at_s, 2 * number, call))
     for called in result.assignor_calls:
         fields = _assignor_fields(called.call)
@@ -75,6 +77,10 @@ def simulated_course(result: RunResult, recorded: Course) -> Course:
         # What a listener or an assignor throws comes after its call.
         call = Call(what=thrown.error, message=thrown.message, at_s=thrown.at_s)
         calls[thrown.member].append((thrown.at_s, 2 * len(result.callbacks), call))
+    for entry in result.story:
+        if entry.what.startswith(LOGGED):
+            call = Call(what="warning", message=entry.what.removeprefix(LOGGED), at_s=entry.at_s)
+            calls[entry.who].append((entry.at_s, 2 * len(result.callbacks), call))
     course = Course(
         members={
             name: MemberCourse(

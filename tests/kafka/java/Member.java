@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -48,15 +49,16 @@ import org.apache.kafka.streams.state.Stores;
  *
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
  * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. A consumer does
- * between two polls what {@code {"do", "member"}} asks: {@code subscribe} (to other {@code "topics"}), {@code pause} (stay
- * outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code change_state} (of WeightedAssignor), {@code commit} (commitSync), {@code hold} (say what it holds), {@code metrics} (say its metrics of rebalances), and {@code produce} and
- * {@code offsets_for_times}, which confluent_member.py describes.
+ * between two polls what {@code {"do", "member"}} asks: {@code subscribe} (to other {@code "topics" | "pattern" | "re2"}), {@code unsubscribe},
+ * {@code assign} ({@code "partitions"} by topic), {@code pause} (stay outside poll for {@code "ms"}), {@code enforce_rebalance}, {@code change_state} (of WeightedAssignor), {@code commit} (commitSync),
+ * {@code hold} (say what it holds), {@code metrics} (say its metrics of rebalances), and {@code produce} and {@code offsets_for_times}, which confluent_member.py describes.
  * The end of stdin closes all. Events are lines of JSON on stdout, the same as those of confluent_member.py,
  * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
  * {@code "commitWhenRevoked"} commits how far it has come with a partition before it lets go of it; one with
  * {@code "commitWhenConsumed"} commits after every poll that gave it records. {@code "pollMs"} is how long a poll takes at most.
- * {@code "listener": {"revoked": {"takesMs", "throws", "commits"}}} is what a method of the listener does. With
- * {@code "pollAgain"} an exception is an event, {@code thrown}, and no end.
+ * {@code "listener": {"revoked": {"takesMs", "throws", "commits"}}} is what a method of the listener does; one with
+ * {@code revoked} and without {@code lost} has the default of {@code onPartitionsLost}. With {@code "pollAgain"} an exception is an event,
+ * {@code thrown}, and no end. A consumer without topics and patterns does not subscribe.
  */
 public class Member {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -131,13 +133,9 @@ public class Member {
             });
         }
         try (Journal journal = new Journal(asked); KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config())) {
-            ConsumerRebalanceListener listener = new Listener(consumer, journal);
-            if (asked.hasNonNull("pattern")) {
-                consumer.subscribe(Pattern.compile(asked.get("pattern").asText()), listener);
-            } else if (asked.hasNonNull("re2")) {
-                consumer.subscribe(new SubscriptionPattern(asked.get("re2").asText()), listener);
-            } else {
-                consumer.subscribe(topics(), listener);
+            ConsumerRebalanceListener listener = listener(consumer, journal);
+            if (asked.hasNonNull("pattern") || asked.hasNonNull("re2") || !topics().isEmpty()) {
+                subscribe(asked, consumer, listener);
             }
             say("started", Map.of());
             while (!stopping.get()) {
@@ -160,6 +158,43 @@ public class Member {
         }
     }
 
+    private ConsumerRebalanceListener listener(KafkaConsumer<byte[], byte[]> consumer, Journal journal) {
+        Listener own = new Listener(consumer, journal);
+        JsonNode scripts = asked.path("listener");
+        if (!scripts.has("revoked") || scripts.has("lost")) {
+            return own;
+        }
+        return new ConsumerRebalanceListener() {
+            @Override
+            public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                own.onPartitionsAssigned(partitions);
+            }
+
+            @Override
+            public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                own.onPartitionsRevoked(partitions);
+            }
+        };
+    }
+
+    private static void subscribe(
+            JsonNode command, KafkaConsumer<byte[], byte[]> consumer, ConsumerRebalanceListener listener) {
+        if (command.hasNonNull("pattern")) {
+            consumer.subscribe(Pattern.compile(command.get("pattern").asText()), listener);
+        } else if (command.hasNonNull("re2")) {
+            consumer.subscribe(new SubscriptionPattern(command.get("re2").asText()), listener);
+        } else {
+            consumer.subscribe(topics(command), listener);
+        }
+    }
+
+    private static List<TopicPartition> partitions(JsonNode command) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        command.get("partitions").properties().forEach(topic ->
+            topic.getValue().forEach(number -> partitions.add(new TopicPartition(topic.getKey(), number.asInt()))));
+        return partitions;
+    }
+
     private void consume(KafkaConsumer<byte[], byte[]> consumer, Journal journal) {
         ConsumerRecords<byte[], byte[]> records = consumer.poll(poll);
         for (ConsumerRecord<byte[], byte[]> record : records) {
@@ -174,7 +209,9 @@ public class Member {
     private void act(JsonNode action, KafkaConsumer<byte[], byte[]> consumer, ConsumerRebalanceListener listener)
             throws InterruptedException {
         switch (action.get("do").asText()) {
-            case "subscribe" -> consumer.subscribe(topics(action), listener);
+            case "subscribe" -> subscribe(action, consumer, listener);
+            case "unsubscribe" -> consumer.unsubscribe();
+            case "assign" -> consumer.assign(partitions(action));
             case "pause" -> Thread.sleep(action.get("ms").asLong());
             case "enforce_rebalance" -> consumer.enforceRebalance();
             case "change_state" -> WeightedAssignor.change(name, state(action));
