@@ -35,8 +35,8 @@ migrations: $(SETUP) ## Carry out printed plans on a real broker while a produce
 brokers: $(SETUP) ## Run the tests of commands on a real broker that `make test` runs on `kohort serve`
 	KOHORT_BROKER=real $(BIN)/python -m pytest tests/cli --numprocesses $(JOBS) --dist loadfile
 
-dry-runs: $(SETUP) ## Compare dry runs of live groups of every shape, also in two racks, with the actual change
-	$(LONG) tests/cli/verbs/dry_run/test_live.py
+dry-runs: $(SETUP) ## Compare dry runs of live groups of every shape, also in two racks and of Kafka Streams, with the actual change
+	$(LONG) tests/cli/verbs/dry_run
 
 pipeline: $(SETUP) ## Test the whole pipeline: a cluster, the live topic, killed streams and sessions
 	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Start, StreamsScript
@@ -31,7 +31,12 @@ def scenario_tree(scenario: Scenario) -> _Tree:
         tree["without"] = list(scenario.without)
     tree["members"] = {name: _member(script) for name, script in scenario.members.items()}
     if scenario.streams is not None:
-        tree["streams"] = TREES.write(StreamsScript, scenario.streams)
+        processes = {
+            process: threads
+            for process, members in scenario.streams.processes.items()
+            if (threads := tuple(member for member in members if member in scenario.members))
+        }
+        tree["streams"] = TREES.write(StreamsScript, replace(scenario.streams, processes=processes))
     tree["events"] = _events(scenario)
     if scenario.faults != _DEFAULTS.faults:
         defaults = TREES.write(type(_DEFAULTS.faults), _DEFAULTS.faults)

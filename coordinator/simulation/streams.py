@@ -69,7 +69,7 @@ class StreamsApplication:
             assign=self._assigned_by(name),
             at_member=lambda _: _Thread(self, name),
         )
-        return _StreamsConsumer(
+        consumer = _StreamsConsumer(
             identity_of(new),
             subscription_of(new.script),
             new.image,
@@ -77,9 +77,9 @@ class StreamsApplication:
             assignors=(STREAMS,),
             custom=(assignor,),
             history=new.history,
-            due=self._due_ms,
-            name=name,
         )
+        consumer.follow_ups, consumer.thread = self._due_ms, name
+        return consumer
 
     # The state of processes.
 
@@ -120,7 +120,7 @@ class StreamsApplication:
         self._due_ms.pop(thread, None)
         if at_ms != NO_REBALANCE:
             self._due_ms[thread] = max(at_ms, now_ms)
-        self._tell(thread, _told(active, standby, at_ms, now_ms))
+        self._tell(thread, _assignment_text(active, standby, at_ms, now_ms))
 
     def _is_stateful(self, task: Task) -> bool:
         return any(part.number == task.subtopology and part.stores for part in self.topology.subtopologies)
@@ -218,20 +218,20 @@ class _Thread(MemberAssignor):
 class _StreamsConsumer(ClassicConsumer):
     """The consumer of a thread, which calls enforceRebalance when the assignment's follow-up rebalance is due."""
 
-    def __init__(self, *arguments: object, due: dict[str, int], name: str, **options: object) -> None:
-        super().__init__(*arguments, **options)  # type: ignore[arg-type]  # ClassicConsumer's own
-        self._follow_ups, self._thread = due, name
+    follow_ups: dict[str, int]
+    """When threads of the application have to rejoin, in ms."""
+    thread: str
 
     def next_deadline(self) -> int | None:
-        usual_ms, due_ms = super().next_deadline(), self._follow_ups.get(self._thread)
+        usual_ms, due_ms = super().next_deadline(), self.follow_ups.get(self.thread)
         if due_ms is None or not self.in_poll or self._rejoins:
             return usual_ms
         return due_ms if usual_ms is None else min(usual_ms, due_ms)
 
     def wake(self, now_ms: int) -> None:
-        due_ms = self._follow_ups.get(self._thread)
+        due_ms = self.follow_ups.get(self.thread)
         if due_ms is not None and due_ms <= now_ms and self.in_poll and not self._rejoins:
-            del self._follow_ups[self._thread]
+            del self.follow_ups[self.thread]
             self.enforce_rebalance(now_ms)
         super().wake(now_ms)
 
@@ -288,7 +288,7 @@ def _thread(member: str, user_data: bytes, owned: Mapping[str, Sequence[int]]) -
     )
 
 
-def _told(active: Sequence[Task], standby: Sequence[Task], at_ms: int, now_ms: int) -> str:
+def _assignment_text(active: Sequence[Task], standby: Sequence[Task], at_ms: int, now_ms: int) -> str:
     parts = [f"active tasks {', '.join(map(str, active))}" if active else "no active task"]
     if standby:
         parts.append(f"copies of {', '.join(map(str, standby))}")

@@ -48,9 +48,9 @@ def test_state_warms_up_before_a_task_moves() -> None:
 def test_a_slow_warm_up_is_probed_until_it_is_caught_up() -> None:
     scenario = shipped_scenario(WARM_UP)
     slow = replace(scenario, streams=replace(script(scenario), restored_per_s=2_000), until_s=300)
-    told = assignments(slow, "right-1")
-    assert told[:3] == ["no active task; copies of 0_0"] * 3
-    assert told[-1] == "active tasks 0_0, 0_2"
+    shares = assignments(slow, "right-1")
+    assert shares[:3] == ["no active task; copies of 0_0"] * 3
+    assert shares[-1] == "active tasks 0_0, 0_2"
 
 
 def test_a_simulation_has_the_rebalances_of_a_dry_run() -> None:
@@ -74,17 +74,17 @@ def test_a_simulation_has_the_rebalances_of_a_dry_run() -> None:
     rounds, rests = run_rounds(spec)
     assert rests
     expected = [each.assignment.threads["left-1"].active for each in rounds]
-    told = assignments(scenario, "left-1")[1:]  # after the one before right joins
-    assert told == [f"active tasks {', '.join(map(str, active))}" for active in expected]
+    shares = assignments(scenario, "left-1")[1:]  # after the one before right joins
+    assert shares == [f"active tasks {', '.join(map(str, active))}" for active in expected]
 
 
 def test_a_restarted_process_has_its_state() -> None:
     scenario = shipped_scenario(WARM_UP)
     tree = scenario_tree(scenario)
     tree["events"].append({"at": 100, "restart": "right-1", "after": 1})
-    told = assignments(scenario_from_tree(tree, name="restarted"), "right-1")
-    assert told[-1] == "active tasks 0_0, 0_2"
-    assert not any("copies" in line for line in told[5:])
+    shares = assignments(scenario_from_tree(tree, name="restarted"), "right-1")
+    assert shares[-1] == "active tasks 0_0, 0_2"
+    assert not any("copies" in line for line in shares[5:])
 
 
 def test_members_are_plain_consumers_in_another_variant() -> None:
@@ -94,6 +94,13 @@ def test_members_are_plain_consumers_in_another_variant() -> None:
 def test_a_written_scenario_is_read_as_the_same() -> None:
     scenario = shipped_scenario(WARM_UP)
     assert scenario_from_tree(scenario_tree(scenario), name=scenario.name) == scenario
+
+
+def test_a_smaller_scenario_names_only_its_members() -> None:
+    scenario = shipped_scenario(WARM_UP)
+    smaller = replace(scenario, members={"left-1": scenario.members["left-1"]}, events=scenario.events[:1])
+    read = scenario_from_tree(scenario_tree(smaller), name="smaller")
+    assert script(read).processes == {"left": ("left-1",)}
 
 
 @pytest.mark.parametrize(

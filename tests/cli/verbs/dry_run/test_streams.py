@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,7 +15,12 @@ import yaml
 
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
+from tests.kafka.classic_streams import ClassicStreams
+from tests.kafka.coordinator import running_broker
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
 from tests.support.golden import GOLDEN
+from tests.support.long import LONG
 from wire.messages.streams_assignor import (
     IS_ACTIVE,
     NEWEST_VERSION,
@@ -196,8 +203,8 @@ IDLE = thread("left", LEFT, (), {})
         ([{"id": "left"}], "", "what Kafka Streams sent for member left is not known from this source"),
     ],
 )
-def test_what_cannot_be_computed_is_named(run: Any, threads: object, options: str, message: str) -> None:
-    answer = run(list(threads), *options.split())  # type: ignore[call-overload]  # a list or a tuple
+def test_what_cannot_be_computed_is_named(run: Any, threads: Any, options: str, message: str) -> None:
+    answer = run(list(threads), *options.split())
     assert answer.status in (1, 2, 3)
     assert message in " ".join(answer.stderr.split())
 
@@ -254,3 +261,60 @@ def _by_process(held: Mapping[str, Any], processes: Mapping[str, str]) -> dict[s
         )
         for process in processes.values()
     }
+
+
+@pytest.mark.kafka
+@LONG
+def test_a_real_application_assigns_what_the_dry_run_said(
+    kohort: Kohort, kafka_jars: Path, tmp_path: Path
+) -> None:
+    """Three instances of two threads with a standby task each; one is killed."""
+    settings = {"num.standby.replicas": "1", "num.stream.threads": "2"}
+    with ExitStack() as stack:
+        broker = stack.enter_context(running_broker(kafka_jars, tmp_path / "broker"))
+        create_topics(broker, {"orders": 7, "clicks": 3})
+        instances = []
+        for number in range(3):
+            instance = ClassicStreams(
+                broker, tmp_path, "4.4.0", "app", "orders,clicks", f"app-{number}", settings
+            )
+            stack.callback(instance.kill)
+            instances.append(instance)
+        before = _settled(kohort, broker.bootstrap, 6)
+        (process,) = {process for member, (process, _) in before.items() if member.startswith("app-2-")}
+        run = kohort("dry-run", "app", "-b", broker.bootstrap, "--remove", process, "--output", "json")
+        (group,) = run.succeeded().document["groups"]
+        instances[2].kill()
+        after = _settled(kohort, broker.bootstrap, 4)
+    rounds = group["tasks"]["rebalances"]
+    assert {each["kind"] for each in rounds} <= {"next", "follow-up"}
+    assert {member: tasks for member, (_, tasks) in after.items()} == {
+        member: (held["active"], held["standby"]) for member, held in rounds[-1]["members"].items()
+    }
+
+
+Settled = dict[str, tuple[str, tuple[list[str], list[str]]]]
+"""By member: its process, its active tasks and its copies."""
+
+
+def _settled(kohort: Kohort, bootstrap: str, threads: int) -> Settled:
+    """The tasks of the group once it has this many threads and no rebalance is due."""
+
+    def settled() -> Settled | None:
+        answer = kohort.quick("describe app --members --output json -b", bootstrap)
+        if answer.status != 0 or answer.document["groups"][0]["state"] != "Stable":
+            return None
+        members = answer.document["groups"][0]["members"]
+        shares = [member["streams"]["assignment"] for member in members]
+        if len(members) != threads or sum(len(share["active"]) for share in shares) != 10:
+            return None
+        if any(share["standby"] == [] and share["active"] == [] for share in shares):
+            return None
+        return {
+            member["id"]: (member["streams"]["subscription"]["process"], (share["active"], share["standby"]))
+            for member, share in zip(members, shares, strict=True)
+        }
+
+    wait_until(settled, "the application settles", timeout_s=90, every_s=1)
+    time.sleep(8)  # a follow-up rebalance comes at once
+    return wait_until(settled, "the application settles", timeout_s=90, every_s=1)
