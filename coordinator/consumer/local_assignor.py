@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from assignors.assignor import Assignor
+from assignors.assignor import Assignor, RebalanceProtocol
 from assignors.conversation import MemberAssignment
 from assignors.errors import AssignorFailedError
-from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
+from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
+from assignors.rebalance import run_rebalances
 from coordinator.consumer.leader import by_topic, places
 from coordinator.consumer.member_assignors import MemberAssignors
 from coordinator.consumer.outputs import AssignedMember, Partitions
@@ -111,30 +112,41 @@ class LocalAssignors:
 
 
 def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssignment:
-    """Run the assignor. Each member gets bytes of the version that it sent itself: this one it can read."""
-    counts = {topic: count for topic, _, count in group.topics}
+    """Run the assignor until it withholds no partition (KIP-429): the coordinator itself waits for former owners. Each
+    member gets bytes of the version that it sent itself: this one it can read."""
     ids = {name: topic for topic, name, _ in group.topics}
+    spec = _spec(group)
+    owned = {member.id: member.owned.partitions for member in spec.members}
+    withholds = RebalanceProtocol.COOPERATIVE in assignor.protocols
     try:
-        result = assignor.assign(DenseGroup.of(_spec(group)))
+        series = run_rebalances(spec, assignor, owned, () if withholds else owned)
     except AssignorFailedError as error:
-        targets = {
-            member: {
-                topic: tuple(n for n in numbers if n < counts.get(topic, 0))
-                for topic, numbers in target.items()
-            }
-            for member, target in group.targets.items()
-        }
-        return LocalAssignment(assignments=targets, error=error.code, failure=str(error))
+        return _failed(group, str(error), error.code)
+    if series.failure:
+        return _failed(group, series.failure, AssignorFailedError.code)
+    last = series.rebalances[-1]
     return LocalAssignment(
         assignments={
             member: {ids[name]: tuple(numbers) for name, numbers in partitions.items()}
-            for member, partitions in result.assignment.named().items()
+            for member, partitions in last.assignment.items()
         },
         metadata={
             member: ClientMetadata(version=group.assignors[member].metadata.version, data=data)
-            for member, data in result.user_data.items()
+            for member, data in last.user_data.items()
         },
     )
+
+
+def _failed(group: PrepareAssignmentAnswer, failure: str, code: int) -> LocalAssignment:
+    """Members keep their targets, without partitions of deleted topics."""
+    counts = {topic: count for topic, _, count in group.topics}
+    targets = {
+        member: {
+            topic: tuple(n for n in numbers if n < counts.get(topic, 0)) for topic, numbers in target.items()
+        }
+        for member, target in group.targets.items()
+    }
+    return LocalAssignment(assignments=targets, error=code, failure=failure)
 
 
 def _shares(group: PrepareAssignmentAnswer, computed: LocalAssignment) -> Iterator[AssignedMember]:

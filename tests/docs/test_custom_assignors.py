@@ -19,7 +19,7 @@ from tests.support.installed_assignor import install, of_the_page
 Owned: TypeAlias = Mapping[str, Mapping[str, list[int]]]
 """Partitions by member and topic."""
 
-(TRIAL,) = (block.text for block in blocks(DOCS / "custom-assignors.md", "yaml"))
+TRIAL, ELECTION = (block.text for block in blocks(DOCS / "custom-assignors.md", "yaml"))
 ALL = list(range(6))
 OWNED = {"a": {"orders": ALL}, "b": {"payments": ALL}, "c": {}}
 
@@ -137,9 +137,31 @@ def test_the_page_s_scenario_runs_with_each_of_them(installed: Kohort, tmp_path:
         case _:
             assert counts(final) == {"b": 6, "c": 6}
     if name != "redundant":  # a broker assigns a partition to one member
-        text = text.replace("{assignors:", "{protocol: consumer, local_assignors:")
-        enabled = "settings: {group.consumer.client.assignors.enable: true}\n"
-        assert simulated(installed, tmp_path / "local.yaml", text + enabled)["final"] == final
+        assert simulated(installed, tmp_path / "local.yaml", local(name))["final"] == final
+
+
+def test_one_writer_is_elected_without_partitions(installed: Kohort, tmp_path: Path) -> None:
+    """B23: it stays the writer when another member joins, and is replaced when its session has ended."""
+    run = simulated(installed, tmp_path / "election.yaml", ELECTION)
+    notices = [call for call in run["assignor_calls"] if call["call"] == "on_assignment"]
+    roles = [(call["group"]["generation"], call["member"], call["user_data"]) for call in notices]
+    writer = b64encode(b"writer").decode()
+    assert roles == [(1, "a", writer), (2, "a", writer), (2, "b", None), (3, "b", writer)]
+
+
+def local(name: str) -> str:
+    """The page's scenario in KIP-848's client side."""
+    text = TRIAL.replace("by-load", name).replace("{assignors:", "{protocol: consumer, local_assignors:")
+    return f"{text}settings: {{group.consumer.client.assignors.enable: true}}\n"
+
+
+@pytest.mark.parametrize("name", ["range", "roundrobin", "sticky", "cooperative-sticky"])
+def test_a_classic_assignor_computes_targets_that_withhold_nothing(
+    installed: Kohort, tmp_path: Path, name: str
+) -> None:
+    """C17: cooperative-sticky, too, as the coordinator itself waits for former owners."""
+    run = simulated(installed, tmp_path / "local.yaml", local(name))
+    assert (counts(run["final"]), run["thrown"]) == ({"b": 6, "c": 6}, [])
 
 
 STATE = """\
